@@ -100,8 +100,8 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
     assert_eq!((&busy["mean"], &busy["max"], &busy["min_at"]), (&1.0.into(), &2.0.into(), &0.5.into()));
     let out = run(dir.path(), &["stats", "--csv", "--by", "type"]);
     let csv = text(&out.stdout);
-    assert!(csv.starts_with("kind,type,container,to,value,count,time,share,"), "{csv}");
-    assert!(csv.contains("\nstate,Activity,,,,8,4.0,1.0,0.5,0.5,0.5,0.5,0.5,"), "{csv}");
+    assert!(csv.starts_with("kind,type,container,to,value,count,time,share,self_time,self_share,"), "{csv}");
+    assert!(csv.contains("\nstate,Activity,,,,8,4.0,1.0,4.0,1.0,0.5,0.5,0.5,0.5,0.5,"), "{csv}");
     let indexed = text(&run(dir.path(), &["stats", "--csv", "--by", "type", "--index", "a.tmtx"]).stdout);
     assert!(indexed == csv && dir.path().join("a.tmtx").is_file());
     let refused = run(dir.path(), &["stats", "--clock", "none"]);
@@ -112,6 +112,41 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
         table.starts_with("two-nodes, 0 s to 1") && table.contains("working") && table.contains("50.0 %"),
         "{table}"
     );
+}
+
+#[test]
+fn recursion_counts_once_and_self_times_fill_the_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let head = fs::read_to_string(workspace().join("viewer/tests/header.paje")).unwrap();
+    // main from 0 to 10 s, f from 1 to 6 s, f within it from 2 to 5 s. A short thread is always busy.
+    let body = "0 T 0 Thread\n2 S T Calls\n5 main S main \"0 0 1\"\n5 f S f \"0 1 0\"\n5 work S work \"1 0 0\"\n\
+        6 0 a 0 T a\n6 4 b 0 T b\n12 0 a S main\n12 1 a S f\n12 2 a S f\n12 4 b S work\n\
+        13 5 a S\n13 5 b S\n7 5 T b\n13 6 a S\n13 10 a S\n7 10 T a\n";
+    fs::write(dir.path().join("recursion.paje"), head + body).unwrap();
+    let stats = |index: &str, more: &[&str]| {
+        let args = ["stats", "--json", "--by", "container", "--index", index, "recursion.paje"];
+        let out = output(tumit().current_dir(dir.path()).args(args).args(more));
+        let rows = text(&out.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
+        let row = |row: &Value| {
+            let number = |name: &str| row[name].as_f64().unwrap();
+            let numbers = ["count", "time", "share", "self_time", "self_share"].map(number);
+            (row["value"].as_str().unwrap().to_owned(), numbers)
+        };
+        rows.iter().map(row).collect::<std::collections::BTreeMap<String, [f64; 5]>>()
+    };
+    for index in ["none", "a.tmtx"] {
+        let whole = stats(index, &[]);
+        assert_eq!(whole["main"], [1.0, 10.0, 1.0, 5.0, 0.5]);
+        assert_eq!(whole["f"], [2.0, 5.0, 0.5, 5.0, 0.5]);
+        assert_eq!(whole["work"], [1.0, 1.0, 1.0, 1.0, 1.0], "a share is of the lifetime of its thread");
+        let part = stats(index, &["--interval", "4..8"]);
+        assert_eq!((part["main"], part["f"]), ([1.0, 4.0, 1.0, 2.0, 0.5], [2.0, 2.0, 0.5, 2.0, 0.5]));
+        assert_eq!(part["work"], [1.0, 1.0, 1.0, 1.0, 1.0]);
+        let hidden = stats(index, &["--filter", "hide value f of Calls"]);
+        assert_eq!(hidden["main"], [1.0, 10.0, 1.0, 10.0, 1.0]);
+    }
+    let table = text(&output(tumit().current_dir(dir.path()).args(["stats", "recursion.paje"])).stdout);
+    assert!(table.contains("Self share"), "{table}");
 }
 
 #[test]

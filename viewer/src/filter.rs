@@ -216,6 +216,10 @@ pub enum Measure {
     Start,
     /// Nanoseconds in states.
     Time { values: Patterns, of: Option<Pattern> },
+    /// Nanoseconds in states that are the innermost ones of their type.
+    SelfTime { values: Patterns, of: Option<Pattern> },
+    /// The same as a share of the lifetime of the containers with such states.
+    SelfShare { values: Patterns, of: Option<Pattern> },
     /// Number of states, events or links.
     Number { values: Patterns, of: Option<Pattern> },
     /// Mean of a variable over time; of several, the mean of their means.
@@ -244,7 +248,7 @@ impl Measure {
     /// Whether it is a date or a duration, in nanoseconds.
     #[must_use]
     pub const fn is_time(&self) -> bool {
-        matches!(self, Self::Time { .. } | Self::Start | Self::End | Self::Duration { .. })
+        matches!(self, Self::Time { .. } | Self::SelfTime { .. } | Self::Start | Self::End | Self::Duration { .. })
     }
 }
 

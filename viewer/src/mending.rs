@@ -13,7 +13,7 @@ use crate::index::{Index, Key};
 use crate::open::{self, OpenOptions};
 use crate::query::{
     Cells, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link, LinkVisitor, Listed, Mark,
-    Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
+    Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
 };
 
 /// An index that was made anew so often, and is damaged all the same, is on a disk that loses what is written.
@@ -115,6 +115,15 @@ impl TimelineSource for Mending {
 
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
         self.ask(|source| source.times(lanes, interval))
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        self.ask(|source| source.nested_times(container, ty, interval))
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

@@ -5,6 +5,7 @@
 
 mod cells;
 pub(crate) mod counts;
+pub(crate) mod nested;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub use converter::time::GlobalNanos;
 pub(crate) use cells::CellWriter;
 pub use cells::{Cell, Cells, Shares};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
+pub use nested::NestedTime;
 
 /// Lanes of which all values are held at once, as each may have thousands.
 const LANES_AT_ONCE: usize = 64;
@@ -386,6 +388,21 @@ pub trait TimelineSource: Send + Sync {
     /// See [`QueryError`].
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
         times(|lanes| self.cells(lanes, interval, 1), lanes)
+    }
+
+    /// Total and self time of each value of a state type in a container, all depths together; only values that
+    /// occur. See [`NestedTime`].
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        let place = (container, ty, self.depths(container, ty));
+        nested::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
     }
 
     /// States of a lane that overlap the interval, by start.

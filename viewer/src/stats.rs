@@ -21,17 +21,26 @@ use serde::{Serialize as _, Serializer};
 use serde_json::Value;
 
 use crate::filter::walk;
-use crate::query::{ContainerId, ContainerInfo, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+use crate::parallel::in_parts;
+use crate::query::nested::NestedTotals;
+use crate::query::{
+    ContainerId, ContainerInfo, Interval, Lane, NestedTime, QueryError, TimelineSource, TypeId, ValueId,
+};
 
 /// What one value of a state type comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueTime {
     /// The value.
     pub value: ValueId,
-    /// Nanoseconds spent in it, all containers together: of many they come to more than 64 bits. A state counts with all that is nested in it.
+    /// Total time in nanoseconds: a state of the value is open. All containers together, which may exceed
+    /// 64 bits. Nested states of the same value count once.
     pub nanos: i128,
-    /// [`Self::nanos`] as a share of the time for which the containers existed.
+    /// [`Self::nanos`] as a share of the lifetime of the containers within the interval.
     pub share: f64,
+    /// Self time in nanoseconds: a state of the value is the innermost open one of its type.
+    pub self_nanos: i128,
+    /// [`Self::self_nanos`] as a share of the same lifetime. The self shares of a type add up to at most 1.
+    pub self_share: f64,
 }
 
 /// Time per value of a state type.
@@ -53,12 +62,10 @@ impl StateTimes {
     }
 }
 
-/// Time per value of a state type in some containers. Exact; the cost does not depend on the number of states.
-///
-/// Nested states count at each depth: with a state pushed inside another of the same value, that time counts twice.
+/// Time per value of a state type in some containers. Exact; the cost does not grow with the number of states.
 ///
 /// # Errors
-/// As [`TimelineSource::cells`].
+/// As [`TimelineSource::nested_times`].
 pub fn times(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
@@ -80,22 +87,62 @@ fn times_of<'a>(
     ty: TypeId,
     interval: Interval,
 ) -> Result<StateTimes, QueryError> {
-    let (mut lived, mut lanes) = (0_i128, Vec::new());
+    let (mut lived, mut ids) = (0_i128, Vec::new());
     for info in containers {
         let info = info.ok_or(QueryError::Unknown { what: "container" })?;
-        let container = info.id;
         lived += self::lived(source, info, ty, interval);
-        let depths = source.depths(container, ty).max(1);
-        lanes.extend((0..depths).map(|depth| Lane { container, ty, depth }));
+        ids.push(info.id);
     }
-    let sums = of_lanes(source, &lanes, interval)?;
-    lanes.retain(|lane| lane.depth == 0);
-    let covered: i128 = of_lanes(source, &lanes, interval)?.iter().map(|time| time.1).sum();
+    let times = nested_times(source, &ids, ty, interval)?;
+    let covered: i128 = times.iter().map(|time| time.self_time).sum();
     let share = |nanos: i128| if lived > 0 { nanos as f64 / lived as f64 } else { 0.0 };
-    let mut values: Vec<ValueTime> =
-        sums.into_iter().map(|(value, nanos)| ValueTime { value, nanos, share: share(nanos) }).collect();
+    let value = |time: NestedTime| ValueTime {
+        value: time.value,
+        nanos: time.total,
+        share: share(time.total),
+        self_nanos: time.self_time,
+        self_share: share(time.self_time),
+    };
+    let mut values: Vec<ValueTime> = times.into_iter().map(value).collect();
     values.sort_by(|a, b| b.nanos.cmp(&a.nanos).then(a.value.cmp(&b.value)));
     Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
+}
+
+/// Containers with nested states that are worth a thread.
+const NESTED_PER_THREAD: usize = 8;
+
+/// Total and self time of each value of a state type in some containers together, by value.
+///
+/// # Errors
+/// As [`TimelineSource::nested_times`].
+pub(crate) fn nested_times(
+    source: &dyn TimelineSource,
+    containers: &[ContainerId],
+    ty: TypeId,
+    interval: Interval,
+) -> Result<Vec<NestedTime>, QueryError> {
+    let (mut flat, mut nested) = (Vec::new(), Vec::new());
+    for &container in containers {
+        match source.depths(container, ty) {
+            0 | 1 => flat.push(Lane { container, ty, depth: 0 }),
+            _ => nested.push(container),
+        }
+    }
+    let mut all = NestedTotals::default();
+    // States that are not nested: one question for all containers.
+    let of_flat = of_lanes(source, &flat, interval)?;
+    all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
+    let parts = in_parts(&nested, NESTED_PER_THREAD, |part, _| {
+        let mut own = NestedTotals::default();
+        for &container in part {
+            own.add(source.nested_times(container, ty, interval)?);
+        }
+        Ok::<_, QueryError>(own.finish())
+    });
+    for part in parts {
+        all.add(part?);
+    }
+    Ok(all.finish())
 }
 
 /// Nanoseconds of each value in some lanes together, by value. A day of 10⁵ containers is more than 64 bits hold, so it is asked for in parts.
@@ -197,6 +244,8 @@ mod tests {
         let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
         assert_eq!(nanos, [(value("work"), 8 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
         assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
+        let own: Vec<_> = found.values.iter().map(|time| (time.value, time.self_nanos)).collect();
+        assert_eq!(own, [(value("work"), 7 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
         let counted = counts(&store, &threads, ty("Activity"), interval).expect("all are there");
         assert_eq!((counted[&value("work")], counted[&value("idle")]), (1, 2));
     }

@@ -35,9 +35,10 @@ pub(crate) use states::RawLane;
 pub(crate) use variables::RawVariable;
 
 use crate::answers;
+use crate::query::nested::{self, Checkpoints};
 use crate::query::{
-    Cell, Cells, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, QueryError, Sample,
-    SeriesColumn, State, Summary, TimelineSource,
+    Cell, Cells, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, NestedTime, QueryError,
+    Sample, SeriesColumn, State, Summary, TimelineSource,
 };
 use crate::sim::Simulation;
 use links::LinkTable;
@@ -55,6 +56,8 @@ pub struct Store {
     positions: Vec<u32>,
     /// By (container, type, depth).
     states: Vec<StateLane>,
+    /// Checkpoints of nested states, by (container, type); only of those with many states.
+    nested: Vec<((ContainerId, TypeId), Vec<u64>)>,
     /// By (container, type).
     marks: Vec<MarkLane>,
     /// By (container, type).
@@ -181,6 +184,29 @@ impl TimelineSource for Store {
             }));
         }
         Ok(Cells { columns, cells })
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        self.check(container, ty, interval)?;
+        let list = |lane, part, limit| TimelineSource::states(self, lane, part, limit);
+        let place = (container, ty, self.depths(container, ty));
+        if place.2 < 2 {
+            return Ok(nested::flat(self.times(&[Lane { container, ty, depth: 0 }], interval)?));
+        }
+        let sweep = |part| nested::sweep(list, place, part);
+        match self.nested.binary_search_by_key(&(container, ty), |one| one.0) {
+            Ok(at) => {
+                let words = &self.nested[at].1;
+                let word = |at: u64| words.get(at as usize).copied().unwrap_or(0);
+                nested::between(&Checkpoints::new(word, words.len() as u64), interval, sweep)
+            }
+            Err(_) => sweep(interval),
+        }
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

@@ -209,6 +209,11 @@ fn every_statistic_is_what_it_says() {
         check(&source, "share wait of Activity", false, |members| {
             Some(sum(&durations(members, Some("wait"))) / (1000 * END) as f64 / members.len() as f64)
         });
+        // Nothing is nested here, so that self time is all of it.
+        check(&source, "self share wait of Activity", false, |members| {
+            Some(sum(&durations(members, Some("wait"))) / (1000 * END) as f64 / members.len() as f64)
+        });
+        check(&source, "self time wait of Activity", true, |members| Some(sum(&durations(members, Some("wait")))));
         for (word, share) in [("shortest", 0.0), ("median", 0.5), ("p90", 0.9), ("p99", 0.99), ("longest", 1.0)] {
             check(&source, &format!("{word} wait of Activity"), true, |members| {
                 rank(&durations(members, Some("wait")), share)

@@ -2,9 +2,11 @@
 //! be searched one by one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use converter::paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 use proptest::prelude::*;
+use viewer::filter::Filter;
 use viewer::index::{Index, Key};
 use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource};
 use viewer::store::Store;
@@ -46,6 +48,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
         (MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, THREAD),
         (MARK, TypeKind::Event, THREAD),
     ];
+    let names: Vec<String> = (0..values + 2).map(|value| format!("v{value}")).collect();
     let mut all: Vec<PajeEvent<'_>> = types
         .map(|(ty, kind, parent)| PajeEvent::DefineType {
             ty,
@@ -61,7 +64,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
     all.extend(state_values.chain([(values, MESSAGE), (values + 1, MARK)]).map(|(value, ty)| PajeEvent::DefineValue {
         value: ValueId(value),
         ty,
-        name: "value",
+        name: &names[value as usize],
         color: None,
         look: Look::NONE,
     }));
@@ -165,6 +168,121 @@ fn check_states(
     }
     prop_assert_eq!(listed.items.len(), expected.len().min(7));
     Ok(())
+}
+
+/// Pushes and pops: the time before each, and the value to push. `None` pops.
+type Steps = Vec<(i64, Option<u32>)>;
+
+fn steps(values: u32, len: usize) -> impl Strategy<Value = Steps> {
+    let step = prop_oneof![5 => (0..values).prop_map(Some), 5 => Just(None)];
+    prop::collection::vec((prop_oneof![1 => Just(0_i64), 3 => 0_i64..20], step), 0..len)
+}
+
+/// Stack of values between two timestamps.
+type Stretch = (i64, i64, Vec<u32>);
+
+/// One trace from steps, and which values are open when.
+fn nested(steps: &Steps, values: u32) -> (Sources, Vec<Stretch>) {
+    let (container, ty) = (HERE, ACTIVITY);
+    let (mut now, mut stack, mut stretches, mut events) = (0, Vec::new(), Vec::new(), Vec::new());
+    for &(gap, push) in steps {
+        stretches.push((now, now + gap, stack.clone()));
+        now += gap;
+        match push {
+            Some(value) if stack.len() < 12 => {
+                stack.push(value);
+                let value = ValueId(value);
+                events.push(PajeEvent::PushState { time: at(now), container, ty, value, extra: &[], source: None });
+            }
+            _ if stack.pop().is_some() => events.push(PajeEvent::PopState { time: at(now), container, ty }),
+            _ => {}
+        }
+    }
+    // The last states end with their container.
+    stretches.push((now, now + 10, stack));
+    events.push(PajeEvent::DestroyContainer { time: at(now + 10), container });
+    (sources(values, events), stretches)
+}
+
+fn check_nested(
+    source: &dyn TimelineSource,
+    stretches: &[Stretch],
+    window: Interval,
+    kept: impl Fn(u32) -> bool,
+) -> Result<(), TestCaseError> {
+    let mut expected: BTreeMap<u32, (i128, i128)> = BTreeMap::new();
+    for (from, to, stack) in stretches {
+        let time = i128::from(((*to).min(window.to.0) - (*from).max(window.from.0)).max(0));
+        let mut open: Vec<u32> = stack.iter().copied().filter(|&value| kept(value)).collect();
+        if let Some(&innermost) = open.last() {
+            expected.entry(innermost).or_default().1 += time;
+        }
+        open.sort_unstable();
+        open.dedup();
+        open.into_iter().for_each(|value| expected.entry(value).or_default().0 += time);
+    }
+    expected.retain(|_, time| time.0 > 0);
+    let found = source.nested_times(HERE, ACTIVITY, window).expect("the container is there");
+    let found: BTreeMap<u32, (i128, i128)> =
+        found.into_iter().filter(|one| one.total > 0).map(|one| (one.value.0, (one.total, one.self_time))).collect();
+    prop_assert_eq!(found, expected);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn total_and_self_times(steps in steps(5, 14_000), from in -100_i64..150_000, length in 1_i64..200_000) {
+        let (sources, stretches) = nested(&steps, 5);
+        for source in sources.all() {
+            check_nested(source, &stretches, interval(from, length), |_| true)?;
+            check_nested(source, &stretches, source.extent(), |_| true)?;
+        }
+    }
+
+    #[test]
+    fn total_and_self_times_of_many_values(
+        steps in steps(90, 14_000), from in -100_i64..150_000, length in 1_i64..200_000,
+    ) {
+        let (sources, stretches) = nested(&steps, 90);
+        for source in sources.all() {
+            check_nested(source, &stretches, interval(from, length), |_| true)?;
+        }
+    }
+
+    #[test]
+    fn total_and_self_times_of_what_filters_leave(
+        steps in steps(5, 900), from in -100_i64..9_000, length in 1_i64..9_000, cut in 0_i64..5_000,
+    ) {
+        let (Sources { store, index }, stretches) = nested(&steps, 5);
+        let all: [Arc<dyn TimelineSource>; 2] = [Arc::new(store), Arc::new(index)];
+        for source in &all {
+            let apply = |text: String| text.parse::<Filter>().expect("it is a filter").apply(source);
+            let window = interval(from, length);
+            let long = apply("only duration >= 0ns of type".to_owned()).expect("it can be applied");
+            check_nested(long.as_ref(), &stretches, window, |_| true)?;
+            let hidden = apply("hide value v1, v3 of type".to_owned()).expect("it can be applied");
+            check_nested(hidden.as_ref(), &stretches, window, |value| value != 1 && value != 3)?;
+            let grouped = apply("group thread into all".to_owned()).expect("it can be applied");
+            let group = grouped.containers().last().map(|info| info.id).expect("there is a group");
+            prop_assert_eq!(
+                grouped.nested_times(group, ACTIVITY, window),
+                source.nested_times(HERE, ACTIVITY, window).map(|mut times| {
+                    times.retain(|time| time.total > 0);
+                    times.sort_by_key(|time| time.value);
+                    times
+                })
+            );
+            let (low, high) = (from.max(cut), (from + length).min(cut + 700));
+            if let (Ok(part), true) = (apply(format!("cut {cut}ns..{}ns", cut + 700)), low < high) {
+                let whole = part.nested_times(HERE, ACTIVITY, window);
+                if whole.is_ok() {
+                    prop_assert_eq!(whole, source.nested_times(HERE, ACTIVITY, interval(low, high - low)));
+                }
+            }
+        }
+    }
 }
 
 proptest! {

@@ -61,9 +61,21 @@ proptest! {
             .map(|place| (place.life.1.min(window.1) - place.life.0.max(window.0)).max(0))
             .sum();
         let mut states: BTreeMap<&str, (i64, Vec<i64>)> = BTreeMap::new();
+        // Self time: without the states inside. Total time: without those inside others of the same value.
+        let mut own: BTreeMap<&str, i64> = BTreeMap::new();
         for state in world.states.iter().filter(|state| meets(state.life, window)) {
             let all = states.entry(&state.value).or_default();
-            all.0 += (state.life.1.min(window.1) - state.life.0.max(window.0)).max(0);
+            let within = |life: (i64, i64)| (life.1.min(window.1) - life.0.max(window.0)).max(0);
+            let outer = world.states.iter().filter(|outer| {
+                state.depth == 1 && outer.depth == 0 && outer.at == state.at && outer.life.0 <= state.life.0
+                    && state.life.1 <= outer.life.1 && outer.life.0 < outer.life.1
+            });
+            let outer = if within(state.life) > 0 { outer.last() } else { None };
+            all.0 += if outer.is_some_and(|outer| outer.value == state.value) { 0 } else { within(state.life) };
+            *own.entry(&state.value).or_default() += within(state.life);
+            if let Some(outer) = outer {
+                *own.entry(&outer.value).or_default() -= within(state.life);
+            }
             all.1.push(state.life.1 - state.life.0);
         }
         prop_assert_eq!(of("state").len(), states.len());
@@ -71,6 +83,8 @@ proptest! {
             let (time, lasting) = &states[row.value.as_deref().unwrap()];
             prop_assert_eq!(row.count, Some(lasting.len() as u64));
             prop_assert!(close(row.time, Some(*time as f64 / 1e9)));
+            let own = own.get(row.value.as_deref().unwrap()).copied().unwrap_or(0);
+            prop_assert!(close(row.self_time, Some(own as f64 / 1e9)), "{:?} {own}", row);
             let share = if lived > 0 { *time as f64 / lived as f64 } else { 0.0 };
             prop_assert!(close(row.share, Some(share)), "{:?} {share}", row);
             prop_assert!(close(row.duration_min, quantile(lasting, 0.0)));
@@ -133,8 +147,8 @@ proptest! {
 fn names_with_commas_and_quotes_stay_one_cell() {
     let row = Row { kind: "state", ty: "a, \"b\"".to_owned(), count: Some(3), time: Some(0.5), ..Row::default() };
     let text = to_csv(&[row]);
-    assert_eq!(text.lines().nth(1), Some("state,\"a, \"\"b\"\"\",,,,3,0.5,,,,,,,,,,,,,,"));
-    assert_eq!(text.lines().next().map(|head| head.split(',').count()), Some(21));
+    assert_eq!(text.lines().nth(1), Some("state,\"a, \"\"b\"\"\",,,,3,0.5,,,,,,,,,,,,,,,,"));
+    assert_eq!(text.lines().next().map(|head| head.split(',').count()), Some(23));
 }
 
 #[test]

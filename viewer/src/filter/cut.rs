@@ -12,7 +12,8 @@ use super::range::{self, Ranges};
 use super::{FilterError, Part, count, pick, walk};
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
-    LinkVisitor, Listed, Mark, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, counts,
+    LinkVisitor, Listed, Mark, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
+    counts,
 };
 
 struct Cut {
@@ -115,6 +116,17 @@ impl Layer for Cut {
             }
         }
         Ok(cells)
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        pick::check(interval, 1)?;
+        let Some(part) = self.part(interval) else { return Ok(Vec::new()) };
+        TimelineSource::nested_times(&self.inner, container, ty, part)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

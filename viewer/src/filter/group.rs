@@ -19,10 +19,11 @@ use super::reduce::KEPT;
 use super::reduce::gather::{AT_ONCE, samples};
 use super::steps::{Fold, Merge, Room, Steps, life};
 use super::{FilterError, Operation, count, tree, walk};
+use crate::query::nested::NestedTotals;
 use crate::query::{
     self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval,
-    Lane, Link, LinkCount, LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary,
-    TimelineSource, TypeId, TypeKind, ValueId,
+    Lane, Link, LinkCount, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State,
+    Summary, TimelineSource, TypeId, TypeKind, ValueId,
 };
 
 /// A group while it is made: its name and the positions of its members.
@@ -303,6 +304,23 @@ impl Layer for Grouped {
             cells.extend(sums);
         }
         Ok(Cells { columns, cells })
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        let members = self.behind(container)?;
+        if members.is_empty() {
+            return self.inner.nested_times(container, ty, interval);
+        }
+        let mut all = NestedTotals::default();
+        for member in members {
+            all.add(self.inner.nested_times(member.id, ty, interval)?);
+        }
+        Ok(all.finish())
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

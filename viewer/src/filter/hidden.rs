@@ -13,8 +13,8 @@ use super::range::{self, Ranges};
 use super::{count, tree, walk};
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
-    Link, LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
-    TypeKind, ValueId,
+    Link, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary,
+    TimelineSource, TypeId, TypeKind, ValueId,
 };
 
 pub(super) struct Hidden {
@@ -145,6 +145,15 @@ impl Layer for Hidden {
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
         super::pick::check(interval, 1)?;
         self.inner.times(&self.shown(lanes)?, interval)
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        if self.nothing(container, ty)? { Ok(Vec::new()) } else { self.inner.nested_times(container, ty, interval) }
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

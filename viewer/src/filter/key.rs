@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::pattern::{self, Patterns};
 use super::{FilterError, Key, Measure, tree, walk};
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
-    ValueId,
+    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, NestedTime, QueryError, TimelineSource, TypeId, TypeInfo,
+    TypeKind, ValueId,
 };
 
 /// Only states last in a container.
@@ -33,9 +33,10 @@ pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
         Measure::Start => list.iter().map(|info| Some(info.life.from.0 as f64)).collect(),
         #[expect(clippy::cast_precision_loss, reason = "an order by date")]
         Measure::End => list.iter().map(|info| Some(info.life.to.0 as f64)).collect(),
-        Measure::Share { values, of } => {
+        Measure::Share { values, of } | Measure::SelfShare { values, of } => {
             let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
-            let own = times(source.as_ref(), &list, &types, &named, interval)?;
+            let is_self = matches!(key.measure, Measure::SelfShare { .. });
+            let own = times(source.as_ref(), &list, (&types, &named, is_self), interval)?;
             // Each type by itself, as a container may stand for others in one and not in another.
             let mut lived: Vec<Option<f64>> = vec![None; list.len()];
             for (lived, info) in lived.iter_mut().zip(list.iter()) {
@@ -62,9 +63,10 @@ pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
             let types = pattern::types(&model, &of, "variable", |ty| ty.kind == TypeKind::Variable)?;
             sums(single::integrals(source, &list, &types, interval)?)
         }
-        Measure::Time { values, of } => {
+        Measure::Time { values, of } | Measure::SelfTime { values, of } => {
             let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
-            sums(times(source.as_ref(), &list, &types, &named, interval)?)
+            let is_self = matches!(key.measure, Measure::SelfTime { .. });
+            sums(times(source.as_ref(), &list, (&types, &named, is_self), interval)?)
         }
         Measure::Number { values, of } => {
             let (types, named) = pattern::values(&model, values, of.as_ref())?;
@@ -116,25 +118,22 @@ fn below<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T)
     all
 }
 
-/// Nanoseconds in states of these values in each container itself, by sums.
+/// Nanoseconds in states of these values in each container itself, by sums: total or self time.
 #[expect(clippy::cast_precision_loss, reason = "an order by time")]
 fn times(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
-    types: &[TypeId],
-    values: &[ValueId],
+    (types, values, is_self): (&[TypeId], &[ValueId], bool),
     interval: Interval,
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let mut own = vec![None; list.len()];
     for (own, info) in own.iter_mut().zip(list) {
-        let depths = |&ty: &TypeId| (0..source.depths(info.id, ty)).map(move |depth| (ty, depth));
-        let lanes: Vec<Lane> =
-            types.iter().flat_map(depths).map(|(ty, depth)| Lane { container: info.id, ty, depth }).collect();
-        if lanes.is_empty() {
-            continue;
+        for &ty in types.iter().filter(|&&ty| source.depths(info.id, ty) > 0) {
+            let all = crate::stats::nested_times(source, &[info.id], ty, interval)?;
+            let time = |time: &NestedTime| if is_self { time.self_time } else { time.total };
+            let sum = all.iter().filter(|one| values.contains(&one.value)).map(time).sum::<i128>();
+            *own = Some(own.unwrap_or(0.0) + sum as f64);
         }
-        let all = crate::stats::of_lanes(source, &lanes, interval)?;
-        *own = Some(all.iter().filter(|share| values.contains(&share.0)).map(|share| share.1).sum::<i128>() as f64);
     }
     Ok(own)
 }

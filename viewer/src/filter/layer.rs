@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::query::{
     self, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
-    LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
-    ValueId, counts,
+    LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
+    TypeId, ValueId, counts, nested,
 };
 
 /// The queries of [`TimelineSource`], each answered by the source within unless it is overridden.
@@ -68,6 +68,20 @@ pub trait Layer: Send + Sync {
             return self.asked()?.times(lanes, interval);
         }
         query::times(|lanes| self.cells(lanes, interval, 1), lanes)
+    }
+
+    /// As [`Self::largest`], this is made of [`Self::states`].
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        if self.keeps(ty) {
+            return self.asked()?.nested_times(container, ty, interval);
+        }
+        let place = (container, ty, self.depths(container, ty));
+        nested::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
@@ -201,6 +215,15 @@ impl<L: Layer> TimelineSource for L {
 
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
         Layer::times(self, lanes, interval)
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        Layer::nested_times(self, container, ty, interval)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

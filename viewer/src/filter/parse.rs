@@ -28,8 +28,8 @@ const VERBS: [&str; 20] = [
     "least", "keep", "color", "shape", "size", "bright",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
-const MEASURES: [&str; 20] = [
-    "name", "start", "end", "time", "share", "number", "duration", "shortest", "median", "p90", "p95", "p99",
+const MEASURES: [&str; 21] = [
+    "name", "start", "end", "time", "share", "self", "number", "duration", "shortest", "median", "p90", "p95", "p99",
     "longest", "sum", "mean", "min", "max", "integral", "sent", "received",
 ];
 /// Words that are understood for others.
@@ -411,6 +411,15 @@ impl<'a> Reader<'a> {
             "end" => Measure::End,
             "time" => Measure::Time { values: self.patterns_if("the name of a value")?, of: self.of()? },
             "share" => Measure::Share { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "self" => {
+                self.could_be(["time", "share"].map(Next::Word));
+                let is_time = self.take("time");
+                if !is_time && !self.take("share") {
+                    return Err(self.expected("time or share, such as in: self time Wait of Activity"));
+                }
+                let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
+                if is_time { Measure::SelfTime { values, of } } else { Measure::SelfShare { values, of } }
+            }
             "number" => Measure::Number { values: self.patterns_if("the name of a value")?, of: self.of()? },
             "integral" => Measure::Integral { of: self.of_variable()? },
             "sent" => Measure::Sent { field: self.name_if("the name of a field"), of: self.of()? },

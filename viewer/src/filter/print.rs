@@ -190,6 +190,8 @@ impl fmt::Display for Key {
             Measure::Name => f.write_str("name"),
             Measure::Start => f.write_str("start"),
             Measure::Time { values, of } => some(f, "time", values, of.as_ref()),
+            Measure::SelfTime { values, of } => some(f, "self time", values, of.as_ref()),
+            Measure::SelfShare { values, of } => some(f, "self share", values, of.as_ref()),
             Measure::Number { values, of } => some(f, "number", values, of.as_ref()),
             Measure::Mean { of } => write!(f, "mean{}", Of(Some(of))),
             Measure::Min { of } => write!(f, "min{}", Of(Some(of))),

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
+use std::sync::Arc;
 
 use twox_hash::XxHash3_64;
 
@@ -51,7 +52,7 @@ fn gathered(lanes: impl Iterator<Item = Lane>, streams: &mut Streams) -> Vec<Gat
         // The simulation refuses entities past the last number.
         let base = u32::try_from(next).unwrap_or(u32::MAX);
         next += lane.rows;
-        Gathered { lane, base, rows: streams.take(lane.stream) }
+        Gathered { lane, base, rows: Arc::new(streams.take(lane.stream)) }
     };
     lanes.into_iter().map(&mut number).collect()
 }
@@ -80,7 +81,7 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
         header: Header { key, ..Header::default() },
         end: effective_end(extent.0, extent.1),
     };
-    let ([states, marks, variables, links], overviews) = assembly.pieces(jobs, extent)?;
+    let ([states, marks, variables, links, nested], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
     let mut summary = crate::query::Summary {
         name,
@@ -97,12 +98,12 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
     };
     summary.remarks.shrink_to_fit();
     let whole = Whole { summary, model, containers, details: container_details };
-    assembly.finish(details, [states, marks, variables, links], overviews, &whole)
+    assembly.finish(details, [states, marks, variables, links, nested], overviews, &whole)
 }
 
 impl Assembly<'_> {
     /// All lanes, in pieces that threads write side by side, and that are then put one behind the other.
-    fn pieces(&mut self, jobs: Vec<Job>, extent: (i64, i64)) -> io::Result<([Directory; 4], Vec<OverviewWriter>)> {
+    fn pieces(&mut self, jobs: Vec<Job>, extent: (i64, i64)) -> io::Result<([Directory; 5], Vec<OverviewWriter>)> {
         let room = self.room;
         // By two threads: each has a piece in memory.
         let done = in_turn(jobs, 2, |job| job.write(room, extent));
@@ -149,18 +150,19 @@ impl Assembly<'_> {
     fn finish(
         self,
         details: DetailWriter,
-        lanes: [Directory; 4],
+        lanes: [Directory; 5],
         overviews: Vec<OverviewWriter>,
         whole: &Whole,
     ) -> io::Result<()> {
         let Self { room, streams, mut out, mut header, .. } = self;
         header.overview = overview::write(overviews, room, &mut out)?;
         details.write(streams, room, &mut out, &mut header)?;
-        let [states, marks, variables, links] = lanes;
+        let [states, marks, variables, links, nested] = lanes;
         header.states = states.write(&mut out)?;
         header.marks = marks.write(&mut out)?;
         header.variables = variables.write(&mut out)?;
         header.links = links.write(&mut out)?;
+        header.nested = nested.write(&mut out)?;
         let model = whole.encode();
         header.model = Place { at: out.align()?, len: model.len() as u64 };
         out.write(&model)?;

@@ -7,7 +7,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes.
 pub(super) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// Counts up with every change of the layout, and of what the simulation makes of a trace.
-pub(super) const VERSION: u64 = 12;
+pub(super) const VERSION: u64 = 13;
 /// Bytes that have a checksum of their own; the header takes the first.
 pub(super) const PAGE: usize = 4096;
 /// Sections begin at multiples of this.
@@ -87,6 +87,8 @@ pub(super) struct Header {
     pub(super) ends: TableRef,
     /// Tables of the overview, by the width of their columns.
     pub(super) overview: Place,
+    /// Records of the sums of nested states.
+    pub(super) nested: Place,
 }
 
 /// Why an index is not used.
@@ -150,7 +152,7 @@ impl Header {
         put_table(&mut page, self.references);
         put(&mut page, &[self.reference_tree]);
         put_table(&mut page, self.ends);
-        put_places(&mut page, &[self.overview]);
+        put_places(&mut page, &[self.overview, self.nested]);
         page.resize(PAGE - 8, 0);
         let hash = XxHash3_64::oneshot(&page);
         put(&mut page, &[hash]);
@@ -191,6 +193,7 @@ impl Header {
             reference_tree: words.next(),
             ends: words.table(),
             overview: words.place(),
+            nested: words.place(),
         };
         let pages = header.checksums.at / PAGE as u64;
         let whole = header.checksums.at.is_multiple_of(PAGE as u64)
@@ -205,7 +208,7 @@ impl Header {
     }
 }
 
-/// A lane of states, of events, of a variable, or the links of a type.
+/// A lane of states, of events, of a variable, the links of a type, or the sums of nested states.
 ///
 /// The meaning of the last places depends on what it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +222,7 @@ pub(super) struct LaneRecord {
     /// States and events: the values that occur, four bytes each, and their number. Links: the sorted ends, and how many.
     pub(super) values: Place,
     /// States: sums of time, and which kind of them. Events: how many of each value come before some rows, and before how many.
-    /// Variables and links: the tree; links: how far behind it the list of their counts is, if there is one.
+    /// Nested states: the sums, and their length in words. Variables and links: the tree; links: how far behind it the list of their counts is, if there is one.
     pub(super) sums: Place,
     /// Links: how far behind the sorted ends their directory is. States: number of the lane in the overview plus one, or 0.
     pub(super) extra: u64,

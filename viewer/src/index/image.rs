@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use twox_hash::XxHash3_64;
 
 use super::format::{Header, Key, PAGE, Refused, page_checksum};
+use super::guarded_map::GuardedMap;
 
 /// Bytes that come from memory at once.
 const LINE: usize = 64;
@@ -22,7 +23,7 @@ pub(crate) const READ_BYTES: u64 = 32 << 20;
 
 enum Data {
     Read(Vec<u8>),
-    Mapped(memmap2::Mmap),
+    Mapped(GuardedMap),
 }
 
 impl Deref for Data {
@@ -89,15 +90,6 @@ impl From<io::Error> for ImageError {
     }
 }
 
-#[expect(unsafe_code, reason = "a file is mapped; see SAFETY")]
-fn map(file: &File) -> io::Result<memmap2::Mmap> {
-    // SAFETY: the bytes are only read, through bounds-checked slices, and every value made of them is checked or harmless. Nobody
-    // of ours writes to a file under this name: an index is made under another one and then renamed, so that a newer one is a
-    // new file, and a removed one stays until it is unmapped. Whoever else shortens the file while it is mapped stops the
-    // program (SIGBUS), as with any mapped file; its length was compared with the header's right before.
-    unsafe { memmap2::Mmap::map(file) }
-}
-
 impl Image {
     /// Opens the index at `path` of what `key` stands for. Files beyond `read_up_to` bytes are mapped.
     pub(super) fn open(path: &Path, key: Key, read_up_to: u64) -> Result<Self, ImageError> {
@@ -115,7 +107,7 @@ impl Image {
             file.take(metadata.len() + 1 - bytes.len() as u64).read_to_end(&mut bytes)?;
             Data::Read(bytes)
         } else {
-            Data::Mapped(map(&file)?)
+            Data::Mapped(GuardedMap::new(&file)?)
         };
         if data.len() as u64 != header.length {
             return Err(Refused::Damaged.into());
@@ -205,6 +197,11 @@ impl Image {
 
     /// Whether anything that was asked for could not be given.
     pub(super) fn is_damaged(&self) -> bool {
+        if let Data::Mapped(map) = &self.data
+            && map.is_truncated()
+        {
+            self.damage();
+        }
         self.damaged.load(Ordering::Relaxed)
     }
 

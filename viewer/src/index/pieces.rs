@@ -4,12 +4,14 @@
 //! What a piece is does not depend on the machine, so that neither does the file.
 
 use std::io;
+use std::sync::Arc;
 
 use super::assemble::value;
 use super::bits::ordered;
 use super::crowds::CrowdWriter;
 use super::format::{LaneRecord, Place, TableRef};
 use super::links;
+use super::nested::{self, NestedLanes};
 use super::output::Output;
 use super::overview::OverviewWriter;
 use super::record::{LINK_WORDS, Lane, unfold};
@@ -29,7 +31,7 @@ pub(super) struct Gathered {
     pub(super) lane: Lane,
     /// Number of the first entity.
     pub(super) base: u32,
-    pub(super) rows: Taken,
+    pub(super) rows: Arc<Taken>,
 }
 
 /// Lanes other than those of states.
@@ -46,6 +48,8 @@ pub(super) enum Job {
     /// Lanes of states, and the number of the first in the overview.
     States(Vec<Gathered>, u64),
     Rest(Rest),
+    /// Nested states, by container and type.
+    Nested(Vec<NestedLanes>),
 }
 
 /// What was written of some lanes, and what was learnt on the way.
@@ -53,8 +57,8 @@ pub(super) struct Piece {
     pub(super) out: Output,
     /// End of what can be seen of them.
     pub(super) end: i64,
-    /// Lanes of states, events, variables and links.
-    pub(super) directories: [Directory; 4],
+    /// Lanes of states, events, variables and links, and sums of nested states.
+    pub(super) directories: [Directory; 5],
     /// Ends of links by container, where links are in it.
     pub(super) ends: Option<TableRef>,
     pub(super) overview: Option<OverviewWriter>,
@@ -106,6 +110,7 @@ pub(super) fn jobs(mut states: Vec<Gathered>, rest: Rest, room: &Room) -> Vec<Jo
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
     let wanted = if rows <= room.few_states() { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
     let mut jobs = vec![Job::Rest(rest)];
+    let nested = nested::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
         // At least one, and as many more as begin before there are enough.
@@ -115,6 +120,9 @@ pub(super) fn jobs(mut states: Vec<Gathered>, rest: Rest, room: &Room) -> Vec<Jo
         let first = number;
         number += now.len() as u64;
         jobs.push(Job::States(now, first));
+    }
+    if !nested.is_empty() {
+        jobs.push(Job::Nested(nested));
     }
     jobs
 }
@@ -132,6 +140,12 @@ impl Job {
             overview: None,
         };
         match self {
+            Self::Nested(groups) => {
+                for group in groups {
+                    let record = group.write(&small, &mut piece.out)?;
+                    piece.directories[4].push(&record)?;
+                }
+            }
             Self::States(lanes, first) => piece.states(&small, lanes, first, extent.0)?,
             Self::Rest(Rest { marks, variables, links, types }) => {
                 piece.marks(room, marks)?;

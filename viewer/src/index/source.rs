@@ -20,9 +20,10 @@ use super::tree::Tree;
 use super::variables::VariableLane;
 use crate::answers::{self, Detail, Found, LookUp};
 use crate::parallel::in_parts;
+use crate::query::nested::{self, Checkpoints};
 use crate::query::{
     Cell, CellWriter, Cells, ContainerInfo, EntityId, EventCount, Facts, GlobalNanos, Interval, Lane, Link,
-    LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
+    LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
 };
 use crate::store::LinkRow;
 
@@ -364,6 +365,29 @@ impl TimelineSource for Index {
         let sum = |value: usize| parts.iter().fold(0_i64, |sum, times| sum.wrapping_add(times[value]));
         let times = (0_u32..).map(ValueId).zip((0..values).map(sum)).filter(|time| time.1 > 0);
         self.sound(times.collect())
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        self.check(container, ty, interval)?;
+        let place = (container, ty, self.depths(container, ty));
+        if place.2 < 2 {
+            return Ok(nested::flat(self.times(&[Lane { container, ty, depth: 0 }], interval)?));
+        }
+        let sweep =
+            |part| nested::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), place, part);
+        let Some(Place { at, len }) =
+            self.find_record(self.image.header.nested, (container.0, ty.0, 0)).map(|record| record.sums)
+        else {
+            return sweep(interval);
+        };
+        let word = |number: u64| self.image.word(at.saturating_add(number.saturating_mul(8)));
+        let most = len.min(self.image.header.length / 8);
+        self.sound(nested::between(&Checkpoints::new(word, most), interval, sweep)?)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

@@ -8,8 +8,8 @@ use crate::layout::Outline;
 use crate::looks;
 use crate::query::counts::link_values;
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo,
-    TypeKind, ValueId, ValueInfo, weight,
+    ContainerId, ContainerInfo, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
+    ValueId, ValueInfo, weight,
 };
 use crate::stats;
 use crate::theme::Theme;
@@ -46,11 +46,13 @@ pub struct LegendEntry {
     pub shape: Option<&'static str>,
     /// The size, 1 being the usual one.
     pub size: f32,
-    /// For states: share of the time for which the containers existed, as in statistics; more than 1 only where states are nested.
+    /// For states: share of the time for which the containers existed, as in statistics. Nested states of the same value count once.
     pub share: Option<f64>,
     /// For states: nanoseconds, over all containers.
     #[serde(serialize_with = "crate::stats::as_number")]
     pub nanos: Option<i128>,
+    /// For states: share of the time for which a state of the value is the innermost one.
+    pub self_share: Option<f64>,
     /// For links and events: how many.
     pub count: Option<u64>,
 }
@@ -60,7 +62,17 @@ impl LegendEntry {
     fn of(kind: TypeKind, look: Look) -> Self {
         let shape = (kind == TypeKind::Event).then(|| look.shape.unwrap_or_default().name());
         let size = if kind == TypeKind::State { looks::height(look) } else { looks::size(look) };
-        Self { value: None, name: String::new(), color: None, shape, size, share: None, nanos: None, count: None }
+        Self {
+            value: None,
+            name: String::new(),
+            color: None,
+            shape,
+            size,
+            share: None,
+            nanos: None,
+            self_share: None,
+            count: None,
+        }
     }
 
     /// The shape of its marks.
@@ -188,11 +200,10 @@ fn states(
         members.iter().filter_map(|member| infos.get(&member.0)).map(|info| stats::lived(source, info, ty, interval));
     let lived: i128 = lived.sum();
     let count: usize = members.iter().map(|member| weight(source, member.0, ty)).sum();
-    let lane = |&(container, depths): &(ContainerId, u32)| (0..depths).map(move |depth| Lane { container, ty, depth });
-    let lanes: Vec<Lane> = members.iter().flat_map(lane).collect();
-    let mut nanos = vec![0_i128; model.values.len()];
-    for (value, part) in stats::of_lanes(source, &lanes, interval)? {
-        nanos[value.index()] = part;
+    let ids: Vec<ContainerId> = members.iter().map(|member| member.0).collect();
+    let mut nanos = vec![(0_i128, 0_i128); model.values.len()];
+    for time in stats::nested_times(source, &ids, ty, interval)? {
+        nanos[time.value.index()] = (time.total, time.self_time);
     }
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let whole = lived.max(1) as f64;
@@ -202,8 +213,9 @@ fn states(
         value: Some(value.id.0),
         name: value.name.clone(),
         color: Some(value.color.to_string()),
-        share: Some(nanos[value.id.index()] as f64 / whole),
-        nanos: Some(nanos[value.id.index()]),
+        share: Some(nanos[value.id.index()].0 as f64 / whole),
+        nanos: Some(nanos[value.id.index()].0),
+        self_share: Some(nanos[value.id.index()].1 as f64 / whole),
         ..LegendEntry::of(TypeKind::State, value.look)
     });
     Ok(Some(LegendGroup {

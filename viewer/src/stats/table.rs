@@ -45,12 +45,18 @@ pub struct Row {
     /// How many states, events or links overlap the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Time in states, within the interval.
+    /// Total time in states, within the interval: nested states of the same value count once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// Of the time for which the containers existed in the interval, from 0 to 1.
+    /// Of the lifetime of the containers within the interval, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// Self time: a state of the value is the innermost one of its type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_time: Option<f64>,
+    /// Of the same lifetime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_share: Option<f64>,
     /// Whole durations of states and links: the least,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_min: Option<f64>,
@@ -93,7 +99,7 @@ pub struct Row {
 }
 
 /// Names of the columns, in the order of [`Row`].
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 23] = [
     "kind",
     "type",
     "container",
@@ -102,6 +108,8 @@ const COLUMNS: [&str; 21] = [
     "count",
     "time",
     "share",
+    "self_time",
+    "self_share",
     "duration_min",
     "duration_mean",
     "duration_median",
@@ -232,23 +240,32 @@ impl Maker<'_> {
             let mut lasting = durations(self.source, &part, ty.id, self.interval)?;
             if self.by == By::Type {
                 let all: Durations = lasting.into_values().flat_map(Durations::into_nanos).collect();
-                let time = times.values.iter().map(|value| value.nanos).sum::<i128>();
-                let share = times.values.iter().map(|value| value.share).sum();
-                let row = Row { time: Some(seconds(time)), share: Some(share), ..Self::row("state", ty, container) };
+                // Time in any state of the type: self times never overlap.
+                let time = Some(seconds(times.values.iter().map(|value| value.self_nanos).sum::<i128>()));
+                let share = Some(times.values.iter().map(|value| value.self_share).sum());
+                let (self_time, self_share) = (time, share);
+                let row = Row { time, share, self_time, self_share, ..Self::row("state", ty, container) };
                 rows.push(row.lasting(&all));
                 continue;
             }
             for value in &times.values {
-                let (time, share) = (Some(seconds(value.nanos)), Some(value.share));
                 let lasting = lasting.remove(&value.value).unwrap_or_default();
-                let of =
-                    Row { time, share, value: self.value(value.value), ..Self::row("state", ty, container.clone()) };
+                let of = Row {
+                    time: Some(seconds(value.nanos)),
+                    share: Some(value.share),
+                    self_time: Some(seconds(value.self_nanos)),
+                    self_share: Some(value.self_share),
+                    value: self.value(value.value),
+                    ..Self::row("state", ty, container.clone())
+                };
                 rows.push(of.lasting(&lasting));
             }
             // States without duration take no time, but are there.
             for (value, lasting) in lasting {
-                let (time, share) = (Some(0.0), Some(0.0));
-                let of = Row { time, share, value: self.value(value), ..Self::row("state", ty, container.clone()) };
+                let none = Some(0.0);
+                let (time, share, self_time, self_share) = (none, none, none, none);
+                let value = self.value(value);
+                let of = Row { time, share, self_time, self_share, value, ..Self::row("state", ty, container.clone()) };
                 rows.push(of.lasting(&lasting));
             }
         }

@@ -1,5 +1,8 @@
 //! From what the simulation gathered to a sealed [`Store`].
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use converter::paje::{Color, ContainerId, Look, TypeId, TypeKind, ValueId};
@@ -14,6 +17,7 @@ use super::states::{RawLane, StateLane};
 use super::variables::{RawVariable, VariableLane};
 use super::{Store, life};
 use crate::color;
+use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 use crate::query::{ContainerInfo, Model, Summary, TypeInfo, ValueInfo};
 
 /// All lanes of a state type in a container, outermost depth first.
@@ -75,6 +79,7 @@ impl Parts {
         let model = Arc::new(model(std::mem::take(&mut self.types), std::mem::take(&mut self.values)));
         let (containers, positions) = depth_first(std::mem::take(&mut self.containers));
         let states = seal_states(std::mem::take(&mut self.states));
+        let nested = nested_sums(&states);
         let marks = seal_marks(std::mem::take(&mut self.marks));
         let variables = seal_variables(std::mem::take(&mut self.variables));
         let links = seal_links(std::mem::take(&mut self.links), &model);
@@ -101,6 +106,7 @@ impl Parts {
             containers: Arc::new(containers),
             positions,
             states,
+            nested,
             marks,
             variables,
             links,
@@ -148,6 +154,38 @@ fn seal_states(mut raw: Vec<RawStates>) -> Vec<StateLane> {
         }
     }
     sealed
+}
+
+/// Checkpoints of each container and type that has many nested states.
+fn nested_sums(lanes: &[StateLane]) -> Vec<((ContainerId, TypeId), Vec<u64>)> {
+    let mut all = Vec::new();
+    for lanes in lanes.chunk_by(|a, b| (a.container, a.ty) == (b.container, b.ty)) {
+        let states: usize = lanes.iter().map(StateLane::len).sum();
+        if lanes.len() < 2 || (states as u64) < NEEDS_CHECKPOINTS {
+            continue;
+        }
+        let mut next: BinaryHeap<Reverse<(i64, usize, usize)>> = (0..lanes.len())
+            .filter(|&lane| lanes[lane].len() > 0)
+            .map(|lane| Reverse((lanes[lane].start(0), lane, 0)))
+            .collect();
+        let mut writer = CheckpointWriter::new(next.peek().map_or(0, |first| first.0.0));
+        let mut rows = Vec::new();
+        let mut keep = |word| -> Result<(), Infallible> {
+            rows.push(word);
+            Ok(())
+        };
+        while let Some(Reverse((start, lane, at))) = next.pop() {
+            let of = &lanes[lane];
+            let Ok(()) = writer.push((start, of.end(at), of.value(at).0), &mut keep);
+            if at + 1 < of.len() {
+                next.push(Reverse((of.start(at + 1), lane, at + 1)));
+            }
+        }
+        let Ok(mut words) = writer.finish(&mut keep);
+        words.append(&mut rows);
+        all.push(((lanes[0].container, lanes[0].ty), words));
+    }
+    all
 }
 
 fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<MarkLane> {

@@ -67,9 +67,10 @@ function states(group) {
     bar.append(part);
     const chip = make("span", { class: "chip", color: entry.color });
     if (entry.size < 1) Object.assign(chip.style, { height: `${Math.max(2, entry.size * 12)}px`, alignSelf: "end", borderRadius: "2px" });
-    const what = `${duration(entry.nanos)} over ${grouped(group.containers)} containers`;
+    const self = Math.abs(entry.self_share - entry.share) > 5e-4 ? `, ${percent(entry.self_share)} self` : "";
+    const what = `${duration(entry.nanos)} over ${grouped(group.containers)} containers${self && `, ${percent(entry.self_share)} self time`}`;
     chip.title = "Drag it to another value to give that this colour";
-    entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
+    entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, `${percent(entry.share)}${self}`, `${what}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
   const many = `${grouped(group.containers)} row${group.containers === 1 ? "" : "s"}`;
   return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries, rest, overlap(all));

@@ -10,7 +10,7 @@ import { layout, rowOf } from "./rows.js";
 import { selected } from "./tree.js";
 import { show, tellBeside, told, view } from "./view.js";
 
-/** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, count: number | null, mean: number | null,
+/** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, self_nanos: number, self_share: number, count: number | null, mean: number | null,
  *   longest: { nanos: number, id: string } | null }} Line */
 
 /** Ways to show, and the question that each asks. @type {Record<string, [string, string]>} */
@@ -35,6 +35,7 @@ const COLUMNS = [
   ["Value", (line) => line.name.toLowerCase()],
   ["Time", (line) => line.nanos],
   ["Share", (line) => line.share],
+  ["Self", (line) => line.self_share],
   ["Count", (line) => line.count ?? -1],
   ["Mean", (line) => line.mean ?? -1],
   ["Longest", (line) => line.longest?.nanos ?? -1],
@@ -118,7 +119,7 @@ export function restoreForm() {
   shares = told("values") !== "1";
   byRow = told("each") === "1";
   amount = /** @type {const} */ (["size", "nanos"]).find((one) => one === told("amount")) ?? "count";
-  const [, column, way] = /^([0-5])([ad])$/.exec(told("order") ?? "") ?? ["", "1", "d"];
+  const [, column, way] = /^([0-6])([ad])$/.exec(told("order") ?? "") ?? ["", "1", "d"];
   order = [Number(column), way === "d"];
   const of = /^(\d+)(?:\.(\d+))?$/.exec(told("of") ?? "");
   chosen = of && { ty: Number(of[1]), value: of[2] === undefined ? null : Number(of[2]) };
@@ -227,9 +228,9 @@ function take(format) {
     if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
     if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(last.from + (at / one.shares.length) * last.span), share })));
     if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
-    if (last.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share })));
+    if (last.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
     if (form === "durations") return last.types.indexOf(type) > 0 ? [] : (last.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
-    return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, count: one.count, longest_ns: one.longest?.nanos }));
+    return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share, count: one.count, longest_ns: one.longest?.nanos }));
   });
   const heads = Object.keys(rows[0] ?? {});
   const cell = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
@@ -250,9 +251,9 @@ function table(type) {
   });
   const head = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (down ? "descending" : "ascending") : null },
     make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
-  const body = lines.map((line) => make("tr", { role: "row" }, heading(line.name, line.color), time(line.nanos), cell(percent(line.share)),
+  const body = lines.map((line) => make("tr", { role: "row" }, heading(line.name, line.color), time(line.nanos), cell(percent(line.share)), cell(percent(line.self_share), `${duration(line.self_nanos)} self time: no state is open inside`),
     cell(line.count === null ? "–" : grouped(line.count)), time(line.mean), longest(line), bar(line)));
-  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, heading("none", null), time(type.none), cell(percent(type.none / type.lived)), cell(""), cell(""), cell(""));
+  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, heading("none", null), time(type.none), cell(percent(type.none / type.lived)), cell(""), cell(""), cell(""), cell(""));
   return make("section", { class: "times" },
     make("h2", {}, type.name, make("small", { text: `${grouped(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
     make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)),

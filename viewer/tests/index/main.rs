@@ -253,6 +253,27 @@ fn no_damage_is_believed() {
     assert!(Index::open_file(&damaged, KEY).is_err());
 }
 
+/// Another program may shorten the file while it is mapped: queries fail, and the program goes on.
+#[test]
+fn a_mapped_file_that_is_truncated_is_reported() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let whole = store(3_000);
+    for (length, is_read_before) in [(0, true), (5_000, true), (5_000, false), (40_961, true), (u64::MAX, true)] {
+        let path = folder.path().join("a.tmtx");
+        write_index(&path, 3_000);
+        let bytes = std::fs::metadata(&path).expect("it was just written").len();
+        let index = Index::map_file(&path, KEY).expect("it was just written");
+        if is_read_before {
+            compare(&whole, &index).expect("the index is whole");
+        }
+        let file = std::fs::File::options().write(true).open(&path).expect("it is there");
+        file.set_len(length.min(bytes - 3)).expect("it can be shortened");
+        let answered = compare(&whole, &index);
+        assert!(matches!(answered, Err(QueryError::Damaged)), "{length} of {bytes} bytes: {answered:?}");
+        assert!(!path.exists(), "what is damaged is removed");
+    }
+}
+
 /// A picture costs a few blocks an edge, however many states there are.
 #[test]
 fn cells_touch_few_blocks() {

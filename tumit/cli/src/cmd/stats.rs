@@ -44,7 +44,9 @@ Expressions of --filter (names may have * and ?; put them in \"...\" when they h
   color #d62728 Wait* of Activity         bright Wait*                     colours; all else grey
   shape diamond Step of Milestone         size 0.5 Wait* of Activity       marks of events; how large or wide
 
-A state counts with all that is nested in it: shares of nested states come to more than 100 % together.
+Time is total time: a state counts with all that is nested in it, and once where the same value is nested
+in itself. Self time counts only while the state is the innermost one; self shares come to at most 100 %.
+Shares refer to the lifetime of the containers, as far as it lies in the interval.
 Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools
@@ -153,7 +155,23 @@ fn readable(title: &str, rows: &[Row], wall_clock: Option<i64>) -> String {
     let mut text = format!("{title}\n");
     let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<Row>>();
     for (kind, heads) in [
-        ("state", &["State", "Container", "Value", "Count", "Time", "Share", "Mean", "Median", "99 %", "Longest"][..]),
+        (
+            "state",
+            &[
+                "State",
+                "Container",
+                "Value",
+                "Count",
+                "Time",
+                "Share",
+                "Self",
+                "Self share",
+                "Mean",
+                "Median",
+                "99 %",
+                "Longest",
+            ][..],
+        ),
         ("event", &["Event", "Container", "Value", "Count"]),
         ("link", &["Link", "From", "To", "Value", "Count", "Size", "Shortest", "Mean", "Median", "99 %", "Longest"]),
         ("variable", &["Variable", "Container", "Mean", "Least", "at", "in", "Largest", "at", "in"]),
@@ -194,8 +212,9 @@ fn cells(row: &Row, wall_clock: Option<i64>) -> Vec<String> {
     let lasting = [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(lasts);
     match row.kind {
         "state" => {
-            let share = row.share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0));
-            let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count, lasts(row.time), share];
+            let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0));
+            let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count];
+            cells.extend([lasts(row.time), share(row.share), lasts(row.self_time), share(row.self_share)]);
             cells.extend(lasting);
             cells
         }

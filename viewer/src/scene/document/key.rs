@@ -136,6 +136,7 @@ fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
             color: Some(theme.grid.to_string()),
             share: Some(others.iter().map(share).sum()),
             nanos: None,
+            self_share: Some(others.iter().filter_map(|entry| entry.self_share).sum()),
             count: None,
         });
     }

@@ -34,7 +34,7 @@ pub(in crate::server) async fn each(State(app): State<Arc<App>>, Query(ask): Que
                 let times = stats::times(source, &within, ty.id, interval)?;
                 seen.extend(times.values.iter().map(|time| time.value));
                 let values = times.values.iter();
-                let values = values.map(|time| json!({ "value": time.value.0, "nanos": stats::json_number(time.nanos), "share": time.share }));
+                let values = values.map(|time| json!({ "value": time.value.0, "nanos": stats::json_number(time.nanos), "share": time.share, "self_nanos": stats::json_number(time.self_nanos), "self_share": time.self_share }));
                 each.push(json!({
                     "id": entity(row),
                     "name": app.outline.name(container),

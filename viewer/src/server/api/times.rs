@@ -100,6 +100,8 @@ impl Type {
                 "color": theme.fill(value.color).to_string(),
                 "nanos": stats::json_number(time.nanos),
                 "share": time.share,
+                "self_nanos": stats::json_number(time.self_nanos),
+                "self_share": time.self_share,
                 "count": seen.map(|seen| seen.0),
                 "longest": seen.and_then(|seen| seen.1).map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
             }))

@@ -1,0 +1,99 @@
+//! Writes the sums of nested states: checkpoints of total and self time of one container and state type.
+//!
+//! The lanes of all depths are read once more, side by side, by start.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::io;
+use std::sync::Arc;
+
+use super::assemble::value;
+use super::format::{LaneRecord, Place, TableRef};
+use super::output::Output;
+use super::pieces::Gathered;
+use super::scratch::{Room, Section, StreamReader, Taken};
+use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
+
+/// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read the
+/// states of the interval.
+const MOST_DEPTHS: usize = 256;
+
+/// The lanes of one container and state type, outermost depth first.
+pub(super) struct NestedLanes {
+    container: u32,
+    ty: u32,
+    /// States of each lane, and where they are.
+    lanes: Vec<(u64, Arc<Taken>)>,
+}
+
+/// The containers and types that have many nested states. `lanes` are sorted by container, type and depth.
+pub(super) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
+    let place = |one: &Gathered| (one.lane.container, one.lane.ty);
+    let is_nested = |lanes: &&[Gathered]| {
+        let states: u64 = lanes.iter().map(|one| one.lane.rows).sum();
+        (2..=MOST_DEPTHS).contains(&lanes.len()) && states >= NEEDS_CHECKPOINTS
+    };
+    let group = |lanes: &[Gathered]| NestedLanes {
+        container: lanes[0].lane.container.0,
+        ty: lanes[0].lane.ty.0,
+        lanes: lanes.iter().map(|one| (one.lane.rows, Arc::clone(&one.rows))).collect(),
+    };
+    lanes.chunk_by(|a, b| place(a) == place(b)).filter(is_nested).map(group).collect()
+}
+
+impl NestedLanes {
+    /// Writes the sums, and gives their record.
+    pub(super) fn write(&self, room: &Room, out: &mut Output) -> io::Result<LaneRecord> {
+        let mut readers = Vec::with_capacity(self.lanes.len());
+        let mut next = BinaryHeap::with_capacity(self.lanes.len());
+        for (at, (rows, taken)) in self.lanes.iter().enumerate() {
+            let mut reader = StateReader { from: taken.read()?, left: *rows, last: 0 };
+            next.extend(reader.next()?.map(|(start, end, value)| Reverse((start, at, end, value))));
+            readers.push(reader);
+        }
+        let mut writer = CheckpointWriter::new(next.peek().map_or(0, |first| first.0.0));
+        let (mut rows, mut words) = (Section::new(room), 0);
+        let mut keep = |word: u64| {
+            words += 1;
+            rows.write(&word.to_le_bytes())
+        };
+        while let Some(mut first) = next.peek_mut() {
+            let Reverse((start, lane, end, value)) = *first;
+            writer.push((start, end, value), &mut keep)?;
+            match readers[lane].next()? {
+                Some((start, end, value)) => *first = Reverse((start, lane, end, value)),
+                None => drop(PeekMut::pop(first)),
+            }
+        }
+        let head = writer.finish(&mut keep)?;
+        let at = out.align()?;
+        for word in &head {
+            out.write(&word.to_le_bytes())?;
+        }
+        rows.copy_to(out)?;
+        let sums = Place { at, len: words + head.len() as u64 };
+        let table = TableRef { rows: head[0], ..TableRef::default() };
+        Ok(LaneRecord { container: self.container, ty: self.ty, table, sums, ..LaneRecord::default() })
+    }
+}
+
+/// Start, end and value of the states of one lane.
+struct StateReader<'a> {
+    from: StreamReader<'a>,
+    left: u64,
+    last: i64,
+}
+
+impl StateReader<'_> {
+    fn next(&mut self) -> io::Result<Option<(i64, i64, u32)>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let start = self.last.wrapping_add(self.from.number()?.cast_signed());
+        self.last = start.wrapping_add(self.from.number()?.cast_signed());
+        let (value, _) = value(&mut self.from)?;
+        Ok(Some((start, self.last, value as u32)))
+    }
+}

@@ -1,0 +1,353 @@
+//! Total time and self time of nested states.
+//!
+//! *Total* time of a value: the time during which at least one state of the value is open. A state
+//! inside another one of the same value (recursion) adds nothing.
+//! *Self* time of a value: the time during which a state of the value is the innermost open one of its
+//! container and state type. Self times of a container and type never overlap, so they add up to the
+//! time during which any state is open.
+//!
+//! Both are integrals over time. The times of two adjacent intervals therefore add up exactly, and
+//! [`Checkpoints`] (running sums at some timestamps) answer any interval: only the states between its
+//! edges and the nearest checkpoints are read.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+use rustc_hash::FxHashMap;
+
+use super::{ContainerId, GlobalNanos, Interval, Lane, Listed, QueryError, State, TypeId, ValueId};
+use crate::filter::walk::Pages;
+
+/// States that all depths together hold in memory.
+const STATES_IN_MEMORY: usize = 1 << 16;
+/// The smallest distance of two checkpoints, in states.
+const LEAST_STRIDE: usize = 1 << 10;
+/// States per checkpoint and value. A checkpoint has 16 bytes per value, so this is one byte per state.
+const STATES_PER_VALUE: usize = 16;
+/// Without checkpoints up to this many states: reading them is cheap.
+pub(crate) const NEEDS_CHECKPOINTS: u64 = 1 << 12;
+
+/// Total and self time of a value, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NestedTime {
+    /// The value.
+    pub value: ValueId,
+    /// Time during which a state of the value is open.
+    pub total: i128,
+    /// Time during which a state of the value is the innermost one.
+    pub self_time: i128,
+}
+
+/// Running sums of one value.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    value: u32,
+    total: i64,
+    self_time: i64,
+    /// How many states of the value are open, and since when.
+    open: u32,
+    since: i64,
+}
+
+/// Sums up states that come by start; of equal starts, the outer one first.
+#[derive(Debug, Default)]
+pub(crate) struct NestingSums {
+    sums: Vec<Sum>,
+    places: FxHashMap<u32, u32>,
+    /// End and place of each open state, outermost first.
+    stack: Vec<(i64, u32)>,
+    now: i64,
+}
+
+impl NestingSums {
+    /// For times from `first` on.
+    pub(crate) fn from(first: i64) -> Self {
+        Self { now: first, ..Self::default() }
+    }
+
+    /// Adds a state. States without duration take no time.
+    pub(crate) fn push(&mut self, start: i64, end: i64, value: u32) {
+        if start >= end {
+            return;
+        }
+        self.advance(start);
+        let next = self.sums.len() as u32;
+        let place = *self.places.entry(value).or_insert(next);
+        if place == next {
+            self.sums.push(Sum { value, ..Sum::default() });
+        }
+        let sum = &mut self.sums[place as usize];
+        if sum.open == 0 {
+            sum.since = start;
+        }
+        sum.open += 1;
+        let outer = self.stack.last().map_or(i64::MAX, |top| top.0);
+        self.stack.push((end.min(outer), place));
+    }
+
+    /// Ends the states that end by `time`, and counts all time up to it.
+    pub(crate) fn advance(&mut self, time: i64) {
+        while let Some(&(end, place)) = self.stack.last() {
+            let until = end.min(time);
+            let sum = &mut self.sums[place as usize];
+            sum.self_time = sum.self_time.wrapping_add(until.wrapping_sub(self.now).max(0));
+            self.now = self.now.max(until);
+            if end > time {
+                break;
+            }
+            sum.open -= 1;
+            if sum.open == 0 {
+                sum.total = sum.total.wrapping_add(end.wrapping_sub(sum.since));
+            }
+            self.stack.pop();
+        }
+        self.now = self.now.max(time);
+    }
+
+    /// Value, total and self time of all values up to the time of the last [`Self::advance`], in the
+    /// order in which the values first occur.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = (u32, i64, i64)> {
+        let open = |sum: &Sum| if sum.open > 0 { self.now.wrapping_sub(sum.since) } else { 0 };
+        self.sums.iter().map(move |sum| (sum.value, sum.total.wrapping_add(open(sum)), sum.self_time))
+    }
+
+    /// How many states may come before the next checkpoint.
+    fn stride(&self) -> usize {
+        LEAST_STRIDE.max(STATES_PER_VALUE * self.sums.len())
+    }
+}
+
+/// Total and self time in an interval, from the states of all depths. The cost grows with their number.
+pub(crate) fn sweep(
+    list: impl Fn(Lane, Interval, usize) -> Result<Listed<State>, QueryError>,
+    (container, ty, depths): (ContainerId, TypeId, u32),
+    interval: Interval,
+) -> Result<Vec<NestedTime>, QueryError> {
+    if interval.from >= interval.to {
+        return Ok(Vec::new());
+    }
+    let size = (STATES_IN_MEMORY / depths.max(1) as usize).max(16);
+    let mut lanes: Vec<LaneCursor> =
+        (0..depths).map(|depth| LaneCursor::new(Lane { container, ty, depth }, interval, size)).collect();
+    let mut next = BinaryHeap::with_capacity(lanes.len());
+    for (depth, lane) in lanes.iter_mut().enumerate() {
+        next.extend(lane.next(&list)?.map(|state| Reverse((state.life.from, depth, state.life.to, state.value))));
+    }
+    let mut sums = NestingSums::from(interval.from.0);
+    while let Some(mut first) = next.peek_mut() {
+        let Reverse((start, depth, end, value)) = *first;
+        sums.push(start.0.max(interval.from.0), end.0.min(interval.to.0), value.0);
+        match lanes[depth].next(&list)? {
+            Some(state) => *first = Reverse((state.life.from, depth, state.life.to, state.value)),
+            None => drop(std::collections::binary_heap::PeekMut::pop(first)),
+        }
+    }
+    sums.advance(interval.to.0);
+    let time = |(value, total, own): (u32, i64, i64)| NestedTime {
+        value: ValueId(value),
+        total: total.into(),
+        self_time: own.into(),
+    };
+    Ok(sums.sums().map(time).collect())
+}
+
+/// The times of states that are not nested: total and self time are the same.
+pub(crate) fn flat(times: Vec<(ValueId, i64)>) -> Vec<NestedTime> {
+    let time = |(value, nanos): (ValueId, i64)| NestedTime { value, total: nanos.into(), self_time: nanos.into() };
+    times.into_iter().map(time).collect()
+}
+
+/// The states of one depth that have a duration, by start.
+struct LaneCursor {
+    lane: Lane,
+    pages: Pages,
+    page: VecDeque<State>,
+}
+
+impl LaneCursor {
+    fn new(lane: Lane, interval: Interval, size: usize) -> Self {
+        Self { lane, pages: Pages::new(interval, size), page: VecDeque::new() }
+    }
+
+    fn next(
+        &mut self,
+        list: impl Fn(Lane, Interval, usize) -> Result<Listed<State>, QueryError>,
+    ) -> Result<Option<State>, QueryError> {
+        loop {
+            while let Some(state) = self.page.pop_front() {
+                if state.life.from < state.life.to {
+                    return Ok(Some(state));
+                }
+            }
+            let lane = self.lane;
+            let ask = |part, limit| list(lane, part, limit);
+            match self.pages.next(ask, |state: &State| (state.id, state.life.from.0))? {
+                Some(page) => self.page = page.into(),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+/// Adds up the times of several containers or intervals.
+#[derive(Debug, Default)]
+pub(crate) struct NestedTotals(BTreeMap<ValueId, (i128, i128)>);
+
+impl NestedTotals {
+    pub(crate) fn add(&mut self, times: impl IntoIterator<Item = NestedTime>) {
+        for time in times {
+            let sum = self.0.entry(time.value).or_default();
+            *sum = (sum.0 + time.total, sum.1 + time.self_time);
+        }
+    }
+
+    /// By value; only values that have any time.
+    pub(crate) fn finish(self) -> Vec<NestedTime> {
+        let time = |(value, (total, self_time))| NestedTime { value, total, self_time };
+        self.0.into_iter().map(time).filter(|time| time.total > 0).collect()
+    }
+}
+
+/// Checkpoints while they are made, for [`Checkpoints`].
+#[derive(Debug)]
+pub(crate) struct CheckpointWriter {
+    sums: NestingSums,
+    /// Timestamp of each checkpoint, and the number of words in the rows before it.
+    directory: Vec<u64>,
+    words: u64,
+    /// States since the last checkpoint.
+    states: usize,
+    last: i64,
+}
+
+impl CheckpointWriter {
+    pub(crate) fn new(first: i64) -> Self {
+        Self { sums: NestingSums::from(first), directory: Vec::new(), words: 0, states: usize::MAX, last: first }
+    }
+
+    /// Adds the next state by start. Where a checkpoint is due before it, gives the words of its row to
+    /// `write`.
+    pub(crate) fn push<E>(
+        &mut self,
+        (start, end, value): (i64, i64, u32),
+        write: impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.states >= self.sums.stride() {
+            self.states = 0;
+            self.checkpoint(start, write)?;
+        }
+        self.states += 1;
+        self.last = self.last.max(end);
+        self.sums.push(start, end, value);
+        Ok(())
+    }
+
+    fn checkpoint<E>(&mut self, time: i64, mut write: impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
+        self.sums.advance(time);
+        self.directory.extend([time.cast_unsigned(), self.words]);
+        for (_, total, own) in self.sums.sums() {
+            self.words += 2;
+            write(total.cast_unsigned())?;
+            write(own.cast_unsigned())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the row of the last checkpoint, after all states, and gives the words that stand before all
+    /// rows.
+    pub(crate) fn finish<E>(mut self, write: impl FnMut(u64) -> Result<(), E>) -> Result<Vec<u64>, E> {
+        self.checkpoint(self.last, write)?;
+        let values = self.sums.sums().map(|sum| u64::from(sum.0)).collect::<Vec<_>>();
+        let mut head = vec![self.directory.len() as u64 / 2, values.len() as u64];
+        head.append(&mut self.directory);
+        head.extend([0, self.words]);
+        head.extend(values);
+        Ok(head)
+    }
+}
+
+/// Running sums at some timestamps, as words of 64 bits: the number of checkpoints and of values; of each
+/// checkpoint the timestamp and the place of its row; 0 and the length of all rows; the values, in the
+/// order in which they first occur; the rows. A row has total and self time of each value that occurs
+/// before its timestamp.
+pub(crate) struct Checkpoints<F: Fn(u64) -> u64> {
+    word: F,
+    len: u64,
+    values: u64,
+}
+
+impl<F: Fn(u64) -> u64> Checkpoints<F> {
+    /// Reads words by their number. There are at most `most` of them, whatever the first ones say.
+    pub(crate) fn new(word: F, most: u64) -> Self {
+        let (len, values) = (word(0).min(most), word(1).min(most));
+        Self { word, len, values }
+    }
+
+    fn time(&self, at: u64) -> i64 {
+        (self.word)(2 + 2 * at).cast_signed()
+    }
+
+    fn value(&self, at: u64) -> ValueId {
+        ValueId((self.word)(4 + 2 * self.len + at) as u32)
+    }
+
+    /// Total and self time of a value before a checkpoint.
+    fn sums(&self, at: u64, value: u64) -> (i64, i64) {
+        let (place, next) = ((self.word)(3 + 2 * at), (self.word)(5 + 2 * at));
+        if next.saturating_sub(place) <= 2 * value {
+            return (0, 0);
+        }
+        let first = (4 + 2 * self.len + self.values).saturating_add(place).saturating_add(2 * value);
+        ((self.word)(first).cast_signed(), (self.word)(first.saturating_add(1)).cast_signed())
+    }
+}
+
+/// Total and self time in an interval: from checkpoints, and from a sweep over what is beside them.
+pub(crate) fn between(
+    checkpoints: &Checkpoints<impl Fn(u64) -> u64>,
+    interval: Interval,
+    sweep: impl Fn(Interval) -> Result<Vec<NestedTime>, QueryError>,
+) -> Result<Vec<NestedTime>, QueryError> {
+    let partition = |is_before: &dyn Fn(i64) -> bool| {
+        let (mut low, mut high) = (0, checkpoints.len);
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(checkpoints.time(middle)) { low = middle + 1 } else { high = middle }
+        }
+        low
+    };
+    let first = partition(&|time| time < interval.from.0);
+    let after = partition(&|time| time <= interval.to.0);
+    if first + 1 >= after {
+        return sweep(interval);
+    }
+    let last = after - 1;
+    let mut all = NestedTotals::default();
+    let at = |at: u64| GlobalNanos(checkpoints.time(at));
+    all.add(sweep(Interval { from: interval.from, to: at(first) })?);
+    all.add((0..checkpoints.values).map(|value| {
+        let (low, high) = (checkpoints.sums(first, value), checkpoints.sums(last, value));
+        let (total, own) = (high.0.wrapping_sub(low.0), high.1.wrapping_sub(low.1));
+        NestedTime { value: checkpoints.value(value), total: total.into(), self_time: own.into() }
+    }));
+    all.add(sweep(Interval { from: at(last), to: interval.to })?);
+    Ok(all.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NestingSums;
+
+    #[test]
+    fn recursion_counts_once_and_self_times_fill_the_time() {
+        let (main, f) = (0, 1);
+        let mut sums = NestingSums::from(0);
+        for (start, end, value) in [(0, 10, main), (1, 6, f), (2, 5, f)] {
+            sums.push(start, end, value);
+        }
+        sums.advance(4);
+        assert_eq!(sums.sums().collect::<Vec<_>>(), [(main, 4, 1), (f, 3, 3)]);
+        sums.advance(20);
+        assert_eq!(sums.sums().collect::<Vec<_>>(), [(main, 10, 5), (f, 5, 5)]);
+    }
+}
