@@ -237,8 +237,8 @@ mod tests {
         let expected =
             ["0/70", "0/71", "1/1@a", "1/1@b", "2/1#2", "2/1#1", "1@a#2", "1@a#1", "1@b", "9"].map(str::to_owned);
         assert_eq!(keys, expected);
-        for at in 0..keys.len() {
-            assert_eq!(run.processes_called(&run.process_name(at)), [at], "{}", keys[at]);
+        for (at, key) in keys.iter().enumerate() {
+            assert_eq!(run.processes_called(&run.process_name(at)), [at], "{key}");
         }
     }
 }

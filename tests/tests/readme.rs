@@ -51,7 +51,7 @@ fn the_readme_example_is_seen() {
 
 /// A program of several files whose spec uses another file, as the README builds it.
 fn several_files(folder: &Path) {
-    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("the folder takes files");
     write("hello.tumit", &format!("{}\nuse \"more.tumit\";\n", block("tumit")));
     write("more.tumit", "level MORE { event first; }\n");
     let solver =
@@ -67,11 +67,12 @@ fn several_files(folder: &Path) {
 
 /// Runs a tool of building that calls `tumit`; what it printed.
 fn build(folder: &Path, command: &str, arguments: &[&str]) -> String {
-    let own = Path::new(tumit().get_program()).parent().unwrap().to_owned();
-    let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())));
+    let own = Path::new(tumit().get_program()).parent().expect("a binary is in a folder").to_owned();
+    let path = std::env::var_os("PATH").expect("there is a PATH");
+    let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).expect("a PATH");
     // Flags of the `make` that runs the tests are not the program's.
     let mut build = Command::new(command);
-    succeed(build.args(arguments).current_dir(folder).env("PATH", path.unwrap()).env_remove("MAKEFLAGS"))
+    succeed(build.args(arguments).current_dir(folder).env("PATH", path).env_remove("MAKEFLAGS"))
 }
 
 /// The program records; when the file that its spec uses changes, the header is generated anew.
@@ -83,9 +84,10 @@ fn builds_and_follows_the_spec(folder: &Path, header: &str, program: &str, again
     for event in ["step.begin", "residual", "step.end"] {
         assert!(dump.contains(event), "{event} in\n{dump}");
     }
-    let text = || std::fs::read_to_string(folder.join(header)).unwrap();
+    let text = || std::fs::read_to_string(folder.join(header)).expect("the header is there");
     assert!(text().contains("hello_first") && !text().contains("hello_second"));
-    std::fs::write(folder.join("more.tumit"), "level MORE { event first; event second; }\n").unwrap();
+    std::fs::write(folder.join("more.tumit"), "level MORE { event first; event second; }\n")
+        .expect("the spec can be written");
     again();
     assert!(text().contains("hello_second"), "the header follows the file that the spec uses");
 }

@@ -66,11 +66,11 @@ proptest! {
         for state in world.states.iter().filter(|state| meets(state.life, window)) {
             let all = states.entry(&state.value).or_default();
             let within = |life: (i64, i64)| (life.1.min(window.1) - life.0.max(window.0)).max(0);
-            let outer = world.states.iter().filter(|outer| {
+            let mut outer = world.states.iter().filter(|outer| {
                 state.depth == 1 && outer.depth == 0 && outer.at == state.at && outer.life.0 <= state.life.0
                     && state.life.1 <= outer.life.1 && outer.life.0 < outer.life.1
             });
-            let outer = if within(state.life) > 0 { outer.last() } else { None };
+            let outer = if within(state.life) > 0 { outer.next_back() } else { None };
             all.0 += if outer.is_some_and(|outer| outer.value == state.value) { 0 } else { within(state.life) };
             *own.entry(&state.value).or_default() += within(state.life);
             if let Some(outer) = outer {
