@@ -78,6 +78,8 @@ struct Strict {
     depths: std::collections::BTreeMap<(u32, u32), i64>,
     alive: i64,
     links: i64,
+    /// Containers created so far.
+    containers: u64,
 }
 
 impl Sink for Strict {
@@ -90,7 +92,7 @@ impl Sink for Strict {
             PajeEvent::SetState { container, ty, .. } => drop(self.depths.insert((container.0, ty.0), 1)),
             PajeEvent::PushState { container, ty, .. } => *self.depths.entry((container.0, ty.0)).or_default() += 1,
             PajeEvent::PopState { container, ty, .. } => *self.depths.entry((container.0, ty.0)).or_default() -= 1,
-            PajeEvent::CreateContainer { .. } => self.alive += 1,
+            PajeEvent::CreateContainer { .. } => (self.alive, self.containers) = (self.alive + 1, self.containers + 1),
             PajeEvent::DestroyContainer { .. } => self.alive -= 1,
             PajeEvent::StartLink { .. } => self.links += 1,
             PajeEvent::EndLink { .. } => self.links -= 1,
@@ -101,7 +103,8 @@ impl Sink for Strict {
     }
 
     fn finish(&mut self, end: GlobalNanos) -> std::io::Result<()> {
-        assert_eq!(end.0, self.now);
+        // The last container ends with the run. Where damage leaves no container, the process still has an end.
+        assert!(if self.containers > 0 { end.0 == self.now } else { end.0 >= self.now }, "{end:?} {}", self.now);
         assert!(self.depths.values().all(|depth| *depth == 0));
         assert_eq!((self.alive, self.links), (0, 0));
         Ok(())
