@@ -1,6 +1,7 @@
 //! The Pajé model as a stream of typed operations: the waist through which everything passes.
 
 mod event;
+pub mod foreign;
 mod look;
 pub mod read;
 pub(crate) mod relay;

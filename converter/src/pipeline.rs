@@ -5,6 +5,7 @@
 //! may be told later (`at_once`).
 
 mod at_once;
+mod combined;
 mod first;
 
 use std::fmt;
@@ -138,6 +139,14 @@ pub enum ConvertError {
 /// # Errors
 /// When the run cannot be read or the sink cannot go on. Damage and losses are in the report.
 pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
+    match combined::output_beside_rules(run, options) {
+        Some(output) => combined::convert(run, options, &output, sink),
+        None => convert_rules(run, options, sink),
+    }
+}
+
+/// As [`convert`], without what a text output of the spec says.
+fn convert_rules(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
     let options = Options { output: None, ..options.clone() };
     let mut job = Job::new(run, &options);
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
@@ -517,6 +526,15 @@ impl<'o> Job<'o> {
             ..self.counts
         };
         let (reversed_coarse, causality, losses) = (self.reversed_coarse, self.causality, run.losses());
-        Report { counts, end: GlobalNanos(end), losses, remarks, clocks, reversed_coarse, causality }
+        Report {
+            counts,
+            end: GlobalNanos(end),
+            losses,
+            remarks,
+            clocks,
+            reversed_coarse,
+            causality,
+            text_faults: Vec::new(),
+        }
     }
 }

@@ -91,6 +91,8 @@ pub struct Report {
     pub reversed_coarse: Option<u64>,
     /// What the causal pass did, if there were links and it was wanted.
     pub causality: Option<Causality>,
+    /// What is wrong with the lines of a Pajé text output that was merged with the rules.
+    pub text_faults: Vec<String>,
 }
 
 impl Report {
@@ -103,7 +105,8 @@ impl Report {
     /// What was lost, damaged, left out or moved, one line each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        told(&self.losses).into_iter().chain(self.repairs()).chain(self.clock_faults()).collect()
+        let of_run = told(&self.losses).into_iter().chain(self.repairs()).chain(self.clock_faults());
+        of_run.chain(self.text_faults.iter().cloned()).collect()
     }
 
     /// What is wrong with the clocks, the sync samples, or the order of links, and what was done about it, one line each.

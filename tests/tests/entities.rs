@@ -1,5 +1,8 @@
 //! Tables of entities, and `tumit check` of Pajé files, as a user meets them.
 
+#[path = "trace_input/mod.rs"]
+mod trace_input;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -126,7 +129,7 @@ fn what_cannot_be_made_is_said() {
     let file = corpus("two-nodes.paje");
     for (args, words) in [
         (&["-o", "x.txt"][..], "should end in .paje"),
-        (&["-o", "x.paje"], "is Pajé text already"),
+        (&["-o", "x.csv", "--filter", "hide value a of b"], "filters are for Pajé text"),
         (&["-o", "x.csv", "--clock", "none"], "for a run only"),
         (&["-o", "none/x.csv"], "none/x.csv"),
     ] {
@@ -137,7 +140,7 @@ fn what_cannot_be_made_is_said() {
     fs::write(dir.path().join("not.paje"), "{}").unwrap();
     let out = convert(&dir.path().join("not.paje"), &["-o", "x.csv"], dir.path());
     assert_eq!(out.status.code(), Some(2));
-    assert!(text(&out.stderr).contains("it looks like JSON"));
+    assert!(text(&out.stderr).contains("This is JSON."));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
     // What is wrong in a file is told, and the rest is written.
     let out = convert(&corpus("simgrid-platform-sizes.trace"), &["-o", "x.csv"], dir.path());

@@ -77,6 +77,11 @@ impl Input {
         }
     }
 
+    /// The name that the user gave it, or its own.
+    pub(crate) fn title(&self, options: &OpenOptions) -> String {
+        options.title.clone().unwrap_or_else(|| self.name())
+    }
+
     /// The name of the trace at a path, of what kind it may be.
     pub(crate) fn find_name(path: &Path) -> String {
         path.file_stem().or_else(|| path.file_name()).unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
@@ -97,7 +102,7 @@ impl Input {
     /// As [`Self::feed`]; and shows the beginning meanwhile, if someone wants to see it.
     pub(crate) fn feed_shown(self, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Told, OpenError> {
         let Some(current) = &options.glimpse else { return self.feed(options, sink) };
-        let name = self.name();
+        let name = self.title(options);
         self.feed(options, &mut Peek::new(sink, &name, current))
     }
 
@@ -109,9 +114,7 @@ impl Input {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let input = Counted { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
                 match reader(input, options).read(sink) {
-                    Ok(report) => {
-                        Ok(Told { faults: report.remarks(), remarks: unit_in_doubt(&report), wall_clock: None })
-                    }
+                    Ok(report) => Ok(Told { faults: report.remarks(), remarks: warnings(&report), wall_clock: None }),
                     Err(ReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
                     Err(source) => Err(OpenError::Read { path, source }),
                 }
@@ -120,10 +123,11 @@ impl Input {
     }
 }
 
-/// Says so when dates are hardly seconds: nothing in the text tells.
-fn unit_in_doubt(report: &ReadReport) -> Vec<String> {
-    let doubt = report.notes.iter().find(|note| note.kind == FaultKind::LongTime);
-    doubt.map(ToString::to_string).into_iter().collect()
+/// Warns when dates are hardly seconds, as nothing in the text tells, and of what other readers leave out.
+fn warnings(report: &ReadReport) -> Vec<String> {
+    let notes = report.notes.iter();
+    let notes = notes.filter(|note| matches!(note.kind, FaultKind::LongTime | FaultKind::EarlyEnd));
+    notes.map(ToString::to_string).collect()
 }
 
 /// A reader of text, be it that of a run.

@@ -22,6 +22,7 @@ pub mod own_file;
 mod parallel;
 mod pass;
 pub mod query;
+pub mod replay;
 pub mod rows;
 pub mod scene;
 pub mod server;

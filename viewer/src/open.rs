@@ -51,6 +51,8 @@ pub struct OpenOptions {
     pub index: IndexChoice,
     /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// What the trace is called, if its path does not tell.
+    pub title: Option<String>,
     /// Whether numbers of Pajé text are read as `pj_dump` reads them; dates are doubles then.
     pub(crate) as_pj_dump: bool,
     /// Where its beginning is shown while it is read.
@@ -90,6 +92,7 @@ impl Default for OpenOptions {
             wall_clock: false,
             index: IndexChoice::default(),
             cancel: None,
+            title: None,
             as_pj_dump: false,
             glimpse: None,
             read_up_to: READ_BYTES,
@@ -297,7 +300,7 @@ fn in_memory(
     options: &OpenOptions,
     remark: Option<String>,
 ) -> Result<Arc<dyn TimelineSource>, OpenError> {
-    let mut simulation = Simulation::new(&input.name());
+    let mut simulation = Simulation::new(&input.title(options));
     let told = input.feed_shown(options, &mut simulation)?;
     simulation.fault(told.faults);
     simulation.remark(told.remarks.into_iter().chain(remark));

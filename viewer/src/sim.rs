@@ -9,7 +9,7 @@
 //! | a date before the last one of the same type in the same container | states and variables: moved up to that one; point events: sorted |
 //! | pop or reset of nothing | pop: counted, nothing ends; reset: nothing, as the format says |
 //! | set with states on the stack | all of them end, the new one starts at depth 0 |
-//! | more than 4,096 nested states | deeper ones are counted, not kept; their pops are recognised |
+//! | more than 65,536 nested states | deeper ones are counted, not kept; their pops are recognised |
 //! | add to or subtract from a variable never set | starts from 0 |
 //! | a variable that leaves the finite numbers | the change is dropped |
 //! | a variable set twice at one date | the later value counts |

@@ -20,12 +20,16 @@ mod tests;
 mod words;
 
 use std::io::{self, Read};
+use std::path::Path;
 
 use super::Sink;
+use super::foreign::{Foreign, foreign_format};
 use crate::time::{GlobalNanos, Unit};
 use apply::{Input, State};
+use fault::Faults;
 pub use fault::{Fault, FaultKind};
-use header::Header;
+use header::{Header, Role};
+use names::Names;
 pub use peer::{date_of_double, double_of_date};
 use words::{Lines, Loose, Words};
 
@@ -61,6 +65,14 @@ pub enum ReadError {
     NotPaje {
         /// What it is, as far as its first bytes tell.
         looks_like: String,
+    },
+    /// Another format, which is known by name.
+    #[error("This is {name}. {advice}")]
+    Foreign {
+        /// Its name.
+        name: &'static str,
+        /// What the user can do.
+        advice: &'static str,
     },
     /// The input failed.
     #[error("line {line} could not be read: {source}")]
@@ -183,6 +195,30 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
+    /// Goes to the next line, and takes nothing of it; `false` when there is none.
+    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
+        self.lines.advance().map_err(|source| ReadError::Input { line: self.number() + 1, source })
+    }
+
+    /// The date of the line that [`Self::advance`] went to.
+    pub(crate) fn date(&mut self) -> Option<i64> {
+        let text = std::str::from_utf8(self.lines.line().bytes).ok()?;
+        self.words.split(text);
+        let definition = self.header.definition(self.words.get(text, 0)?).ok()??;
+        let word = self.words.get(text, definition.word(Role::Time)?)?;
+        number::nanos(word, self.state.missing_decimals).map(|date| date.value)
+    }
+
+    /// Takes the line that [`Self::advance`] went to.
+    pub(crate) fn take_current(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        self.take(sink)
+    }
+
+    /// What lines can name: for what was defined elsewhere.
+    pub(crate) fn names(&mut self) -> Names<'_> {
+        Names { types: &mut self.state.types, containers: &mut self.state.containers }
+    }
+
     /// Where the lines come from.
     pub fn input(&self) -> &R {
         self.lines.input()
@@ -253,7 +289,8 @@ impl<R: Read> Reader<R> {
     pub fn finish(mut self, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
         let lines = self.number();
         let end = GlobalNanos(if self.state.as_pj_dump { self.state.last } else { self.state.end.unwrap_or(0) });
-        let ended = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
+        let ended = self.close_definition(lines, sink).and_then(|()| self.state.end_containers(i64::MAX, sink));
+        let ended = ended.and_then(|()| sink.finish(end));
         ended.map_err(|source| ReadError::Sink { line: lines, source })?;
         if lines > 0 && !self.lines.is_ended() {
             self.state.faults.count(FaultKind::NoLineEnd, lines, "");
@@ -295,7 +332,7 @@ impl<R: Read> Reader<R> {
             faults.count(FaultKind::Nul, number, text.trim_ascii_end());
         }
         let head = text.trim_ascii_start().strip_prefix('%');
-        let Loose { quote, percent, hash, blank } = Loose::find(head.unwrap_or(text));
+        let Loose { quote, percent, hash, blank, dialect } = Loose::find(head.unwrap_or(text));
         let kinds = [
             (quote, FaultKind::LooseQuote),
             (percent, FaultKind::Percent),
@@ -337,6 +374,9 @@ impl<R: Read> Reader<R> {
                 return Ok(());
             }
         };
+        if dialect && !self.state.as_pj_dump {
+            split_by_dialect(words, text, definition.words, faults, number);
+        }
         if words.empty {
             faults.count(FaultKind::Empty, number, text.trim_ascii_end());
         }
@@ -355,8 +395,25 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Says what the first bytes look like.
-fn not_paje(first: &[u8]) -> ReadError {
+/// Splits a line that has an apostrophe or a backslash, and notes what other readers read differently.
+#[cold]
+fn split_by_dialect(words: &mut Words, text: &str, expected: usize, faults: &mut Faults, line: u64) {
+    words.split_expecting(text, expected);
+    let (single, escapes) = words.dialect(text);
+    if single {
+        faults.count(FaultKind::SingleQuotes, line, text.trim_ascii_end());
+    }
+    if escapes {
+        faults.count(FaultKind::EscapedQuote, line, text.trim_ascii_end());
+    }
+}
+
+/// The error for a text without event definitions, or for something that is no text.
+#[must_use]
+pub fn not_paje(first: &[u8]) -> ReadError {
+    if let Some(Foreign { name, advice }) = foreign_format(first, Path::new("")) {
+        return ReadError::Foreign { name, advice };
+    }
     let text = first.trim_ascii_start();
     let looks_like = match first {
         [] => "an empty file",
@@ -364,18 +421,13 @@ fn not_paje(first: &[u8]) -> ReadError {
         [b'B', b'Z', b'h', ..] => "a bzip2 file; unpack it first (`bunzip2`)",
         [0xfd, b'7', b'z', b'X', b'Z', ..] => "an xz file; unpack it first (`unxz`)",
         [0x28, 0xb5, 0x2f, 0xfd, ..] => "a zstd file; unpack it first (`unzstd`)",
-        [b'P', b'K', 3, 4, ..] => "a zip file; unpack it first",
-        [0x7f, b'E', b'L', b'F', ..] => "a program",
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "text in UTF-16; save it as UTF-8",
         _ if first.starts_with(&tracer_format::FILE_MAGIC) => {
             "one process of a Tumit run; give the run's folder, not a file in it"
         }
+        _ if first.iter().all(|&byte| byte == 0) => "nothing but NUL bytes",
         _ if first.contains(&0) => "binary data",
         _ if text.is_empty() => "a file of blank lines",
-        _ if text.starts_with(b"{") || text.starts_with(b"[") => "JSON",
-        _ if text.starts_with(b"<") => "XML or HTML",
-        _ if text.starts_with(b"Container, ") || text.starts_with(b"State, ") => "the output of `pj_dump`",
-        _ if text.starts_with(b"-3 ") => "a PICL file",
         _ => "",
     };
     if !looks_like.is_empty() {

@@ -11,6 +11,8 @@ mod layout;
 
 use std::io::{self, Write};
 
+use foldhash::HashMap;
+
 use super::{
     Color, ContainerId, Extra, ExtraValue, FieldKind, Look, Operation, PajeEvent, Shape, Sink, Source, TypeId,
     TypeKind, VariableOp,
@@ -67,6 +69,8 @@ pub struct Writer<W: Write, D: Dates = Exact> {
     layouts: Layouts,
     /// Type of each container, by its id.
     container_types: Vec<TypeId>,
+    /// Texts of keys, and whether one end of the link was written; gone after the other.
+    keys: HashMap<u64, (Box<str>, bool)>,
     begun: bool,
     last: GlobalNanos,
     backward: u64,
@@ -87,6 +91,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
             line: Vec::with_capacity(BUFFER_BYTES + 8192),
             layouts: Layouts::new(header),
             container_types: vec![TypeId::ROOT],
+            keys: HashMap::default(),
             begun: false,
             last: GlobalNanos(0),
             backward: 0,
@@ -334,6 +339,11 @@ fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) {
 }
 
 impl<W: Write, D: Dates> Sink for Writer<W, D> {
+    fn name_key(&mut self, key: super::KeyId, text: &str) -> io::Result<()> {
+        self.keys.entry(key.0).or_insert_with(|| (text.into(), false));
+        Ok(())
+    }
+
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
@@ -477,6 +487,19 @@ impl<W: Write, D: Dates> Writer<W, D> {
         self.extras(operation, extra, source);
     }
 
+    /// The text of a key, which is needed twice.
+    fn take_key(&mut self, key: u64) -> Option<Box<str>> {
+        if self.keys.is_empty() {
+            return None;
+        }
+        let (text, is_used) = self.keys.get_mut(&key)?;
+        if *is_used {
+            return self.keys.remove(&key).map(|(text, _)| text);
+        }
+        *is_used = true;
+        Some(text.clone())
+    }
+
     fn link(
         &mut self,
         operation: Operation,
@@ -486,14 +509,22 @@ impl<W: Write, D: Dates> Writer<W, D> {
         source: Option<Source<'_>>,
     ) {
         let id = self.definition(operation, extra, source.is_some());
+        let named = self.take_key(key.0);
         self.begin_in(id, time, container, ty, |head| {
             head.byte(b' ');
             head.container_id(end);
             head.byte(b' ');
             head.serial(b'v', value.0.into());
             head.byte(b' ');
-            head.serial(b'k', key.0);
+            if named.is_none() {
+                head.serial(b'k', key.0);
+            }
         });
+        if let Some(named) = named {
+            self.line.push(b'"');
+            plain_text(&named, MAX_NAME_BYTES, &mut self.line);
+            self.line.push(b'"');
+        }
         self.extras(operation, extra, source);
     }
 }

@@ -14,7 +14,8 @@ use tumit::spec::{
 pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
-    let bare: Vec<usize> = (0..spec.records.len()).filter(|at| !spec.has_rules(RecordId(id(*at)))).collect();
+    let is_bare = |at: &usize| !spec.has_rules(RecordId(id(*at))) && !is_drawn_by_text(&spec, *at);
+    let bare: Vec<usize> = (0..spec.records.len()).filter(is_bare).collect();
     if bare.is_empty() {
         return spec;
     }
@@ -66,6 +67,12 @@ fn end_fields(spec: &Spec, record: usize) -> Option<Vec<(String, Expr)>> {
     let span = spec.span_of(record).filter(|span| span.end == record && span.absent_end.is_some())?;
     let fields = spec.records[record.index()].layout.fields.iter().enumerate().skip(usize::from(span.is_async));
     Some(fields.map(|(at, field)| (field.name.clone(), Expr::Field(id(at)))).collect())
+}
+
+/// Whether a Pajé text output has lines for a record.
+fn is_drawn_by_text(spec: &Spec, record: usize) -> bool {
+    let paje = spec.outputs.iter().filter(|output| output.prologue.trim_start().starts_with("%EventDef"));
+    paje.into_iter().any(|output| output.rules.get(record).is_some_and(|lines| !lines.is_empty()))
 }
 
 /// Whether a record is an end of an `async` span.

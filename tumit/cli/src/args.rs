@@ -3,6 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::cmd;
+use crate::sizes::Bytes;
+use crate::trace_input::DEFAULT_LIMIT;
 
 /// See what parallel programs do: describe events, record them, convert them, look at them.
 #[derive(Debug, Parser)]
@@ -18,6 +20,10 @@ A first run:
 
 Exit status: 0 done, 1 the input has mistakes or losses, 2 could not run.")]
 pub(crate) struct Args {
+    /// Bytes that a trace from a pipe or a compressed file may have, as 500M or 20G; it is copied to TMPDIR
+    #[arg(long, global = true, value_name = "SIZE", default_value = DEFAULT_LIMIT, hide_short_help = true)]
+    pub(crate) input_limit: Bytes,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -15,6 +15,7 @@ mod sizes;
 mod spec_files;
 mod table;
 mod term;
+mod trace_input;
 mod unit;
 mod view_filters;
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let matches = help::in_terminal(args::Args::command()).get_matches();
     let args =
         args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut args::Args::command()).exit());
+    trace_input::limit_to(args.input_limit);
     match cmd::run(args.command) {
         Ok(status) => status.into(),
         Err(error) if term::is_broken_pipe(&error) => ExitCode::SUCCESS,

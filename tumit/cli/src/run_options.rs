@@ -10,6 +10,7 @@ use viewer::{IndexChoice, OpenError, OpenOptions};
 use crate::cmd::convert::{Causal, Clock, is_mistake};
 use crate::progress::Bar;
 use crate::sizes::Bytes;
+use crate::trace_input::TraceInput;
 use crate::unit::Unit;
 use crate::{spec_files, term};
 
@@ -113,7 +114,10 @@ impl RunOptions {
         index: IndexChoice,
         open: impl FnOnce(&Path, &OpenOptions) -> Result<T, OpenError>,
     ) -> anyhow::Result<Option<T>> {
+        let input = TraceInput::open(path)?;
         let Some(mut options) = self.of(index)? else { return Ok(None) };
+        input.apply(&mut options)?;
+        let path = input.path();
         let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller();
         let opened = open(path, &options);

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
+use converter::paje::foreign::foreign_format;
 use tumit::{Diagnostics, LoadError, Loader, Spec};
 
 use crate::term;
@@ -37,7 +39,10 @@ pub(crate) fn tell(diagnostics: &Diagnostics) {
 /// # Errors
 /// When the root file itself cannot be read.
 pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
-    let (name, text) = if path == STANDARD_INPUT {
+    let (name, text) = if path.starts_with("/proc/self/fd/") {
+        // Standard input, which was copied to be looked at.
+        (STANDARD_INPUT_NAME, read(path).context("cannot read standard input")?)
+    } else if path == STANDARD_INPUT {
         (STANDARD_INPUT_NAME, read_standard_input()?)
     } else if let Some(text) = tumit::load::standard(path) {
         (path, text.to_owned())
@@ -75,14 +80,34 @@ fn read_standard_input() -> anyhow::Result<String> {
     if let Some(text) = TEXT.get() {
         return Ok(text.clone());
     }
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    let bytes = bounded(io::stdin().lock(), "-").context("cannot read standard input")?;
     let text = as_text(bytes).context("cannot read standard input")?;
     Ok(TEXT.get_or_init(|| text).clone())
 }
 
+/// Bytes that a spec may have.
+const MOST: u64 = 16 << 20;
+
 fn read(path: &str) -> anyhow::Result<String> {
-    as_text(fs::read(path)?)
+    as_text(bounded(fs::File::open(path)?, path)?)
+}
+
+/// The bytes of a spec. What is no text, or too long for a spec, is refused before it is in memory.
+fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    (&mut input).take(1 << 12).read_to_end(&mut bytes)?;
+    // `{` and `<` begin no other format that would be taken for a spec.
+    if let Some(foreign) = foreign_format(&bytes, Path::new(path)) {
+        bail!("This is {}. {}", foreign.name, foreign.advice);
+    }
+    if bytes.contains(&0) {
+        bail!("it is neither a spec nor a trace, as it begins with binary data");
+    }
+    input.take(MOST).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 >= MOST {
+        bail!("it has more than {} MiB, and a spec has less", MOST >> 20);
+    }
+    Ok(bytes)
 }
 
 fn as_text(bytes: Vec<u8>) -> anyhow::Result<String> {

@@ -36,6 +36,11 @@ fn filter(text: &str) -> Result<Filter, String> {
 }
 
 impl ViewFilters {
+    /// Whether none was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filter.is_empty() && self.filters.is_none() && self.save_filters.is_none()
+    }
+
     /// The filters of both options; read before a long trace is.
     pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<Chain> {
         // What is kept of a private trace is private.

@@ -68,9 +68,9 @@ faults! {
     EmptyPop: "pop of a state found no state to end",
         "pops of states found no state to end",
         "pop only what was pushed or set";
-    TooDeep: "state is nested deeper than 4,096 and not shown; pops seem to be missing",
-        "states are nested deeper than 4,096 and not shown; pops seem to be missing",
-        "pop what it pushes";
+    TooDeep: "state is nested deeper than 65,536 and not shown",
+        "states are nested deeper than 65,536 and not shown",
+        "nest fewer states, or write the pops if they are missing";
     VariableOrder: "value of a variable is dated before the one that precedes it, and replaces that one",
         "values of variables are dated before the ones that precede them, and replace those",
         "write the events of a container in the order of their dates";

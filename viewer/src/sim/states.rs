@@ -7,8 +7,8 @@ use super::entities::{EndedState, Entities, Place};
 use super::faults::{Fault, Faults};
 use crate::query::Interval;
 
-/// Nesting beyond this is a fault of the trace (pops missing), and would cost a lane each.
-const MAX_DEPTH: usize = 4096;
+/// States nested deeper are not shown: each depth costs a lane.
+const MAX_DEPTH: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Open {

@@ -89,9 +89,14 @@ fn the_first_of_a_kind_is_told_and_what_to_do() {
 
 #[test]
 fn nesting_without_end() {
-    let pushes = "12 1 t S a\n".repeat(5000);
-    let (rows, remarks) = run(&format!("{pushes}{}7 9 P p\n", "13 2 t S\n".repeat(5000)));
-    assert_eq!(rows.len(), 4096);
+    let nested = |depth: usize| {
+        let pushes = "12 1 t S a\n".repeat(depth);
+        run(&format!("{pushes}{}7 9 P p\n", "13 2 t S\n".repeat(depth)))
+    };
+    let (rows, remarks) = nested(5000);
+    assert_eq!((rows.len(), remarks.len()), (5000, 0), "{remarks:?}");
+    let (rows, remarks) = nested((1 << 16) + 904);
+    assert_eq!(rows.len(), 1 << 16);
     assert!(rows.iter().all(|row| row.contains(", 1, 2, 1, ")));
     assert!(remarks[0].starts_with("904 states are nested deeper"), "{remarks:?}");
     assert_eq!(remarks.len(), 1);

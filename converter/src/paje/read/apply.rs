@@ -1,5 +1,7 @@
 //! From the words of a line to a Pajé operation.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io;
 
 use super::fault::{FaultKind, Faults};
@@ -12,6 +14,9 @@ use crate::paje::{
     Color, ContainerId, Extra, ExtraValue, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use crate::time::GlobalNanos;
+
+/// A destruction that is not due: its date, its line, and the container.
+type Ending = (i64, u64, ContainerId);
 
 /// The root's identifier.
 const ROOT: &str = "0";
@@ -41,6 +46,9 @@ pub(super) struct State {
     pub(super) as_pj_dump: bool,
     /// and then, the date of the last line as it has it.
     pub(super) last: i64,
+    /// Containers that were destroyed at a date which no line has reached: StarPU's `lp2paje` writes
+    /// their states after it. By date, then in order of lines.
+    ending: BinaryHeap<Reverse<Ending>>,
     /// Always empty between lines: lends its memory to each.
     extras: Vec<Extra<'static>>,
 }
@@ -62,6 +70,7 @@ impl Default for State {
             as_pj_dump: false,
             // No date is known.
             last: peer::date_of_double(-1.0),
+            ending: BinaryHeap::new(),
             extras: Vec::new(),
         }
     }
@@ -133,8 +142,40 @@ impl State {
     }
 
     fn send(&mut self, sink: &mut dyn Sink, event: &PajeEvent<'_>) -> Understood<io::Result<()>> {
+        if let Some(time) = event.time()
+            && let Err(error) = self.end_containers(time.0, sink)
+        {
+            return Some(Err(error));
+        }
         self.sent += 1;
         Some(sink.event(event))
+    }
+
+    /// Sends the destructions that are due.
+    #[inline]
+    pub(super) fn end_containers(&mut self, time: i64, sink: &mut dyn Sink) -> io::Result<()> {
+        if self.ending.peek().is_none_or(|Reverse((due, ..))| *due > time) {
+            return Ok(());
+        }
+        while let Some(Reverse((due, line, container))) = pop_due(&mut self.ending, time) {
+            self.sent += 1;
+            self.containers.destroy(container);
+            sink.at_line(line);
+            sink.event(&PajeEvent::DestroyContainer { time: GlobalNanos(due), container })?;
+        }
+        sink.at_line(self.taken);
+        Ok(())
+    }
+
+    /// A line about a container that a line before it destroyed, at a later date.
+    fn note_early_end(&mut self, input: &Input<'_>, container: ContainerId) {
+        let mut enclosing = container;
+        while enclosing != ContainerId::ROOT {
+            if self.ending.iter().any(|Reverse((.., ending))| *ending == enclosing) {
+                return self.faults.count(FaultKind::EarlyEnd, input.line, input.word(Role::Container));
+            }
+            enclosing = self.containers.parent_of(enclosing);
+        }
     }
 
     fn fault<T>(&mut self, kind: FaultKind, input: &Input<'_>, found: &str) -> Understood<T> {
@@ -202,6 +243,12 @@ impl State {
         if !by_id {
             self.faults.count(FaultKind::ByName, input.line, word);
         }
+        if !self.ending.is_empty()
+            && role == Role::Container
+            && self.ending.peek().is_some_and(|next| next.0.0 > self.last)
+        {
+            self.note_early_end(input, container);
+        }
         Some(container)
     }
 
@@ -267,6 +314,9 @@ impl State {
         let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
         let parent = self.find_container(input, Role::Container)?;
         let (id, name) = (input.identifier(), input.word(Role::Name));
+        if let Err(error) = self.end_containers(time.0, sink) {
+            return Some(Err(error));
+        }
         if ty == TypeId::ROOT {
             return self.fault(FaultKind::Root, input, id);
         }
@@ -299,6 +349,11 @@ impl State {
                 }
                 _ => self.faults.count(FaultKind::OtherType, input.line, word),
             }
+        }
+        if !self.as_pj_dump {
+            let due = self.end_containers(time.0 - 1, sink);
+            self.ending.push(Reverse((time.0, input.line, container)));
+            return Some(due);
         }
         self.containers.destroy(container);
         self.send(sink, &PajeEvent::DestroyContainer { time, container })
@@ -410,6 +465,10 @@ impl State {
         }
         extras
     }
+}
+
+fn pop_due(ending: &mut BinaryHeap<Reverse<Ending>>, time: i64) -> Option<Reverse<Ending>> {
+    ending.peek().is_some_and(|Reverse((due, ..))| *due <= time).then(|| ending.pop()).flatten()
 }
 
 fn has_values(kind: TypeKind) -> bool {

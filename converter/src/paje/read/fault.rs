@@ -115,6 +115,10 @@ faults! {
     Nul: "NUL byte", "write none: `pj_dump` never ends, and ViTE cuts the line";
     /// A quote or apostrophe outside of quoted text.
     LooseQuote: "quote or apostrophe outside of quoted text", "put texts with an apostrophe in quotes, and write none alone in comments: ViTE loses all that follows";
+    /// Apostrophes around a text.
+    SingleQuotes: "text in single quotes", "write double quotes: `pj_dump` reads no others";
+    /// `\\"` inside a text.
+    EscapedQuote: "quote that is escaped by a backslash", "leave quotes out of texts: `pj_dump` and ViTE read no escapes";
     /// A percent sign, likewise.
     Percent: "percent sign outside of quoted text", "put such texts in quotes: ViTE splits them";
     /// `#` inside a word.
@@ -125,6 +129,8 @@ faults! {
     RootEnd: "line that destroys the root container `0`, which ends with the trace", "leave the root to the reader";
     /// Dates that go back.
     Disorder: "line dated before an earlier one", "sort lines by date: the format asks for it, and few readers do it";
+    /// Destroyed in the file before its states.
+    EarlyEnd: "line about a container that an earlier line destroys at a later date; it is drawn", "write lines in order of date: `pj_dump` leaves this out";
     /// More than 19 fields.
     ManyFields: "definition with more than 19 fields", "define fewer: `pj_dump` and Paje.app read no more";
     /// `float`.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::fault::{FaultKind, Faults};
 use crate::paje::{FieldKind, Operation, Shape, Sink};
@@ -150,7 +150,10 @@ impl Kind {
             "Type" => (Role::Type, 0),
             "NewContainerType" if self == Self::CreateContainer => (Role::Type, 1),
             "ContainerType" if in_tree => (Role::Type, 2),
+            "ContainerType" if self == Self::DefineEntityValue => (Role::Type, 2),
             "EntityType" if !in_tree => (Role::Type, 1),
+            // Some producers name all parents so.
+            "EntityType" => (Role::Type, 3),
             "Container" if !self.defines_type() && self != Self::DefineEntityValue => (Role::Container, 0),
             "Value" if !created && !destroys => (Role::Value, 0),
             "Color" if created && self != Self::CreateContainer => (Role::Color, 0),
@@ -294,6 +297,8 @@ struct Open {
     id: String,
     kind: Option<Kind>,
     fields: Vec<String>,
+    /// The same, to find a second one of a name.
+    names: HashSet<String>,
 }
 
 /// All definitions so far.
@@ -351,7 +356,7 @@ impl Header {
                 if !id.bytes().all(|byte| byte.is_ascii_digit()) || id.parse::<i32>().is_err() {
                     faults.count(FaultKind::IdText, number, id);
                 }
-                self.open = Some(Open { id: id.to_owned(), kind, fields: Vec::new() });
+                self.open = Some(Open { id: id.to_owned(), kind, fields: Vec::new(), names: HashSet::default() });
                 return ended.and_then(|open| self.finish(open, number, faults));
             }
             ["EndEventDef", ..] => match self.open.take() {
@@ -378,7 +383,7 @@ impl Header {
                     if open.fields.len() == MAX_FIELDS {
                         faults.count(FaultKind::ManyFields, number, field);
                     }
-                    if open.fields.iter().any(|known| known == field) {
+                    if !open.names.insert(field.to_owned()) {
                         faults.count(FaultKind::FieldTwice, number, field);
                     }
                     open.fields.push(field.to_owned());

@@ -41,6 +41,13 @@ impl<T: Copy> Index<T> {
     fn add(&mut self, id: &str, name: &str, thing: T, replaces: impl Fn(T) -> bool) {
         self.by_id.insert(id.into(), thing);
         if id != name {
+            self.name(name, thing, replaces);
+        }
+    }
+
+    /// Lets one be found by a name.
+    fn name(&mut self, name: &str, thing: T, replaces: impl Fn(T) -> bool) {
+        {
             match self.by_name.entry(name.into()) {
                 Entry::Vacant(vacant) => _ = vacant.insert(Some(thing)),
                 Entry::Occupied(mut occupied) => {
@@ -219,6 +226,10 @@ impl Containers {
         self.containers[container.index()].ty
     }
 
+    pub(super) fn parent_of(&self, container: ContainerId) -> ContainerId {
+        self.containers[container.index()].parent
+    }
+
     pub(super) fn destroy(&mut self, container: ContainerId) {
         self.containers[container.index()].destroyed = true;
     }
@@ -237,6 +248,58 @@ fn is_alive(containers: &[Container], mut container: ContainerId) -> bool {
         container = containers[container.index()].parent;
     }
     false
+}
+
+/// Adds what was defined elsewhere, so that lines can name it. An identifier of the text goes before
+/// these names, and a name that several things bear names none of them.
+#[derive(Debug)]
+pub(crate) struct Names<'a> {
+    pub(super) types: &'a mut Types,
+    pub(super) containers: &'a mut Containers,
+}
+
+impl Names<'_> {
+    /// A type with its name and other names for it.
+    pub(crate) fn add_type<'n>(
+        &mut self,
+        name: &str,
+        aliases: impl Iterator<Item = &'n str>,
+        kind: TypeKind,
+    ) -> Option<TypeId> {
+        let Types { types, index, .. } = &mut *self.types;
+        let ty = TypeId(u32::try_from(types.len()).ok()?);
+        types.push(Type { kind, values: Index::default() });
+        index.name(name, ty, |_| false);
+        for alias in aliases.filter(|alias| *alias != name) {
+            index.name(alias, ty, |_| false);
+        }
+        Some(ty)
+    }
+
+    /// A value of a type.
+    pub(crate) fn add_value(&mut self, ty: TypeId, name: &str) -> Option<ValueId> {
+        match self.types.declare(ty, name, name) {
+            Declared::New(value) | Declared::Late(value) => Some(value),
+            Declared::Again => None,
+        }
+    }
+
+    /// A container; its name is found in any case of letters.
+    pub(crate) fn add_container(&mut self, name: &str, ty: TypeId, parent: ContainerId) -> Option<ContainerId> {
+        let Containers { containers, index } = &mut *self.containers;
+        let container = ContainerId(u32::try_from(containers.len()).ok()?);
+        containers.push(Container { ty, parent, destroyed: false, stillborn: false });
+        let lower = name.to_lowercase();
+        for name in [Some(name), Some(lower.as_str()).filter(|lower| *lower != name)].into_iter().flatten() {
+            index.name(name, container, |earlier| !is_alive(containers, earlier));
+        }
+        Some(container)
+    }
+
+    /// A container that has ended.
+    pub(crate) fn end_container(&mut self, container: ContainerId) {
+        self.containers.destroy(container);
+    }
 }
 
 /// Link keys in use, per holding container and type: by hash, the number of the key, and starts less ends: at 0 the key is free

@@ -471,6 +471,7 @@ fn what_is_no_paje_file_is_refused() {
         let mut log = Log::default();
         match read(bytes, &mut log) {
             Err(ReadError::NotPaje { looks_like }) => assert!(looks_like.contains(expected), "{looks_like}"),
+            Err(error @ ReadError::Foreign { .. }) => assert!(error.to_string().contains(expected), "{error}"),
             other => panic!("{other:?}"),
         }
         assert_eq!(log.0, Vec::<String>::new());

@@ -174,10 +174,25 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Which of the dialects of quotes a line is split by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Quoting {
+    /// `'` quotes as `"` does.
+    single: bool,
+    /// `\"` inside a quoted word is a quote of its text.
+    escapes: bool,
+}
+
+/// Set in the range of a word whose text is in [`Words::unescaped`].
+const UNESCAPED: u32 = 1 << 31;
+
 /// The words of a line, as ranges of its bytes: quotes taken off, comment left out.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     ranges: Vec<(u32, u32)>,
+    /// The texts of words that had escapes.
+    unescaped: String,
+    quoting: Quoting,
     /// The last one had no closing quote.
     pub(super) unclosed: bool,
     /// One is empty.
@@ -188,7 +203,49 @@ impl Words {
     /// Splits a line as `pj_dump` does: blanks separate; `"` begins a quoted word where a word begins, and ends it anywhere;
     /// `#` outside quotes begins a comment, even inside a word. There are no escapes.
     pub(super) fn split(&mut self, line: &str) {
+        self.split_by(line, Quoting::default());
+    }
+
+    /// Splits a line again that has an apostrophe or a backslash, which producers use in different
+    /// ways: the first way counts that closes all quotes and gives the expected number of words.
+    /// If none does, apostrophes and `\"` are taken for quotes.
+    pub(super) fn split_expecting(&mut self, line: &str, expected: usize) {
+        let all = [(true, false), (true, true), (false, false), (false, true)];
+        let all = all.map(|(single, escapes)| Quoting { single, escapes });
+        for quoting in all {
+            self.split_by(line, quoting);
+            if self.len() == expected && !self.unclosed && !self.has_stray_quote(line) {
+                return;
+            }
+        }
+        for quoting in all {
+            self.split_by(line, quoting);
+            if self.len() == expected && !self.unclosed {
+                return;
+            }
+        }
+        self.split_by(line, Quoting { single: true, escapes: true });
+    }
+
+    /// Whether the last split took apostrophes, and escapes, for what they are not to every reader.
+    pub(super) fn dialect(&self, line: &str) -> (bool, bool) {
+        let apostrophe = |&(from, _): &(u32, u32)| from & UNESCAPED == 0 && line[..from as usize].ends_with('\'');
+        let single = self.quoting.single && self.ranges.iter().any(apostrophe);
+        (single, self.quoting.escapes && !self.unescaped.is_empty())
+    }
+
+    /// Whether a bare word has a double quote in it, which a quoted text seems to be torn at.
+    fn has_stray_quote(&self, line: &str) -> bool {
+        let is_bare = |from: usize| from == 0 || is_blank(line.as_bytes()[from - 1]);
+        self.ranges.iter().any(|&(from, to)| {
+            from & UNESCAPED == 0 && is_bare(from as usize) && line[from as usize..to as usize].contains('"')
+        })
+    }
+
+    fn split_by(&mut self, line: &str, quoting: Quoting) {
         self.ranges.clear();
+        self.unescaped.clear();
+        self.quoting = quoting;
         self.unclosed = false;
         self.empty = false;
         let bytes = line.as_bytes();
@@ -202,12 +259,19 @@ impl Words {
                 Some(b'"') => {
                     let from = at + 1;
                     let rest = &bytes[from..];
-                    let closing = rest.iter().position(|&byte| byte == b'"');
+                    let closing = closing(rest, quoting.escapes);
                     self.unclosed |= closing.is_none();
                     self.empty |= closing == Some(0);
                     let to = from + closing.unwrap_or_else(|| rest.trim_ascii_end().len());
-                    self.add(from, to);
+                    self.add_quoted(line, from, to);
                     at = if closing.is_some() { to + 1 } else { bytes.len() };
+                }
+                Some(b'\'') if quoting.single && closing_single(&bytes[at + 1..]).is_some() => {
+                    let from = at + 1;
+                    let length = closing_single(&bytes[from..]).unwrap_or(0);
+                    self.empty |= length == 0;
+                    self.add_quoted(line, from, from + length);
+                    at = from + length + 1;
                 }
                 Some(_) => {
                     let length = bytes[at..].iter().position(|&byte| is_blank(byte) || byte == b'#');
@@ -234,15 +298,49 @@ impl Words {
         self.ranges.push((from as u32, to as u32));
     }
 
+    /// Adds the text between two quotes.
+    fn add_quoted(&mut self, line: &str, from: usize, to: usize) {
+        let text = if self.quoting.escapes { line.get(from..to).unwrap_or("") } else { "" };
+        if !text.contains("\\\"") && !text.contains("\\'") {
+            return self.add(from, to);
+        }
+        let start = self.unescaped.len();
+        let mut letters = text.chars().peekable();
+        while let Some(letter) = letters.next() {
+            if letter != '\\' || !matches!(letters.peek(), Some('"' | '\'')) {
+                self.unescaped.push(letter);
+            }
+        }
+        self.ranges.push((start as u32 | UNESCAPED, self.unescaped.len() as u32));
+    }
+
     pub(super) fn len(&self) -> usize {
         self.ranges.len()
     }
 
     /// Word number `at` of the line that was split.
-    pub(super) fn get<'a>(&self, line: &'a str, at: usize) -> Option<&'a str> {
+    #[inline]
+    pub(super) fn get<'a>(&'a self, line: &'a str, at: usize) -> Option<&'a str> {
         let &(from, to) = self.ranges.get(at)?;
+        if from & UNESCAPED != 0 {
+            return self.unescaped.get((from & !UNESCAPED) as usize..to as usize);
+        }
         line.get(from as usize..to as usize)
     }
+}
+
+/// Where the quote is that closes a text in double quotes.
+fn closing(rest: &[u8], escapes: bool) -> Option<usize> {
+    if !escapes {
+        return memchr::memchr(b'"', rest);
+    }
+    memchr::memchr_iter(b'"', rest).find(|&at| at == 0 || rest[at - 1] != b'\\')
+}
+
+/// Where the apostrophe is that closes a text in apostrophes: behind it, the word ends.
+fn closing_single(rest: &[u8]) -> Option<usize> {
+    let ends = |at: usize| rest.get(at + 1).is_none_or(|&byte| is_blank(byte) || byte == b'#');
+    memchr::memchr_iter(b'\'', rest).find(|&at| ends(at))
 }
 
 /// Signs outside of quoted text that readers take for different things.
@@ -256,6 +354,8 @@ pub(super) struct Loose {
     pub(super) hash: bool,
     /// A vertical tab or form feed between words.
     pub(super) blank: bool,
+    /// There is an apostrophe or a backslash, which producers use in different ways.
+    pub(super) dialect: bool,
 }
 
 impl Loose {
@@ -266,15 +366,17 @@ impl Loose {
         if memchr::memchr3(b'\'', b'"', b'%', bytes).is_none() && memchr::memchr(b'#', bytes).is_none() {
             return found;
         }
+        found.dialect = memchr::memchr2(b'\'', b'\\', bytes).is_some();
         let mut at = 0;
         while let Some(&first) = bytes.get(at) {
             let rest = &bytes[at + 1..];
             match first {
+                b'\'' if closing_single(rest).is_some() => at += closing_single(rest).unwrap_or(0) + 2,
                 b'#' => {
                     found.quote |= has_single_quote(rest);
                     return found;
                 }
-                b'"' => match memchr::memchr(b'"', rest) {
+                b'"' => match closing(rest, found.dialect && closing(rest, true).is_some()) {
                     Some(length) => at += length + 2,
                     // Told as such.
                     None => return found,
@@ -373,6 +475,43 @@ mod tests {
             let found: Vec<&str> = (0..words.len()).filter_map(|at| words.get(line, at)).collect();
             assert_eq!(found, expected, "{line}");
             assert_eq!(words.unclosed, line.contains("open"));
+        }
+    }
+
+    #[test]
+    fn apostrophes_and_escapes_are_quotes_where_the_number_of_words_fits() {
+        let cases: [(&str, &[&str]); 13] = [
+            ("3 S T 'Thread State'", &["3", "S", "T", "Thread State"]),
+            ("6 r 'Running it' '0.0 0.8 0.0'\r", &["6", "r", "Running it", "0.0 0.8 0.0"]),
+            ("6 it's don't", &["6", "it's", "don't"]),
+            ("6 'it's here' x", &["6", "it's here", "x"]),
+            ("6 \"it's 'here'\" x", &["6", "it's 'here'", "x"]),
+            ("6 '' x", &["6", "", "x"]),
+            ("6 'tis x", &["6", "'tis", "x"]),
+            ("6 'a \"b\" c'", &["6", "a \"b\" c"]),
+            (r#"6 "say \"hi\" now" x"#, &["6", "say \"hi\" now", "x"]),
+            (r#"6 "\"" x"#, &["6", "\"", "x"]),
+            (r#"6 "C:\dir\" x"#, &["6", r"C:\dir\", "x"]),
+            (r#"6 "C:\dir" "x""#, &["6", r"C:\dir", "x"]),
+            (r"6 'it\'s' x", &["6", r"it\'s", "x"]),
+        ];
+        let mut words = Words::default();
+        for (line, expected) in cases {
+            words.split_expecting(line, expected.len());
+            let found: Vec<&str> = (0..words.len()).filter_map(|at| words.get(line, at)).collect();
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_split(line in "[ '\"\\\\#aé]{0,40}", expected in 0usize..6) {
+            let mut words = Words::default();
+            words.split_expecting(&line, expected);
+            for at in 0..words.len() {
+                prop_assert!(words.get(&line, at).is_some());
+            }
+            let _ = (words.dialect(&line), super::Loose::find(&line));
         }
     }
 }

@@ -13,6 +13,7 @@ use clap::ValueHint;
 use tumit::{Diagnostics, Spec};
 
 use super::Status;
+use crate::trace_input::TraceInput;
 use crate::unit::Unit;
 use crate::{spec_files, term};
 
@@ -22,7 +23,7 @@ use crate::{spec_files, term};
 Examples:
   tumit check app.tumit            one line of summary, or the mistakes with their places
   tumit check specs/*.tumit        several at once
-  tumit check -                    from standard input; `use` counts from the current folder
+  tumit check -                    a spec or a Pajé file from standard input; `use` counts from the current folder
   tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
   tumit check new.tumit --since run.tmt    are the traces of the older spec still shown?
   tumit explain T0062              what a code means
@@ -31,7 +32,7 @@ Examples:
 
 Exit status: 0 all files are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
 pub(crate) struct Args {
-    /// Specs and Pajé files to check; `-` is a spec on standard input
+    /// Specs and Pajé files to check, compressed or not; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
@@ -56,13 +57,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
     for file in &args.files {
-        if is_paje(file.as_ref()) {
-            let found = check_paje(file, args, &mut out)?;
+        let input = match TraceInput::open_any(file.as_ref()) {
+            Ok(input) => input,
+            Err(error) => {
+                if args.json {
+                    let line = json::unreadable(file, &format!("{error:#}"))?;
+                    out.write_all(line.as_bytes()).context("cannot write")?;
+                } else {
+                    term::error(&error);
+                }
+                unreadable = true;
+                continue;
+            }
+        };
+        if is_paje(input.path()) || (input.is_copy() && paje_name(file)) {
+            let found = check_paje(file, &input, args, &mut out)?;
             mistakes |= found == Status::InputHasMistakes;
             unreadable |= found == Status::CouldNotRun;
             continue;
         }
-        let compiled = compile(file, args.since.as_deref());
+        let compiled = compile(input.spec_path(file), args.since.as_deref());
         let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
         mistakes |= found == Status::InputHasMistakes;
         unreadable |= found == Status::CouldNotRun;
@@ -75,8 +89,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     })
 }
 
-fn check_paje(file: &str, args: &Args, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    let (text, status) = match paje::check(file, args.unit, args.strict) {
+/// Whether the name says that it is Pajé text, compressed or not.
+fn paje_name(file: &str) -> bool {
+    let name = [".gz", ".zst", ".bz2", ".xz"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    name.ends_with(".paje") || name.ends_with(".trace")
+}
+
+fn check_paje(file: &str, input: &TraceInput, args: &Args, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    let (text, status) = match paje::check((file, input.path()), args.unit, args.strict) {
         Ok(report) if args.json => (json::paje_lines(file, &report)?, report.status(args.strict)),
         Ok(report) => (report.text(file), report.status(args.strict)),
         Err(error) if args.json => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),

@@ -1,6 +1,7 @@
 //! `tumit convert`.
 
 mod entities;
+mod replayed;
 mod style;
 
 use std::io::Write;
@@ -19,9 +20,11 @@ use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
 use crate::progress::Bar;
 use crate::run_options::{Dating, LaunchChoice, Resources, options};
+use crate::trace_input::TraceInput;
+use crate::view_filters::ViewFilters;
 use crate::{spec_files, term};
 
-/// Converts runs to Pajé or other text, and runs and Pajé files to tables of entities
+/// Converts runs to Pajé or other text, Pajé files to repaired ones, and both to tables of entities
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,6 +35,7 @@ Examples:
   tumit convert run.tmt --text-output by-hand -o run.txt  the lines of `output text \"by-hand\"` of the spec
   tumit convert run.tmt -o run.csv                     containers, states, events, variables, links: a row each
   tumit convert run.paje -o run.json                   the same as JSON, an object a line; IN may be any Pajé file
+  tumit convert x.paje -o y.paje --filter 'hide value Wait*'  Pajé text in order of date, repaired, filtered
   tumit convert run.paje -o - --pj-dump                the rows of `pj_dump -l 9 -e 1e300`
   tumit convert millis.paje --unit ms -o run.csv       a Pajé file whose dates are in milliseconds
 
@@ -77,6 +81,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     style: style::Style,
+
+    #[command(flatten)]
+    filters: ViewFilters,
 }
 
 /// What is written.
@@ -133,20 +140,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let rules = args.rules.as_deref().map(Path::new);
         keep_inputs(&args.out, [args.input.as_path()].into_iter().chain(rules))?;
     }
+    let input = &TraceInput::open(&args.input)?;
+    if format != Format::Paje || args.pj_dump {
+        anyhow::ensure!(
+            args.filters.is_empty(),
+            "filters are for Pajé text: filter into a .paje file, and make a table of that"
+        );
+    }
     match format {
-        _ if args.pj_dump => return entities::run(args, viewer::entities::Format::PjDump),
-        Format::Csv => return entities::run(args, viewer::entities::Format::Csv),
-        Format::Json => return entities::run(args, viewer::entities::Format::Json),
+        _ if args.pj_dump => return entities::run(args, input, viewer::entities::Format::PjDump),
+        Format::Csv => return entities::run(args, input, viewer::entities::Format::Csv),
+        Format::Json => return entities::run(args, input, viewer::entities::Format::Json),
         Format::Paje => {}
     }
     if args.wall_clock {
         bail!("--wall-clock is for tables: name an output that ends in .csv or .json");
     }
-    if is_paje(&args.input) {
-        bail!(
-            "`{0}` is Pajé text already; from it `tumit convert {0} -o NAME.csv` (or .json) makes a table of its entities",
-            args.input.display()
-        );
+    let chain = args.filters.chain(std::slice::from_ref(&args.input))?;
+    if is_paje(input.path()) || !chain.filters.is_empty() {
+        return replayed::run(args, input, &chain);
     }
     let to_stdout = args.out.as_os_str() == "-";
     let mut options = options(args.dating, args.resources);
@@ -155,7 +167,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);
     }
-    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
+    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
     if options.output.is_none() && options.rules.is_none() {
         options.output = own_paje_output(&recorded);
     }

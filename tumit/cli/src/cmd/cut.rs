@@ -15,6 +15,7 @@ use crate::output_path::keep_inputs;
 use crate::progress::Bar;
 use crate::run_options::{Dating, LaunchChoice, Resources, options};
 use crate::term;
+use crate::trace_input::TraceInput;
 
 /// Writes a smaller run: the records of an interval, of some levels or threads, or one launch
 #[derive(Debug, clap::Args)]
@@ -63,7 +64,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         );
     }
     keep_inputs(&args.output, [args.input.as_path()])?;
-    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
+    let input = TraceInput::open(&args.input)?;
+    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
     let selection = args.filters.selection(&recorded)?;
     let folder = OutputFolder::create(&args.output)?;
     let bar = Bar::new("{human_len} records");

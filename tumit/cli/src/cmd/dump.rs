@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::Status;
 use crate::filters::Filters;
 use crate::run_options::{Dating, LaunchChoice, Resources, options};
+use crate::trace_input::TraceInput;
 use crate::{table, term};
 
 /// Prints the records of a run, in order of time
@@ -64,7 +65,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
+    let input = TraceInput::open(&args.input)?;
+    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
     if args.wall_clock && recorded.processes.iter().all(|process| process.anchors.is_empty()) {
         bail!("--wall-clock: no process of {} read the real-time clock", args.input.display());
     }

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use super::Status;
 use crate::run_options::LaunchChoice;
+use crate::trace_input::TraceInput;
 use crate::{running, term};
 
 /// Shows what a run holds: processes, threads, events, rates, losses, clocks
@@ -187,7 +188,8 @@ struct ClockInfo {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
+    let input = TraceInput::open(&args.input)?;
+    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
     let info = gather(&recorded)?;
     let mut out = term::stdout();
     if args.json {

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use super::Status;
 use crate::output_file::OutputFile;
 use crate::run_options::{Dating, LaunchChoice, Resources, options};
+use crate::trace_input::TraceInput;
 use crate::{table, term};
 
 /// Shows how the clocks of a run are brought together
@@ -69,7 +70,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if let Some(path) = &args.plot {
         ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
     }
-    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
+    let input = TraceInput::open(&args.input)?;
+    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
     let begun = Instant::now();
     let chosen = options(args.dating, args.resources);
     let mut plain = chosen.clone();

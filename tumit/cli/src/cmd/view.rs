@@ -25,6 +25,7 @@ use crate::progress::Bar;
 use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
 use crate::term;
+use crate::trace_input::TraceInput;
 use crate::view_filters::{ViewFilters, interval};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
@@ -140,7 +141,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for path in &args.paths {
         let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller();
-        let opened = viewer::open(path, &options);
+        let input = TraceInput::open(path)?;
+        let mut options = options.clone();
+        input.apply(&mut options)?;
+        let opened = viewer::open(input.path(), &options);
         drop(bar);
         let source = match opened {
             Ok(source) => source,
@@ -166,7 +170,18 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
     let cancel = Arc::new(AtomicBool::new(false));
     options.cancel = Some(Arc::clone(&cancel));
     let (mut served, mut bars) = (Vec::new(), Vec::new());
-    for (at, path) in args.paths.iter().enumerate() {
+    // Copies of pipes and compressed files live as long as the page.
+    let mut inputs = Vec::new();
+    for (at, given) in args.paths.iter().enumerate() {
+        let mut options = options.clone();
+        let input = if args.follow { None } else { Some(TraceInput::open(given)?) };
+        if let Some(input) = &input {
+            input.apply(&mut options)?;
+        }
+        let is_copy = input.as_ref().is_some_and(TraceInput::is_copy);
+        let path = input.as_ref().map_or(given.as_path(), TraceInput::path).to_owned();
+        let path = &path;
+        inputs.push(input);
         let sender = sender.clone();
         // When the page is closed, nobody wants to know any more.
         let ended = Box::new(move |outcome| _ = sender.send((at, outcome)));
@@ -195,7 +210,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
                 return refused(error);
             }
         };
-        let (path, filters, folders) = (Some(path.clone()), chain.clone(), args.source.clone());
+        let (path, filters, folders) = ((!is_copy).then(|| path.clone()), chain.clone(), args.source.clone());
         served.push(Served { source, path, filters, folders, follows: args.follow });
     }
     let served = serve(args, served, outcomes, bars);

@@ -115,9 +115,9 @@ pub(crate) fn is_paje(path: &Path) -> bool {
 }
 
 /// Reads a file; with `strict` up to the first finding.
-pub(super) fn check(path: &str, unit: Option<Unit>, strict: bool) -> anyhow::Result<Report> {
+pub(super) fn check((path, place): (&str, &Path), unit: Option<Unit>, strict: bool) -> anyhow::Result<Report> {
     let cannot_read = || format!("cannot read `{path}`");
-    let file = File::open(path).with_context(cannot_read)?;
+    let file = File::open(place).with_context(cannot_read)?;
     let total = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::with_capacity(1 << 18, file);
     input.fill_buf().with_context(cannot_read)?;

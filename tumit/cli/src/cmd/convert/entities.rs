@@ -9,9 +9,10 @@ use crate::cmd::Status;
 use crate::output_file::OutputFile;
 use crate::progress::Bar;
 use crate::run_options;
+use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 
-pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Status> {
+pub(super) fn run(args: &Args, input: &TraceInput, format: entities::Format) -> anyhow::Result<Status> {
     let mut options = OpenOptions::default();
     let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
     (options.clock, options.causal, options.threads, options.memory) = (clock, causal, threads, memory);
@@ -20,19 +21,20 @@ pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Statu
     options.wall_clock = args.wall_clock;
     options.launches = args.launch.launches();
     options.output.clone_from(&args.text_output);
+    input.apply(&mut options)?;
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);
     }
-    let bar = Bar::new(if args.input.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+    let bar = Bar::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     options.progress = bar.teller();
     let made = if args.out.as_os_str() == "-" {
-        entities::write(&args.input, &options, format, &mut term::stdout())
+        entities::write(input.path(), &options, format, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
         let made = match file.whole_file() {
-            Some(file) => entities::write_to_file(&args.input, &options, format, file),
-            None => entities::write(&args.input, &options, format, &mut &file),
+            Some(file) => entities::write_to_file(input.path(), &options, format, file),
+            None => entities::write(input.path(), &options, format, &mut &file),
         };
         match made {
             Ok(account) => file.finish().map(|()| Ok(account))?,

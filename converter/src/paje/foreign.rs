@@ -1,0 +1,211 @@
+//! Formats that are no Pajé text, recognised by name or first bytes.
+
+use std::path::Path;
+
+/// A format that is not read, and the remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// Its name, with the article.
+    pub name: &'static str,
+    /// What the user can do.
+    pub advice: &'static str,
+}
+
+/// Where in the first bytes a format has its mark.
+enum Mark {
+    /// At the start.
+    Start(&'static [u8]),
+    /// At this byte.
+    At(usize, &'static [u8]),
+    /// Anywhere in the first 512 bytes.
+    Within(&'static [u8]),
+}
+
+const OTF2: Foreign = Foreign {
+    name: "an OTF2 archive",
+    advice: "Convert it with `otf2paje` (Score-P, akypuera), or look at it with Vampir.",
+};
+const OTF: Foreign = Foreign {
+    name: "a Vampir trace (OTF)",
+    advice: "Convert it with `otf2paje` (akypuera), or look at it with Vampir.",
+};
+const CTF: Foreign =
+    Foreign { name: "a CTF trace (LTTng)", advice: "Look at it with Babeltrace or Trace Compass; Tumit reads no CTF." };
+const CHROME: Foreign = Foreign {
+    name: "a Chrome trace (JSON)",
+    advice: "Look at it in Perfetto or chrome://tracing; Tumit writes JSON, and reads none.",
+};
+const PERFETTO: Foreign =
+    Foreign { name: "a Perfetto trace (protobuf)", advice: "Look at it in Perfetto, https://ui.perfetto.dev." };
+const PARAVER: Foreign =
+    Foreign { name: "a Paraver trace", advice: "Convert it with `prv2pjdump` or look at it with Paraver." };
+const SLOG2: Foreign = Foreign { name: "an SLOG2 trace", advice: "Look at it with Jumpshot." };
+const CLOG2: Foreign = Foreign { name: "a CLOG2 trace", advice: "Look at it with Jumpshot (`clog2TOslog2`)." };
+const TAU: Foreign = Foreign { name: "a TAU trace", advice: "Convert it with `tau2paje` or `tau2otf2`." };
+const PICL: Foreign = Foreign { name: "a PICL trace", advice: "Write Pajé text; Tumit reads no PICL." };
+const ZIP: Foreign = Foreign { name: "a ZIP archive", advice: "Unpack it first (`unzip`), and give a file in it." };
+const TAR: Foreign = Foreign { name: "a tar archive", advice: "Unpack it first (`tar -xf`), and give a file in it." };
+const INDEX: Foreign = Foreign { name: "an index of Tumit", advice: "Give the trace that it was made of." };
+const PJ_DUMP: Foreign =
+    Foreign { name: "the output of `pj_dump`", advice: "Give the Pajé file that it was made of." };
+const PROGRAM: Foreign = Foreign { name: "a program", advice: "Run it, and give the trace that it writes." };
+const PICTURE: Foreign = Foreign { name: "a picture", advice: "Give the trace that it was drawn from." };
+
+const fn archive(name: &'static str) -> Foreign {
+    Foreign { name, advice: "Unpack it first, and give a file in it." }
+}
+
+const fn other(name: &'static str) -> Foreign {
+    Foreign { name, advice: "Tumit reads its own runs, and Pajé text." }
+}
+
+/// By first bytes, most telling first.
+const BYTES: &[(Mark, Foreign)] = &[
+    (Mark::Start(b"\x7fELF"), PROGRAM),
+    (Mark::Start(b"MZ\x90"), PROGRAM),
+    (Mark::Start(b"\xcf\xfa\xed\xfe"), PROGRAM),
+    (Mark::Start(b"PK\x03\x04"), ZIP),
+    (Mark::Start(b"PK\x05\x06"), ZIP),
+    (Mark::At(257, b"ustar"), TAR),
+    (Mark::Start(b"7z\xbc\xaf\x27\x1c"), archive("a 7-Zip archive")),
+    (Mark::Start(b"Rar!"), archive("a RAR archive")),
+    (Mark::Start(b"\x04\x22\x4d\x18"), archive("an LZ4 file")),
+    (Mark::Start(b"LZIP"), archive("an lzip file")),
+    (Mark::Start(b"\x1f\x9d"), archive("a file of `compress` (.Z)")),
+    (Mark::Start(b"\x89PNG"), PICTURE),
+    (Mark::Start(b"\xff\xd8\xff"), PICTURE),
+    (Mark::Start(b"GIF8"), PICTURE),
+    (Mark::Start(b"%PDF-"), other("a PDF document")),
+    (Mark::Start(b"\x57\x1d\xd1\x75"), CTF),
+    (Mark::Start(b"\x75\xd1\x1d\x57"), CTF),
+    (Mark::Start(b"\xc1\x1f\xfc\xc1"), CTF),
+    (Mark::Start(b"\xc1\xfc\x1f\xc1"), CTF),
+    (Mark::Start(b"/* CTF"), CTF),
+    (Mark::Start(b"#Paraver"), PARAVER),
+    (Mark::Start(b"CLOG-"), CLOG2),
+    (Mark::Start(b"SLOG"), SLOG2),
+    (Mark::At(2, b"SLOG 2"), SLOG2),
+    (Mark::Start(b"-3 "), PICL),
+    (Mark::Start(b"PERFILE2"), other("a recording of `perf`")),
+    (Mark::Start(b"2ELIFREP"), other("a recording of `perf`")),
+    (Mark::Start(b"\x17\x08\x44tracing"), other("a recording of `trace-cmd`")),
+    (Mark::Start(b"SQLite format 3"), other("an SQLite database (of Nsight Systems?)")),
+    (Mark::Start(b"\x89HDF"), other("an HDF5 file")),
+    (Mark::Start(b"PAR1"), other("a Parquet file")),
+    (Mark::Start(b"\xd4\xc3\xb2\xa1"), other("a recording of network packets")),
+    (Mark::Start(b"TMTINDEX"), INDEX),
+    (Mark::Start(b"Container, "), PJ_DUMP),
+    (Mark::Start(b"State, "), PJ_DUMP),
+    (Mark::Within(b"OTF2"), OTF2),
+];
+
+/// By the ending of the name, where the first bytes are no Pajé text.
+const ENDINGS: &[(&str, Foreign)] = &[
+    ("otf2", OTF2),
+    ("otf", OTF),
+    ("stf", OTF),
+    ("vtf3", OTF),
+    ("prv", PARAVER),
+    ("pcf", PARAVER),
+    ("pftrace", PERFETTO),
+    ("perfetto-trace", PERFETTO),
+    ("slog2", SLOG2),
+    ("clog2", CLOG2),
+    ("trc", TAU),
+    ("edf", TAU),
+    ("tmtx", INDEX),
+    ("tar", TAR),
+    ("zip", ZIP),
+];
+
+/// The format of a file that is neither Pajé text nor part of a run, as far as its first bytes (a few
+/// thousand are enough) and its name tell.
+#[must_use]
+pub fn foreign_format(first: &[u8], path: &Path) -> Option<Foreign> {
+    let is_there = |mark: &Mark| match *mark {
+        Mark::Start(mark) => first.starts_with(mark),
+        Mark::At(at, mark) => first.get(at..).is_some_and(|rest| rest.starts_with(mark)),
+        Mark::Within(mark) => {
+            let first = &first[..first.len().min(512)];
+            first.contains(&0) && memchr::memmem::find(first, mark).is_some()
+        }
+    };
+    if let Some((_, foreign)) = BYTES.iter().find(|(mark, _)| is_there(mark)) {
+        return Some(*foreign);
+    }
+    let text = first.trim_ascii_start();
+    if text.starts_with(b"%") || first.starts_with(&tracer_format::FILE_MAGIC) {
+        return None;
+    }
+    let is_text = !first.contains(&0);
+    if is_text && (text.starts_with(b"{") || text.starts_with(b"[")) {
+        let has = |mark: &str| memchr::memmem::find(first, mark.as_bytes()).is_some();
+        let is_chrome = has("\"traceEvents\"") || has("\"ph\"");
+        return Some(if is_chrome { CHROME } else { other("JSON") });
+    }
+    if is_text && text.starts_with(b"<") {
+        return Some(other("XML or HTML"));
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
+    if let Some((_, foreign)) = ENDINGS.iter().find(|(known, _)| *known == ending) {
+        return Some(*foreign);
+    }
+    // A trace packet of Perfetto is field 1, of a length.
+    (first.starts_with(b"\n") && first.contains(&0) && !first.iter().all(u8::is_ascii_whitespace)).then_some(PERFETTO)
+}
+
+/// The format of a folder that is no run.
+#[must_use]
+pub fn foreign_folder(path: &Path) -> Option<Foreign> {
+    foreign_below(path, 4)
+}
+
+fn foreign_below(path: &Path, depth: u32) -> Option<Foreign> {
+    let mut below = Vec::new();
+    for entry in std::fs::read_dir(path).ok()?.take(1000).flatten() {
+        let path = entry.path();
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("tmt" | "live") => return None,
+            Some("otf2") => return Some(OTF2),
+            _ if entry.file_name() == "metadata" => return Some(CTF),
+            // Links are not followed: they may lead in a circle.
+            _ if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) => below.push(path),
+            _ => {}
+        }
+    }
+    below.iter().find_map(|folder| foreign_below(folder, depth - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::foreign_format;
+
+    #[test]
+    fn formats_are_recognised_by_their_first_bytes_or_name() {
+        let mut tar = vec![b'a'; 257];
+        tar.extend_from_slice(b"ustar\x0000");
+        let cases: [(&[u8], &str, Option<&str>); 16] = [
+            (b"\x03\x23\0\0\0\0\0\0\0\0OTF2", "x", Some("an OTF2 archive")),
+            (b"anything", "traces.otf2", Some("an OTF2 archive")),
+            (b"/* CTF 1.8 */\n", "metadata", Some("a CTF trace (LTTng)")),
+            (b"{\"traceEvents\": [", "x.json", Some("a Chrome trace (JSON)")),
+            (b"[{\"name\": \"a\", \"ph\": \"B\"", "x", Some("a Chrome trace (JSON)")),
+            (b"{}", "x.json", Some("JSON")),
+            (b"\n\x10\x08\0ab", "x.pftrace", Some("a Perfetto trace (protobuf)")),
+            (b"\n\x10\x08\0ab", "x", Some("a Perfetto trace (protobuf)")),
+            (b"#Paraver (01/01/2026", "x", Some("a Paraver trace")),
+            (b"-3 -901 0.0 0 0 0", "x", Some("a PICL trace")),
+            (b"CLOG-02.44", "x", Some("a CLOG2 trace")),
+            (&tar, "x", Some("a tar archive")),
+            (b"\x7fELF\x02", "x", Some("a program")),
+            (b"%EventDef PajeNewEvent 1", "x.otf2", None),
+            (b"# comment\n%EventDef", "x.paje", None),
+            (b"\n\n%EventDef", "x", None),
+        ];
+        for (first, name, expected) in cases {
+            assert_eq!(foreign_format(first, Path::new(name)).map(|found| found.name), expected, "{name}");
+        }
+    }
+}

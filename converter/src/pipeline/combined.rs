@@ -1,0 +1,339 @@
+//! A run whose spec has typed rules and a Pajé text output (`use "std:paje"`): both make one stream.
+//!
+//! The text output is written to a pipe, read by the Pajé reader, and merged with the operations of the
+//! typed rules in order of time. Types and containers of the rules are known to the reader by their
+//! names, so that generic ones can be placed below them. At equal times the rules come first, so that
+//! a container exists when the text names it; but a container of the rules ends after the text.
+
+use std::io::{self, PipeReader};
+
+use super::{ConvertError, Options, convert_rules, convert_to_text};
+use crate::paje::read::Reader;
+use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Shape, Sink, TypeId, TypeKind, ValueId};
+use crate::report::Report;
+use crate::rules::spec_of;
+use crate::run::Run;
+use crate::time::GlobalNanos;
+
+/// What begins every Pajé text.
+const PAJE: &str = "%EventDef";
+
+/// The Pajé text output that belongs to the rules of a run, if its spec has both.
+pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String> {
+    let of_spec = |spec: &tumit::Spec| {
+        let has_rules = !spec.containers.is_empty() || spec.rules.iter().any(|actions| !actions.is_empty());
+        let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with(PAJE));
+        paje.filter(|_| has_rules).map(|output| output.name.clone())
+    };
+    if let Some(spec) = &options.rules {
+        return of_spec(spec);
+    }
+    let schemas = run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
+    let mut known: Vec<&tracer_format::Schema> = Vec::new();
+    for schema in schemas {
+        // Most specs have no such output: they are not compiled for this.
+        if known.contains(&schema) || !schema.sources.iter().any(|source| source.text.contains(PAJE)) {
+            continue;
+        }
+        known.push(schema);
+        if let Some(output) = of_spec(&spec_of(schema, &mut Vec::new())) {
+            return Some(output);
+        }
+    }
+    None
+}
+
+/// Converts both.
+pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
+    let labels = labels(run, options);
+    let text_options = Options { output: Some(output.to_owned()), progress: None, ..options.clone() };
+    let (text, out) = io::pipe()?;
+    std::thread::scope(|scope| {
+        let written = scope.spawn(move || convert_to_text(run, &text_options, &mut io::BufWriter::new(out)));
+        let mut merged = Merged::new(Reader::new(text).announcing(), labels, sink);
+        let rules = convert_rules(run, options, &mut merged);
+        let found = merged.found;
+        // Closes the pipe, so that nobody writes into it for ever.
+        drop(merged.text);
+        let written = written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let mut report = rules?;
+        written?;
+        report.text_faults = found.iter().map(|fault| format!("text output `{output}`: {fault}")).collect();
+        Ok(report)
+    })
+}
+
+/// Names in the specs by the labels that the stream shows: `act` for "Activity".
+fn labels(run: &Run, options: &Options) -> Vec<(String, String)> {
+    let of_spec = |spec: &tumit::Spec| -> Vec<(String, String)> {
+        spec.entities.iter().map(|entity| (entity.label.clone(), entity.name.clone())).collect()
+    };
+    match &options.rules {
+        Some(spec) => of_spec(spec),
+        None => {
+            let providers = run.processes.first().into_iter().flat_map(|process| &process.providers);
+            providers.flat_map(|provider| of_spec(&spec_of(&provider.schema, &mut Vec::new()))).collect()
+        }
+    }
+}
+
+/// Numbers of one side in those of the merged stream.
+#[derive(Debug)]
+struct Numbers {
+    types: Vec<TypeId>,
+    containers: Vec<ContainerId>,
+    values: Vec<ValueId>,
+    /// Keys of links are doubled, and this is added.
+    key: u64,
+}
+
+impl Numbers {
+    fn new(key: u64) -> Self {
+        Self { types: vec![TypeId::ROOT], containers: vec![ContainerId::ROOT], values: Vec::new(), key }
+    }
+
+    fn ty(&self, ty: TypeId) -> TypeId {
+        self.types.get(ty.index()).copied().unwrap_or(TypeId(u32::MAX))
+    }
+
+    fn container(&self, container: ContainerId) -> ContainerId {
+        self.containers.get(container.index()).copied().unwrap_or(ContainerId(u32::MAX))
+    }
+
+    fn value(&self, value: ValueId) -> ValueId {
+        self.values.get(value.index()).copied().unwrap_or(ValueId(u32::MAX))
+    }
+
+    fn key(&self, key: KeyId) -> KeyId {
+        KeyId(key.0.wrapping_mul(2).wrapping_add(self.key))
+    }
+
+    fn extra<'a>(&self, extra: &[Extra<'a>]) -> Vec<Extra<'a>> {
+        let map = |extra: &Extra<'a>| Extra {
+            name: extra.name,
+            value: match extra.value {
+                ExtraValue::Container(container) => ExtraValue::Container(self.container(container)),
+                value => value,
+            },
+        };
+        extra.iter().map(map).collect()
+    }
+}
+
+fn put<T: Copy>(list: &mut Vec<T>, at: usize, thing: T, nothing: T) {
+    if list.len() <= at {
+        list.resize(at + 1, nothing);
+    }
+    list[at] = thing;
+}
+
+/// The next free numbers of the merged stream.
+#[derive(Debug)]
+struct Next {
+    ty: u32,
+    container: u32,
+    value: u32,
+}
+
+/// Sends an operation of one side to the sink, in the numbers of the merged stream.
+fn send(numbers: &mut Numbers, next: &mut Next, event: &PajeEvent<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+    let mut event = *event;
+    let extra_of = match event {
+        PajeEvent::CreateContainer { extra, .. }
+        | PajeEvent::SetState { extra, .. }
+        | PajeEvent::PushState { extra, .. }
+        | PajeEvent::NewEvent { extra, .. }
+        | PajeEvent::StartLink { extra, .. }
+        | PajeEvent::EndLink { extra, .. } => extra,
+        _ => &[],
+    };
+    let extras = numbers.extra(extra_of);
+    match &mut event {
+        PajeEvent::DefineType { ty, kind, parent, .. } => {
+            *parent = numbers.ty(*parent);
+            if let TypeKind::Link { start, end } = kind {
+                (*start, *end) = (numbers.ty(*start), numbers.ty(*end));
+            }
+            put(&mut numbers.types, ty.index(), TypeId(next.ty), TypeId(u32::MAX));
+            *ty = TypeId(next.ty);
+            next.ty += 1;
+        }
+        PajeEvent::DefineValue { value, ty, .. } => {
+            *ty = numbers.ty(*ty);
+            if numbers.value(*value).0 == u32::MAX {
+                put(&mut numbers.values, value.index(), ValueId(next.value), ValueId(u32::MAX));
+                next.value += 1;
+            }
+            *value = numbers.value(*value);
+        }
+        PajeEvent::CreateContainer { container, ty, parent, extra, .. } => {
+            (*ty, *parent) = (numbers.ty(*ty), numbers.container(*parent));
+            put(&mut numbers.containers, container.index(), ContainerId(next.container), ContainerId(u32::MAX));
+            *container = ContainerId(next.container);
+            next.container += 1;
+            *extra = &extras;
+        }
+        PajeEvent::DestroyContainer { container, .. } => *container = numbers.container(*container),
+        PajeEvent::PopState { container, ty, .. }
+        | PajeEvent::ResetState { container, ty, .. }
+        | PajeEvent::Variable { container, ty, .. } => {
+            (*container, *ty) = (numbers.container(*container), numbers.ty(*ty));
+        }
+        PajeEvent::SetState { container, ty, value, extra, .. }
+        | PajeEvent::PushState { container, ty, value, extra, .. }
+        | PajeEvent::NewEvent { container, ty, value, extra, .. } => {
+            (*container, *ty) = (numbers.container(*container), numbers.ty(*ty));
+            (*value, *extra) = (numbers.value(*value), &extras);
+        }
+        PajeEvent::StartLink { container, ty, value, start: end, key, extra, .. }
+        | PajeEvent::EndLink { container, ty, value, end, key, extra, .. } => {
+            (*container, *ty) = (numbers.container(*container), numbers.ty(*ty));
+            (*value, *extra) = (numbers.value(*value), &extras);
+            (*end, *key) = (numbers.container(*end), numbers.key(*key));
+        }
+    }
+    sink.event(&event)
+}
+
+/// Takes what the reader of the text finds.
+struct FromText<'a> {
+    numbers: &'a mut Numbers,
+    next: &'a mut Next,
+    sink: &'a mut dyn Sink,
+    end: &'a mut i64,
+}
+
+impl Sink for FromText<'_> {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        send(self.numbers, self.next, event, self.sink)
+    }
+
+    fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
+        self.sink.name_key(self.numbers.key(key), text)
+    }
+
+    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        self.sink.announce(shape)
+    }
+
+    fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
+        *self.end = (*self.end).max(end.0);
+        Ok(())
+    }
+}
+
+/// Takes the operations of the rules, and sends them on with those of the text between them.
+struct Merged<'a> {
+    text: Option<Reader<PipeReader>>,
+    /// A line was reached that is not due.
+    waits: bool,
+    labels: Vec<(String, String)>,
+    of_rules: Numbers,
+    of_text: Numbers,
+    /// The reader's numbers of types and containers of the rules, by those of the merged stream.
+    types: Vec<TypeId>,
+    containers: Vec<ContainerId>,
+    next: Next,
+    sink: &'a mut dyn Sink,
+    found: Vec<String>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(text: Reader<PipeReader>, labels: Vec<(String, String)>, sink: &'a mut dyn Sink) -> Self {
+        let next = Next { ty: 1, container: 1, value: 0 };
+        let (of_rules, of_text) = (Numbers::new(0), Numbers::new(1));
+        let (types, containers) = (vec![TypeId::ROOT], vec![ContainerId::ROOT]);
+        let found = Vec::new();
+        Self { text: Some(text), waits: false, labels, of_rules, of_text, types, containers, next, sink, found }
+    }
+
+    /// Sends what the text says before a time.
+    fn pull(&mut self, before: i64) -> io::Result<()> {
+        let Some(text) = &mut self.text else { return Ok(()) };
+        let mut end = 0;
+        loop {
+            if !self.waits && !text.advance().map_err(io::Error::other)? {
+                return Ok(());
+            }
+            self.waits = text.date().is_some_and(|date| date >= before);
+            if self.waits {
+                return Ok(());
+            }
+            let (numbers, next) = (&mut self.of_text, &mut self.next);
+            let mut sink = FromText { numbers, next, sink: self.sink, end: &mut end };
+            text.take_current(&mut sink).map_err(io::Error::other)?;
+        }
+    }
+
+    /// Lets the text name what the rules define.
+    fn introduce(&mut self, event: &PajeEvent<'_>) {
+        let Some(text) = &mut self.text else { return };
+        let mut names = text.names();
+        match *event {
+            PajeEvent::DefineType { ty, kind, name, .. } => {
+                let merged = self.of_rules.ty(ty);
+                let aliases = self.labels.iter().filter(|(label, _)| label == name).map(|(_, alias)| alias.as_str());
+                if let Some(known) = names.add_type(name, aliases, kind) {
+                    put(&mut self.of_text.types, known.index(), merged, TypeId(u32::MAX));
+                    put(&mut self.types, merged.index(), known, TypeId(u32::MAX));
+                }
+            }
+            PajeEvent::DefineValue { value, ty, name, .. } => {
+                let (merged, ty) = (self.of_rules.value(value), self.of_rules.ty(ty));
+                let ty = self.types.get(ty.index()).copied().filter(|ty| ty.0 != u32::MAX);
+                if let Some(known) = ty.and_then(|ty| names.add_value(ty, name)) {
+                    put(&mut self.of_text.values, known.index(), merged, ValueId(u32::MAX));
+                }
+            }
+            PajeEvent::CreateContainer { container, ty, parent, name, .. } => {
+                let (merged, ty) = (self.of_rules.container(container), self.of_rules.ty(ty));
+                let parent = self.of_rules.container(parent);
+                let ty = self.types.get(ty.index()).copied().unwrap_or(TypeId::ROOT);
+                let parent = self.containers.get(parent.index()).copied().unwrap_or(ContainerId::ROOT);
+                if let Some(known) = names.add_container(name, ty, parent) {
+                    put(&mut self.of_text.containers, known.index(), merged, ContainerId(u32::MAX));
+                    put(&mut self.containers, merged.index(), known, ContainerId(u32::MAX));
+                }
+            }
+            PajeEvent::DestroyContainer { container, .. } => {
+                let merged = self.of_rules.container(container);
+                if let Some(&known) = self.containers.get(merged.index()).filter(|known| known.0 != u32::MAX) {
+                    names.end_container(known);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Sink for Merged<'_> {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        let behind = i64::from(matches!(event, PajeEvent::DestroyContainer { .. }));
+        if let Some(time) = event.time() {
+            self.pull(time.0.saturating_add(behind))?;
+        }
+        send(&mut self.of_rules, &mut self.next, event, self.sink)?;
+        self.introduce(event);
+        Ok(())
+    }
+
+    fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
+        self.sink.name_key(self.of_rules.key(key), text)
+    }
+
+    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        self.sink.announce(shape)
+    }
+
+    fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
+        self.pull(i64::MAX)?;
+        let mut end = end.0;
+        if let Some(text) = self.text.take() {
+            let (numbers, next) = (&mut self.of_text, &mut self.next);
+            let mut sink = FromText { numbers, next, sink: self.sink, end: &mut end };
+            let report = text.finish(&mut sink).map_err(io::Error::other)?;
+            self.found = report.remarks();
+        }
+        self.sink.finish(GlobalNanos(end))
+    }
+}

@@ -1,0 +1,62 @@
+//! Pajé text from Pajé text, and from any trace that is filtered.
+
+use converter::paje::write::in_style;
+use converter::pipeline::Options;
+use viewer::filter::Chain;
+use viewer::replay::replay;
+use viewer::{IndexChoice, OpenError, OpenOptions};
+
+use super::{Args, is_mistake};
+use crate::cmd::Status;
+use crate::cmd::check::is_paje;
+use crate::output_file::OutputFile;
+use crate::progress::Bar;
+use crate::run_options;
+use crate::trace_input::TraceInput;
+use crate::{spec_files, term};
+
+pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Result<Status> {
+    let mut open = OpenOptions::default();
+    let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
+    (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
+    open.index = IndexChoice::None;
+    open.launches = args.launch.launches();
+    open.output.clone_from(&args.text_output);
+    input.apply(&mut open)?;
+    let mut style = args.style;
+    if is_paje(input.path()) {
+        // The unit is that of what is read; what is written is in seconds.
+        open.unit_is_known = style.unit.is_some();
+        open.unit = style.unit.take().unwrap_or_default().into();
+    }
+    if let Some(path) = &args.rules {
+        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
+        open.rules = Some(spec);
+    }
+    let bar = Bar::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
+    open.progress = bar.teller();
+    let opened = viewer::open(input.path(), &open);
+    drop(bar);
+    let source = match opened {
+        Ok(source) => source,
+        Err(OpenError::Convert(error)) if is_mistake(&error) => {
+            term::error(&error.into());
+            return Ok(Status::InputHasMistakes);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let summary = source.summary();
+    let source = args.filters.apply(chain, source)?;
+    if args.out.as_os_str() == "-" {
+        let mut out = term::stdout();
+        replay(source.as_ref(), &mut *in_style(&mut out, style.of_text()))?;
+    } else {
+        let file = OutputFile::create(&args.out)?;
+        replay(source.as_ref(), &mut *in_style(&mut &file, style.of_text()))?;
+        file.finish()?;
+    }
+    for remark in &summary.remarks {
+        term::note(&format!("tumit: {remark}"));
+    }
+    Ok(if summary.intact { Status::Done } else { Status::InputHasMistakes })
+}

@@ -1,0 +1,315 @@
+//! Where a trace comes from: a file, standard input, a pipe, a compressed file.
+//!
+//! Whatever is not a plain file is read once into a temporary file without a name, which only this
+//! process can reach and which the system removes when the process ends, however it ends. Commands
+//! then read that file, from any place and as often as they need.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek as _, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use anyhow::{Context as _, bail};
+use converter::paje::foreign::{foreign_folder, foreign_format};
+use converter::paje::read::not_paje;
+use viewer::{IndexChoice, OpenOptions};
+
+use crate::sizes::Bytes;
+
+/// `--input-limit`, unless it is given.
+pub(crate) const DEFAULT_LIMIT: &str = "4G";
+/// Bytes in which the first event definition must begin.
+const FIRST_BYTES: u64 = 1 << 20;
+/// Bytes that a spec may have.
+const MOST_OF_A_SPEC: u64 = 16 << 20;
+/// Bytes that tell what a plain file is.
+const SNIFFED: u64 = 1 << 12;
+
+static LIMIT: OnceLock<u64> = OnceLock::new();
+
+/// Bytes that an input may have that is not a plain file, after it was decompressed.
+pub(crate) fn limit_to(limit: Bytes) {
+    let _ = LIMIT.set(limit.0 as u64);
+}
+
+fn limit() -> u64 {
+    *LIMIT.get_or_init(|| 4 << 30)
+}
+
+/// A trace that can be read by its path.
+#[derive(Debug)]
+pub(crate) struct TraceInput {
+    path: PathBuf,
+    /// What was given, for titles and messages.
+    name: String,
+    /// Open as long as the path is used.
+    spool: Option<File>,
+}
+
+impl TraceInput {
+    /// Looks at what was given, and copies what is no plain file.
+    pub(crate) fn open(given: &Path) -> anyhow::Result<Self> {
+        Self::open_as(given, Kind::Trace)
+    }
+
+    /// As [`Self::open`], but a spec passes too: for commands that take both.
+    pub(crate) fn open_any(given: &Path) -> anyhow::Result<Self> {
+        Self::open_as(given, Kind::Any)
+    }
+
+    fn open_as(given: &Path, kind: Kind) -> anyhow::Result<Self> {
+        let cannot_read = || format!("cannot read `{}`", given.display());
+        let name = given.to_string_lossy().into_owned();
+        let is_input = given.as_os_str() == "-";
+        let input = if is_input {
+            File::from(io::stdin().as_fd().try_clone_to_owned().context("cannot read standard input")?)
+        } else {
+            let Ok(metadata) = std::fs::metadata(given) else {
+                // Whoever reads it says what is wrong, or waits for it.
+                return Ok(Self { path: given.to_owned(), name, spool: None });
+            };
+            if metadata.is_dir() {
+                if let Some(foreign) = foreign_folder(given) {
+                    bail!("cannot read `{name}`: This is {}. {}", foreign.name, foreign.advice);
+                }
+                return Ok(Self { path: given.to_owned(), name, spool: None });
+            }
+            File::open(given).with_context(cannot_read)?
+        };
+        let is_plain = input.metadata().with_context(cannot_read)?.is_file();
+        let mut first = Vec::new();
+        (&input).take(SNIFFED).read_to_end(&mut first).with_context(cannot_read)?;
+        let compression = Compression::of(&first);
+        if is_plain && compression.is_none() {
+            refuse(&first, given, kind).with_context(cannot_read)?;
+            (&input).rewind().with_context(cannot_read)?;
+            let path = if is_input { PathBuf::from("/dev/stdin") } else { given.to_owned() };
+            return Ok(Self { path, name, spool: None });
+        }
+        let whole = io::Cursor::new(first).chain(input);
+        let spool = match compression {
+            None => spool(whole, given, kind),
+            Some(compression) => {
+                let reader = compression.reader(BufReader::with_capacity(1 << 16, whole));
+                reader.and_then(|reader| spool(Decoded(reader, compression.name()), given, kind))
+            }
+        };
+        let spool = spool.with_context(cannot_read)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", spool.as_raw_fd()));
+        Ok(Self { path, name, spool: Some(spool) })
+    }
+
+    /// Where it can be read.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where a spec can be read that was given by this name.
+    pub(crate) fn spec_path<'a>(&'a self, given: &'a str) -> &'a str {
+        if self.spool.is_some() { self.path.to_str().unwrap_or(given) } else { given }
+    }
+
+    /// Opens it under its own name. What was copied has no index, as nobody could find it again.
+    pub(crate) fn apply(&self, options: &mut OpenOptions) -> anyhow::Result<()> {
+        options.title = self.title();
+        if self.is_copy() || self.path.as_os_str() == "/dev/stdin" {
+            match options.index {
+                IndexChoice::At(_) => bail!(
+                    "an index is for a plain file, and `{}` is a pipe or compressed: put the trace in a file first",
+                    self.name
+                ),
+                _ => options.index = IndexChoice::None,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it was copied, so that nothing can be kept beside it.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.spool.is_some()
+    }
+
+    /// What titles call it, where the path does not tell.
+    pub(crate) fn title(&self) -> Option<String> {
+        if self.path.as_os_str() == self.name.as_str() {
+            return None;
+        }
+        let file = Path::new(&self.name).file_name().map_or(self.name.as_str().into(), |name| name.to_string_lossy());
+        let stem = ["gz", "zst", "bz2", "xz"].iter().find_map(|end| file.strip_suffix(end)?.strip_suffix('.'));
+        let stem = stem.unwrap_or(&file);
+        let stem = stem.strip_suffix(".paje").or_else(|| stem.strip_suffix(".trace")).unwrap_or(stem);
+        Some(if stem == "-" { "standard input".to_owned() } else { stem.to_owned() })
+    }
+}
+
+/// What may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Trace,
+    Any,
+}
+
+/// Refuses what is known to be something else.
+fn refuse(first: &[u8], given: &Path, kind: Kind) -> anyhow::Result<()> {
+    let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+    if let Some(foreign) = foreign_format(first, given) {
+        bail!("This is {}. {}", foreign.name, foreign.advice);
+    }
+    if first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(first).is_some() {
+        return Ok(());
+    }
+    if kind == Kind::Any && is_binary(first) {
+        return Err(not_paje(first).into());
+    }
+    Ok(())
+}
+
+/// Whether bytes are no text: some are NUL, and many control characters.
+fn is_binary(first: &[u8]) -> bool {
+    let is_control = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    first.contains(&0) && first.iter().filter(is_control).count() * 16 > first.len()
+}
+
+/// Copies an input to a temporary file without a name.
+fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File> {
+    let mut first = Vec::new();
+    (&mut input).take(FIRST_BYTES).read_to_end(&mut first)?;
+    refuse(&first[..first.len().min(SNIFFED as usize)], given, kind)?;
+    if Compression::of(&first).is_some() {
+        bail!("it is compressed twice; decompress it once");
+    }
+    let has_definition = || first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
+    let is_process = first.starts_with(&tracer_format::FILE_MAGIC);
+    if kind == Kind::Trace && !is_process && !has_definition() {
+        return Err(not_paje(first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first)).into());
+    }
+    // What is no trace is a spec.
+    let most = if is_process || has_definition() { limit() } else { MOST_OF_A_SPEC };
+    check_limit(first.len() as u64, most)?;
+    let mut file = tempfile::tempfile().context("cannot make a temporary file; TMPDIR names another folder")?;
+    file.write_all(&first).and_then(|()| copy(input, (first.len() as u64, most), &mut file))?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Refuses an input that is too long.
+fn check_limit(done: u64, most: u64) -> io::Result<()> {
+    if done <= most {
+        return Ok(());
+    }
+    let more = if most == MOST_OF_A_SPEC { "a spec has less" } else { "`--input-limit SIZE` allows more" };
+    Err(io::Error::other(format!("it has more than {most} bytes after decompression; {more}")))
+}
+
+/// Copies the rest of an input up to the limit.
+fn copy(mut input: impl Read, (mut done, most): (u64, u64), file: &mut File) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let read = match input.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        done += read as u64;
+        check_limit(done, most)?;
+        file.write_all(&buffer[..read])?;
+    }
+}
+
+/// How a file is compressed: its first bytes tell, not its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+}
+
+impl Compression {
+    fn of(first: &[u8]) -> Option<Self> {
+        Some(match first {
+            [0x1f, 0x8b, 8, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Self::Bzip2,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
+            _ => return None,
+        })
+    }
+
+    /// For messages about what is damaged in it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
+        }
+    }
+
+    fn reader<'a>(self, input: impl io::BufRead + 'a) -> anyhow::Result<Box<dyn Read + 'a>> {
+        Ok(match self {
+            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+            Self::Zstd => Box::new(Frames { input: Some(input), frame: None }),
+            Self::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new(input, true)),
+        })
+    }
+}
+
+/// Names the format when it is damaged.
+struct Decoded<'a>(Box<dyn Read + 'a>, &'static str);
+
+impl Read for Decoded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Self(reader, name) = self;
+        let damaged = |error: io::Error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            kind => io::Error::new(kind, format!("its {name} data are damaged or cut short: {error}")),
+        };
+        reader.read(buffer).map_err(damaged)
+    }
+}
+
+/// The frames of a zstd file, one after the other.
+struct Frames<R: io::BufRead> {
+    input: Option<R>,
+    frame: Option<Box<ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>>,
+}
+
+impl<R: io::BufRead> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let read = frame.read(buffer)?;
+                if read > 0 || buffer.is_empty() {
+                    return Ok(read);
+                }
+            }
+            if let Some(frame) = self.frame.take() {
+                self.input = Some(frame.into_inner());
+            }
+            let Some(input) = &mut self.input else { return Ok(0) };
+            if input.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            let Some(input) = self.input.take() else { return Ok(0) };
+            let frame = ruzstd::decoding::StreamingDecoder::new(input).map_err(io::Error::other)?;
+            self.frame = Some(Box::new(frame));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Compression;
+
+    #[test]
+    fn compression_is_known_by_its_first_bytes() {
+        assert_eq!(Compression::of(b"\x1f\x8b\x08\0"), Some(Compression::Gzip));
+        assert_eq!(Compression::of(b"BZh91AY"), Some(Compression::Bzip2));
+        assert_eq!(Compression::of(b"BZh is text"), None);
+        assert_eq!(Compression::of(b"%EventDef"), None);
+    }
+}

@@ -1,0 +1,263 @@
+//! [`replay`]: sends a trace, filtered or not, as Pajé operations in order of time.
+//!
+//! What is read from a source is repaired: every state has its end, every link both of its ends, and
+//! every container its destruction. All operations are held in memory while they are sorted.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
+
+use converter::paje::{
+    Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+};
+use converter::time::GlobalNanos;
+
+use crate::query::{ContainerInfo, EntityId, Facts, Interval, Lane, QueryError, State, TimelineSource};
+
+/// All time there is.
+const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+
+/// An operation that waits for its place.
+struct Op {
+    time: i64,
+    /// Creations go first at equal times, destructions last.
+    rank: u8,
+    what: What,
+}
+
+enum What {
+    Create(usize),
+    Push(ContainerId, TypeId, ValueId, EntityId),
+    Pop(ContainerId, TypeId),
+    Event(ContainerId, TypeId, ValueId, EntityId),
+    Set(ContainerId, TypeId, f64),
+    StartLink(usize),
+    EndLink(usize),
+    Destroy(ContainerId),
+}
+
+struct LinkParts {
+    holder: ContainerId,
+    ty: TypeId,
+    value: ValueId,
+    ends: (ContainerId, ContainerId),
+    key: String,
+    facts: Facts,
+}
+
+/// Sends everything that a source has to a sink, which is finished with the last date.
+///
+/// # Errors
+/// When the source or the sink fails.
+pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()> {
+    let model = source.model();
+    for ty in model.types.iter().skip(1) {
+        let parent = ty.parent;
+        let (ty, kind, name, color, look) = (ty.id, ty.kind, ty.name.as_str(), ty.color, ty.look);
+        sink.event(&PajeEvent::DefineType { ty, kind, parent, name, color, look })?;
+    }
+    for value in &model.values {
+        let color: Option<Color> = Some(value.color);
+        let (name, look) = (value.name.as_str(), value.look);
+        sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, look })?;
+    }
+    let containers = source.containers();
+    let mut replay = Replay { source, ops: Vec::new(), links: Vec::new() };
+    let cannot = |error: QueryError| io::Error::other(error);
+    for (at, container) in containers.iter().enumerate() {
+        replay.container(at, container);
+        for ty in &model.types {
+            replay.entities(container.id, ty.id, ty.kind).map_err(cannot)?;
+        }
+    }
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+        replay.links_of(ty.id).map_err(cannot)?;
+    }
+    // Children end before what holds them.
+    for container in containers.iter().rev().filter(|container| container.id != ContainerId::ROOT) {
+        replay.add(container.life.to.0, 2, What::Destroy(container.id));
+    }
+    replay.send(&containers, sink)?;
+    sink.finish(source.extent().to)
+}
+
+struct Replay<'a> {
+    source: &'a dyn TimelineSource,
+    ops: Vec<Op>,
+    links: Vec<LinkParts>,
+}
+
+impl Replay<'_> {
+    fn add(&mut self, time: i64, rank: u8, what: What) {
+        self.ops.push(Op { time, rank, what });
+    }
+
+    fn container(&mut self, at: usize, container: &ContainerInfo) {
+        if container.id != ContainerId::ROOT {
+            self.add(container.life.from.0, 0, What::Create(at));
+        }
+    }
+
+    fn entities(&mut self, container: ContainerId, ty: TypeId, kind: TypeKind) -> Result<(), QueryError> {
+        match kind {
+            TypeKind::State => {
+                let mut states = Vec::new();
+                for depth in 0..self.source.depths(container, ty) {
+                    states.extend(self.source.states(Lane { container, ty, depth }, EVER, usize::MAX)?.items);
+                }
+                self.states(container, ty, states);
+            }
+            TypeKind::Variable => {
+                for sample in self.source.samples(container, ty, EVER, usize::MAX)?.items {
+                    self.add(sample.life.from.0, 1, What::Set(container, ty, sample.value));
+                }
+            }
+            TypeKind::Event => {
+                for mark in self.source.events(container, ty, EVER, usize::MAX)?.items {
+                    self.add(mark.time.0, 1, What::Event(container, ty, mark.value, mark.id));
+                }
+            }
+            TypeKind::Container | TypeKind::Link { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Pushes and pops of the states of a type in a container, outer ones first.
+    fn states(&mut self, container: ContainerId, ty: TypeId, mut states: Vec<State>) {
+        states.sort_by_key(|state| (state.life.from, state.depth, state.life.to));
+        let mut open: Vec<i64> = Vec::new();
+        let mut states = VecDeque::from(states);
+        let mut alike: Vec<State> = Vec::new();
+        while let Some(first) = states.front() {
+            let from = first.life.from;
+            while states.front().is_some_and(|state| state.life.from == from) {
+                alike.extend(states.pop_front());
+            }
+            // Taken from its end: shallow states first.
+            alike.reverse();
+            while !alike.is_empty() {
+                let (at, depth) = next_of(&alike, &open, from.0);
+                let state = alike.remove(at);
+                for end in open.drain(depth..).rev() {
+                    self.add(end.min(from.0), 1, What::Pop(container, ty));
+                }
+                self.add(from.0, 1, What::Push(container, ty, state.value, state.id));
+                open.push(state.life.to.0);
+            }
+        }
+        for end in open.into_iter().rev() {
+            self.add(end, 1, What::Pop(container, ty));
+        }
+    }
+
+    fn links_of(&mut self, ty: TypeId) -> Result<(), QueryError> {
+        let mut known: HashSet<(ContainerId, String)> = HashSet::new();
+        for link in self.source.links(ty, EVER, usize::MAX)?.items {
+            let facts = self.source.facts(link.id)?;
+            let text = facts.fields.get(2).map_or("", |(_, key)| key.as_str());
+            let mut key = text.to_owned();
+            // `pj_dump` refuses a key that comes again.
+            let mut count = 1;
+            while !known.insert((facts.container, key.clone())) {
+                count += 1;
+                key = format!("{text} ({count})");
+            }
+            let at = self.links.len();
+            let ends = (link.start, link.end);
+            self.add(link.start_time.0, 1, What::StartLink(at));
+            self.add(link.end_time.0, 1, What::EndLink(at));
+            self.links.push(LinkParts { holder: facts.container, ty, value: link.value, ends, key, facts });
+        }
+        Ok(())
+    }
+
+    fn send(mut self, containers: &[ContainerInfo], sink: &mut dyn Sink) -> io::Result<()> {
+        // Those of one type in one container keep their order.
+        self.ops.sort_by_key(|op| (op.time, op.rank));
+        let mut numbers = HashMap::from([(ContainerId::ROOT, ContainerId::ROOT)]);
+        let cannot = |error: QueryError| io::Error::other(error);
+        for Op { time, what, .. } in &self.ops {
+            let time = GlobalNanos(*time);
+            let number = |container: &ContainerId| numbers.get(container).copied().unwrap_or(ContainerId::ROOT);
+            match what {
+                What::Create(at) => {
+                    let info = &containers[*at];
+                    let facts = self.source.facts(EntityId::Container(info.id)).map_err(cannot)?;
+                    let (extra, parent) = (extra_of(&facts), number(&info.parent));
+                    let container = ContainerId(numbers.len() as u32);
+                    numbers.insert(info.id, container);
+                    let (ty, name, extra) = (info.ty, info.name.as_str(), &extra[..]);
+                    sink.event(&PajeEvent::CreateContainer { time, container, ty, parent, name, extra })?;
+                }
+                What::Destroy(container) => {
+                    sink.event(&PajeEvent::DestroyContainer { time, container: number(container) })?;
+                }
+                What::Pop(container, ty) => {
+                    sink.event(&PajeEvent::PopState { time, container: number(container), ty: *ty })?;
+                }
+                What::Set(container, ty, value) => {
+                    let (container, ty, op) = (number(container), *ty, VariableOp::Set);
+                    sink.event(&PajeEvent::Variable { time, container, ty, op, value: *value })?;
+                }
+                What::Push(container, ty, value, id) | What::Event(container, ty, value, id) => {
+                    let facts = self.source.facts(*id).map_err(cannot)?;
+                    let (container, ty, value) = (number(container), *ty, *value);
+                    let (extras, source) = (extra_of(&facts), source_of(&facts));
+                    let extra = &extras[..];
+                    sink.event(&match what {
+                        What::Push(..) => PajeEvent::PushState { time, container, ty, value, extra, source },
+                        _ => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+                    })?;
+                }
+                What::StartLink(at) | What::EndLink(at) => {
+                    let LinkParts { holder, ty, value, ends, key: text, facts } = &self.links[*at];
+                    let (container, ty, value, key) = (number(holder), *ty, *value, KeyId(*at as u64));
+                    sink.name_key(key, text)?;
+                    let extras = link_extra_of(facts);
+                    sink.event(&if matches!(what, What::StartLink(_)) {
+                        let (start, extra, source) = (number(&ends.0), &extras[..], source_of(facts));
+                        PajeEvent::StartLink { time, container, ty, value, start, key, extra, source }
+                    } else {
+                        let (end, extra, source) = (number(&ends.1), &[], None);
+                        PajeEvent::EndLink { time, container, ty, value, end, key, extra, source }
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which of the states that begin now is next, and how many open ones it lies in: the deepest that fits.
+fn next_of(alike: &[State], open: &[i64], now: i64) -> (usize, usize) {
+    let fits = |state: &State| {
+        let most = open.len().min(state.depth as usize);
+        (0..=most).rev().find(|&depth| {
+            (depth == 0 || open[depth - 1] >= state.life.to.0) && open[depth..].iter().all(|&end| end <= now)
+        })
+    };
+    let mut best: Option<(usize, usize)> = None;
+    for (at, state) in alike.iter().enumerate().rev() {
+        let Some(depth) = fits(state) else { continue };
+        if best.is_none_or(|(_, known)| depth > known) {
+            best = Some((at, depth));
+        }
+        if depth == open.len() {
+            break;
+        }
+    }
+    best.unwrap_or((alike.len() - 1, 0))
+}
+
+fn extra_of(facts: &Facts) -> Vec<Extra<'_>> {
+    facts.fields.iter().map(|(name, text)| Extra { name, value: ExtraValue::Text(text) }).collect()
+}
+
+/// What a link has beside the fields of the format: its start, end and key come first.
+fn link_extra_of(facts: &Facts) -> Vec<Extra<'_>> {
+    let others = facts.fields.iter().skip(3);
+    others.map(|(name, text)| Extra { name, value: ExtraValue::Text(text) }).collect()
+}
+
+fn source_of(facts: &Facts) -> Option<Source<'_>> {
+    facts.source.as_ref().map(|(file, line)| Source { file, line: *line })
+}
