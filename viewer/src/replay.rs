@@ -63,8 +63,10 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
     let containers = source.containers();
     let mut replay = Replay { source, ops: Vec::new(), links: Vec::new() };
     let cannot = |error: QueryError| io::Error::other(error);
-    for (at, container) in containers.iter().enumerate() {
-        replay.container(at, container);
+    for at in in_order_of_creation(&containers) {
+        replay.container(at, &containers[at]);
+    }
+    for container in containers.iter() {
         for ty in &model.types {
             replay.entities(container.id, ty.id, ty.kind).map_err(cannot)?;
         }
@@ -78,6 +80,20 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
     }
     replay.send(&containers, sink)?;
     sink.finish(source.extent().to)
+}
+
+/// Places of containers by their numbers, each after the one that holds it: groups have larger numbers
+/// than what they hold.
+fn in_order_of_creation(containers: &[ContainerInfo]) -> Vec<usize> {
+    let mut keys: HashMap<ContainerId, ContainerId> = HashMap::new();
+    let mut order = Vec::with_capacity(containers.len());
+    for (at, container) in containers.iter().enumerate() {
+        let key = keys.get(&container.parent).map_or(container.id, |parent| container.id.max(*parent));
+        keys.insert(container.id, key);
+        order.push((key, container.depth, at));
+    }
+    order.sort_unstable();
+    order.into_iter().map(|(.., at)| at).collect()
 }
 
 struct Replay<'a> {

@@ -173,7 +173,7 @@ rule phase -> set act = \"{p}\" on node[node];
 fn typed_rules_and_generic_instructions_make_one_trace() {
     let dir = tempfile::tempdir().unwrap();
     let source = "\
-#include \"t_trace.h\"
+#include \"hyb_trace.h\"
 int main(void) {
   hyb_start(0); hyb_phase(0, \"init\");
   hyb_define_container_type(\"G\", \"node\", \"Gen\");
