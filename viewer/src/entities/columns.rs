@@ -1,6 +1,6 @@
 //! [`Columns`]: which extra fields a table has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use converter::paje::{Operation, Shape};
 
@@ -20,6 +20,8 @@ pub(super) struct Column {
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     announced: Vec<(String, Operation)>,
+    /// The same by operation, to find them.
+    known: [HashSet<String>; 7],
     pub(super) columns: Vec<Column>,
     /// Whether there are source positions.
     pub(super) source: bool,
@@ -36,7 +38,8 @@ impl Columns {
         }
         self.source |= shape.source;
         for &(name, _) in shape.fields {
-            if !self.announced.iter().any(|(known, operation)| known == name && *operation == shape.operation) {
+            if !self.known[place(shape.operation)].contains(name) {
+                self.known[place(shape.operation)].insert(name.to_owned());
                 self.announced.push((name.to_owned(), shape.operation));
             }
         }
@@ -46,18 +49,19 @@ impl Columns {
     pub(super) fn close(&mut self, taken: &[&str], names: &mut Names) {
         self.is_closed = true;
         let announced = std::mem::take(&mut self.announced);
-        let has = |name: &str, operation| announced.iter().any(|known| known.0 == name && known.1 == operation);
+        let known = std::mem::take(&mut self.known);
+        let mut numbers: HashSet<(u32, bool)> = HashSet::new();
+        let mut titles: HashSet<String> = taken.iter().map(|&title| title.to_owned()).collect();
         for (name, operation) in &announced {
             let number = names.number(name);
-            let at_end = *operation == Operation::EndLink && has(name, Operation::StartLink);
-            if self.columns.iter().any(|column| column.name == number && column.at_end == at_end) {
+            let at_end = *operation == Operation::EndLink && known[place(Operation::StartLink)].contains(name);
+            if !numbers.insert((number, at_end)) {
                 continue;
             }
             let plain = if at_end { format!("{name}_end") } else { name.clone() };
-            let is_taken =
-                |title: &str| taken.contains(&title) || self.columns.iter().any(|column| column.title == title);
             let numbered = (2..).map(|number| format!("{plain}_{number}"));
-            let title = std::iter::once(plain.clone()).chain(numbered).find(|title| !is_taken(title));
+            let title = std::iter::once(plain.clone()).chain(numbered).find(|title| !titles.contains(title));
+            titles.extend(title.clone());
             self.columns.push(Column { title: title.unwrap_or(plain), name: number, at_end });
         }
     }
@@ -65,5 +69,18 @@ impl Columns {
     /// Whether [`Self::close`] was called.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed
+    }
+}
+
+/// Where the names of an operation are.
+const fn place(operation: Operation) -> usize {
+    match operation {
+        Operation::CreateContainer => 0,
+        Operation::SetState => 1,
+        Operation::PushState => 2,
+        Operation::ResetState => 3,
+        Operation::StartLink => 4,
+        Operation::EndLink => 5,
+        Operation::NewEvent => 6,
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct State {
     /// Containers that were destroyed at a date which no line has reached: StarPU's `lp2paje` writes
     /// their states after it. By date, then in order of lines.
     ending: BinaryHeap<Reverse<Ending>>,
+    /// The largest date of one of them so far.
+    latest_ending: i64,
     /// Always empty between lines: lends its memory to each.
     extras: Vec<Extra<'static>>,
 }
@@ -71,6 +73,7 @@ impl Default for State {
             // No date is known.
             last: peer::date_of_double(-1.0),
             ending: BinaryHeap::new(),
+            latest_ending: i64::MIN,
             extras: Vec::new(),
         }
     }
@@ -158,6 +161,31 @@ impl State {
             return Ok(());
         }
         while let Some(Reverse((due, line, container))) = pop_due(&mut self.ending, time) {
+            self.sent += 1;
+            self.containers.destroy(container);
+            sink.at_line(line);
+            sink.event(&PajeEvent::DestroyContainer { time: GlobalNanos(due), container })?;
+        }
+        sink.at_line(self.taken);
+        Ok(())
+    }
+
+    /// Sends the destructions inside a container that is destroyed at an earlier date than they are:
+    /// it lasts as long as they do.
+    fn end_inner(&mut self, outer: ContainerId, time: i64, sink: &mut dyn Sink) -> io::Result<()> {
+        if self.ending.is_empty() || self.latest_ending <= time {
+            return Ok(());
+        }
+        let is_inside = |mut container: ContainerId| {
+            while container != ContainerId::ROOT && container != outer {
+                container = self.containers.parent_of(container);
+            }
+            container == outer
+        };
+        let all = std::mem::take(&mut self.ending).into_sorted_vec().into_iter().rev();
+        let (inner, others): (Vec<_>, Vec<_>) = all.partition(|Reverse((.., container))| is_inside(*container));
+        self.ending = others.into();
+        for Reverse((due, line, container)) in inner {
             self.sent += 1;
             self.containers.destroy(container);
             sink.at_line(line);
@@ -351,7 +379,9 @@ impl State {
             }
         }
         if !self.as_pj_dump {
-            let due = self.end_containers(time.0 - 1, sink);
+            let due = self.end_containers(time.0.saturating_sub(1), sink);
+            let due = due.and_then(|()| self.end_inner(container, time.0, sink));
+            self.latest_ending = self.latest_ending.max(time.0);
             self.ending.push(Reverse((time.0, input.line, container)));
             return Some(due);
         }

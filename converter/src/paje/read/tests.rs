@@ -385,7 +385,7 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
     let header = |name: &str, id: &str, time: &str| {
         format!("%EventDef {name} {id}\n% Time {time}\n% Type string\n% Container string\n%EndEventDef\n")
     };
-    let cases: [(&str, Option<FaultKind>, u64); 34] = [
+    let cases: [(&str, Option<FaultKind>, u64); 35] = [
         ("5 1 S \"thread 1\" R\n", Some(FaultKind::ByName), 1),
         ("5 1 \"Thread State\" c1 R\n", Some(FaultKind::ByName), 1),
         ("1 S2 Thread \"By name\"\n", Some(FaultKind::ByName), 1),
@@ -409,7 +409,8 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
         ("5 1 S c1 a\0b\n# a \0\n", Some(FaultKind::Nul), 2),
         ("5 1 S c1 it's\n", Some(FaultKind::LooseQuote), 1),
         ("5 1 S c1 a\"b\n", Some(FaultKind::LooseQuote), 1),
-        ("5 1 S c1 'ab'\n", Some(FaultKind::LooseQuote), 1),
+        ("5 1 S c1 'ab'\n", Some(FaultKind::SingleQuotes), 1),
+        ("5 1 S c1 it's\n", Some(FaultKind::LooseQuote), 1),
         ("# don't\n", Some(FaultKind::LooseQuote), 1),
         ("5 1 S c1 R # don't\n", Some(FaultKind::LooseQuote), 1),
         ("# 'do' \"it's\"\n", None, 0),
