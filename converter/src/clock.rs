@@ -332,6 +332,12 @@ fn unset(run: &Run, domains: &mut [Domain], domain_of: &[usize]) {
     domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
     for (domain, members) in domains.iter_mut().zip(members) {
         domain.told_sets = sets::find(run, &members, domain);
+        // The readings of one process: another one may have a bad day.
+        let longest = members.iter().filter_map(|member| {
+            let anchors = run.processes[*member].anchors.iter();
+            rate::bounds(anchors, |ticks| domain.told_sets.unset(ticks), domain.hz)
+        });
+        domain.rates = longest.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
         domain.map = domain.map.after(&domain.told_sets);
     }
 }
@@ -365,6 +371,7 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
         let knots: Vec<Knot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
         domain.map = ClockMap::through(domain.hz, &knots).after(&domain.told_sets);
         domain.bursts = knots.len();
+        domain.knots.clone_from(&knots);
         domain.status = if knots.len() > 1 { Status::Bursts } else { Status::OneBurst };
         domain.residual_nanos = fit.residuals[number];
         let (first, last) = (offsets[0], offsets[offsets.len() - 1]);

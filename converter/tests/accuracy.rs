@@ -499,3 +499,72 @@ fn a_file_that_ends_early() {
     let counts = verdict.report.counts;
     assert!(counts.unmatched_starts > 100 && counts.unmatched_ends > 100, "{counts:?}");
 }
+
+/// A bulk-synchronous program: one of the two directions between neighbours always waits, so a round trip of single messages takes milliseconds.
+#[test]
+fn waiting_for_neighbours_does_not_hide_the_network() {
+    let ring = Scene { halo: Some(0.02), per_node: 1, seconds: 120.0, bursts: Bursts::None, ..Scene::default() };
+    for (links, seed) in [(1600, 1), (4000, 3)] {
+        let verdict = judge(&Scene { links, seed, ..ring.clone() }, &clocks_alone(Method::Graph));
+        verdict.check(&format!("{links} links, seed {seed}"), 130, 600);
+        assert!(verdict.report.is_clean() && verdict.report.remarks.is_empty(), "{:?}", verdict.report.faults());
+    }
+    for step_nanos in [5e6, -5e6] {
+        let stepped = Scene { step_nanos, links: 3200, nodes: 5, ..ring.clone() };
+        let verdict = in_order("a step in a ring", &stepped);
+        let sets = &verdict.report.clocks.domains[1].sets;
+        assert!(sets.len() == 1 && (sets[0].1 as f64 / step_nanos - 1.0).abs() < 0.01, "{sets:?}");
+        assert!(verdict.median <= 200, "{}", verdict.median);
+    }
+}
+
+#[test]
+fn honest_bursts_far_apart_are_believed_and_help() {
+    for wander in [1e-9, 2e-8] {
+        let hour = Scene { nodes: 4, per_node: 1, seconds: 3600.0, links: 6000, wander, ..Scene::default() };
+        let without = judge(&Scene { bursts: Bursts::None, ..hour.clone() }, &clocks_alone(Method::Graph));
+        let with = judge(&Scene { bursts: Bursts::Many(5), ..hour.clone() }, &clocks_alone(Method::Graph));
+        assert!(with.report.clock_faults().is_empty(), "{:?}", with.report.clock_faults());
+        assert!(with.max <= 2 * without.max, "{} with, {} without", with.max, without.max);
+        let alone = judge(&Scene { bursts: Bursts::Many(5), links: 0, moments: 100, ..hour }, &options(Method::Graph));
+        assert!(alone.report.clock_faults().is_empty(), "{:?}", alone.report.clock_faults());
+    }
+}
+
+#[test]
+fn rates_that_change_each_minute_are_no_steps() {
+    for (seed, seconds, links) in [(1, 600.0, 3000), (2, 3600.0, 6000), (3, 1200.0, 2000)] {
+        let scene = Scene { slewed_ppm: 20.0, seconds, links, seed, nodes: 3, per_node: 1, ..Scene::default() };
+        let verdict = in_order("rates change", &Scene { bursts: Bursts::None, ..scene });
+        assert!(verdict.report.clocks.domains.iter().all(|domain| domain.sets.is_empty()), "{seed}");
+    }
+}
+
+#[test]
+fn readings_bound_the_drift_of_who_is_heard_one_way() {
+    for draining in [2e8, 2e7, 3e6] {
+        let scene = Scene { nodes: 2, one_way: true, open: true, draining, links: 4000, ..Scene::default() };
+        let scene = Scene { readings: true, bursts: Bursts::None, ..scene };
+        let verdict = in_order("a queue that drains", &scene);
+        let domain = &verdict.report.clocks.domains[1];
+        assert_eq!(domain.status, Status::OneWay);
+        assert!(domain.drift_ppm.abs() < 110.0, "{} {}", draining, domain.drift_ppm);
+    }
+}
+
+#[test]
+fn a_real_time_clock_that_is_set_is_not_asleep() {
+    for step_nanos in [5e6, -5e6, 0.7e9, -3e9] {
+        let scene = Scene { step_nanos, links: 8000, bursts: Bursts::None, readings: true, ..Scene::default() };
+        let scene = Scene { nodes: 3, per_node: 1, seconds: 20.0, moments: 500, real_time: true, ..scene };
+        let verdict = in_order("a real-time clock", &scene);
+        let told = &verdict.report.clocks.domains[1].sets;
+        let all: i64 = told.iter().map(|set| set.1).sum();
+        assert!((all as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {told:?}");
+        assert!(verdict.median <= 40_000, "{step_nanos}: {}", verdict.median);
+        // Without a message, too.
+        let alone = judge(&Scene { links: 0, ..scene }, &options(Method::Graph));
+        let told = &alone.report.clocks.domains[1].sets;
+        assert!(told.len() == 1 && (told[0].1 as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {told:?}");
+    }
+}

@@ -10,7 +10,7 @@ use super::lines::{Joined, Line, lines};
 use super::link_log::LinkLog;
 use super::refine::{Extent, IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates, span_of};
 use super::steps;
-use super::traffic::{Class, Edge, Exchange, Span, Traffic};
+use super::traffic::{Class, Edge, Exchange, Point, Span, Traffic};
 
 /// Pieces of the run in which the fastest messages are kept, for lines and for each round of the fit.
 const BUCKETS: usize = 256;
@@ -23,6 +23,11 @@ const ENOUGH: usize = 512;
 /// Steps of a clock that are nearer than this part of the run are one.
 const NEAR: i64 = 64;
 
+/// Messages are as fast as the one before if they differ by this, nanoseconds,
+const EVEN: f64 = 3000.0;
+/// and this part of the time between them.
+const EVEN_RATE: f64 = 20e-6;
+
 /// What is known of the clocks' traffic, by coarse dates.
 pub(crate) struct Observed<'o> {
     pub(crate) log: &'o LinkLog,
@@ -32,6 +37,19 @@ pub(crate) struct Observed<'o> {
     pub(crate) domains: usize,
     /// What the coarsest clock can tell apart, nanoseconds.
     pub(crate) tick: f64,
+    /// By domain: within which bounds coarse dates run fast, where readings tell.
+    pub(crate) rates: Vec<Option<(f64, f64)>>,
+}
+
+impl Observed<'_> {
+    /// By how much the dates of domain `b` run faster than those of `a`, after what these lines have corrected.
+    fn rates(&self, a: usize, b: usize, joined: &[Option<Joined>]) -> Option<(f64, f64)> {
+        let slope =
+            |domain: usize| joined.get(domain).copied().flatten().map_or(0.0, |joined: Joined| joined.line.slope);
+        let ((a_low, a_high), (b_low, b_high)) = (self.rates[a]?, self.rates[b]?);
+        let corrected = slope(b) - slope(a);
+        Some((b_low - a_high + corrected, b_high - a_low + corrected))
+    }
 }
 
 /// Maps from coarse dates to better ones, by domain.
@@ -59,7 +77,7 @@ pub(crate) struct Attempt {
 /// # Errors
 /// When the log's temporary file cannot be read.
 pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &Bends) -> io::Result<Option<Attempt>> {
-    let &Observed { log, streams, domain_of, domains, tick } = seen;
+    let &Observed { log, streams, domain_of, domains, tick, .. } = seen;
     let date = |bends: &Bends, domain: usize, coarse: i64| dated(bends, domain, coarse);
     // As the log has them, and through the base.
     let raw = span_of(streams, exchanges, |_, coarse| coarse);
@@ -74,7 +92,7 @@ pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &B
             return Ok(None);
         }
         // The fastest in a bucket are found the better, the less the clocks drift within it.
-        let rough = lines(domains, &edges, coarse.nanos());
+        let rough = lines(domains, &edges, coarse.nanos(), |a, b| seen.rates(a, b, &[]));
         let bends = bends_of(&rough, &[], &sets, base, coarse, coarse);
         let span = span_of(streams, exchanges, |domain, coarse| date(&bends, domain, coarse));
         traffic.span = span;
@@ -101,20 +119,23 @@ pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &B
             own.sort_unstable();
             continue;
         }
-        let fine = lines(domains, &edges, span.nanos());
+        let fine = lines(domains, &edges, span.nanos(), |a, b| seen.rates(a, b, &rough));
         let both = rough.iter().zip(&fine);
         let joined: Vec<Option<Joined>> =
             both.map(|(rough, fine)| Some(after(rough.as_ref()?, fine.as_ref()?, coarse, span))).collect();
         break (joined, span);
     };
     let traffic = Traffic { log, exchanges, domain_of, span };
-    let is_free: Vec<bool> = joined.iter().map(|joined| joined.is_some_and(|joined| joined.hops > 0)).collect();
+    let mut is_free: Vec<bool> = joined.iter().map(|joined| joined.is_some_and(|joined| joined.hops > 0)).collect();
 
     let mut rounds: Vec<Vec<Vec<f64>>> = Vec::new();
     let mut fitted: Option<(Fit, Vec<Edge>)> = None;
     for _ in 0..2 {
         let bends = bends_of(&joined, &rounds, &sets, base, coarse, span);
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&bends, domain, coarse))?;
+        if rounds.is_empty() {
+            hold_unconfirmed(&joined, &edges, &mut is_free);
+        }
         let fit = graph::fit(&edges, &is_free, span.nanos(), tick, fitted.as_ref().map(|(fit, _)| fit.wander));
         rounds.push(fit.corrections.clone());
         fitted = Some((fit, edges));
@@ -122,6 +143,27 @@ pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &B
     let bends = bends_of(&joined, &rounds, &sets, base, coarse, span);
     let (fit, edges) = fitted.unwrap_or_else(|| unreachable!("two rounds"));
     Ok(Some(Attempt { bends, joined, rounds, fit, edges, span, sets, tick }))
+}
+
+/// Clocks that are heard one way only keep their lines unless some edge confirms that messages are mostly as fast as the one before: else what bends
+/// is the way of the messages. The edges' dates are corrected by lines.
+fn hold_unconfirmed(joined: &[Option<Joined>], edges: &[Edge], is_free: &mut [bool]) {
+    for (domain, is_free) in is_free.iter_mut().enumerate() {
+        let is_one_way = joined[domain].is_some_and(|joined| joined.one_way);
+        let own = || edges.iter().filter(|edge| edge.from == domain || edge.to == domain);
+        if is_one_way && !own().any(|edge| edge.class == Class::Sync || is_even(&edge.points)) {
+            *is_free = false;
+        }
+    }
+}
+
+/// Whether three in ten of the fastest messages of each piece took as long as the one before.
+fn is_even(points: &[Point]) -> bool {
+    let alike = |pair: &&[Point]| {
+        let (took, time) = (pair[1].took - pair[0].took, pair[1].sent - pair[0].sent);
+        took.abs() <= EVEN + EVEN_RATE * time
+    };
+    points.windows(2).filter(alike).count() * 10 >= points.len() * 3
 }
 
 /// A better date of a coarse one.

@@ -26,6 +26,23 @@ pub(super) fn of(clocks: &Clocks, bursts: &[Burst]) -> (Bends, Vec<usize>) {
     (bends, fit.offsets.iter().map(Vec::len).collect())
 }
 
+/// What makes the coarse dates of clocks with several bursts those of a straight line through the first burst and the last. Coarse dates are linear
+/// from burst to burst: their bends there are none of the clock, and the fit, which takes clocks to be smooth, would have to undo each.
+pub(super) fn straightened(clocks: &Clocks) -> Bends {
+    let base = |domain: &Domain| {
+        let (Some(&first), Some(&last)) = (domain.knots.first(), domain.knots.last()) else { return None };
+        if domain.knots.len() < 3 {
+            return None;
+        }
+        let mut map = ClockMap::through(domain.hz, &[first, last]).after(&domain.told_sets);
+        let knot = domain.map.middle_knot();
+        let before = ClockMap::through(domain.hz, &domain.knots).after(&domain.told_sets);
+        map.shift(domain.map.wide_from_ticks(knot) - before.wide_from_ticks(knot));
+        Some(Arc::new(domain.map.to(&map, domain.hz)))
+    };
+    clocks.domains.iter().map(base).collect()
+}
+
 fn straight(domain: &Domain) -> ClockMap {
     let mut map = ClockMap::linear(domain.hz);
     let middle = domain.map.middle_knot();

@@ -16,13 +16,16 @@ pub(super) const MANY: usize = 5;
 /// Neighbours may depart from the usual drift by this, nanoseconds,
 const LEAST: f64 = 20_000.0;
 /// so many times what they usually do,
-pub(super) const MUCH: f64 = 20.0;
+const MUCH: f64 = 20.0;
 /// but not by more than this part of the time between them.
-pub(super) const RATE: f64 = 200e-6;
+const RATE: f64 = 200e-6;
 /// Of fewer bursts than these the drift is the one that most of them agree on, if some do,
 const SEVERAL: usize = 6;
 /// within this part of the time between two: what the temperature does to a clock.
-pub(super) const AGREED_RATE: f64 = 5e-7;
+const AGREED_RATE: f64 = 5e-7;
+/// Over a time of t seconds an honest clock departs from its drift by so many nanoseconds times t^1.5: five times what one does that wanders by
+/// 2e-8 per square root of a second.
+const WANDER: f64 = 100.0;
 /// A burst is compared with so many before it,
 const BACK: usize = 64;
 /// and with so many next to it for the drift.
@@ -149,12 +152,7 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
     let usual = usual[usual.len() / 2];
     let agree = |one: usize, other: usize| {
         let (one, other) = (&said[one], &said[other]);
-        let by_rate = RATE * (other.at - one.at);
-        let by_itself = match agreed {
-            Some(_) => AGREED_RATE * (other.at - one.at),
-            None if said.len() < MANY => by_rate,
-            None => by_rate.min(MUCH * usual),
-        };
+        let by_itself = by_itself(other.at - one.at, agreed.is_some(), said.len(), usual);
         one.away(other, drift) <= LEAST + 2.0 * tick + by_itself
     };
     let chain = longest_chain(said.len(), agree);
@@ -178,6 +176,19 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
     };
     let nanos = odd.iter().map(off).fold(0.0, f64::max);
     (odd, nanos)
+}
+
+/// By how much honest bursts that are so far apart, nanoseconds, may depart from the drift: of so many, some of which agree on it or not, and
+/// neighbours of which usually depart so much.
+pub(super) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64) -> f64 {
+    let by_rate = RATE * apart;
+    let wandered = WANDER * (apart * 1e-9).powf(1.5);
+    let expected = match is_agreed {
+        true => AGREED_RATE * apart,
+        false if bursts < MANY => by_rate,
+        false => MUCH * usual,
+    };
+    by_rate.min(expected.max(wandered))
 }
 
 /// The middle one of the drifts between bursts that are near each other, of which each has a date and an offset (after H. Theil, 1950, and P. K. Sen,

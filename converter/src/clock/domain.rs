@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::fine::Leap;
-use super::map::ClockMap;
+use super::map::{ClockMap, Knot};
 use super::sets::{Region, Sets};
 use super::{NANOS, NANOS_PER_SECOND, granularity, rate};
 use crate::input::Process;
@@ -64,6 +64,10 @@ pub struct Domain {
     pub(super) absent_samples: u64,
     /// What it was set by as its own processes tell; the map knows.
     pub(super) told_sets: Sets,
+    /// Within which bounds it runs faster than `hz` says, as its readings beside the system's clock tell.
+    pub(super) rates: Option<(f64, f64)>,
+    /// What its bursts say, where there are some: the map goes through these before dates are counted from the start of the run.
+    pub(super) knots: Vec<Knot>,
     /// Where messages told that it was set back: the line leaps.
     pub(super) leaps: Vec<Leap>,
 }
@@ -171,6 +175,8 @@ pub(super) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 map: ClockMap::linear(1_000_000_000),
                 absent_samples: 0,
                 told_sets: Sets::default(),
+                rates: None,
+                knots: Vec::new(),
                 leaps: Vec::new(),
             });
             domains.len() - 1

@@ -5,12 +5,14 @@
 //! is that opposite delays are alike and that frequencies wander slowly. How slowly is found by prediction: a fifth of the
 //! observations is held out, and the slowest wander that predicts them well is taken.
 
+mod coarse;
+mod precondition;
 mod system;
+mod ties;
 
-use std::collections::BTreeMap;
-
-use super::traffic::{Class, Edge, Point};
-use system::{EdgeTerm, Observation, Prior, System};
+use super::traffic::{Class, Edge};
+use system::{EdgeTerm, Observation, Prior, Shape, System};
+use ties::Ties;
 
 /// Wanders that are tried, per square root of a second.
 const WANDERS: [f64; 8] = [1e-9, 3e-9, 1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 3e-6];
@@ -24,6 +26,14 @@ const LATENESS: [f64; 9] = [1e4, 1e4, 1e3, 1e3, 300.0, 100.0, 100.0, 30.0, 30.0]
 const MORE: usize = 30;
 /// The fit is done when no correction moves farther, microseconds.
 const STILL: f64 = 0.004;
+/// Up to this iteration weights change so much that a rough solution will do,
+const ROUGH: usize = 6;
+/// with steps of the solver down to this, microseconds,
+const ROUGH_PRECISION: f64 = 1e-3;
+/// and afterwards to this.
+const PRECISION: f64 = 1e-6;
+/// So many iterations after the last bound on lateness the ties are what they are.
+const SETTLED: usize = 8;
 /// Knots are not held together more closely than this, in one over microseconds squared: 0.3 ns in a run so short that clocks cannot wander.
 /// More, and rounding would eat up what the messages say.
 const STIFF: f64 = 1e7;
@@ -44,9 +54,7 @@ pub(crate) struct Fit {
 /// The parts of a fit that do not change.
 struct Problem<'p> {
     edges: &'p [Edge],
-    terms: Vec<EdgeTerm>,
-    /// First guesses of the delays, microseconds.
-    delays: Vec<f64>,
+    ties: Ties<'p>,
     is_free: &'p [bool],
     seconds: f64,
     noise: f64,
@@ -58,6 +66,7 @@ struct Problem<'p> {
 struct Solution {
     knots: usize,
     x: Vec<f64>,
+    delays: Vec<f64>,
 }
 
 /// Fits corrections of the free domains to edges whose dates are off by milliseconds at most. `tick` is the coarsest clock's, nanoseconds;
@@ -67,9 +76,8 @@ struct Solution {
 pub(crate) fn fit(edges: &[Edge], is_free: &[bool], span: f64, tick: f64, wander: Option<f64>) -> Fit {
     let seconds = span * 1e-9;
     let tick = tick * 1e-3;
-    let (terms, delays) = terms(edges);
     let noise = NOISE.max(tick / 4.0);
-    let problem = Problem { edges, terms, delays, is_free, seconds, noise, floor: LEAST_DELAY - tick };
+    let problem = Problem { edges, ties: Ties::new(edges), is_free, seconds, noise, floor: LEAST_DELAY - tick };
     let knots = |sw: f64| match wander {
         None => count(seconds / 5.0, 8, 64),
         Some(_) => count(seconds / (60e-9 / (0.3 * sw)).powf(2.0 / 3.0), 6, 256),
@@ -96,65 +104,6 @@ fn count(wanted: f64, least: usize, most: usize) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped first")]
     let wanted = wanted.clamp(0.0, 1e6) as usize;
     (wanted + 1).clamp(least, most)
-}
-
-/// The edges' ties, and first guesses of their delays: half of what the fastest round trips took.
-fn terms(edges: &[Edge]) -> (Vec<EdgeTerm>, Vec<f64>) {
-    let numbers: BTreeMap<(usize, usize, Class), usize> =
-        edges.iter().enumerate().map(|(number, edge)| ((edge.from, edge.to, edge.class), number)).collect();
-    let back = |edge: &Edge| numbers.get(&(edge.to, edge.from, edge.class)).copied();
-    // The same both ways: the matrix of the fit is symmetric.
-    let trip = |edge: &Edge| {
-        let (forth, back) = (&edge.points, &edges[back(edge)?].points);
-        Some(round_trip(forth, back).min(round_trip(back, forth)))
-    };
-    let trips: Vec<Option<f64>> = edges.iter().map(trip).collect();
-    let median = |class: Option<Class>| {
-        let of_class = edges.iter().zip(&trips).filter(|(edge, _)| class.is_none_or(|class| edge.class == class));
-        let mut sorted: Vec<f64> = of_class.filter_map(|(_, trip)| *trip).collect();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied()
-    };
-    // What is usual on this network: samples know best.
-    let usual = median(Some(Class::Sync)).map(|trip| 2.0 * trip).or(median(None).map(|trip| 3.0 * trip)).unwrap_or(0.0);
-    // The fastest of a pair, of whatever class.
-    let mut fastest: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-    for (edge, trip) in edges.iter().zip(&trips) {
-        let fastest = fastest.entry((edge.from.min(edge.to), edge.from.max(edge.to))).or_insert(usual);
-        *fastest = trip.unwrap_or(f64::INFINITY).min(*fastest);
-    }
-    let mut terms = Vec::new();
-    let mut delays = Vec::new();
-    for (edge, trip) in edges.iter().zip(&trips) {
-        let trip = trip.unwrap_or(0.0).max(2.0 * LEAST_DELAY);
-        // A pair that is never fast in one direction says little of the difference; nor do messages that are never as fast as its samples.
-        let fastest = fastest[&(edge.from.min(edge.to), edge.from.max(edge.to))];
-        let excess = (trip - fastest.max(2.0 * LEAST_DELAY)).max(0.0);
-        let class = if edge.class == Class::Message { 0.1 } else { 0.0 };
-        let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
-        let tie = back(edge).map(|back| (back, 1.0 / (unlike * unlike)));
-        let alone = if tie.is_some() { 0.0 } else { 1.0 / (50.0 * 50.0) };
-        terms.push(EdgeTerm { from: edge.from, to: edge.to, back: tie, alone });
-        delays.push(trip / 2.0);
-    }
-    (terms, delays)
-}
-
-/// What fast round trips took, microseconds: the tenth of all that are near in time to one that went out. The offset between the clocks is not in
-/// it.
-fn round_trip(forth: &[Point], back: &[Point]) -> f64 {
-    let mut trips = Vec::new();
-    let mut at = 0;
-    for point in forth {
-        while at + 1 < back.len() && (back[at + 1].sent - point.sent).abs() <= (back[at].sent - point.sent).abs() {
-            at += 1;
-        }
-        if let Some(back) = back.get(at) {
-            trips.push((point.took + back.took) * 1e-3);
-        }
-    }
-    trips.sort_by(f64::total_cmp);
-    trips.get(trips.len() / 10).copied().unwrap_or(0.0)
 }
 
 impl Problem<'_> {
@@ -184,7 +133,6 @@ impl Problem<'_> {
     }
 
     fn solve(&self, knots: usize, sw: f64, start: Option<&Solution>, hold_out: bool) -> Solution {
-        let domains = self.is_free.len();
         let observations = self.observations(knots);
         let mut solution = self.begin(knots, start);
         let step = self.seconds / (knots as f64 - 1.0);
@@ -195,15 +143,16 @@ impl Problem<'_> {
         };
         let mut pinned = vec![false; self.edges.len()];
         let mut weights = vec![0.0; observations.len()];
+        let mut terms = self.ties.terms(&solution.delays);
         // A start that an earlier fit gave is near.
         let skip = if start.is_some() { LATENESS.len() - 2 } else { 0 };
         // What is only scored need not be exact.
         let more = if hold_out { MORE / 4 } else { MORE };
         for iteration in skip..LATENESS.len() + more {
-            let empty = self.system(domains, knots, &observations, &[], prior, &[]);
+            let shape = self.shape(knots, &terms, &observations, prior);
             let mut pull = vec![0.0; self.edges.len()];
             for (number, (observation, weight)) in observations.iter().zip(&mut weights).enumerate() {
-                let left = observation.took + empty.predicted(observation, &solution.x);
+                let left = shape.residual(observation, &solution.x, &solution.delays);
                 let class = self.edges[observation.edge as usize].class;
                 *weight = self.weight(left, LATENESS.get(iteration).copied(), class);
                 if hold_out && self.held_out(number, observation) {
@@ -215,14 +164,21 @@ impl Problem<'_> {
                 *pinned &= pull <= 0.0;
             }
             let before = solution.x.clone();
-            self.system(domains, knots, &observations, &weights, prior, &pinned).solve(&mut solution.x);
-            for (delay, pinned) in solution.x[domains * knots..].iter_mut().zip(&mut pinned) {
+            let floors = pinned.iter().map(|is_pinned| is_pinned.then_some(self.floor)).collect();
+            let system = System::new(shape, &weights, floors);
+            system.solve(&mut solution.x, if iteration < ROUGH { ROUGH_PRECISION } else { PRECISION });
+            solution.delays = system.delays(&solution.x);
+            for (delay, pinned) in solution.delays.iter_mut().zip(&mut pinned) {
                 if *delay < self.floor {
                     *delay = self.floor;
                     *pinned = true;
                 }
             }
-            let moved = before.iter().zip(&solution.x).take(domains * knots).map(|(a, b)| (a - b).abs());
+            // In the end the ties stay, so that the fit does.
+            if iteration < LATENESS.len() + SETTLED {
+                terms = self.ties.terms(&solution.delays);
+            }
+            let moved = before.iter().zip(&solution.x).map(|(a, b)| (a - b).abs());
             if iteration >= LATENESS.len() && moved.fold(0.0, f64::max) < STILL {
                 break;
             }
@@ -230,16 +186,21 @@ impl Problem<'_> {
         solution
     }
 
-    fn system<'s>(
+    fn shape<'s>(
         &'s self,
-        domains: usize,
         knots: usize,
+        edges: &'s [EdgeTerm],
         observations: &'s [Observation],
-        weights: &'s [f64],
         prior: Prior,
-        pinned: &'s [bool],
-    ) -> System<'s> {
-        System { domains, knots, edges: &self.terms, observations, weights, prior, pinned, is_free: self.is_free }
+    ) -> Shape<'s> {
+        Shape { domains: self.is_free.len(), knots, edges, observations, prior, is_free: self.is_free }
+    }
+
+    /// What each observation leaves, microseconds.
+    fn residuals(&self, solution: &Solution, observations: &[Observation]) -> Vec<f64> {
+        let terms = self.ties.terms(&solution.delays);
+        let shape = self.shape(solution.knots, &terms, observations, Prior { smooth: 0.0, ends: 0.0 });
+        observations.iter().map(|one| shape.residual(one, &solution.x, &solution.delays)).collect()
     }
 
     /// An earlier solution on these knots, or nothing.
@@ -247,8 +208,7 @@ impl Problem<'_> {
         let domains = self.is_free.len();
         let mut x = vec![0.0; domains * knots];
         let Some(start) = start else {
-            x.extend(&self.delays);
-            return Solution { knots, x };
+            return Solution { knots, x, delays: self.ties.guesses() };
         };
         for (domain, own) in x.chunks_mut(knots).enumerate() {
             let old = &start.x[domain * start.knots..(domain + 1) * start.knots];
@@ -256,8 +216,7 @@ impl Problem<'_> {
                 *x = interpolate(old, at as f64 / (knots as f64 - 1.0));
             }
         }
-        x.extend(&start.x[domains * start.knots..]);
-        Solution { knots, x }
+        Solution { knots, x, delays: start.delays.clone() }
     }
 
     /// What a residual counts: impossible ones (early) fully, late ones less the later they are. A sample is the fastest of a burst, made for
@@ -275,12 +234,9 @@ impl Problem<'_> {
     /// How well what was held out is predicted; at most 1.
     fn score(&self, solution: &Solution) -> f64 {
         let observations = self.observations(solution.knots);
-        let prior = Prior { smooth: 0.0, ends: 0.0 };
-        let system = self.system(self.is_free.len(), solution.knots, &observations, &[], prior, &[]);
         let (mut sum, mut count) = (0.0, 0.0);
-        for (number, observation) in observations.iter().enumerate() {
-            if self.held_out(number, observation) {
-                let left = observation.took + system.predicted(observation, &solution.x);
+        for (number, left) in self.residuals(solution, &observations).into_iter().enumerate() {
+            if self.held_out(number, &observations[number]) {
                 sum += 1.0 / (1.0 + (left / (2.5 * self.noise)).powi(2));
                 sum -= if left < -4.0 * self.noise { 2.0 } else { 0.0 };
                 count += 1.0;
@@ -290,17 +246,13 @@ impl Problem<'_> {
     }
 
     fn found(&self, solution: &Solution, wander: f64) -> Fit {
-        let (domains, knots) = (self.is_free.len(), solution.knots);
-        let observations = self.observations(knots);
-        let prior = Prior { smooth: 0.0, ends: 0.0 };
-        let system = self.system(domains, knots, &observations, &[], prior, &[]);
+        let observations = self.observations(solution.knots);
         let mut residuals = vec![Vec::new(); self.edges.len()];
-        for observation in &observations {
-            let left = observation.took + system.predicted(observation, &solution.x);
+        for (left, observation) in self.residuals(solution, &observations).into_iter().zip(&observations) {
             residuals[observation.edge as usize].push(left.abs() * 1e3);
         }
         let nanos = |x: &[f64]| x.iter().map(|x| x * 1e3).collect::<Vec<f64>>();
-        let corrections = solution.x[..domains * knots].chunks(knots).map(nanos).collect();
+        let corrections = solution.x.chunks(solution.knots).map(nanos).collect();
         Fit { corrections, wander, residuals }
     }
 }

@@ -56,7 +56,15 @@ struct Pair {
 
 /// A line for each domain that messages join to another: to the reference, which is domain 0, where there is a way, else to
 /// the first domain of its component. O(edges × points + edges log edges).
-pub(crate) fn lines(domains: usize, edges: &[Edge], span: f64) -> Vec<Option<Joined>> {
+///
+/// `rates` gives for two domains within which bounds the second one's clock runs faster, as far as it is known; where messages go one way only,
+/// they tell less than that.
+pub(crate) fn lines(
+    domains: usize,
+    edges: &[Edge],
+    span: f64,
+    rates: impl Fn(usize, usize) -> Option<(f64, f64)>,
+) -> Vec<Option<Joined>> {
     let mut pairs = Vec::new();
     for group in edges.chunk_by(|a, b| (a.from.min(a.to), a.from.max(a.to)) == (b.from.min(b.to), b.from.max(b.to))) {
         let (a, b) = (group[0].from.min(group[0].to), group[0].from.max(group[0].to));
@@ -72,7 +80,8 @@ pub(crate) fn lines(domains: usize, edges: &[Edge], span: f64) -> Vec<Option<Joi
                 below.extend(points.map(|&Point { sent, took }| (sent + took, -took)));
             }
         }
-        pairs.extend(corridor(&mut above, &mut below, span).map(|(line, width, one_way)| Pair {
+        let rates = rates(a, b).unwrap_or((-MAX_DRIFT, MAX_DRIFT));
+        pairs.extend(corridor(&mut above, &mut below, span, rates).map(|(line, width, one_way)| Pair {
             a,
             b,
             line,
@@ -159,8 +168,13 @@ fn inverse(line: Line) -> Line {
 }
 
 /// The line in the middle of the widest corridor, as what has to be added to b's dates; the corridor's width at the worse
-/// end of the run; and whether there is one side of it only.
-fn corridor(above: &mut Vec<(f64, f64)>, below: &mut Vec<(f64, f64)>, span: f64) -> Option<(Line, f64, bool)> {
+/// end of the run; and whether there is one side of it only. Then the slope is within `rates`.
+fn corridor(
+    above: &mut Vec<(f64, f64)>,
+    below: &mut Vec<(f64, f64)>,
+    span: f64,
+    rates: (f64, f64),
+) -> Option<(Line, f64, bool)> {
     let all = if below.is_empty() { above.clone() } else { below.iter().map(|(x, y)| (*x, -y)).collect() };
     lower_hull(above);
     below.iter_mut().for_each(|point| point.1 = -point.1);
@@ -175,12 +189,12 @@ fn corridor(above: &mut Vec<(f64, f64)>, below: &mut Vec<(f64, f64)>, span: f64)
         (true, true) => None,
         // One side: the line along its longest side. The fastest message seems to take no time.
         (false, true) => {
-            let slope = longest_slope(above, &all);
+            let slope = longest_slope(above, &all, rates);
             Some((added(slope, least(slope)), span * MAX_DRIFT, true))
         }
         (true, false) => {
             let mirrored: Vec<(f64, f64)> = below.iter().map(|(x, y)| (*x, -y)).collect();
-            let slope = -longest_slope(&mirrored, &all);
+            let slope = -longest_slope(&mirrored, &all, (-rates.1, -rates.0));
             Some((added(slope, most(slope)), span * MAX_DRIFT, true))
         }
         (false, false) => {
@@ -203,15 +217,16 @@ fn corridor(above: &mut Vec<(f64, f64)>, below: &mut Vec<(f64, f64)>, span: f64)
     }
 }
 
-/// The slope of the longest side of a hull that real clocks can have and that messages confirm: a good part of the fastest of each piece
-/// lie near it. 0, where they don't: a few late messages have any slope.
-fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)]) -> f64 {
+/// The slope of the longest side of a hull that is within bounds and that messages confirm: a good part of the fastest of each piece
+/// lie near it. The middle of the bounds, where they don't: a few late messages have any slope.
+fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], (low, high): (f64, f64)) -> f64 {
     let sides =
         hull.windows(2).map(|side| (side[0], side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
-    let sides = sides.filter(|(_, _, slope)| slope.abs() <= MAX_DRIFT);
-    let Some((start, _, slope)) = sides.max_by(|a, b| a.1.total_cmp(&b.1)) else { return 0.0 };
+    let sides = sides.filter(|(_, _, slope)| (low..=high).contains(slope));
+    let unknown = f64::midpoint(low, high);
+    let Some((start, _, slope)) = sides.max_by(|a, b| a.1.total_cmp(&b.1)) else { return unknown };
     let near = all.iter().filter(|(x, y)| y - start.1 - slope * (x - start.0) <= NEAR).count();
-    if near >= CONFIRMED && near * 10 >= all.len() { slope } else { 0.0 }
+    if near >= CONFIRMED && near * 10 >= all.len() { slope } else { unknown }
 }
 
 /// Leaves the points that lines below all of them can touch (monotone chain).
@@ -292,7 +307,7 @@ mod tests {
         edges.extend([edge(1, 2, two, 3000.0), edge(2, 1, |t| -two(t), 3000.0)]);
         // Clocks 4 and 5 talk to each other.
         edges.extend([edge(4, 5, one, 2000.0), edge(5, 4, |t| -one(t), 2000.0)]);
-        let joined = lines(6, &edges, SPAN);
+        let joined = lines(6, &edges, SPAN, |_, _| None);
         assert_eq!(joined[0].unwrap().line, Line::default());
         assert_eq!(joined[1].unwrap().hops, 1);
         let two = joined[2].unwrap();
@@ -309,7 +324,7 @@ mod tests {
     fn one_direction_gives_a_line_that_reverses_nothing() {
         let ahead = |t: f64| -5e6 + 30e-6 * t;
         let edges = [edge(0, 1, ahead, 2000.0)];
-        let joined = lines(2, &edges, SPAN)[1].unwrap();
+        let joined = lines(2, &edges, SPAN, |_, _| None)[1].unwrap();
         assert!(joined.one_way);
         for point in &edges[0].points {
             let received = point.sent + point.took;
@@ -317,6 +332,16 @@ mod tests {
             assert!(corrected >= point.sent - 500.0, "{point:?}");
         }
         assert!((joined.line.slope + 30e-6).abs() < 1e-6, "{joined:?}");
+    }
+
+    #[test]
+    fn readings_bound_what_one_direction_says() {
+        // A queue that drains by 3 ms per second.
+        for (from, to) in [(0, 1), (1, 0)] {
+            let edges = [edge(from, to, |t| 1e9 - 3e-3 * t, 2000.0)];
+            let joined = lines(2, &edges, SPAN, |_, _| Some((-70e-6, 30e-6)))[1].unwrap();
+            assert!((joined.line.slope - 20e-6).abs() < 1e-8, "{joined:?}");
+        }
     }
 
     #[test]

@@ -29,9 +29,54 @@ pub(super) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Opt
     (nanos > 0 && ticks > 0).then(|| rate((nanos, ticks))).and_then(|hz| u64::try_from(hz).ok()).filter(|hz| *hz > 0)
 }
 
+/// No clock of a machine runs as wrong as this.
+const MUCH: f64 = 500e-6;
+/// A reading is off by so much beside what it took, nanoseconds,
+const NOISE: f64 = 20_000.0;
+/// and the system's clock runs so wrong.
+const SYSTEM: f64 = 25e-6;
+
+/// Within which bounds a clock runs faster than it says: by its readings beside the system's clock, each of ticks as if the clock had never been set,
+/// of which there are so many in a second. `None` where its readings are too near to each other to tell.
+pub(super) fn bounds<'a>(
+    anchors: impl Iterator<Item = &'a Anchor>,
+    unset: impl Fn(u64) -> u64,
+    hz: u64,
+) -> Option<(f64, f64)> {
+    let mut readings: Vec<&Anchor> = anchors.collect();
+    readings.sort_by_key(|anchor| anchor.monotonic_nanos);
+    let (first, last) = (readings.first()?, readings.last()?);
+    #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
+    let (system, own, read) = {
+        let tick = 1e9 / hz.max(1) as f64;
+        let ticks = i128::from(unset(last.ticks)) - i128::from(unset(first.ticks));
+        let read = (first.bracket + last.bracket) as f64 * tick;
+        ((last.monotonic_nanos - first.monotonic_nanos) as f64, ticks as f64 * tick, read)
+    };
+    let (rate, off) = (own / system - 1.0, SYSTEM + (2.0 * NOISE + read) / system);
+    // A clock that does not go as the system's does tells nothing; nor do readings at one moment.
+    (rate.abs() < MUCH && off < MUCH).then_some((rate - off, rate + off))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn readings_bound_a_rate() {
+        // 2 GHz, 40 ppm fast.
+        let reading = |second: u64| Anchor {
+            ticks: 2_000_080_000 * second,
+            monotonic_nanos: 1_000_000_000 * second,
+            bracket: 2000,
+            ..Anchor::default()
+        };
+        let readings: Vec<Anchor> = (1..20).map(reading).collect();
+        let (low, high) = bounds(readings.iter(), |ticks| ticks, 2_000_000_000).unwrap();
+        assert!((f64::midpoint(low, high) - 40e-6).abs() < 1e-9 && high - low < 60e-6, "{low} {high}");
+        assert_eq!(bounds(readings[..1].iter(), |ticks| ticks, 2_000_000_000), None);
+        assert_eq!(bounds(readings.iter(), |ticks| ticks, 1_000_000_000), None);
+    }
 
     #[test]
     fn what_a_machine_slept_is_no_rate() {

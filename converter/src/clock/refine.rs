@@ -84,9 +84,11 @@ pub(crate) fn refine(
 ) -> io::Result<Option<Refined>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let domains = clocks.domains.len();
-    let seen = Observed { log, streams, domain_of: &domain_of, domains, tick: clocks.granularity() };
+    // Bursts have brought coarse dates to another rate.
+    let rates = clocks.domains.iter().map(|domain| domain.rates.filter(|_| domain.bursts == 0)).collect();
+    let seen = Observed { log, streams, domain_of: &domain_of, domains, tick: clocks.granularity(), rates };
     let exchanges = exchanges(clocks, bursts);
-    let Some(first) = attempt(&seen, &exchanges, &vec![None; domains])? else { return Ok(None) };
+    let Some(first) = attempt(&seen, &exchanges, &base::straightened(clocks))? else { return Ok(None) };
     let again = if first.is_impossible() { without_wrong(clocks, bursts, &seen, &exchanges)? } else { None };
     // Messages that are wrong themselves prove nothing.
     let again = again.filter(|again| again.attempt.earliest() < first.earliest());

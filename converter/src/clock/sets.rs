@@ -2,7 +2,8 @@
 //! nobody sets, and a tenth of a second before and after it was set.
 //!
 //! Between two such readings a clock that was set is ahead of the system's, or behind it, by more than any drift. If the real-time clock
-//! went along with it, then the system's was the one that stood still (a laptop that slept), and nothing is done. Where in between it
+//! went forward along with it, then the system's was the one that stood still (a laptop that slept), and nothing is done. A clock that the
+//! program gave may be the real-time clock itself, which may be set: there, only what is longer than ten seconds is a sleep. Where in between it
 //! was is found among the records: no record has a date that a clock jumped over, and many have the same date where a clock went back,
 //! as recorders never do.
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use super::Domain;
 use crate::input::{Process, Stream, StreamReader, open_shared};
 use crate::run::Run;
+use tracer_format::ClockKind;
 use tracer_format::entries::Anchor;
 
 /// Clocks that were not set are within this of the system's, after what they drifted on average; nanoseconds,
@@ -21,6 +23,8 @@ const BENT: f64 = 700e-6;
 const WRONG_RATE: f64 = 5e-3;
 /// So often clocks may have been set; a clock that is set more often is none.
 const MOST: usize = 32;
+/// No machine sleeps for less than this, nanoseconds.
+const SHORTEST_SLEEP: f64 = 10e9;
 /// A jump over this part of what the clock was set by is the jump.
 const MOST_OF_IT: f64 = 0.9;
 
@@ -84,7 +88,8 @@ pub(crate) fn find(run: &Run, members: &[usize], domain: &Domain) -> Sets {
     let Some(teller) = members.iter().map(|member| &run.processes[*member]).max_by_key(told) else {
         return Sets::default();
     };
-    let jumps = jumps(&teller.anchors, domain.hz, domain.granularity_nanos);
+    let may_be_set = teller.clock_kind.is_none_or(|kind| kind == ClockKind::User);
+    let jumps = jumps(&teller.anchors, domain.hz, domain.granularity_nanos, may_be_set);
     if jumps.len() > MOST {
         return Sets::default();
     }
@@ -107,8 +112,9 @@ struct Jump {
     by: i64,
 }
 
+/// Between which readings a clock was set. `may_be_set` together with the real-time clock.
 #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
-fn jumps(anchors: &[Anchor], hz: u64, granularity: f64) -> Vec<Jump> {
+fn jumps(anchors: &[Anchor], hz: u64, granularity: f64, may_be_set: bool) -> Vec<Jump> {
     let mut anchors: Vec<&Anchor> = anchors.iter().collect();
     anchors.sort_by_key(|anchor| anchor.monotonic_nanos);
     let tick = 1e9 / hz.max(1) as f64;
@@ -138,10 +144,13 @@ fn jumps(anchors: &[Anchor], hz: u64, granularity: f64) -> Vec<Jump> {
         let ahead = own - system * (1.0 + rate);
         let of_real = own - real * (1.0 + rate);
         let read = (pair[0].bracket + pair[1].bracket) as f64 * tick;
-        let is_set = ahead.abs() > noise + BENT * system + read && of_real.abs() > ahead.abs() / 2.0;
+        let is_alone = of_real.abs() > ahead.abs() / 2.0 && of_real * ahead > 0.0;
+        // No clock goes back because a machine slept.
+        let is_with_real_time = ahead < 0.0 || (may_be_set && ahead < SHORTEST_SLEEP);
+        let is_set = ahead.abs() > noise + BENT * system + read && (is_alone || is_with_real_time);
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
         let by = (ahead / tick).round() as i64;
-        (is_set && of_real * ahead > 0.0).then_some(Jump { from: pair[0].ticks, to: pair[1].ticks, by })
+        is_set.then_some(Jump { from: pair[0].ticks, to: pair[1].ticks, by })
     });
     found.collect()
 }
@@ -220,18 +229,27 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_is_found_and_drift_and_sleep_are_not() {
-        assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000, 0.0), []);
-        assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000, 0.0), [], "it slept");
+        assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000, 0.0, false), []);
+        assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000, 0.0, false), [], "it slept");
+        // A real-time clock that was set, forward and back; its machine may as well have slept for a minute.
+        for (by, is_set) in [(5_000_000i64, true), (-3_000_000_000, true), (60_000_000_000, false)] {
+            let mut real = readings(|second| if second > 6 { by } else { 0 }, 0);
+            real[7..].iter_mut().for_each(|reading| reading.real_nanos = reading.real_nanos.saturating_add_signed(by));
+            let found = jumps(&real, 2_000_000_000, 0.0, true);
+            assert_eq!(found.len(), usize::from(is_set), "{by} {found:?}");
+            assert_eq!(jumps(&real, 2_000_000_000, 0.0, false).len(), usize::from(by < 0), "{by}");
+        }
         let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
-        assert_eq!(jumps(&simulated, 2_000_000_000, 0.0), [], "it does not go as the system's clock does");
+        assert_eq!(jumps(&simulated, 2_000_000_000, 0.0, false), [], "it does not go as the system's clock does");
         let coarse = readings(|second| -i64::try_from(second * second * 370_000 % 1_000_000).unwrap_or(0), 0);
-        assert_eq!(jumps(&coarse, 2_000_000_000, 0.0), [], "it has ticks of a millisecond");
-        let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 0.0);
+        assert_eq!(jumps(&coarse, 2_000_000_000, 0.0, false), [], "it has ticks of a millisecond");
+        let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 0.0, false);
         assert_eq!(jumped.len(), 1, "{jumped:?}");
         assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");
-        let stood_still = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 4e6);
+        let stood_still =
+            jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 4e6, false);
         assert_eq!(stood_still, [], "it stands still for 4 ms at a time");
-        let back = jumps(&readings(|second| if second > 3 { -3_000_000_000 } else { 0 }, 0), 2_000_000_000, 0.0);
+        let back = jumps(&readings(|second| if second > 3 { -3_000_000_000 } else { 0 }, 0), 2_000_000_000, 0.0, false);
         assert_eq!(back.len(), 1, "{back:?}");
         assert!((back[0].by + 6_000_000_000).abs() < 1000, "{back:?}");
     }

@@ -1,6 +1,6 @@
 //! Finding where a clock was set: its offset to all partners jumps between two moments that are near each other.
 
-use super::traffic::{Class, Edge};
+use super::traffic::{Class, Edge, Point};
 
 /// Noise of an offset at first sight, nanoseconds,
 pub(crate) const NOISE: f64 = 50_000.0;
@@ -10,6 +10,15 @@ pub(crate) const FINE_NOISE: f64 = 5_000.0;
 pub(crate) const OF_TICKS: f64 = 4.0;
 /// A pair's offset moves so much by itself.
 const DRIFT: f64 = 5e-6;
+
+/// As many messages each way are looked at together, at most,
+const MOST_TOGETHER: usize = 32;
+/// if so many pieces are left.
+const FEWEST_PIECES: usize = 6;
+/// The rate of a clock before a jump and after it is that over so many pieces,
+const FOR_RATE: usize = 3;
+/// and no more than this.
+const MAX_RATE: f64 = 500e-6;
 
 /// A clock that was set.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,37 +63,112 @@ pub(crate) fn find(edges: &[Edge], domains: usize, noise: f64) -> Option<Step> {
     agreed.max_by(|a, b| a.0.cmp(&b.0).then(a.1.domain.cmp(&b.1.domain))).map(|(_, step)| step)
 }
 
+/// Where both directions were heard at nearly the same time: the offset, and the round trip.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    at: f64,
+    offset: f64,
+    trip: f64,
+}
+
 /// The largest jump of `forth.to`'s clock against `forth.from`'s, if it is beyond what drift and noise do.
 fn largest(forth: &Edge, back: &Edge, noise: f64) -> Option<Step> {
-    // Date, offset and round trip, where both directions were heard at nearly the same time.
-    let mut heard: Vec<(f64, f64, f64)> = Vec::new();
-    let mut at = 0;
-    for point in &forth.points {
-        while at + 1 < back.points.len() && back.points[at].sent < point.sent {
-            at += 1;
-        }
-        let other = &back.points[at];
-        heard.push((f64::midpoint(point.sent, other.sent), (point.took - other.took) / 2.0, point.took + other.took));
-    }
-    let mut trips: Vec<f64> = heard.iter().map(|heard| heard.2).collect();
-    trips.sort_by(f64::total_cmp);
-    let usual = *trips.get(trips.len() / 4)?;
-    heard.retain(|heard| (heard.2 - usual).abs() < noise / 2.0);
-    let mut jumps: Vec<f64> = heard.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).collect();
+    let (mut heard, usual) = quick(&forth.points, &back.points, noise)?;
+    heard.retain(|heard| (heard.trip - usual).abs() < noise / 2.0);
+    // Lines that a step bent are steep everywhere.
+    let mut jumps: Vec<f64> = (1..heard.len()).map(|next| off_rate(&heard, next).0.abs()).collect();
     jumps.sort_by(f64::total_cmp);
     let typical = *jumps.get(jumps.len() / 2)?;
-    let steps = heard.windows(2).map(|pair| {
-        let step = Step { domain: forth.to, from: pair[0].0, to: pair[1].0, size: pair[1].1 - pair[0].1 };
+    let steps = (1..heard.len()).map(|next| {
+        let (one, other) = (heard[next - 1], heard[next]);
+        let (size, least) = jump(&heard, next);
+        let step = Step { domain: forth.to, from: one.at, to: other.at, size };
         // What took longer one way than the other moves an offset by half of that, at most of all that it took: who waited proves nothing.
-        (step, (pair[0].2.max(0.0) + pair[1].2.max(0.0)) / 2.0)
+        (step, least, (one.trip.max(0.0) + other.trip.max(0.0)) / 2.0)
     });
-    let (step, waited) = steps.max_by(|a, b| (a.0.size.abs() - a.1).total_cmp(&(b.0.size.abs() - b.1)))?;
-    (step.size.abs() > noise.max(waited) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+    let (step, least, waited) = steps.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
+    (least > noise.max(waited) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+}
+
+/// What two clocks heard of each other, in pieces that are as long as it takes for both directions to be fast once, and the usual round trip.
+/// In a program whose processes wait for each other one direction is slow whenever the other is not.
+fn quick(forth: &[Point], back: &[Point], noise: f64) -> Option<(Vec<Heard>, f64)> {
+    let mut best: Option<(Vec<Heard>, f64)> = None;
+    let mut best_half = f64::INFINITY;
+    let mut many = 1;
+    while best.is_none() || (many <= MOST_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
+        let heard = if many == 1 { one_by_one(forth, back) } else { together(forth, back, many) };
+        let mut trips: Vec<f64> = heard.iter().map(|heard| heard.trip).collect();
+        trips.sort_by(f64::total_cmp);
+        let usual = *trips.get(trips.len() / 4)?;
+        // At least half of them must gain by it.
+        let half = trips[trips.len() / 2];
+        if half < best_half - noise {
+            (best, best_half) = (Some((heard, usual)), half);
+        }
+        if usual < noise {
+            break;
+        }
+        many *= 2;
+    }
+    best
+}
+
+/// Each message with the next one back.
+fn one_by_one(forth: &[Point], back: &[Point]) -> Vec<Heard> {
+    let mut at = 0;
+    let heard = forth.iter().map(|point| {
+        while at + 1 < back.len() && back[at].sent < point.sent {
+            at += 1;
+        }
+        of_both(point, &back[at])
+    });
+    heard.collect()
+}
+
+/// The fastest each way of so many messages.
+fn together(forth: &[Point], back: &[Point], many: usize) -> Vec<Heard> {
+    let fastest = |points: &[Point]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
+    let heard = forth.chunks(many).filter_map(|own| {
+        let from = back.partition_point(|point| point.sent < own[0].sent);
+        let to = back.partition_point(|point| point.sent <= own[own.len() - 1].sent);
+        Some(of_both(&fastest(own)?, &fastest(&back[from..to])?))
+    });
+    heard.collect()
+}
+
+fn of_both(forth: &Point, back: &Point) -> Heard {
+    Heard {
+        at: f64::midpoint(forth.sent, back.sent),
+        offset: (forth.took - back.took) / 2.0,
+        trip: forth.took + back.took,
+    }
+}
+
+/// By how much the offset jumps before `next`, and by how much at least, beyond what the rates before and after it explain: a rate that changes
+/// somewhere in between is no jump.
+fn jump(heard: &[Heard], next: usize) -> (f64, f64) {
+    let (late, early) = off_rate(heard, next);
+    let least = if late * early > 0.0 { late.abs().min(early.abs()) } else { 0.0 };
+    (heard[next].offset - heard[next - 1].offset, least)
+}
+
+/// By how much the offset at `next` departs from what the rate before says, and from what the rate after it says.
+fn off_rate(heard: &[Heard], next: usize) -> (f64, f64) {
+    let rate = |from: usize, to: usize| {
+        let (one, other) = (heard[from], heard[to]);
+        let rate = (other.offset - one.offset) / (other.at - one.at);
+        if other.at > one.at { rate.clamp(-MAX_RATE, MAX_RATE) } else { 0.0 }
+    };
+    let (one, other) = (heard[next - 1], heard[next]);
+    let (time, by) = (other.at - one.at, other.offset - one.offset);
+    let before = rate((next - 1).saturating_sub(FOR_RATE), next - 1);
+    let after = rate(next, (next + FOR_RATE).min(heard.len() - 1));
+    (by - before * time, by - after * time)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::traffic::Point;
     use super::*;
 
     fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> Edge {

@@ -23,6 +23,9 @@ use tracer_format::entries::{Anchor, SyncSample};
 
 use super::synthetic::{About, File, Records, peer};
 
+#[path = "halo.rs"]
+mod halo;
+
 const SPEC: &str = r#"
 trace truth;
 level COM {
@@ -117,6 +120,9 @@ pub struct Scene {
     pub window: (f64, f64),
     /// Each direction between two nodes is slower by up to so many nanoseconds; not for sync samples.
     pub slow: f64,
+    /// A bulk-synchronous program: all processes compute, each a random part more or less than the others, then exchange with both
+    /// neighbours in a ring.
+    pub halo: Option<f64>,
     /// Messages of the second node go to the first only, and are never answered by any.
     pub mute: bool,
     /// Moments that each process records besides, all over the run.
@@ -126,6 +132,12 @@ pub struct Scene {
     pub step_nanos: f64,
     /// Each process reads its clock together with the system's once a second.
     pub readings: bool,
+    /// The clocks are the real-time clock of their node, which is set together with them.
+    pub real_time: bool,
+    /// Each minute the rate of each clock but the first becomes another one, up to so many millionths away: as NTP does.
+    pub slewed_ppm: f64,
+    /// The queues between nodes are so long at the start, nanoseconds, and empty at the end: the delay shrinks evenly.
+    pub draining: f64,
     pub seed: u64,
 }
 
@@ -150,11 +162,15 @@ impl Default for Scene {
             late: false,
             window: (0.0, 1.0),
             slow: 0.0,
+            halo: None,
             mute: false,
             moments: 0,
             lie: None,
             step_nanos: 0.0,
             readings: false,
+            real_time: false,
+            slewed_ppm: 0.0,
+            draining: 0.0,
             seed: 1,
         }
     }
@@ -212,8 +228,12 @@ impl Clock {
         let end = START + (scene.seconds + 2.0) * 1e9;
         let mut frequency = scene.drift_ppm * 1e-6 * random.signed();
         let mut gained = vec![0.0];
+        let mut slewed = 0.0;
         while gained.len() as f64 * STEP < end + STEP {
-            gained.push(gained[gained.len() - 1] + frequency * STEP);
+            if node > 0 && scene.slewed_ppm > 0.0 && gained.len() % (6e10 / STEP) as usize == 0 {
+                slewed = scene.slewed_ppm * 1e-6 * random.signed();
+            }
+            gained.push(gained[gained.len() - 1] + (frequency + slewed) * STEP);
             frequency += scene.wander * (STEP * 1e-9).sqrt() * random.normal();
         }
         let step_nanos = if node == 1 { scene.step_nanos } else { 0.0 };
@@ -227,8 +247,12 @@ impl Clock {
         let at = ((truth / STEP) as usize).min(self.gained.len() - 2);
         let part = truth / STEP - at as f64;
         let gained = self.gained[at] + (self.gained[at + 1] - self.gained[at]) * part;
-        let step = if truth >= self.step_at { self.step_nanos } else { 0.0 };
-        self.offset + truth + gained + step
+        self.offset + truth + gained + self.stepped(truth)
+    }
+
+    /// What it was set by up to a true date.
+    fn stepped(&self, truth: f64) -> f64 {
+        if truth >= self.step_at { self.step_nanos } else { 0.0 }
     }
 }
 
@@ -363,6 +387,55 @@ impl<'s> World<'s> {
         }
     }
 
+    /// What each process records of the links: recorded when, when it was, number of the event, key of the link.
+    fn links(&mut self) -> Vec<Vec<(f64, f64, u16, u64)>> {
+        let scene = self.scene;
+        let processes = scene.nodes * scene.per_node;
+        let mut events: Vec<Vec<(f64, f64, u16, u64)>> = vec![Vec::new(); processes];
+        if let Some(imbalance) = scene.halo {
+            return self.halo(imbalance);
+        }
+        for key in 0..scene.links as u64 {
+            let place = (key as f64 + self.random.unit()) / scene.links as f64;
+            let place = scene.window.0 + (scene.window.1 - scene.window.0) * place;
+            let sent = START + place * scene.seconds * 1e9;
+            let from = self.random.below(processes);
+            let to = self.partner(from);
+            let (mute, node) = (scene.mute, |process: usize| process / scene.per_node);
+            let (from, to) = if mute && node(from) == 1 && node(to) != 1 { (from, 0) } else { (from, to) };
+            if mute && node(to) == 1 && node(from) != 1 {
+                continue;
+            }
+            let last = scene.nodes - 1;
+            let is_late = from / scene.per_node == last || to / scene.per_node == last;
+            if scene.late && is_late && sent < START + scene.seconds * 0.5e9 {
+                continue;
+            }
+            let (from_node, to_node) = (from / scene.per_node, to / scene.per_node);
+            let queued = if from_node == to_node { 0.0 } else { scene.draining * (1.0 - place) };
+            let received = sent + queued + self.slow[from_node][to_node] + self.latency(from_node, to_node);
+            events[from].push((sent, sent, 0, key));
+            let told = received + scene.told_later * self.random.unit();
+            events[to].push((told, received, 1, key));
+        }
+        events
+    }
+
+    /// The same of a bulk-synchronous program.
+    fn halo(&mut self, imbalance: f64) -> Vec<Vec<(f64, f64, u16, u64)>> {
+        let scene = self.scene;
+        let mut events = vec![Vec::new(); scene.nodes * scene.per_node];
+        let mut loads = Random(self.random.bits());
+        let messages = halo::messages(scene, imbalance, &mut loads, |from, to| {
+            self.latency(from / scene.per_node, to / scene.per_node)
+        });
+        for (key, message) in messages.into_iter().enumerate() {
+            events[message.from].push((message.sent, message.sent, 0, key as u64));
+            events[message.to].push((message.received, message.received, 1, key as u64));
+        }
+        events
+    }
+
     /// The file of a process with its records: told when, when it was, number of the event, key of the link.
     fn filled(&self, rank: usize, mut file: File, mut events: Vec<(f64, f64, u16, u64)>) -> File {
         events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
@@ -415,7 +488,8 @@ pub fn write(scene: &Scene, folder: &Path) {
         if scene.readings {
             for second in 0..(scene.seconds as u64 + 2) {
                 let truth = START + second as f64 * 1e9;
-                let real_nanos = 1_700_000_000_000_000_000 + (truth + wrong) as u64;
+                let set = if scene.real_time { world.clocks[node].stepped(truth) } else { 0.0 };
+                let real_nanos = 1_700_000_000_000_000_000 + (truth + wrong + set) as u64;
                 let ticks = world.ticks(node, truth);
                 file.anchor(Anchor { ticks, monotonic_nanos: truth as u64, real_nanos, bracket: 100 });
             }
@@ -434,29 +508,7 @@ pub fn write(scene: &Scene, folder: &Path) {
         let (first, last) = (START - 1e7, end + 2e7);
         world.burst(burst, first + (last - first) * place, &mut files);
     }
-    let mut events: Vec<Vec<(f64, f64, u16, u64)>> = vec![Vec::new(); processes];
-    for key in 0..scene.links as u64 {
-        let place = (key as f64 + world.random.unit()) / scene.links as f64;
-        let place = scene.window.0 + (scene.window.1 - scene.window.0) * place;
-        let sent = START + place * scene.seconds * 1e9;
-        let from = world.random.below(processes);
-        let to = world.partner(from);
-        let (mute, node) = (scene.mute, |process: usize| process / scene.per_node);
-        let (from, to) = if mute && node(from) == 1 && node(to) != 1 { (from, 0) } else { (from, to) };
-        if mute && node(to) == 1 && node(from) != 1 {
-            continue;
-        }
-        let last = scene.nodes - 1;
-        let is_late = from / scene.per_node == last || to / scene.per_node == last;
-        if scene.late && is_late && sent < START + scene.seconds * 0.5e9 {
-            continue;
-        }
-        let (from_node, to_node) = (from / scene.per_node, to / scene.per_node);
-        let received = sent + world.slow[from_node][to_node] + world.latency(from_node, to_node);
-        events[from].push((sent, sent, 0, key));
-        let told = received + scene.told_later * world.random.unit();
-        events[to].push((told, received, 1, key));
-    }
+    let mut events = world.links();
     for (rank, own) in events.iter_mut().enumerate() {
         for moment in 0..scene.moments {
             let date = START + scene.seconds * 1e9 * (moment as f64 + 0.5) / scene.moments as f64;

@@ -1,0 +1,106 @@
+//! Runs of fixed kinds with many seeds, judged against the accuracy that clock correction has to reach.
+
+use std::time::Instant;
+
+use converter::clock::Method;
+
+use super::drawn::beyond;
+use super::truth::{Bursts, Scene, Verdict, clocks_alone, judge_run, write};
+
+/// A kind of run, and the largest median and maximum error allowed, nanoseconds.
+struct Target {
+    name: &'static str,
+    scene: Scene,
+    median: i64,
+    max: i64,
+}
+
+fn targets() -> Vec<Target> {
+    let target = |name, scene, median, max| Target { name, scene, median, max };
+    let minutes = Scene { seconds: 300.0, links: 100_000, ..Scene::default() };
+    let hour = Scene { seconds: 3600.0, links: 200_000, ..Scene::default() };
+    let (first, none) = (Bursts::First, Bursts::None);
+    vec![
+        target("5 min", minutes.clone(), 100, 400),
+        target("no samples", Scene { bursts: none, ..minutes.clone() }, 120, 400),
+        target("samples at the start", Scene { bursts: first, ..minutes.clone() }, 100, 400),
+        target("ring, no samples", Scene { bursts: none, halo: Some(0.02), links: 8000, ..minutes.clone() }, 130, 600),
+        target("1 h", hour.clone(), 120, 600),
+        target("1 h, no samples", Scene { bursts: none, ..hour.clone() }, 120, 600),
+        target("1 h, bursts each 900 s", Scene { bursts: Bursts::Many(5), ..hour }, 120, 600),
+        target("64 domains", Scene { nodes: 64, per_node: 2, links: 400_000, bursts: none, ..minutes }, 80, 400),
+    ]
+}
+
+/// What all runs of a kind came to.
+#[derive(Default)]
+struct Tally {
+    medians: Vec<i64>,
+    maxima: Vec<i64>,
+    certain: Vec<f64>,
+    reversed: u64,
+    backward: u64,
+    beyond: usize,
+    /// Runs with a fault, which an honest run has not.
+    faulty: usize,
+    seconds: Vec<f64>,
+}
+
+impl Tally {
+    fn add(&mut self, verdict: &Verdict, seconds: f64) {
+        self.medians.push(verdict.median);
+        self.maxima.push(verdict.max);
+        self.reversed += verdict.reversed;
+        self.backward += verdict.backward;
+        self.beyond += beyond(verdict).len();
+        self.seconds.push(seconds);
+        let faults = verdict.report.clock_faults();
+        self.faulty += usize::from(!faults.is_empty());
+        for fault in faults.iter().chain(&verdict.report.remarks).take(3) {
+            println!("    {fault}");
+        }
+        let certain = verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos);
+        let certain = certain.fold(0.0, f64::max);
+        self.certain.push(certain);
+    }
+}
+
+/// Prints a line per kind of run: errors in microseconds, and whether they are within the target. `only` is part of the names wanted.
+pub(crate) fn print(runs: u64, first_seed: u64, only: &str) {
+    println!("{runs} runs of each kind from seed {first_seed} on; errors in microseconds");
+    println!(
+        "{:24} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}  target",
+        "run", "median", "worst", "max", "worst", "certain", "reversed", "back", "beyond", "faulty", "seconds"
+    );
+    for target in targets().into_iter().filter(|target| target.name.contains(only)) {
+        let mut tally = Tally::default();
+        for seed in first_seed..first_seed + runs {
+            let folder = tempfile::tempdir().unwrap();
+            write(&Scene { seed, ..target.scene.clone() }, folder.path());
+            let begun = Instant::now();
+            let verdict = judge_run(folder.path(), &clocks_alone(Method::Graph));
+            tally.add(&verdict, begun.elapsed().as_secs_f64());
+        }
+        let Tally { mut medians, mut maxima, mut certain, mut seconds, reversed, backward, beyond, faulty, .. } = tally;
+        medians.sort_unstable();
+        maxima.sort_unstable();
+        certain.sort_by(f64::total_cmp);
+        seconds.sort_by(f64::total_cmp);
+        let micros = |nanos: i64| nanos as f64 * 1e-3;
+        let (middle, last) = (medians.len() / 2, medians.len() - 1);
+        let is_met = medians[last] <= target.median && maxima[last] <= target.max;
+        println!(
+            "{:24} {:7.3} {:7.3} {:7.3} {:7.3} {:8.2} {reversed:8} {backward:7} {beyond:7} {faulty:6} {:7.2}  {:.2} / {:.2} {}",
+            target.name,
+            micros(medians[middle]),
+            micros(medians[last]),
+            micros(maxima[middle]),
+            micros(maxima[last]),
+            certain[middle] * 1e-3,
+            seconds[middle],
+            micros(target.median),
+            micros(target.max),
+            if is_met && reversed + backward == 0 && beyond + faulty == 0 { "met" } else { "NOT met" }
+        );
+    }
+}

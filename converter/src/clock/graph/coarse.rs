@@ -1,0 +1,204 @@
+//! The preconditioner for all domains together: a few smooth functions per domain, solved exactly.
+//!
+//! To shift a clock as a whole, or to tilt it, changes the delays of its edges and costs little; but each domain alone seems to be held
+//! firmly by its data. Conjugate gradients would need many hundred steps for these shapes.
+
+use super::system::System;
+
+/// The functions of all domains are at most so many together,
+const MOST: usize = 512;
+/// and those of one domain so many.
+const MOST_OF_ONE: usize = 9;
+/// With more domains than these there is no such preconditioner: its matrix would take longer than the steps that it saves.
+const MOST_DOMAINS: usize = 1024;
+
+/// Hat functions on equidistant nodes of each free domain, and the factor of the matrix in terms of them.
+pub(super) struct Coarse {
+    nodes: usize,
+    knots: usize,
+    /// By knot: the node before, and how far it is to the next one.
+    hats: Vec<(usize, f64)>,
+    /// By domain: its first unknown.
+    first: Vec<Option<usize>>,
+    /// Cholesky's factor, by rows.
+    factor: Vec<Vec<f64>>,
+}
+
+impl Coarse {
+    /// O(cells + (domains × nodes)³).
+    pub(super) fn new(system: &System<'_>) -> Self {
+        let shape = &system.shape;
+        let free = shape.is_free.iter().filter(|is_free| **is_free).count();
+        let nodes = if free > MOST_DOMAINS { 0 } else { (MOST / free.max(1)).clamp(1, MOST_OF_ONE).min(shape.knots) };
+        let mut count = 0;
+        let first = shape.is_free.iter().map(|is_free| {
+            let own = is_free.then_some(count);
+            count += if *is_free { nodes } else { 0 };
+            own
+        });
+        let first: Vec<Option<usize>> = first.collect();
+        let hat = |knot: usize| {
+            let place = knot as f64 * (nodes.max(2) - 1) as f64 / (shape.knots - 1) as f64;
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few")]
+            let node = (place as usize).min(nodes.saturating_sub(2));
+            (node, if nodes > 1 { place - node as f64 } else { 0.0 })
+        };
+        let hats: Vec<(usize, f64)> = (0..shape.knots).map(hat).collect();
+        let mut coarse = Self { nodes, knots: shape.knots, hats, first, factor: vec![vec![0.0; count]; count] };
+        if nodes > 0 {
+            coarse.fill(system);
+            coarse.factorise();
+        }
+        coarse
+    }
+
+    /// The weights of the nodes at a knot.
+    fn weights(&self, knot: usize) -> [(usize, f64); 2] {
+        let (node, part) = self.hats[knot];
+        [(node, 1.0 - part), ((node + 1).min(self.nodes - 1), part)]
+    }
+
+    fn fill(&mut self, system: &System<'_>) {
+        let shape = &system.shape;
+        let nodes = self.nodes;
+        // Between the two clocks of an edge: the matrix, and what couples each node to the delay.
+        let mut delays = vec![vec![0.0; nodes]; shape.edges.len()];
+        for (number, (edge, range)) in shape.edges.iter().zip(&system.ranges).enumerate() {
+            let mut own = vec![0.0; nodes * nodes];
+            for cell in &system.cells[range.clone()] {
+                for (one, first) in [cell.knot, cell.knot + 1].into_iter().enumerate() {
+                    for (node, weight) in self.weights(first) {
+                        delays[number][node] += weight * cell.delay[one];
+                        for (two, second) in [cell.knot, cell.knot + 1].into_iter().enumerate() {
+                            for (other, more) in self.weights(second) {
+                                own[node * nodes + other] += weight * more * cell.own[one + two];
+                            }
+                        }
+                    }
+                }
+            }
+            self.add_between(edge.from, edge.to, &own);
+        }
+        for (number, edge) in shape.edges.iter().enumerate() {
+            if system.is_held(number) {
+                continue;
+            }
+            let one = system.stiffness(number);
+            let own = &delays[number];
+            let mut less = vec![0.0; nodes * nodes];
+            match system.coupled(number) {
+                None => {
+                    rank_one(&mut less, own, own, -1.0 / one);
+                }
+                Some((back, alike)) if number < back => {
+                    // The edge back sees the difference of the clocks the other way.
+                    let two = system.stiffness(back);
+                    let scale = -1.0 / (one * two - alike * alike);
+                    let other: Vec<f64> = delays[back].iter().map(|delay| -delay).collect();
+                    rank_one(&mut less, own, own, scale * two);
+                    rank_one(&mut less, &other, &other, scale * one);
+                    rank_one(&mut less, own, &other, scale * alike);
+                    rank_one(&mut less, &other, own, scale * alike);
+                }
+                Some(_) => continue,
+            }
+            self.add_between(edge.from, edge.to, &less);
+        }
+        self.add_prior(system);
+    }
+
+    /// Adds a matrix of the difference between two clocks.
+    fn add_between(&mut self, from: usize, to: usize, own: &[f64]) {
+        for (a, b, sign) in [(from, from, 1.0), (to, to, 1.0), (from, to, -1.0), (to, from, -1.0)] {
+            let (Some(row), Some(column)) = (self.first[a], self.first[b]) else { continue };
+            for (at, own) in own.chunks(self.nodes).enumerate() {
+                for (out, own) in self.factor[row + at][column..column + self.nodes].iter_mut().zip(own) {
+                    *out += sign * own;
+                }
+            }
+        }
+    }
+
+    fn add_prior(&mut self, system: &System<'_>) {
+        let nodes = self.nodes;
+        let mut own = vec![0.0; nodes * nodes];
+        for node in 0..nodes {
+            let value =
+                |knot: usize| self.weights(knot).iter().filter(|(at, _)| *at == node).map(|(_, part)| part).sum();
+            let x: Vec<f64> = (0..self.knots).map(value).collect();
+            let mut image = vec![0.0; self.knots];
+            system.shape.prior.apply(&x, &mut image);
+            for (knot, image) in image.iter().enumerate() {
+                for (other, weight) in self.weights(knot) {
+                    own[node * nodes + other] += weight * image;
+                }
+            }
+            own[node * nodes + node] += 1e-9;
+        }
+        for first in self.first.iter().flatten() {
+            for (at, own) in own.chunks(nodes).enumerate() {
+                for (out, own) in self.factor[first + at][*first..first + nodes].iter_mut().zip(own) {
+                    *out += own;
+                }
+            }
+        }
+    }
+
+    fn factorise(&mut self) {
+        for row in 0..self.factor.len() {
+            let (before, own) = self.factor.split_at_mut(row);
+            let own = &mut own[0];
+            for column in 0..row {
+                let other = &before[column];
+                let sum: f64 = own[..column].iter().zip(other).map(|(a, b)| a * b).sum();
+                own[column] = (own[column] - sum) / other[column];
+            }
+            let sum: f64 = own[..row].iter().map(|a| a * a).sum();
+            own[row] = (own[row] - sum).max(own[row] * 1e-12 + 1e-12).sqrt();
+        }
+    }
+
+    /// Adds the solution in terms of these functions.
+    pub(super) fn add(&self, rest: &[f64], out: &mut [f64]) {
+        if self.nodes == 0 {
+            return;
+        }
+        let mut x = vec![0.0; self.factor.len()];
+        for (first, rest) in self.first.iter().zip(rest.chunks(self.knots)) {
+            let Some(first) = first else { continue };
+            for (knot, rest) in rest.iter().enumerate() {
+                for (node, weight) in self.weights(knot) {
+                    x[first + node] += weight * rest;
+                }
+            }
+        }
+        for row in 0..x.len() {
+            let sum: f64 = self.factor[row][..row].iter().zip(&x).map(|(a, x)| a * x).sum();
+            x[row] = (x[row] - sum) / self.factor[row][row];
+        }
+        for row in (0..x.len()).rev() {
+            x[row] /= self.factor[row][row];
+            let own = x[row];
+            for (x, factor) in x[..row].iter_mut().zip(&self.factor[row]) {
+                *x -= factor * own;
+            }
+        }
+        for (first, out) in self.first.iter().zip(out.chunks_mut(self.knots)) {
+            let Some(first) = first else { continue };
+            for (knot, out) in out.iter_mut().enumerate() {
+                for (node, weight) in self.weights(knot) {
+                    *out += weight * x[first + node];
+                }
+            }
+        }
+    }
+}
+
+/// Adds a multiple of the product of two vectors.
+fn rank_one(out: &mut [f64], one: &[f64], two: &[f64], scale: f64) {
+    for (row, one) in out.chunks_mut(two.len()).zip(one) {
+        for (out, two) in row.iter_mut().zip(two) {
+            *out += scale * one * two;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Which delays are alike: how much those of the two directions between two clocks can differ.
+//!
+//! The sum S of the least delays to and fro does not depend on the offset of the clocks, so a fit knows it well however wrong its
+//! offsets are. It decides how firmly the two delays are tied. Round trips of single messages do not show it: in a program whose
+//! processes wait for each other, one of any two directions takes as long as their loads differ.
+
+use std::collections::BTreeMap;
+
+use super::LEAST_DELAY;
+use super::system::EdgeTerm;
+use crate::clock::traffic::{Class, Edge, Point};
+
+/// Pieces of the traffic of two clocks, for a first guess.
+const PIECES: usize = 32;
+/// A piece has at least so many messages each way.
+const AT_LEAST: usize = 4;
+
+/// What does not change of the ties of all edges.
+pub(super) struct Ties<'t> {
+    edges: &'t [Edge],
+    /// By edge, the edge back.
+    back: Vec<Option<usize>>,
+    /// By edge, what samples took to and fro, microseconds: both ways at one moment, so nothing needs to be fitted.
+    exchanged: Vec<Option<f64>>,
+}
+
+impl<'t> Ties<'t> {
+    pub(super) fn new(edges: &'t [Edge]) -> Self {
+        let key = |edge: &Edge| (edge.from, edge.to, edge.class);
+        let numbers: BTreeMap<(usize, usize, Class), usize> =
+            edges.iter().enumerate().map(|(number, edge)| (key(edge), number)).collect();
+        let back: Vec<Option<usize>> =
+            edges.iter().map(|edge| numbers.get(&(edge.to, edge.from, edge.class)).copied()).collect();
+        let exchanged = |(edge, back): (&Edge, &Option<usize>)| {
+            let (forth, back) = (&edge.points, &edges[(*back)?].points);
+            // The same both ways: the matrix of the fit is symmetric.
+            (edge.class == Class::Sync).then(|| round_trip(forth, back).min(round_trip(back, forth)))
+        };
+        let exchanged = edges.iter().zip(&back).map(exchanged).collect();
+        Self { edges, back, exchanged }
+    }
+
+    /// First guesses of the delays, microseconds: half of what the fastest messages to and fro take together.
+    pub(super) fn guesses(&self) -> Vec<f64> {
+        let guess = |(number, back): (usize, &Option<usize>)| {
+            let fastest = |back: usize| fastest_trip(&self.edges[number].points, &self.edges[back].points);
+            let trip = self.exchanged[number].or(back.map(fastest)).unwrap_or(0.0);
+            trip.max(2.0 * LEAST_DELAY) / 2.0
+        };
+        self.back.iter().enumerate().map(guess).collect()
+    }
+
+    /// The ties that follow from these delays.
+    pub(super) fn terms(&self, delays: &[f64]) -> Vec<EdgeTerm> {
+        let trip = |(number, back): (usize, &Option<usize>)| {
+            let fitted = delays[number] + delays[(*back)?];
+            Some(self.exchanged[number].unwrap_or(fitted))
+        };
+        let trips: Vec<Option<f64>> = self.back.iter().enumerate().map(trip).collect();
+        let median = |class: Option<Class>| {
+            let of_class =
+                self.edges.iter().zip(&trips).filter(|(edge, _)| class.is_none_or(|class| edge.class == class));
+            let mut sorted: Vec<f64> = of_class.filter_map(|(_, trip)| *trip).collect();
+            sorted.sort_by(f64::total_cmp);
+            sorted.get(sorted.len() / 2).copied()
+        };
+        // What is usual on this network: samples know best.
+        let usual = median(Some(Class::Sync)).map(|trip| 2.0 * trip).or(median(None).map(|trip| 3.0 * trip));
+        // The fastest of a pair, of whatever class.
+        let pair = |edge: &Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
+        let mut fastest: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        for (edge, trip) in self.edges.iter().zip(&trips) {
+            let fastest = fastest.entry(pair(edge)).or_insert(usual.unwrap_or(0.0));
+            *fastest = trip.unwrap_or(f64::INFINITY).min(*fastest);
+        }
+        let term = |(number, edge): (usize, &Edge)| {
+            let trip = trips[number].unwrap_or(0.0).max(2.0 * LEAST_DELAY);
+            // A pair that is never fast in one direction says little of the difference; nor do messages that are never as fast as its samples.
+            let excess = (trip - fastest[&pair(edge)].max(2.0 * LEAST_DELAY)).max(0.0);
+            let class = if edge.class == Class::Message { 0.1 } else { 0.0 };
+            let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
+            let back = self.back[number].map(|back| (back, 1.0 / (unlike * unlike)));
+            let alone = if back.is_some() { 0.0 } else { 1.0 / (50.0 * 50.0) };
+            EdgeTerm { from: edge.from, to: edge.to, back, alone }
+        };
+        self.edges.iter().enumerate().map(term).collect()
+    }
+}
+
+/// What the fastest messages to and fro take together, microseconds: the tenth of all pieces of the run, in each of which the fastest of
+/// each direction counts, at whatever moment. The offset between the clocks is not in it.
+fn fastest_trip(forth: &[Point], back: &[Point]) -> f64 {
+    let fewest = forth.len().min(back.len());
+    let pieces = (fewest / AT_LEAST).clamp(1, PIECES);
+    let (more, less) = if forth.len() >= back.len() { (forth, back) } else { (back, forth) };
+    let fastest = |points: &[Point]| points.iter().map(|point| point.took).fold(f64::INFINITY, f64::min);
+    let mut trips: Vec<f64> = Vec::new();
+    for piece in 0..pieces {
+        let own = &less[piece * less.len() / pieces..(piece + 1) * less.len() / pieces];
+        let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
+        // The other direction at the same time.
+        let from = more.partition_point(|point| point.sent < first.sent);
+        let to = more.partition_point(|point| point.sent <= last.sent);
+        let other = &more[from.saturating_sub(1)..(to + 1).min(more.len())];
+        trips.push((fastest(own) + fastest(other)) * 1e-3);
+    }
+    trips.sort_by(f64::total_cmp);
+    trips.get(trips.len() / 10).copied().filter(|trip| trip.is_finite()).unwrap_or(0.0)
+}
+
+/// What fast round trips took, microseconds: the tenth of all that are near in time to one that went out.
+fn round_trip(forth: &[Point], back: &[Point]) -> f64 {
+    let mut trips = Vec::new();
+    let mut at = 0;
+    for point in forth {
+        while at + 1 < back.len() && (back[at + 1].sent - point.sent).abs() <= (back[at].sent - point.sent).abs() {
+            at += 1;
+        }
+        if let Some(back) = back.get(at) {
+            trips.push((point.took + back.took) * 1e-3);
+        }
+    }
+    trips.sort_by(f64::total_cmp);
+    trips.get(trips.len() / 10).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_on_one_side_does_not_hide_the_network() {
+        // In each iteration one of the two directions waits for half a millisecond or more.
+        let points = |even: usize| {
+            let point = |n: usize| Point {
+                sent: n as f64 * 1e6,
+                took: 2000.0 + if n % 2 == even { 5e5 + n as f64 * 1e3 } else { (n % 7) as f64 * 50.0 },
+            };
+            (0..200).map(point).collect::<Vec<Point>>()
+        };
+        let trip = fastest_trip(&points(0), &points(1));
+        assert!((4.0..4.2).contains(&trip), "{trip}");
+    }
+}

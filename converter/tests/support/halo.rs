@@ -1,0 +1,44 @@
+//! Messages of a bulk-synchronous program: all processes form a ring, compute, then exchange with both neighbours.
+
+use super::{Random, START, Scene};
+
+/// A message: sender, receiver, and the true timestamps at which it leaves and is received.
+pub(super) struct Message {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) sent: f64,
+    pub(super) received: f64,
+}
+
+/// The messages of all iterations. `latency` gives the time in flight from process to process.
+///
+/// A process that finishes its computation late receives its messages late: they wait in its node. So in each iteration one
+/// direction between two neighbours takes about as long as their loads differ, and only the other one shows the network.
+pub(super) fn messages(
+    scene: &Scene,
+    imbalance: f64,
+    random: &mut Random,
+    mut latency: impl FnMut(usize, usize) -> f64,
+) -> Vec<Message> {
+    let processes = scene.nodes * scene.per_node;
+    let iterations = (scene.links / (2 * processes)).max(1);
+    // The slowest of three takes so much longer on average.
+    let period = scene.seconds * 1e9 / (iterations as f64 * (1.0 + imbalance));
+    let mut free = vec![START; processes];
+    let mut all = Vec::with_capacity(scene.links);
+    for _ in 0..iterations {
+        let load = |_| period * (1.0 + imbalance * random.signed() * 3f64.sqrt());
+        let loads: Vec<f64> = (0..processes).map(load).collect();
+        let ready: Vec<f64> = free.iter().zip(&loads).map(|(free, load)| free + load).collect();
+        for from in 0..processes {
+            for to in [(from + 1) % processes, (from + processes - 1) % processes] {
+                let sent = ready[from] + 200.0;
+                // The receiver looks only when it has computed.
+                let received = (sent + latency(from, to)).max(ready[to] + 400.0);
+                all.push(Message { from, to, sent, received });
+                free[to] = free[to].max(received);
+            }
+        }
+    }
+    all
+}
