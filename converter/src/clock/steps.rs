@@ -106,7 +106,7 @@ fn quick(forth: &[Point], back: &[Point], noise: f64) -> Option<(Vec<Heard>, f64
         if half < best_half - noise {
             (best, best_half) = (Some((heard, usual)), half);
         }
-        if usual < noise {
+        if best.as_ref().is_some_and(|(_, usual)| *usual < noise) {
             break;
         }
         many *= 2;
