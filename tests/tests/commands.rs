@@ -116,7 +116,12 @@ fn codes_are_explained_by_example() {
     let dir = tempfile::tempdir().unwrap();
     let text = succeed(tumit().args(["explain", "T0062"]).current_dir(dir.path()));
     assert!(text.starts_with("T0062: A container is named by the keys of its whole path"), "{text}");
-    for part in ["\nWrong:\n", "error[T0062]: `thread` needs 2 keys", "\nRight:\n", "on thread[node, thread];"] {
+    for part in [
+        "\nWrong:\n",
+        "error[T0062]: this key has 1 integer, the container `thread` needs 2",
+        "\nRight:\n",
+        "on thread[node, thread];",
+    ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
     assert_eq!(succeed(tumit().args(["explain", "t62"])), text, "case and zeros do not matter");

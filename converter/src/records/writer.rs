@@ -147,9 +147,12 @@ impl Writer {
                 file.block(kind, PROCESS_STREAM, u32::try_from(count).unwrap_or(u32::MAX), &bytes)?;
             }
         }
+        let is_part = !process.streams.iter().all(|stream| is_kept(stream.number));
         for stream in process.streams.iter().filter(|stream| is_kept(stream.number)) {
             let end = ends.threads.get(&stream.number).copied();
-            file.stream(stream.number, &StreamTags { end, ..stream.tags() })?;
+            // Readers number the threads without names. Where some are left out, the numbers of the whole run stay.
+            let name = if is_part { stream.thread_name() } else { stream.name.clone() };
+            file.stream(stream.number, &StreamTags { end, thread_name: &name, ..stream.tags() })?;
         }
         Ok(())
     }

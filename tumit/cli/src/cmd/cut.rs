@@ -17,7 +17,7 @@ use crate::run_options::{Dating, LaunchChoice, Resources, options};
 use crate::term;
 use crate::trace_input::TraceInput;
 
-/// Writes a smaller run: the records of an interval, of some levels or threads, or one launch
+/// Writes a smaller run: the records of an interval, levels, threads or a launch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
