@@ -68,7 +68,7 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
     press(&mut other, "radio", "Table");
     press(&mut other, "button", "Count");
     other.key("l");
-    other.wait("/order=3d/.test(location.hash) && /side=0/.test(location.hash) && !/form=/.test(location.hash)");
+    other.wait("/order=4d/.test(location.hash) && /side=0/.test(location.hash) && !/form=/.test(location.hash)");
     let address = other.evaluate("location.href");
     other.open("about:blank#away");
     other.open(address.as_str().unwrap());

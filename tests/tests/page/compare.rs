@@ -41,8 +41,8 @@ fn each_row_has_a_pie_and_a_line_of_a_table() {
     press(&mut browser, "button", "Save statistics as CSV");
     let csv = saved_text(&mut browser);
     assert!(
-        csv.starts_with("type,row,value,nanoseconds,share\n")
-            && csv.contains("Activity,thread 0.1,working,250000000,0.25\n"),
+        csv.starts_with("type,row,value,nanoseconds,share,self_ns,self_share\n")
+            && csv.contains("Activity,thread 0.1,working,250000000,0.25,250000000,0.25\n"),
         "{csv}"
     );
     let pie = browser.evaluate("(({ left, top }) => `${left + 20} ${top + 20}`)(document.querySelector('#times .each button').getBoundingClientRect())");
