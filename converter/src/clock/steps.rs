@@ -15,6 +15,8 @@ const DRIFT: f64 = 5e-6;
 const MOST_TOGETHER: usize = 32;
 /// if so many pieces are left.
 const FEWEST_PIECES: usize = 6;
+/// Pieces are long enough if half of the round trips take less than this many times the noise.
+const QUICK: f64 = 4.0;
 /// The rate of a clock before a jump and after it is that over so many pieces,
 const FOR_RATE: usize = 3;
 /// and no more than this.
@@ -101,12 +103,14 @@ fn quick(forth: &[Point], back: &[Point], noise: f64) -> Option<(Vec<Heard>, f64
         let mut trips: Vec<f64> = heard.iter().map(|heard| heard.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual = *trips.get(trips.len() / 4)?;
-        // At least half of them must gain by it.
+        // The quick ones must gain by it, and at least half of all.
         let half = trips[trips.len() / 2];
-        if half < best_half - noise {
+        let is_better = best.as_ref().is_none_or(|(_, best)| usual < best - noise);
+        if is_better && half < best_half - noise {
             (best, best_half) = (Some((heard, usual)), half);
         }
-        if best.as_ref().is_some_and(|(_, usual)| *usual < noise) {
+        // Longer pieces would gain nothing, and drift within them looks like a quick trip.
+        if usual < noise && half < QUICK * noise {
             break;
         }
         many *= 2;
