@@ -50,7 +50,7 @@ pub(super) fn bounds<'a>(
     let (system, own, read) = {
         let tick = 1e9 / hz.max(1) as f64;
         let ticks = i128::from(unset(last.ticks)) - i128::from(unset(first.ticks));
-        let read = (first.bracket + last.bracket) as f64 * tick;
+        let read = (first.bracket as f64 + last.bracket as f64) * tick;
         ((last.monotonic_nanos - first.monotonic_nanos) as f64, ticks as f64 * tick, read)
     };
     let (rate, off) = (own / system - 1.0, SYSTEM + (2.0 * NOISE + read) / system);
@@ -75,6 +75,9 @@ mod tests {
         let (low, high) = bounds(readings.iter(), |ticks| ticks, 2_000_000_000).unwrap();
         assert!((f64::midpoint(low, high) - 40e-6).abs() < 1e-9 && high - low < 60e-6, "{low} {high}");
         assert_eq!(bounds(readings[..1].iter(), |ticks| ticks, 2_000_000_000), None);
+        // A clock that goes back during a reading makes the bracket as wide as its type.
+        let back = readings.iter().map(|reading| Anchor { bracket: u64::MAX, ..*reading }).collect::<Vec<_>>();
+        assert_eq!(bounds(back.iter(), |ticks| ticks, 2_000_000_000), None);
         assert_eq!(bounds(readings.iter(), |ticks| ticks, 1_000_000_000), None);
     }
 
