@@ -85,7 +85,7 @@ fn the_ruler_shows_the_time_of_day_of_runs() {
     browser.wait("location.hash.includes('clock=utc')");
     // It is a part of the address.
     browser.evaluate("location.reload()");
-    browser.wait(&format!("{base}.endsWith('UTC')"));
+    browser.wait("document.querySelector('#base')?.textContent.endsWith('UTC')");
     browser.wait(SETTLED);
     browser.key("d");
     browser.wait(&format!("!{base}.endsWith('UTC') && !location.hash.includes('clock')"));
