@@ -107,7 +107,7 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     let read = |browser: &mut Browser| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
     let whole = read(&mut browser);
     assert!(
-        whole.contains("working|2.00 s|50.0 %|4|500 ms") && whole.contains("blocked|2.00 s|50.0 %|4|500 ms"),
+        whole.contains("working|2.00 s|50.0 %|50.0 %|4|500 ms") && whole.contains("blocked|2.00 s|50.0 %|50.0 %|4|500 ms"),
         "{whole}"
     );
     // Of another interval it says something else.
@@ -116,7 +116,7 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     browser.key("Enter");
     browser.wait(&format!("{cells}.includes('working|2.00 s|80.0 %')"));
     let part = read(&mut browser);
-    assert!(part.contains("blocked|500 ms|20.0 %|4|125 ms"), "{part}");
+    assert!(part.contains("blocked|500 ms|20.0 %|20.0 %|4|125 ms"), "{part}");
     assert!(part.find("working") < part.find("blocked"), "the longest first: {part}");
     press(&mut browser, "button", "Time");
     browser.wait("document.querySelector('#times th[aria-sort]')?.getAttribute('aria-sort') === 'ascending'");
