@@ -107,7 +107,8 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     let read = |browser: &mut Browser| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
     let whole = read(&mut browser);
     assert!(
-        whole.contains("working|2.00 s|50.0 %|50.0 %|4|500 ms") && whole.contains("blocked|2.00 s|50.0 %|50.0 %|4|500 ms"),
+        whole.contains("working|2.00 s|50.0 %|50.0 %|4|500 ms")
+            && whole.contains("blocked|2.00 s|50.0 %|50.0 %|4|500 ms"),
         "{whole}"
     );
     // Of another interval it says something else.
