@@ -134,7 +134,7 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     browser.key("Escape");
     // A chosen container is counted alone.
     press(&mut browser, "row", "thread 0.0");
-    browser.wait(&format!("{cells}.includes('working|500 ms|80.0 %|1')"));
+    browser.wait(&format!("{cells}.includes('working|500 ms|80.0 %|80.0 %|1')"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
