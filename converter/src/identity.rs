@@ -64,6 +64,8 @@ pub(crate) fn set_threads(process: &mut Process) {
             None => next(),
         };
         let unnamed = match stream.tid {
+            // A stream whose thread is not known may be of a thread that has a name.
+            None => Unnamed::Tid,
             _ if !stream.name.is_empty() => Unnamed::Tid,
             Some(tid) if tid == process.pid && reuse == 0 => Unnamed::Main,
             _ => {

@@ -69,13 +69,15 @@ def unnamed(process):
     for stream, about in sorted(process.streams.items()):
         if about.get(21):
             continue
-        tid = integer_of(about[20]) if 20 in about else None
+        if 20 not in about:
+            continue
+        tid = integer_of(about[20])
         if tid == process.integer(4):
             names[stream] = "main"
             continue
         # The streams of one thread, for signal handlers and overwritten records, have one name.
         kind = (22 in about, 23 in about)
-        known = threads.get(tid) if tid is not None else None
+        known = threads.get(tid)
         if known is None or kind in known[1]:
             known = threads[tid] = (len(set(names.values()) - {"main"}) + 1, set())
         known[1].add(kind)

@@ -16,6 +16,7 @@ use converter::paje::read::not_paje;
 use viewer::{IndexChoice, OpenOptions};
 
 use crate::sizes::Bytes;
+use crate::term;
 
 /// `--input-limit`, unless it is given.
 pub(crate) const DEFAULT_LIMIT: &str = "4G";
@@ -53,6 +54,11 @@ impl TraceInput {
         Self::open_as(given, Kind::Trace)
     }
 
+    /// As [`Self::open`], but a Pajé file that is no plain file can be read while it comes, once and from front to back.
+    pub(crate) fn open_while_it_comes(given: &Path) -> anyhow::Result<Self> {
+        Self::open_as(given, Kind::Growing)
+    }
+
     /// As [`Self::open`], but a spec passes too: for commands that take both.
     pub(crate) fn open_any(given: &Path) -> anyhow::Result<Self> {
         Self::open_as(given, Kind::Any)
@@ -88,13 +94,14 @@ impl TraceInput {
             return Ok(Self { path, name, spool: None });
         }
         let whole = io::Cursor::new(first).chain(input);
-        let spool = match compression {
-            None => spool(whole, given, kind),
+        let whole: Box<dyn Read + Send> = match compression {
+            None => Box::new(whole),
             Some(compression) => {
-                let reader = compression.reader(BufReader::with_capacity(1 << 16, whole));
-                reader.and_then(|reader| spool(Decoded(reader, compression.name()), given, kind))
+                let reader = compression.reader(BufReader::with_capacity(1 << 16, whole)).with_context(cannot_read)?;
+                Box::new(Decoded(reader, compression.name()))
             }
         };
+        let spool = if kind == Kind::Growing { relay(whole, given) } else { spool(whole, given, kind) };
         let spool = spool.with_context(cannot_read)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", spool.as_raw_fd()));
         Ok(Self { path, name, spool: Some(spool) })
@@ -147,6 +154,8 @@ impl TraceInput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Trace,
+    /// A trace; what is Pajé text need not be at hand as a whole.
+    Growing,
     Any,
 }
 
@@ -181,7 +190,7 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
     }
     let has_definition = || first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
     let is_process = first.starts_with(&tracer_format::FILE_MAGIC);
-    if kind == Kind::Trace && !is_process && !has_definition() {
+    if kind != Kind::Any && !is_process && !has_definition() {
         return Err(not_paje(first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first)).into());
     }
     // What is no trace is a spec.
@@ -191,6 +200,27 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
     file.write_all(&first).and_then(|()| copy(input, (first.len() as u64, most), &mut file))?;
     file.rewind()?;
     Ok(file)
+}
+
+/// Relays an input through a pipe, which a reader can open by its path. What does not begin as Pajé text is copied.
+fn relay(mut input: Box<dyn Read + Send>, given: &Path) -> anyhow::Result<File> {
+    let mut first = Vec::new();
+    (&mut input).take(SNIFFED).read_to_end(&mut first)?;
+    let is_paje = first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
+    if !is_paje || first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(&first).is_some() {
+        return spool(io::Cursor::new(first).chain(input), given, Kind::Growing);
+    }
+    refuse(&first, given, Kind::Growing)?;
+    let (reader, mut writer) = io::pipe().context("cannot make a pipe")?;
+    let name = given.display().to_string();
+    std::thread::spawn(move || {
+        let sent = first.len() as u64;
+        let relayed = writer.write_all(&first).and_then(|()| copy(input, (sent, limit()), &mut writer));
+        if let Err(error) = relayed {
+            term::note(&format!("{name}: {error}; what follows is missing"));
+        }
+    });
+    Ok(File::from(std::os::fd::OwnedFd::from(reader)))
 }
 
 /// Refuses an input that is too long.
@@ -203,7 +233,7 @@ fn check_limit(done: u64, most: u64) -> io::Result<()> {
 }
 
 /// Copies the rest of an input up to the limit.
-fn copy(mut input: impl Read, (mut done, most): (u64, u64), file: &mut File) -> io::Result<()> {
+fn copy(mut input: impl Read, (mut done, most): (u64, u64), to: &mut impl io::Write) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 18];
     loop {
         let read = match input.read(&mut buffer) {
@@ -214,7 +244,7 @@ fn copy(mut input: impl Read, (mut done, most): (u64, u64), file: &mut File) -> 
         };
         done += read as u64;
         check_limit(done, most)?;
-        file.write_all(&buffer[..read])?;
+        to.write_all(&buffer[..read])?;
     }
 }
 
@@ -248,7 +278,7 @@ impl Compression {
         }
     }
 
-    fn reader<'a>(self, input: impl io::BufRead + 'a) -> anyhow::Result<Box<dyn Read + 'a>> {
+    fn reader(self, input: impl io::BufRead + Send + 'static) -> anyhow::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
             Self::Zstd => Box::new(Frames { input: Some(input), frame: None }),
@@ -259,9 +289,9 @@ impl Compression {
 }
 
 /// Names the format when it is damaged.
-struct Decoded<'a>(Box<dyn Read + 'a>, &'static str);
+struct Decoded(Box<dyn Read + Send>, &'static str);
 
-impl Read for Decoded<'_> {
+impl Read for Decoded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Self(reader, name) = self;
         let damaged = |error: io::Error| match error.kind() {

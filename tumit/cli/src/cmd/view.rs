@@ -174,7 +174,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
     let mut inputs = Vec::new();
     for (at, given) in args.paths.iter().enumerate() {
         let mut options = options.clone();
-        let input = if args.follow { None } else { Some(TraceInput::open(given)?) };
+        let input = if args.follow { None } else { Some(TraceInput::open_while_it_comes(given)?) };
         if let Some(input) = &input {
             input.apply(&mut options)?;
         }
