@@ -254,7 +254,7 @@ pub fn own_paje_output(run: &Run) -> Option<String> {
         }
         known.push(&provider.schema);
         let spec = spec_of(&provider.schema, &mut Vec::new());
-        let is_bare = spec.containers.is_empty() && spec.rules.iter().all(Vec::is_empty);
+        let is_bare = spec.containers.is_empty() && spec.actions().next().is_none();
         let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with("%EventDef"));
         let name = paje.filter(|_| is_bare)?.name.clone();
         if found.get_or_insert_with(|| name.clone()) != &name {
@@ -450,6 +450,7 @@ impl<'o> Job<'o> {
         let passed = self.pass(plan, plain, (taking, needs, purpose), &mut first)?;
         let FirstPass { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
+        surveyor.ends(plan, model, symbols);
         for (floors, mut blocks) in floors.iter_mut().zip(blocks) {
             let mut least = i64::MAX;
             for block in blocks.iter_mut().rev() {

@@ -13,8 +13,8 @@ use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
 use crate::paje::TypeId;
 use crate::pipeline::{ConvertError, Options};
 use crate::rules::{
-    Code, Facts, KeyPart, Model, Program, ReferentTable, Scope, StreamFacts, Symbols, compile_spec, fit, layouts,
-    spec_of, with_default_picture,
+    Code, Compiled, Facts, KeyPart, Model, Program, ReferentTable, Scope, StreamFacts, Symbols, compile_spec, fit,
+    layouts, spec_of, with_default_picture,
 };
 use crate::run::Run;
 
@@ -29,12 +29,23 @@ pub(crate) struct Plan<'r> {
     pub(crate) prologues: Vec<String>,
     /// By process and record id: the number of the program.
     table: Vec<Vec<u32>>,
+    /// By process: the programs that run at the ends of its threads, and at its own.
+    ends: Vec<EndPrograms>,
     facts: Vec<Facts>,
     pub(crate) streams: Arc<[StreamFacts]>,
     run: &'r Run,
     /// By stream: from coarse dates to final ones.
     pub(crate) fines: Vec<Fine>,
     sources: Vec<(&'r Process, &'r Stream)>,
+}
+
+/// Numbers of the programs that run at the ends of a process and its threads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EndPrograms {
+    /// At the end of each thread.
+    pub(crate) thread: Vec<u32>,
+    /// At the end of the process.
+    pub(crate) process: Vec<u32>,
 }
 
 /// What a pass needs of the records of a type.
@@ -89,8 +100,8 @@ pub(crate) fn plan_of_layouts<'r>(run: &'r Run, clocks: &mut Clocks) -> Result<(
     Ok((plan, symbols))
 }
 
-/// Programs by record type, and what a text output begins with.
-type Programs = (Vec<Option<Program>>, Option<String>);
+/// The programs of a schema, and what a text output begins with.
+type Programs = (Compiled, Option<String>);
 
 fn build<'r>(
     run: &'r Run,
@@ -108,30 +119,38 @@ fn build<'r>(
         programs: Vec::new(),
         prologues: Vec::new(),
         table: Vec::new(),
+        ends: Vec::new(),
         facts,
         fines: vec![Fine::default(); streams.len()],
         streams,
         run,
         sources: sources.collect(),
     };
-    let mut known: Vec<(&Schema, Vec<u32>)> = Vec::new();
+    let mut known: Vec<(&Schema, Vec<u32>, EndPrograms)> = Vec::new();
     for process in &run.processes {
-        let mut table = Vec::new();
+        let (mut table, mut ends) = (Vec::new(), EndPrograms::default());
         for provider in &process.providers {
-            let at = match known.iter().position(|(schema, _)| **schema == provider.schema) {
+            let at = match known.iter().position(|(schema, ..)| **schema == provider.schema) {
                 Some(at) => at,
                 None => {
-                    let (programs, prologue) = programs_of(&provider.schema, &mut model, &mut symbols)?;
+                    let (compiled, prologue) = programs_of(&provider.schema, &mut model, &mut symbols)?;
                     plan.prologues.extend(prologue);
-                    known.push((&provider.schema, plan.add(programs)));
+                    let Compiled { records, thread_end, process_end } = compiled;
+                    let numbers = plan.add(records);
+                    let mut of_end = |program: Option<Program>| plan.add(program.map(Some).into_iter().collect());
+                    let ends = EndPrograms { thread: of_end(thread_end), process: of_end(process_end) };
+                    known.push((&provider.schema, numbers, ends));
                     known.len() - 1
                 }
             };
             let base = usize::from(provider.base);
             table.resize(table.len().max(base + known[at].1.len()), NO_PROGRAM);
             table[base..base + known[at].1.len()].copy_from_slice(&known[at].1);
+            ends.thread.extend(&known[at].2.thread);
+            ends.process.extend(&known[at].2.process);
         }
         plan.table.push(table);
+        plan.ends.push(ends);
     }
     Ok((plan, model, symbols))
 }
@@ -195,6 +214,18 @@ impl<'r> Plan<'r> {
     pub(crate) fn reader(&self, stream: usize, file: Arc<File>) -> StreamReader<'r> {
         let (process, stream) = self.sources[stream];
         StreamReader::new(process, stream, file)
+    }
+
+    /// Whether some rule is for the ends of threads or processes.
+    pub(crate) fn has_end_rules(&self) -> bool {
+        self.ends.iter().any(|ends| !ends.thread.is_empty() || !ends.process.is_empty())
+    }
+
+    /// The programs that run at the end of a stream's thread or process.
+    pub(crate) fn end_programs(&self, stream: usize, is_process: bool) -> impl Iterator<Item = &Program> {
+        let ends = &self.ends[self.streams[stream].process];
+        let numbers = if is_process { &ends.process } else { &ends.thread };
+        numbers.iter().filter_map(|number| self.programs.get(*number as usize))
     }
 
     /// The program of a record of a stream.

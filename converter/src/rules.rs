@@ -5,6 +5,7 @@
 
 mod compile;
 mod default;
+mod endings;
 mod eval;
 mod fit;
 mod format;
@@ -25,7 +26,7 @@ mod survey;
 mod value;
 mod values;
 
-pub(crate) use compile::{Arrow, Op, Program, compile_spec};
+pub(crate) use compile::{Arrow, Compiled, Op, Program, compile_spec};
 pub(crate) use default::with_default_picture;
 pub(crate) use eval::{Code, Facts, Scope, StreamFacts, append_value};
 pub(crate) use fit::fit;

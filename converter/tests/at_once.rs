@@ -81,7 +81,15 @@ const CLAUSES: [&str; 5] = ["", "", "", "", " when n > 1"];
 /// An arrow: what it does, and when.
 type Arrow = (usize, usize);
 
-fn spec(rules: &[Vec<Arrow>]) -> String {
+/// Rules for the ends of threads and processes.
+const END_RULES: [&str; 3] = [
+    "rule thread.end -> mark seen = \"end of {tid}\" on thread[0] -> push calls = thread_name on thread[tid];",
+    "also rule thread.end -> subtract load = 1 on thread[1] when tid > 0;",
+    "rule process.end -> set phase = start on thread[2] -> destroy thread[1];",
+];
+
+/// The text of a spec; `end_rules` has a bit for each of [`END_RULES`] that is in it.
+fn spec(rules: &[Vec<Arrow>], end_rules: u8) -> String {
     let mut text = String::from("trace once;\nenum phase { start, compute, end }\nlevel L {\n");
     for number in 0..TYPES {
         let located = if number % 2 == 1 { "located " } else { "" };
@@ -95,6 +103,9 @@ fn spec(rules: &[Vec<Arrow>]) -> String {
             write!(text, " -> {}{}", ARROWS[*what], CLAUSES[*clause]).unwrap();
         }
         text.push_str(";\n");
+    }
+    for rule in END_RULES.iter().enumerate().filter(|(at, _)| end_rules >> at & 1 == 1).map(|(_, rule)| rule) {
+        writeln!(text, "{rule}").unwrap();
     }
     text
 }
@@ -236,10 +247,10 @@ fn one_pass_makes_what_two_make() {
     let cases = (
         prop::collection::vec(arrows(), usize::from(TYPES)),
         prop::collection::vec(stream(), 1..5),
-        (any::<bool>(), any::<bool>(), 1usize..=5),
+        (any::<bool>(), any::<bool>(), 1usize..=5, prop_oneof![Just(0u8), 1u8..8]),
     );
-    let compared = runner.run(&cases, |(rules, streams, (is_forward, by_record, threads))| {
-        let spec = spec(&rules);
+    let compared = runner.run(&cases, |(rules, streams, (is_forward, by_record, threads, end_rules))| {
+        let spec = spec(&rules, end_rules);
         let (compiled, diagnostics) = tumit::compile_text("once.tumit", &spec);
         let compiled = compiled.unwrap_or_else(|| panic!("{}\n{spec}", diagnostics.render(false)));
         let folder = tempfile::tempdir().unwrap();

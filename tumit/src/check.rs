@@ -2,6 +2,7 @@
 
 mod action;
 mod collision;
+mod end_rules;
 pub(crate) mod expr;
 pub(crate) mod fold;
 mod label;
@@ -12,6 +13,7 @@ mod unused;
 use crate::diag::Diagnostics;
 use crate::load::Loaded;
 use crate::resolve::Model;
+use crate::spec::Action;
 use crate::syntax::ast::{self, Item};
 
 /// Checks everything that rules say, and lowers them into the spec.
@@ -27,10 +29,13 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
     let lowered = rules::lower(&rules, model, &mut usage, diagnostics);
     model.spec.rule_texts = rules::texts(&rules, &lowered.1, diagnostics);
     let lowered = lowered.0;
+    model.spec.end_rules = end_rules::lower(&rules, model, &mut usage, diagnostics);
     usage.incomplete |= diagnostics.has_errors();
     usage.check(model, diagnostics);
     label::check(model, &usage, diagnostics);
-    unused::check(files, model, &lowered, &usage, diagnostics);
+    let of_ends = [&model.spec.end_rules.thread, &model.spec.end_rules.process];
+    let actions: Vec<&Action> = lowered.iter().flatten().chain(of_ends.into_iter().flatten()).collect();
+    unused::check(files, model, &actions, &usage, diagnostics);
     let outputs = output::lower(items(), model, diagnostics);
     collision::check(model, diagnostics);
     model.spec.rules = lowered;

@@ -70,12 +70,23 @@ pub struct Spec {
     /// What each record does to the picture: `rules[r]` belongs to `records[r]`. Empty: nothing was said about it, and the
     /// default holds (see [`Spec::has_rules`]).
     pub rules: Vec<Vec<Action>>,
+    /// Actions at the ends of threads and processes: `rule thread.end`, `rule process.end`.
+    pub end_rules: EndRules,
     /// Rules as they were written, in their order: for documentation.
     pub rule_texts: Vec<RuleText>,
     /// Text outputs made by template rules.
     pub outputs: Vec<TextOutput>,
     /// The files it was compiled from; the first is the root.
     pub sources: Vec<SourceFile>,
+}
+
+/// Actions at the ends of threads and processes. They have no parameters and no links.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EndRules {
+    /// At the end of each thread.
+    pub thread: Vec<Action>,
+    /// At the end of each process, after its threads have ended.
+    pub process: Vec<Action>,
 }
 
 /// A group of events that is switched on and off together.
@@ -293,6 +304,13 @@ pub struct Color {
     pub red: u8,
     pub green: u8,
     pub blue: u8,
+}
+
+impl Spec {
+    /// All actions of rules for records and for ends.
+    pub fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.rules.iter().flatten().chain(&self.end_rules.thread).chain(&self.end_rules.process)
+    }
 }
 
 /// One arrow of a rule.

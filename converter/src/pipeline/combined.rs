@@ -21,7 +21,7 @@ const PAJE: &str = "%EventDef";
 /// The Pajé text output that belongs to the rules of a run, if its spec has both.
 pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String> {
     let of_spec = |spec: &tumit::Spec| {
-        let has_rules = !spec.containers.is_empty() || spec.rules.iter().any(|actions| !actions.is_empty());
+        let has_rules = !spec.containers.is_empty() || spec.actions().next().is_some();
         let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with(PAJE));
         paje.filter(|_| has_rules).map(|output| output.name.clone())
     };

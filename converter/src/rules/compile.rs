@@ -177,8 +177,18 @@ fn distinguishing(keys: &[Code]) -> &[Code] {
     }
 }
 
-/// Adds the types of `spec` to `model` and compiles its rules for the records of `schema`: one program per record type of
-/// the schema, `None` for those that have no rule.
+/// The programs of a spec.
+#[derive(Debug, Default)]
+pub(crate) struct Compiled {
+    /// By record type of the schema; `None` for those that have no rule.
+    pub(crate) records: Vec<Option<Program>>,
+    /// At the end of a thread.
+    pub(crate) thread_end: Option<Program>,
+    /// At the end of a process.
+    pub(crate) process_end: Option<Program>,
+}
+
+/// Adds the types of `spec` to `model` and compiles its rules for the records of `schema`.
 ///
 /// Records and fields are matched by name, so that the rules may come from another spec than the schema. What a rule asks
 /// for and the schema lacks is told in `remarks`, and its arrow left out.
@@ -189,7 +199,7 @@ pub(crate) fn compile_spec(
     model: &mut Model,
     symbols: &mut Symbols,
     remarks: &mut Vec<String>,
-) -> Vec<Option<Program>> {
+) -> Compiled {
     let tree = if output.is_some() { Tree::default() } else { add_tree(spec, model, symbols) };
     let mut names = |e: &EnumInfo| Names::of(e.values.iter().map(|value| (value.number, symbols.intern(&value.name))));
     let enums: Arc<[Names]> = schema.enums.iter().map(&mut names).collect();
@@ -233,22 +243,28 @@ pub(crate) fn compile_spec(
         let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
         let Compiler { model, symbols, .. } = compiler;
         programs.push(Some(Program {
-            spec: symbols.intern(&spec.name),
-            name: symbols.intern(&declared.name),
-            full_name: symbols.intern(&layout.name),
             level: symbols.intern(level),
             fields: layout.fields.clone(),
             enums: enums.clone(),
             located: layout.located,
-            dated: arrows.iter().any(|arrow| arrow.at.is_some()),
-            surveyed: arrows.iter().any(|arrow| arrow.is_surveyed() && arrow.plain_value().is_none()),
             columns: columns(&arrows, layout.located),
             ready: ready_arrows(&arrows, layout.located, model),
             ready_links: ready_links(&arrows, layout.located, model),
-            arrows,
+            ..Program::new([&spec.name, &declared.name, &layout.name], arrows, symbols)
         }));
     }
-    programs
+    let mut end = |actions: &[spec::Action], name: &str| {
+        let actions = if output.is_some() { &[] } else { actions };
+        let is_absent_end = false;
+        let (fields, record): (&[Field], &[Field]) = (&[], &[]);
+        let mut compiler = Compiler { spec, tree: &tree, model, symbols, fields, record, is_absent_end };
+        // Without parameters, none is missing.
+        let arrows: Vec<Arrow> = actions.iter().filter_map(|action| compiler.arrow(action).ok()).collect();
+        (!arrows.is_empty()).then(|| Program::new([&spec.name, name, name], arrows, compiler.symbols))
+    };
+    let thread_end = end(&spec.end_rules.thread, "thread.end");
+    let process_end = end(&spec.end_rules.process, "process.end");
+    Compiled { records: programs, thread_end, process_end }
 }
 
 impl Op {
@@ -276,6 +292,25 @@ impl Op {
 }
 
 impl Program {
+    /// The program of a record type without fields: its spec, name and full name, and its arrows.
+    fn new([spec, name, full_name]: [&str; 3], arrows: Vec<Arrow>, symbols: &mut Symbols) -> Self {
+        Self {
+            spec: symbols.intern(spec),
+            name: symbols.intern(name),
+            full_name: symbols.intern(full_name),
+            level: symbols.intern(""),
+            fields: Vec::new(),
+            enums: Arc::new([]),
+            located: false,
+            dated: arrows.iter().any(|arrow| arrow.at.is_some()),
+            surveyed: arrows.iter().any(|arrow| arrow.is_surveyed() && arrow.plain_value().is_none()),
+            columns: Vec::new(),
+            ready: None,
+            ready_links: None,
+            arrows,
+        }
+    }
+
     /// The first pass has to look at its records, or at parts of them.
     pub(crate) fn is_surveyed(&self) -> bool {
         self.surveyed || !self.columns.is_empty()

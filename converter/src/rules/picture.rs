@@ -157,6 +157,11 @@ impl<'p> Picture<'p> {
             self.end_before(now)?;
         }
         self.now = GlobalNanos(now);
+        self.arrows(scope, only, place)
+    }
+
+    /// Runs the arrows without a timestamp of their own, or the one given, at the present time.
+    fn arrows(&mut self, scope: &Scope<'_>, only: Option<u16>, place: (u32, u64)) -> io::Result<()> {
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -177,7 +182,7 @@ impl<'p> Picture<'p> {
         if !self.settle()? {
             return Ok(None);
         }
-        self.end_before(end)?;
+        self.end_before(end.saturating_add(1))?;
         self.now = GlobalNanos(end);
         for top in self.instances.tops().into_iter().rev() {
             self.destroy(top)?;

@@ -10,6 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use super::compile::{Arrow, End, Op, ValueCode};
+use super::endings::Endings;
 use super::eval::Scope;
 use super::instances::{Node, Paths};
 use super::lines::append_line;
@@ -169,6 +170,21 @@ impl Surveyor {
             }
             let arrow_number = u16::try_from(number).unwrap_or(u16::MAX);
             self.arrow(scope, arrow, (place.0, place.1, arrow_number), time, model, symbols);
+        }
+    }
+
+    /// Looks at the ends of threads and processes, for which there are rules.
+    pub(crate) fn ends(&mut self, plan: &Plan<'_>, model: &Model, symbols: &mut Symbols) {
+        if !plan.has_end_rules() {
+            return;
+        }
+        for end in Endings::of(plan).all {
+            let ordinal = plan.source(end.stream).1.records();
+            let stream = u32::try_from(end.stream).unwrap_or(u32::MAX);
+            for program in plan.end_programs(end.stream, end.is_process).filter(|program| program.is_surveyed()) {
+                let scope = plan.scope(end.stream, program, end.raw, (0, ordinal), &[]);
+                self.record(&scope, (stream, ordinal), model, symbols, |_| {});
+            }
         }
     }
 

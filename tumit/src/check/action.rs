@@ -345,7 +345,14 @@ fn unknown_value(scope: &Scope<'_>, id: EntityTypeId, name: &Ident) -> Diagnosti
             || format!("declare it: `{nature} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text),
         );
     Diagnostic::error(Code::UnknownValue, format!("`{}` has no value `{}`", entity.name, name.text))
-        .at(name.span, format!("neither a value nor a parameter of `{}`", model.record_name(scope.record)))
+        .at(
+            name.span,
+            if scope.is_of_ends() {
+                "no declared value".to_owned()
+            } else {
+                format!("neither a value nor a parameter of `{}`", model.record_name(scope.record))
+            },
+        )
         .also(model.entity_spans[id.index()], "declared here")
         .help(help)
 }

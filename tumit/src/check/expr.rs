@@ -25,6 +25,9 @@ const BUILTINS: [(&str, Builtin, Type); 11] = [
     ("level", Builtin::Level, Type::Text),
 ];
 
+/// The built-ins that are known where a thread or process ends.
+const AT_ENDS: &str = "date pid tid rank host thread_name stream_label";
+
 /// Where an expression is evaluated: on a record of this type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'m> {
@@ -32,10 +35,25 @@ pub(crate) struct Scope<'m> {
     pub(crate) record: RecordId,
 }
 
+/// The number of no record type: constants are computed without a record.
+const OF_CONSTANTS: RecordId = RecordId(u32::MAX);
+/// The number of no record type: a thread or process ends.
+const OF_ENDS: RecordId = RecordId(u32::MAX - 1);
+
 impl<'m> Scope<'m> {
     /// Where a constant is declared: there is no record.
     pub(crate) fn of_constants(model: &'m Model) -> Self {
-        Self { model, record: RecordId(u32::MAX) }
+        Self { model, record: OF_CONSTANTS }
+    }
+
+    /// Where a thread or process ends: there is no record, but a stream.
+    pub(crate) fn of_ends(model: &'m Model) -> Self {
+        Self { model, record: OF_ENDS }
+    }
+
+    /// Whether it is the end of a thread or process.
+    pub(crate) fn is_of_ends(&self) -> bool {
+        self.record == OF_ENDS
     }
 }
 
@@ -102,7 +120,11 @@ impl Scope<'_> {
             return found.clone();
         }
         if let Some((_, builtin, ty)) = BUILTINS.iter().find(|(builtin, ..)| *builtin == name.text) {
-            if self.model.spec.records.get(self.record.index()).is_none() {
+            if self.is_of_ends() && AT_ENDS.split(' ').all(|known| known != name.text) {
+                diagnostics.push(self.unknown_at_end(name));
+                return bad();
+            }
+            if self.record == OF_CONSTANTS {
                 diagnostics.push(
                     Diagnostic::error(Code::UnknownName, format!("`{}` is known for records only", name.text))
                         .at(name.span, "not a constant")
@@ -131,8 +153,17 @@ impl Scope<'_> {
         }
     }
 
+    fn unknown_at_end(&self, name: &Ident) -> Diagnostic {
+        Diagnostic::error(Code::EndRule, format!("`{}` is unknown at the end of a thread or process", name.text))
+            .at(name.span, "there is no record with parameters")
+            .help(format!("known are `{}` and constants", AT_ENDS.replace(' ', "`, `")))
+    }
+
     fn unknown(&self, name: &Ident) -> Diagnostic {
         let model = self.model;
+        if self.is_of_ends() && !is_function(&name.text) {
+            return self.unknown_at_end(name);
+        }
         let constants = || model.constants.keys().map(String::as_str);
         if model.spec.records.get(self.record.index()).is_none() {
             return Diagnostic::error(Code::UnknownName, format!("there is no constant `{}`", name.text))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::action::condition;
+use super::end_rules::report_in_output;
 use super::expr::Scope;
 use super::rules::{assign, lower_each};
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -29,6 +30,7 @@ pub(super) fn lower<'a>(
             );
         }
         let rules: Vec<&Rule> = output.rules.iter().collect();
+        report_in_output(&rules, model, diagnostics);
         let per_record = assign(&rules, model, diagnostics);
         let lowered = lower_each(&per_record, &rules, diagnostics, |rule, record, diagnostics| {
             let scope = Scope { model, record };

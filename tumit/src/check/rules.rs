@@ -1,6 +1,7 @@
 //! Which rules hold for which record: the most specific one, and all `also` rules.
 
 use super::action::{Usage, lower_action};
+use super::end_rules::ending_of;
 use super::expr::Scope;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::resolve::{EventRef, Model, index};
@@ -94,7 +95,8 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
         of_level[model.spec.records[record].level.index()].push(record);
     }
     let mut added = 0;
-    for (at, rule) in rules.iter().enumerate() {
+    let of_records = rules.iter().enumerate().filter(|(_, rule)| ending_of(rule, model).is_none());
+    for (at, rule) in of_records {
         // The records that the rule speaks of, and which of their places it takes.
         let (records, slot): (Vec<usize>, Slot) = match &rule.target {
             Target::Event(path) => {
@@ -191,8 +193,9 @@ fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
+pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
     let what = match &second.target {
+        Target::Event(Path { name, part: Some(part) }) => format!("`{}.{}`", name.text, part.text),
         Target::Event(path) => format!("`{}`", path.name.text),
         Target::Level(name) => format!("level `{}`", name.text),
         Target::Default(_) => "`default`".to_owned(),
@@ -203,7 +206,7 @@ fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
         .help("write `also rule …` if it shall add to the first, or join their arrows")
 }
 
-fn target_span(target: &Target) -> crate::source::Span {
+pub(super) fn target_span(target: &Target) -> crate::source::Span {
     match target {
         Target::Event(Path { name, part }) => part.as_ref().map_or(name.span, |part| name.span.to(part.span)),
         Target::Level(name) => name.span,

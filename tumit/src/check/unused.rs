@@ -11,11 +11,11 @@ use crate::source::FileId;
 use crate::spec::{Action, EntityTypeId, Nature, RecordId, ValueExpr, Verb};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
 
-/// Warns about all that the root declares in vain. `rules` are the actions of each record.
+/// Warns about all that the root declares in vain. `actions` are those of all rules.
 pub(super) fn check(
     files: &[Loaded],
     model: &Model,
-    rules: &[Vec<Action>],
+    actions: &[&Action],
     usage: &Usage,
     diagnostics: &mut Diagnostics,
 ) {
@@ -45,7 +45,7 @@ pub(super) fn check(
             );
         }
     }
-    entities(root.file, model, rules, diagnostics);
+    entities(root.file, model, actions, diagnostics);
     events(files, root.file, model, diagnostics);
 }
 
@@ -161,9 +161,9 @@ impl Uses {
     }
 }
 
-fn entities(root: FileId, model: &Model, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
+fn entities(root: FileId, model: &Model, actions: &[&Action], diagnostics: &mut Diagnostics) {
     let mut uses = vec![Uses::default(); model.spec.entities.len()];
-    for action in rules.iter().flatten() {
+    for action in actions {
         count(&action.verb, &mut uses);
     }
     for (at, entity) in model.spec.entities.iter().enumerate() {

@@ -120,6 +120,7 @@ codes! {
     Added = 92, "A rule needs a parameter that older traces do not have: the arrow that needs it is left out for them.";
     VersionOrder = 93, "The version of a spec grows when its rules no longer show the traces of the older one. It never goes down.";
     NoLongerUsed = 94, "A rule of the older spec used the parameter, and no rule of this one does: it is recorded and not shown any more.";
+    EndRule = 95, "Threads and processes end without a record. Rules for `thread.end` and `process.end` know `date pid tid rank host thread_name stream_label`. They start and end no links, have no `at`, and write no text.";
 }
 
 impl Code {

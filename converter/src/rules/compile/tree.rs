@@ -61,7 +61,7 @@ pub(super) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
         let entity = add_entity(entity, &tree, model, symbols);
         tree.entities.push(entity);
     }
-    for action in spec.rules.iter().flatten() {
+    for action in spec.actions() {
         if let Verb::Variable { op: VariableOp::Add | VariableOp::Subtract, ty, .. } = &action.verb
             && let Entity::Variable { ty: paje } = tree.entities[ty.index()]
         {

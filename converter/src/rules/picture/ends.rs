@@ -1,13 +1,13 @@
-//! Ends of threads and processes: the containers that belong to them end with them, and with these their open states.
+//! Ends of threads and processes: rules for them run, then the containers that belong to them end, and with these their
+//! open states.
 //!
-//! The timestamps are known from the tables of the files, so that an end is no record: it is done before the first operation after it.
-//! A process ends at its orderly end, or if it has recorded none, with the last record of its threads.
+//! An end is done before the first operation with a later timestamp.
 
-use std::cmp::Reverse;
 use std::io;
 
 use rustc_hash::FxHashMap;
 
+use super::super::endings::{Ending, Endings};
 use super::super::referents::{BY_KEYS, NO_PROCESS};
 use super::super::value::KeyPart;
 use super::Picture;
@@ -22,56 +22,25 @@ type Place = (usize, ContainerId);
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     /// The last one first.
-    due: Vec<End>,
+    due: Vec<Ending>,
     /// When the next one is due; later than all timestamps if there is none.
     pub(super) next: i64,
     /// The last end of all.
     last: i64,
     has_threads: bool,
+    has_rules: bool,
     of_process: FxHashMap<u32, Vec<Place>>,
     of_thread: FxHashMap<(u32, u32), Vec<Place>>,
 }
 
-/// The end of a process, or of one of its threads. Of equal timestamps, threads end before processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct End {
-    time: i64,
-    is_process: bool,
-    process: u32,
-    thread: u32,
-}
-
 impl Ends {
-    /// Those of a run. O(n log n) in the number of its streams that have an end.
+    /// Those of a run. O(n log n) in the number of its streams.
     pub(super) fn of(plan: &Plan<'_>) -> Self {
-        let mut due: Vec<End> = Vec::new();
-        let mut threads: FxHashMap<(u32, u32), (i64, bool)> = FxHashMap::default();
-        let has_threads = (0..plan.streams.len()).any(|stream| plan.source(stream).1.end.is_some());
-        for (at, facts) in plan.streams.iter().enumerate() {
-            let (process, stream) = plan.source(at);
-            let Some(block) = stream.blocks.last() else { continue };
-            let (records, fine) = (stream.records(), &plan.fines[at]);
-            let raw = plan.date(at, block.header.last_ticks);
-            let last = fine.date(raw, records.saturating_sub(1));
-            let end_of = |ticks: u64| fine.date(plan.date(at, ticks).max(raw), records).max(last);
-            let number = u32::try_from(facts.process).unwrap_or(NO_PROCESS);
-            let of_process = process.end.map_or(last, |end| end_of(end.0));
-            match due.last_mut().filter(|end| end.process == number) {
-                Some(end) => end.time = end.time.max(of_process),
-                None => due.push(End { time: of_process, is_process: true, process: number, thread: 0 }),
-            }
-            if has_threads {
-                let end = stream.end.map(|end| end_of(end.0));
-                let thread = threads.entry((number, facts.thread)).or_default();
-                *thread = (thread.0.max(end.unwrap_or(last)), thread.1 || end.is_some());
-            }
-        }
-        let ended = threads.into_iter().filter(|(_, (_, has_end))| *has_end);
-        due.extend(ended.map(|((process, thread), (time, _))| End { time, is_process: false, process, thread }));
-        due.sort_unstable_by_key(|end| Reverse(*end));
+        let Endings { all: mut due, has_threads } = Endings::of(plan);
+        due.reverse();
         let last = due.first().map_or(0, |end| end.time);
         let next = due.last().map_or(i64::MAX, |end| end.time);
-        Self { due, next, last, has_threads, ..Self::default() }
+        Self { due, next, last, has_threads, has_rules: plan.has_end_rules(), ..Self::default() }
     }
 
     /// Notes a container that was created; `is_stream` says that it shows what a thread does, `is_outer` that what holds it belongs to
@@ -89,14 +58,19 @@ impl Ends {
         }
     }
 
-    fn take(&mut self, before: i64) -> Option<(i64, Vec<Place>)> {
+    fn take(&mut self, before: i64) -> Option<Ending> {
         let end = self.due.pop_if(|end| end.time < before)?;
         self.next = self.due.last().map_or(i64::MAX, |end| end.time);
+        Some(end)
+    }
+
+    /// The containers that end with a thread or process. Rules may have created some of them just now.
+    fn places(&mut self, end: &Ending) -> Vec<Place> {
         let places = match end.is_process {
             true => self.of_process.remove(&end.process),
             false => self.of_thread.remove(&(end.process, end.thread)),
         };
-        Some((end.time, places.unwrap_or_default()))
+        places.unwrap_or_default()
     }
 }
 
@@ -110,13 +84,27 @@ impl Picture<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn end_before(&mut self, time: i64) -> io::Result<()> {
-        while let Some((time, places)) = self.ends.take(time) {
-            self.now = GlobalNanos(time);
-            for (number, id) in places.into_iter().rev() {
+        while let Some(end) = self.ends.take(time) {
+            self.now = GlobalNanos(end.time);
+            if self.ends.has_rules {
+                self.run_end_rules(&end)?;
+            }
+            for (number, id) in self.ends.places(&end).into_iter().rev() {
                 if self.instances.is_living(number, id) {
                     self.destroy(number)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn run_end_rules(&mut self, end: &Ending) -> io::Result<()> {
+        let plan = self.plan;
+        let ordinal = plan.source(end.stream).1.records();
+        let stream = u32::try_from(end.stream).unwrap_or(u32::MAX);
+        for program in plan.end_programs(end.stream, end.is_process) {
+            let scope = plan.scope(end.stream, program, end.raw, (0, ordinal), &[]);
+            self.arrows(&scope, None, (stream, ordinal))?;
         }
         Ok(())
     }

@@ -1,0 +1,96 @@
+//! When threads and processes end.
+//!
+//! The timestamps are known from the tables of the files: an end is no record. A process ends at its orderly end, or if it
+//! has recorded none, with the last record of its threads. A thread without a recorded end ends with its process.
+
+use rustc_hash::FxHashMap;
+
+use super::referents::NO_PROCESS;
+use crate::plan::Plan;
+
+/// The end of a process, or of one of its threads. Of equal timestamps, threads end before processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ending {
+    /// Corrected timestamp.
+    pub(crate) time: i64,
+    pub(crate) is_process: bool,
+    pub(crate) process: u32,
+    /// Number of the thread in its process; 0 for a process.
+    pub(crate) thread: u32,
+    /// The first stream of the thread or process.
+    pub(crate) stream: usize,
+    /// Raw timestamp.
+    pub(crate) raw: i64,
+}
+
+/// All ends of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Endings {
+    /// In order of time.
+    pub(crate) all: Vec<Ending>,
+    /// Some thread has a recorded end.
+    pub(crate) has_threads: bool,
+}
+
+/// What is known of a thread from its streams.
+struct Thread {
+    /// The later one of its recorded end and its last record.
+    ending: Ending,
+    is_recorded: bool,
+}
+
+impl Endings {
+    /// The ends of a run's processes, and of the threads that have a recorded end; of all threads if rules need them.
+    /// O(n log n) in the number of streams.
+    pub(crate) fn of(plan: &Plan<'_>) -> Self {
+        let mut all: Vec<Ending> = Vec::new();
+        let mut threads: FxHashMap<(u32, u32), Thread> = FxHashMap::default();
+        let has_threads = (0..plan.streams.len()).any(|stream| plan.source(stream).1.end.is_some());
+        let has_rules = plan.has_end_rules();
+        for (stream, facts) in plan.streams.iter().enumerate() {
+            let (process, source) = plan.source(stream);
+            let Some(block) = source.blocks.last() else { continue };
+            let (records, fine) = (source.records(), &plan.fines[stream]);
+            let last_raw = plan.date(stream, block.header.last_ticks);
+            let last = fine.date(last_raw, records.saturating_sub(1));
+            let number = u32::try_from(facts.process).unwrap_or(NO_PROCESS);
+            let ending = |ticks: Option<u64>| {
+                let raw = ticks.map_or(last_raw, |ticks| plan.date(stream, ticks).max(last_raw));
+                let time = if ticks.is_some() { fine.date(raw, records).max(last) } else { last };
+                Ending { time, is_process: false, process: number, thread: facts.thread, stream, raw }
+            };
+            let of_process = Ending { is_process: true, thread: 0, ..ending(process.end.map(|end| end.0)) };
+            match all.last_mut().filter(|known| known.process == number) {
+                Some(known) => known.extend(&of_process),
+                None => all.push(of_process),
+            }
+            if has_threads || has_rules {
+                let of_thread = ending(source.end.map(|end| end.0));
+                let is_recorded = source.end.is_some();
+                let known = threads.entry((number, facts.thread));
+                let known = known.or_insert(Thread { ending: of_thread, is_recorded });
+                known.ending.extend(&of_thread);
+                known.is_recorded |= is_recorded;
+            }
+        }
+        let processes: Vec<Ending> = if has_rules { all.clone() } else { Vec::new() };
+        all.extend(threads.into_values().filter_map(|thread| {
+            if thread.is_recorded {
+                return Some(thread.ending);
+            }
+            // Streams are in order of their processes.
+            let process = processes.binary_search_by_key(&thread.ending.process, |ending| ending.process).ok()?;
+            let Ending { time, raw, .. } = processes[process];
+            Some(Ending { time, raw, ..thread.ending })
+        }));
+        all.sort_unstable();
+        Self { all, has_threads }
+    }
+}
+
+impl Ending {
+    fn extend(&mut self, other: &Self) {
+        self.time = self.time.max(other.time);
+        self.raw = self.raw.max(other.raw);
+    }
+}

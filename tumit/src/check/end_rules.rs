@@ -1,0 +1,91 @@
+//! Rules for the ends of threads and processes: `rule thread.end` and `rule process.end`.
+//!
+//! An event or span of the spec with the name `thread` or `process` takes precedence.
+
+use super::action::{Usage, lower_action};
+use super::expr::Scope;
+use super::rules::{second_rule, target_span};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::resolve::Model;
+use crate::spec::{Action, EndRules};
+use crate::syntax::ast::{self, ActionKind, ClauseKind, Rule, Target};
+
+/// What ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Thread,
+    Process,
+}
+
+/// The end for which a rule is; `None` for rules of records.
+pub(super) fn ending_of(rule: &Rule, model: &Model) -> Option<Ending> {
+    let Target::Event(path) = &rule.target else { return None };
+    let is_end = path.part.as_ref().is_some_and(|part| part.text == "end");
+    if !is_end || model.events.contains_key(&path.name.text) {
+        return None;
+    }
+    match path.name.text.as_str() {
+        "thread" => Some(Ending::Thread),
+        "process" => Some(Ending::Process),
+        _ => None,
+    }
+}
+
+/// Lowers the rules for ends: of each kind one rule, then all `also` rules in the order of the text.
+pub(super) fn lower(rules: &[&Rule], model: &Model, usage: &mut Usage, diagnostics: &mut Diagnostics) -> EndRules {
+    let mut lower_one = |ending: Ending| {
+        let of_ending = || rules.iter().filter(move |rule| ending_of(rule, model) == Some(ending));
+        let mut plain = of_ending().filter(|rule| !rule.also);
+        let first = plain.next();
+        if let (Some(first), Some(second)) = (first, plain.next()) {
+            diagnostics.push(second_rule(second, first));
+        }
+        let chosen = first.into_iter().chain(of_ending().filter(|rule| rule.also));
+        chosen.flat_map(|rule| actions(rule, model, usage, diagnostics)).collect()
+    };
+    EndRules { thread: lower_one(Ending::Thread), process: lower_one(Ending::Process) }
+}
+
+fn actions(rule: &Rule, model: &Model, usage: &mut Usage, diagnostics: &mut Diagnostics) -> Vec<Action> {
+    let scope = Scope::of_ends(model);
+    let mut lowered = Vec::new();
+    for arrow in &rule.arrows {
+        match impossible(arrow) {
+            Some(diagnostic) => {
+                usage.incomplete = true;
+                diagnostics.push(diagnostic);
+            }
+            None => lowered.extend(lower_action(&scope, arrow, usage, diagnostics)),
+        }
+    }
+    lowered
+}
+
+/// The error of an action that an end cannot have.
+fn impossible(arrow: &ast::Action) -> Option<Diagnostic> {
+    if matches!(arrow.kind, ActionKind::Start { .. } | ActionKind::End { .. }) {
+        let title = "links have no start or end where a thread or process ends";
+        return Some(
+            Diagnostic::error(Code::EndRule, title)
+                .at(arrow.verb, "not possible here")
+                .help("start and end links in rules of events"),
+        );
+    }
+    let at = arrow.clauses.iter().find(|clause| matches!(clause.kind, ClauseKind::At(_)))?;
+    Some(
+        Diagnostic::error(Code::EndRule, "the end of a thread or process has no other timestamp")
+            .at(at.span, "not possible here")
+            .help("leave `at` out: the actions happen when the thread or process ends"),
+    )
+}
+
+/// Reports rules for ends in text outputs, which are made of records.
+pub(super) fn report_in_output(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) {
+    for rule in rules.iter().filter(|rule| ending_of(rule, model).is_some()) {
+        diagnostics.push(
+            Diagnostic::error(Code::EndRule, "a text output has no lines for the ends of threads and processes")
+                .at(target_span(&rule.target), "no record")
+                .help("write lines for events"),
+        );
+    }
+}
