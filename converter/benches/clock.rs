@@ -1,13 +1,15 @@
 //! How good corrected dates are, on runs whose true dates are known: a table of errors and reversed links.
 //!
 //! `cargo bench -p converter --bench clock` for the whole table, `-- --smoke` for a few short runs; `-- --drawn 100` for so many runs of all
-//! kinds, and what is odd about each; `-- --targets 100` for so many runs of each kind that has a target, against it (`-- --targets 20 SEED NAME`:
+//! kinds, and what is odd about each; `-- --speed` for the time of the fit; `-- --targets 100` for so many runs of each kind that has a target, against it (`-- --targets 20 SEED NAME`:
 //! from this seed on, those whose names contain this).
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and fails by panicking")]
 
 #[path = "../tests/support/drawn.rs"]
 mod drawn;
+#[path = "clock/speed.rs"]
+mod speed;
 #[path = "../tests/support/synthetic.rs"]
 mod synthetic;
 #[path = "clock/targets.rs"]
@@ -32,6 +34,9 @@ fn main() {
         let number = |at: usize| arguments.get(at).and_then(|number| number.parse().ok());
         let only = arguments.get(at + 3).map_or("", String::as_str);
         return targets::print(number(at + 1).expect("--targets needs how many"), number(at + 2).unwrap_or(1), only);
+    }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--speed") {
+        return speed::print(arguments.get(at + 1).map_or("", String::as_str));
     }
     if smoke {
         drawn_runs(3);

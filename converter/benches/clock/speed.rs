@@ -1,0 +1,61 @@
+//! How long the fit takes for 100,000 records (50,000 links) of several kinds of run.
+
+use std::time::{Duration, Instant};
+
+use converter::clock::Method;
+use converter::pipeline::check_clocks;
+use converter::run::Run;
+
+use super::truth::{Bursts, Lie, Scene, options, write};
+
+const LINKS: usize = 50_000;
+/// Each run is measured so often; the fastest counts, since other programs disturb the rest.
+const REPEATS: usize = 3;
+
+fn scenes() -> Vec<(&'static str, Scene)> {
+    let none = Scene { seconds: 300.0, links: LINKS, bursts: Bursts::None, ..Scene::default() };
+    let hour = Scene { seconds: 3600.0, ..none.clone() };
+    vec![
+        ("8 clocks", none.clone()),
+        ("8 clocks, both bursts", Scene { bursts: Bursts::Both, ..none.clone() }),
+        ("8 clocks, 1 h", hour.clone()),
+        ("8 clocks, 1 h, wander", Scene { wander: 1e-7, ..hour.clone() }),
+        ("8 clocks, 1 h, 60 bursts", Scene { bursts: Bursts::Many(60), ..hour.clone() }),
+        ("8 clocks, NTP", Scene { slewed_ppm: 20.0, bursts: Bursts::Many(5), seconds: 600.0, ..none.clone() }),
+        ("8 clocks, step of 5 ms", Scene { step_nanos: 5e6, ..none.clone() }),
+        ("8 clocks, wrong sample", Scene { bursts: Bursts::Both, lie: Some(Lie::Last(1_000_000)), ..none.clone() }),
+        ("8 clocks, 1 ms ticks", Scene { quantum: 1e6, ..none.clone() }),
+        ("8 clocks, one way", Scene { one_way: true, open: true, ..none.clone() }),
+        ("ring of 32", Scene { halo: Some(0.02), links: 780, ..none.clone() }),
+        ("64 clocks", Scene { nodes: 64, per_node: 2, ..none.clone() }),
+        ("256 clocks", Scene { nodes: 256, per_node: 1, ..none }),
+    ]
+}
+
+/// Prints the time of a whole correction (reading, fit, causal pass), wall clock and processors.
+pub(crate) fn print(only: &str) {
+    println!("kind                        records   seconds   of all processors");
+    for (name, scene) in scenes().into_iter().filter(|(name, _)| name.contains(only)) {
+        let folder = tempfile::tempdir().unwrap();
+        write(&scene, folder.path());
+        let run = Run::open(folder.path()).unwrap();
+        let measured = (0..REPEATS).map(|_| {
+            let (begun, processors) = (Instant::now(), processor_time());
+            let found = check_clocks(&run, &options(Method::Graph)).unwrap();
+            (begun.elapsed(), processor_time() - processors, found.report.counts.links)
+        });
+        let measured: Vec<_> = measured.collect();
+        let least = |of: fn(&(Duration, Duration, u64)) -> Duration| measured.iter().map(of).min().unwrap();
+        let (wall, processors) = (least(|one| one.0), least(|one| one.1));
+        let records = 2 * measured[0].2;
+        println!("{name:26} {records:8} {:9.2} {:19.2}", wall.as_secs_f64(), processors.as_secs_f64());
+    }
+}
+
+/// Processor time of this process, in steps of 10 ms.
+fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let after_name = stat.rsplit(')').next().unwrap();
+    let ticks = after_name.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap());
+    Duration::from_millis(10 * ticks.sum::<u64>())
+}
