@@ -22,6 +22,7 @@ mod link_log;
 mod map;
 mod misclosure;
 mod rate;
+mod raw;
 mod refine;
 mod sampled;
 mod samples;
@@ -35,8 +36,9 @@ pub use causal::Causality;
 pub(crate) use causal::{restore_order, usual_reversal};
 pub use domain::{Domain, Status};
 pub(crate) use fine::{Fine, Leap};
-pub(crate) use link_log::LinkLog;
+pub(crate) use link_log::{LinkEnd, LinkLog};
 pub use map::ClockMap;
+pub(crate) use raw::RawClocks;
 pub(crate) use refine::Extent;
 
 use std::io;

@@ -5,6 +5,7 @@
 //! may be told later (`at_once`).
 
 mod at_once;
+mod clock_check;
 mod combined;
 mod first;
 
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use tracer_format::Schema;
 use tumit::Spec;
 
-use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order, usual_reversal};
+use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, RawClocks, restore_order, usual_reversal};
 use crate::input::ReadError;
 use crate::lane::Due;
 use crate::made::Turn;
@@ -30,6 +31,7 @@ use crate::report::{Counts, Report};
 use crate::rules::{Model, Once, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
+pub use clock_check::{ClockCheck, check_clocks};
 use first::FirstPass;
 
 /// Told how much is done: steps done, and steps in all.
@@ -348,6 +350,8 @@ struct Job<'o> {
     counts: Counts,
     reversed_coarse: Option<u64>,
     causality: Option<Causality>,
+    /// Links that end before they start by the raw clocks; counted only where no second pass follows.
+    reversed_raw: Option<u64>,
     done: u64,
     total: u64,
 }
@@ -363,6 +367,7 @@ impl<'o> Job<'o> {
             counts: Counts::default(),
             reversed_coarse: None,
             causality: None,
+            reversed_raw: None,
             done: 0,
             total: 0,
         }
@@ -384,6 +389,7 @@ impl<'o> Job<'o> {
             self.judge_samples(plan);
             return Ok((survey, floors));
         };
+        let raw = self.reversed_raw.map(|_| RawClocks::new(self.run, &self.clocks));
         if self.options.clock == Method::Graph && self.clocks.domain_of.len() > 1 {
             let processes: Vec<usize> = plan.streams.iter().map(|stream| stream.process).collect();
             let reversed = self.clocks.split(self.run, &log, &processes).map_err(ConvertError::Links)?;
@@ -412,6 +418,9 @@ impl<'o> Job<'o> {
             self.remarks.extend(found.remarks(&self.clocks));
             self.causality = Some(found);
         }
+        if let Some(raw) = raw {
+            self.count_reversed(&log, plan, &raw)?;
+        }
         Ok((survey, floors))
     }
 
@@ -434,9 +443,11 @@ impl<'o> Job<'o> {
         if !plan.programs.iter().any(Program::is_surveyed) {
             return Ok((Survey::default(), floors, None));
         }
-        self.total *= 2;
+        if self.reversed_raw.is_none() {
+            self.total *= 2;
+        }
         let dated = plan.programs.iter().any(|program| program.dated);
-        let wanted = self.options.causal || self.options.clock == Method::Graph;
+        let wanted = self.options.causal || self.options.clock == Method::Graph || self.reversed_raw.is_some();
         let surveyor =
             Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
         let plain = vec![None; plan.streams.len()];

@@ -2,17 +2,15 @@
 
 mod plot;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use converter::clock::{Domain, Method};
-use converter::paje::{PajeEvent, Sink};
-use converter::pipeline::convert;
+use converter::clock::Domain;
+use converter::pipeline::{ClockCheck, check_clocks};
 use converter::report::{Report, told};
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use serde_json::{Value, json};
 
 use super::Status;
@@ -53,19 +51,6 @@ pub(crate) struct Args {
     plot: Option<PathBuf>,
 }
 
-/// Takes everything and keeps nothing: the report says what is wanted.
-struct Nothing;
-
-impl Sink for Nothing {
-    fn event(&mut self, _event: &PajeEvent<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn finish(&mut self, _end: GlobalNanos) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if let Some(path) = &args.plot {
         ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
@@ -74,10 +59,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let recorded = Run::open_launches(input.path(), args.launch.launches())?;
     let begun = Instant::now();
     let chosen = options(args.dating, args.resources);
-    let mut plain = chosen.clone();
-    (plain.clock, plain.causal) = (Method::None, false);
-    let (raw, corrected) = (convert(&recorded, &plain, &mut Nothing)?, convert(&recorded, &chosen, &mut Nothing)?);
-    let shown = Shown { run: &recorded, raw: &raw, corrected: &corrected, seconds: begun.elapsed().as_secs_f64() };
+    let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &chosen)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let shown = Shown { run: &recorded, reversed_raw, corrected: &corrected, seconds };
     let mut out = term::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &shown.json()).context("cannot write")?;
@@ -105,7 +89,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 /// What is told.
 struct Shown<'r> {
     run: &'r Run,
-    raw: &'r Report,
+    /// Links that the uncorrected clocks reverse.
+    reversed_raw: u64,
     corrected: &'r Report,
     seconds: f64,
 }
@@ -117,7 +102,7 @@ impl Shown<'_> {
     }
 
     fn text(&self) -> String {
-        let Self { run, raw, corrected, .. } = *self;
+        let Self { run, reversed_raw, corrected, .. } = *self;
         let clocks = corrected.clocks.domains.len();
         let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
         let head = [
@@ -162,7 +147,7 @@ impl Shown<'_> {
         text.push_str(&format!(
             "\n{} links; reversed: {} by the raw clocks, {coarse}{} by the fitted clocks, {} in the end\n",
             corrected.counts.links,
-            raw.counts.reversed_links,
+            reversed_raw,
             self.by_clocks(),
             corrected.counts.reversed_links
         ));
@@ -180,7 +165,7 @@ impl Shown<'_> {
     }
 
     fn json(&self) -> Value {
-        let Self { run, raw, corrected, seconds } = *self;
+        let Self { run, reversed_raw, corrected, seconds } = *self;
         let domain = |domain: &Domain| {
             json!({
                 "name": domain.name,
@@ -209,7 +194,7 @@ impl Shown<'_> {
             "clocks": corrected.clocks.domains.iter().map(domain).collect::<Vec<_>>(),
             "processes": processes.collect::<Vec<_>>(),
             "links": corrected.counts.links,
-            "reversed_raw": raw.counts.reversed_links,
+            "reversed_raw": reversed_raw,
             "reversed_coarse": corrected.reversed_coarse,
             "reversed_by_clocks": self.by_clocks(),
             "reversed_corrected": corrected.counts.reversed_links,

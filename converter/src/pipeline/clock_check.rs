@@ -1,0 +1,60 @@
+//! The clock correction of a run without its conversion. One pass over the records is enough: the log of link endpoints
+//! holds all that the counts of reversed links need.
+
+use super::{ConvertError, Job, Options, plan};
+use crate::clock::{LinkEnd, LinkLog, RawClocks};
+use crate::plan::Plan;
+use crate::report::{Counts, Report};
+use crate::run::Run;
+
+/// The result of [`check_clocks`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ClockCheck {
+    /// The clock model, and links as the corrected clocks date them.
+    pub report: Report,
+    /// Links that end before they start by the uncorrected clocks.
+    pub reversed_raw: u64,
+}
+
+/// Corrects the clocks of a run, and counts the links that end before they start. Reads the records once, and only if
+/// the rules have links.
+///
+/// # Errors
+/// When the run cannot be read. Damage and losses are in the report.
+pub fn check_clocks(run: &Run, options: &Options) -> Result<ClockCheck, ConvertError> {
+    let options = Options { output: None, ..options.clone() };
+    let mut job = Job { reversed_raw: Some(0), ..Job::new(run, &options) };
+    let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    job.survey(&mut plan, &mut model, &mut symbols)?;
+    job.note_reversed(job.counts.reversed_links);
+    let reversed_raw = job.reversed_raw.unwrap_or(0);
+    let last = |stream: usize| plan.source(stream).1.blocks.last().map(|block| block.header.last_ticks);
+    let end = (0..plan.streams.len())
+        .filter_map(|stream| last(stream).map(|ticks| plan.fines[stream].date(plan.date(stream, ticks), u64::MAX)));
+    let end = end.max().unwrap_or(0);
+    Ok(ClockCheck { report: job.report(Counts::default(), end), reversed_raw })
+}
+
+impl Job<'_> {
+    /// Counts the links that end before they start, by the raw clocks and in the end.
+    pub(super) fn count_reversed(
+        &mut self,
+        log: &LinkLog,
+        plan: &Plan<'_>,
+        raw: &RawClocks,
+    ) -> Result<(), ConvertError> {
+        let process = |stream: u32| plan.streams[stream as usize].process;
+        let (mut by_raw, mut in_the_end) = (0, 0);
+        let counted = log.pairs(|start, finish| {
+            let (from, to) = (process(start.stream), process(finish.stream));
+            by_raw += u64::from(raw.is_reversed((from, start.date), (to, finish.date)));
+            let date = |end: &LinkEnd| plan.fines[end.stream as usize].date(end.date, end.ordinal);
+            in_the_end += u64::from(date(finish) < date(start));
+        });
+        counted.map_err(ConvertError::Links)?;
+        self.reversed_raw = Some(by_raw);
+        self.counts.reversed_links = in_the_end;
+        Ok(())
+    }
+}

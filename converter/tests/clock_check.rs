@@ -1,0 +1,91 @@
+//! `check_clocks` finds what a conversion finds, and reads the records once.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+#[path = "support/truth.rs"]
+mod truth;
+
+use converter::clock::Method;
+use converter::paje::{PajeEvent, Sink};
+use converter::pipeline::{Options, check_clocks, convert};
+use converter::run::Run;
+use converter::time::GlobalNanos;
+use truth::{Bursts, Scene, clocks_alone, options, write};
+
+struct Nothing;
+
+impl Sink for Nothing {
+    fn event(&mut self, _event: &PajeEvent<'_>) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _end: GlobalNanos) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes that the calling thread has read from files so far.
+fn bytes_read() -> u64 {
+    let counters = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    let count = counters.lines().find_map(|line| line.strip_prefix("rchar: "));
+    count.unwrap().parse().unwrap()
+}
+
+#[test]
+fn one_pass_finds_what_a_conversion_finds() {
+    let scenes = [
+        Scene { nodes: 3, links: 4000, ..Scene::default() },
+        Scene { nodes: 3, links: 4000, bursts: Bursts::None, ..Scene::default() },
+        Scene { nodes: 3, links: 4000, bursts: Bursts::Many(4), told_later: 1e5, ..Scene::default() },
+        Scene { nodes: 3, links: 4000, one_way: true, open: true, bursts: Bursts::None, ..Scene::default() },
+        Scene { nodes: 1, links: 2000, disagree_nanos: 1e5, ..Scene::default() },
+        Scene { nodes: 1, links: 2000, ..Scene::default() },
+    ];
+    for scene in scenes {
+        let folder = tempfile::tempdir().unwrap();
+        write(&scene, folder.path());
+        let run = Run::open(folder.path()).unwrap();
+        let raw = convert(&run, &clocks_alone(Method::None), &mut Nothing).unwrap();
+        for options in
+            [Method::Graph, Method::Bursts, Method::None].map(options).into_iter().chain([clocks_alone(Method::Graph)])
+        {
+            let expected = convert(&run, &options, &mut Nothing).unwrap();
+            let found = check_clocks(&run, &options).unwrap();
+            let what = format!("{options:?} {scene:?}");
+            assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{what}");
+            let counts = |report: &converter::report::Report| {
+                (report.counts.links, report.counts.reversed_links, report.reversed_coarse, report.causality)
+            };
+            assert_eq!(counts(&found.report), counts(&expected), "{what}");
+            assert_eq!(found.report.end, expected.end, "{what}");
+            assert_eq!(found.report.clock_faults(), expected.clock_faults(), "{what}");
+            let certain = |report: &converter::report::Report| {
+                report.clocks.domains.iter().map(|domain| domain.certified_nanos).collect::<Vec<_>>()
+            };
+            assert_eq!(certain(&found.report), certain(&expected), "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_records_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&Scene { nodes: 2, links: 200_000, ..Scene::default() }, folder.path());
+    let size: u64 = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    let run = Run::open(folder.path()).unwrap();
+    // One thread does all the work, so its counter counts all reads.
+    let mut options = Options::default();
+    options.threads = std::num::NonZeroUsize::new(1);
+    let before = bytes_read();
+    let found = check_clocks(&run, &options).unwrap();
+    let read = bytes_read() - before;
+    assert_eq!(found.report.counts.links, 200_000);
+    // The first 4096 records of a few streams show what a clock of unknown kind can tell apart.
+    assert!(read * 2 > size && read * 4 < size * 5, "{read} bytes read of {size}");
+    let before = bytes_read();
+    convert(&run, &options, &mut Nothing).unwrap();
+    let by_conversion = bytes_read() - before;
+    assert!(by_conversion * 10 > read * 17, "a conversion reads twice: {by_conversion} bytes, {read} for its clocks");
+}
