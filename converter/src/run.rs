@@ -109,13 +109,6 @@ pub enum Loss {
         /// How many the job had.
         ranks: u64,
     },
-    /// Several processes say that they are the same rank.
-    SameRank {
-        /// The first such rank.
-        rank: u64,
-        /// How often it is there.
-        times: usize,
-    },
     /// A piece of a file is damaged.
     Damage {
         /// The file.
@@ -342,6 +335,15 @@ impl Run {
         parents.next().filter(|_| parents.next().is_none())
     }
 
+    /// A remark about the first rank that several processes have. Their rows are distinct.
+    #[must_use]
+    pub fn rank_remark(&self) -> Option<String> {
+        let (rank, times) = self.same_rank()?;
+        Some(format!(
+            "{times} processes have rank {rank}: worlds that were started from one another (MPI_Comm_spawn), or several runs; their rows are distinct"
+        ))
+    }
+
     /// The first rank that is there more than once, and how often. Children of a rank are not counted.
     fn same_rank(&self) -> Option<(u64, usize)> {
         let is_child = |process: &Process| process.parent_id.is_some() || self.parent_of(process).is_some();
@@ -376,9 +378,6 @@ impl Run {
         losses.extend(self.copies.iter().map(|(file, of)| Loss::Copy { file: file.clone(), of: of.clone() }));
         if let Some((first, missing, ranks)) = self.missing_ranks() {
             losses.push(Loss::MissingRanks { first, missing, ranks });
-        }
-        if let Some((rank, times)) = self.same_rank() {
-            losses.push(Loss::SameRank { rank, times });
         }
         let clocks = missing::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {
@@ -438,10 +437,6 @@ impl fmt::Display for Loss {
                     "{missing} of {ranks} ranks left no file, the first of them {first}: are theirs on other machines?"
                 )
             }
-            Self::SameRank { rank, times } => write!(
-                f,
-                "rank {rank} is there {times} times: jobs that were started from one another (MPI_Comm_spawn), or several runs, which are mixed; those belong in folders of their own"
-            ),
             Self::Damage { file, offset, bytes, pieces, why } => {
                 write!(f, "{}: {bytes} damaged bytes, from byte {offset}: {why}", file.display())?;
                 if *pieces > 1 { write!(f, " ({pieces} pieces)") } else { Ok(()) }

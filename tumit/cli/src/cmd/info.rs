@@ -248,6 +248,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         remarks: run
             .launch_remark()
             .into_iter()
+            .chain(run.rank_remark())
             .chain(names::cut(run))
             .chain(private(run))
             .chain(census.clocks.faults())
