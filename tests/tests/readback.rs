@@ -409,7 +409,7 @@ fn dumps_are_filtered() {
         (["--level", "NTE"], "no spec of this run has a level `NTE`; did you mean `NET`?"),
         (["--interval", "5"], "write FROM..TO"),
         (["--interval", "2..1"], "it ends before it starts"),
-        (["--interval", "1h.."], "`h` is no unit"),
+        (["--interval", "1y.."], "`y` is no unit"),
     ] {
         let out = run(&[&["dump"], &args[..]].concat(), &path);
         assert!(out.status.code() == Some(2) && stderr(&out).contains(told), "{}", stderr(&out));

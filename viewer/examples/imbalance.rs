@@ -14,8 +14,8 @@ use std::path::Path;
 
 use viewer::OpenOptions;
 use viewer::filter::Pattern;
-use viewer::layout::scale::date;
 use viewer::query::{Lane, TypeKind};
+use viewer::time_text::timestamp;
 
 const COLUMNS: u32 = 20;
 
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for column in 0..COLUMNS {
         let times = rows.iter().map(|row| row[column as usize]);
         let (most, all) = (times.clone().max().unwrap_or(0), times.sum::<i64>());
-        let from = date(extent.column(column, COLUMNS).from, 1_000_000);
+        let from = timestamp(extent.column(column, COLUMNS).from, 1_000_000);
         match all {
             0 => writeln!(text, "{from:>12}  -")?,
             _ => writeln!(text, "{from:>12}  {:.2}", most as f64 * rows.len() as f64 / all as f64)?,

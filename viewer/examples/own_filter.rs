@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use viewer::OpenOptions;
 use viewer::export::{self, Format};
-use viewer::filter::{Chain, Layer, date, walk};
+use viewer::filter::{Chain, Layer, walk};
 use viewer::layout::{Options, Outline};
 use viewer::query::{
     Cell, Cells, EntityId, Facts, Interval, Lane, Listed, Model, QueryError, State, TimelineSource, TypeKind, ValueId,
@@ -111,7 +111,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let format = Format::of(Path::new(picture))?;
     let trace = viewer::open(Path::new(trace), &OpenOptions::default())?;
-    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, date(threshold)?));
+    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, viewer::time_text::parse(threshold)?));
     // Other filters take it as they take a trace.
     let chain: Chain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;

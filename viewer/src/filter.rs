@@ -39,7 +39,6 @@ pub use chain::{Chain, Entry, FieldError, FileError, Problem};
 pub use complete::{Completion, complete};
 pub use condition::{Condition, FieldTest};
 pub use layer::Layer;
-pub use parse::date;
 pub use pattern::{Pattern, Patterns};
 
 use crate::query::{Color, GlobalNanos, Interval, Look, MarkShape, QueryError, TimelineSource};
@@ -324,8 +323,8 @@ pub enum FilterError {
     /// The part of time lies outside of the trace.
     #[error(
         "nothing lies in that part of time; the trace runs from {} to {}; example: `{}`",
-        crate::layout::scale::date(extent.from, 1000),
-        crate::layout::scale::date(extent.to, 1000),
+        crate::time_text::timestamp(extent.from, 1000),
+        crate::time_text::timestamp(extent.to, 1000),
         Filter::Cut(Part { from: Some(extent.from.0), to: Some(extent.to.0) })
     )]
     OutOfTime {

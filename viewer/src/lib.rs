@@ -30,5 +30,6 @@ pub mod sim;
 pub mod stats;
 pub mod store;
 pub mod theme;
+pub mod time_text;
 
 pub use open::{IndexChoice, Indexed, OpenError, OpenOptions, make_index, open};

@@ -4,6 +4,7 @@
 
 mod address;
 mod audit;
+mod axes;
 mod basics;
 mod compare;
 mod costs;

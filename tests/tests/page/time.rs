@@ -84,7 +84,7 @@ fn the_ruler_shows_the_time_of_day_of_runs() {
     browser.wait(&format!("/^20\\d\\d-\\d\\d-\\d\\d (\\d\\d:\\d\\d:\\d\\d )?UTC$/.test({base})"));
     browser.wait("location.hash.includes('clock=utc')");
     // It is a part of the address.
-    browser.evaluate("location.reload()");
+    browser.reload();
     browser.wait("document.querySelector('#base')?.textContent.endsWith('UTC')");
     browser.wait(SETTLED);
     browser.key("d");
@@ -249,7 +249,7 @@ fn ruler(browser: &mut Browser) -> (String, Vec<(String, f64)>) {
     );
     let said = drawn[1].as_array().unwrap().iter();
     let said = said.map(|one| (one[0].as_str().unwrap().replace('\u{202f}', ""), one[1].as_f64().unwrap()));
-    (drawn[0].as_str().unwrap().to_owned(), said.collect())
+    (drawn[0].as_str().unwrap().replace('\u{a0}', " "), said.collect())
 }
 
 #[test]

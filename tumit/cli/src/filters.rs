@@ -10,6 +10,7 @@ use converter::time::GlobalNanos;
 use tumit::diag::did_you_mean;
 
 use crate::table;
+use crate::view_filters::time;
 
 /// The filters. A record passes when it fits one value of each that is given.
 #[derive(Debug, Default, clap::Args)]
@@ -30,7 +31,7 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "LEVEL")]
     level: Vec<String>,
 
-    /// Only records dated in this interval: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s, min behind
+    /// Only records dated in this interval: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
     #[arg(long, value_name = "INTERVAL", alias = "time", value_parser = interval, allow_hyphen_values = true)]
     interval: Vec<(GlobalNanos, GlobalNanos)>,
 }
@@ -118,38 +119,9 @@ fn interval(text: &str) -> Result<(GlobalNanos, GlobalNanos), String> {
     let Some((from, to)) = text.split_once("..") else {
         return Err("write FROM..TO, as in 1.5..1.6 or 250ms..".to_owned());
     };
-    let from = if from.trim().is_empty() { GlobalNanos(i64::MIN) } else { date(from)? };
-    let to = if to.trim().is_empty() { GlobalNanos(i64::MAX) } else { date(to)? };
+    let from = if from.trim().is_empty() { GlobalNanos(i64::MIN) } else { GlobalNanos(time(from)?) };
+    let to = if to.trim().is_empty() { GlobalNanos(i64::MAX) } else { GlobalNanos(time(to)?) };
     if from > to { Err("it ends before it starts".to_owned()) } else { Ok((from, to)) }
-}
-
-/// Reads a date: digits, perhaps with a point, perhaps with a unit. Exact to the nanosecond.
-fn date(text: &str) -> Result<GlobalNanos, String> {
-    let text = text.trim();
-    let number = text.trim_end_matches(char::is_alphabetic);
-    let power = match &text[number.len()..] {
-        "ns" => 0,
-        "us" | "µs" => 3,
-        "ms" => 6,
-        "" | "s" => 9,
-        "min" => return date(number).and_then(|GlobalNanos(nanos)| scaled(nanos, 60, text)),
-        unit => return Err(format!("`{unit}` is no unit: write ns, us, ms, s or min")),
-    };
-    let number = number.trim_end();
-    let (negative, digits) = number.strip_prefix('-').map_or((false, number), |digits| (true, digits));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let wrong = || format!("`{text}` is no date: write 1.5, 250ms or 1000ns");
-    if whole.len() + fraction.len() == 0 || !(whole.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong());
-    }
-    let fraction = &fraction[..fraction.len().min(power)];
-    let padded = format!("{whole}{fraction:0<power$}");
-    let nanos: i64 = padded.parse().ok().ok_or_else(|| format!("`{text}` is too large"))?;
-    Ok(GlobalNanos(if negative { -nanos } else { nanos }))
-}
-
-fn scaled(nanos: i64, by: i64, text: &str) -> Result<GlobalNanos, String> {
-    nanos.checked_mul(by).map(GlobalNanos).ok_or_else(|| format!("`{text}` is too large"))
 }
 
 #[cfg(test)]
@@ -164,7 +136,8 @@ mod tests {
         assert_eq!(read("..0.000000001"), Ok((i64::MIN, 1)));
         assert_eq!(read("7ns..2.5us"), Ok((7, 2500)));
         assert_eq!(read("-1..2min"), Ok((-1_000_000_000, 120_000_000_000)));
-        for wrong in ["1", "2..1", "x..", "1h..2h", "..", "1.2.3..", "99999999999999.."] {
+        assert_eq!(read("1h30min..2d"), Ok((5_400_000_000_000, 172_800_000_000_000)));
+        for wrong in ["1", "2..1", "x..", "1y..2y", "..", "1.2.3..", "99999999999999.."] {
             assert_eq!(interval(wrong).is_err(), wrong != "..", "{wrong}");
         }
         assert_eq!(interval(".."), Ok((GlobalNanos(i64::MIN), GlobalNanos(i64::MAX))));

@@ -30,6 +30,11 @@ pub(crate) fn interval(text: &str) -> Result<Part, String> {
     text.parse().map_err(|expected: String| format!("expected {expected}"))
 }
 
+/// A time, as a value of an option.
+pub(crate) fn time(text: &str) -> Result<i64, String> {
+    viewer::time_text::parse(text).map_err(|expected| format!("expected {expected}"))
+}
+
 /// A wrong expression is told with what could have been written.
 fn filter(text: &str) -> Result<Filter, String> {
     text.parse().map_err(|error: viewer::filter::FilterError| error.to_string())

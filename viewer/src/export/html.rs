@@ -15,6 +15,9 @@ use crate::theme::font::FAMILY;
 /// The picture's titles are what browsers show at the pointer.
 const SCRIPT: &str = include_str!("zoom.js");
 
+/// Times as text and the ticks of time axes, as on the page. It is a module there and a part of the script here.
+static AXIS: LazyLock<String> = LazyLock::new(|| include_str!("../ui/axis.js").replace("\nexport ", "\n"));
+
 /// The typeface in both weights, in which texts were measured: without, names would not keep to their room.
 static FONTS: LazyLock<String> = LazyLock::new(|| {
     let regular: &[u8] = include_bytes!("../ui/font/Inter-Regular.woff2");
@@ -35,7 +38,7 @@ static FONTS: LazyLock<String> = LazyLock::new(|| {
 pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
     let title = scene.title.replace('&', "&amp;").replace('<', "&lt;");
     let paper = scene.background.map_or_else(|| "#ffffff".to_owned(), |color| color.to_string());
-    let fonts = &*FONTS;
+    let (fonts, axis) = (&*FONTS, &*AXIS);
     let part = scene.interval.map_or_else(String::new, |Interval { from, to }| {
         format!(" data-from=\"{}\" data-span=\"{}\"", from.0, to.0.saturating_sub(from.0))
     });
@@ -50,7 +53,7 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
     svg::write(scene, out)?;
     write!(
         out,
-        "\n<p>Wheel, + and −: zoom · drag, ← and →: move · Shift wheel, ↑ and ↓: scroll · double click, f: all</p>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        "\n<p>Wheel, + and −: zoom · drag, ← and →: move · Shift wheel, ↑ and ↓: scroll · double click, f: all</p>\n<script>{axis}{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 

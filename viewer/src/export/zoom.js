@@ -23,7 +23,7 @@ function begin() {
   const [duration, dates] = texts.filter((text) => y(text) < top - 20 && text.getAttribute("text-anchor") === "end");
   const ticks = make("g", {});
   const grid = svg.querySelector(":scope > line")?.getAttribute("stroke") ?? "#888";
-  for (const old of [...svg.querySelectorAll(":scope > line"), ...texts.filter((text) => Math.abs(y(text) - top + 12) < 0.1)]) old.remove();
+  for (const old of [...svg.querySelectorAll(":scope > line"), ...texts.filter((text) => [12, 26].some((above) => Math.abs(y(text) - top + above) < 0.1))]) old.remove();
   rows.before(ticks);
   const plot = make("g", {});
   plot.append(...rows.childNodes);
@@ -48,43 +48,28 @@ function begin() {
     }
   }
 
-  const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-  const unitOf = (nanos) => UNITS.find(([size]) => Math.abs(nanos) >= size) ?? UNITS[3];
-  const inUnit = (nanos, [size, name], digits) => {
-    const [sign, all, one] = [nanos < 0n ? "−" : "", nanos < 0n ? -nanos : nanos, BigInt(size)];
-    const rest = digits ? `.${String(all % one).padStart(String(size).length - 1, "0").slice(0, digits)}` : "";
-    return `${sign}${all / one}${rest} ${name}`;
-  };
-  const digitsFor = ([size], step) => { let digits = 0; for (let s = size; s > Math.max(step, 1); s /= 10) digits += 1; return digits; };
-  const date = (nanos, resolution) => { const unit = unitOf(Number(nanos)); return nanos === 0n ? "0 s" : inUnit(nanos, unit, digitsFor(unit, resolution)); };
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = "11px Inter, Arial, sans-serif";
+  const measure = (text) => pen.measureText(text).width;
 
   // The part shown, as shares of the whole.
   let [a, b] = [0, 1];
   function ruler() {
     const [first, seen] = [a * whole, (b - a) * whole];
-    const least = (seen * 92) / width;
-    let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-    step = Math.max(1, Math.round(step * [1, 2, 5, 10].find((factor) => step * factor >= least || factor === 10)));
-    const big = BigInt(step);
-    const begin = start + BigInt(Math.ceil(first));
-    let at = (begin / big) * big;
-    if (at < begin) at += big;
-    // Far from zero only what changes is said at each tick.
-    const zero = Number(at) / step > 1e6 ? at : 0n;
-    const unit = unitOf(zero ? step * 10 : Math.max(Math.abs(Number(begin)), Math.abs(Number(begin) + seen)));
+    const { base, ticks: found } = placed(width, measure, (spacing) => timeTicks(start, first, first + seen, width, spacing));
     const marks = [];
-    if (zero) marks.push(make("text", { x: left - 12, y: top - 12, "font-size": 11, "text-anchor": "end", fill: muted }, date(zero, step)));
-    for (; Number(at - start) <= first + seen; at += big) {
-      const x = left + ((Number(at - start) - first) / seen) * width;
-      const anchor = x < left + 24 ? "start" : x > left + width - 24 ? "end" : "middle";
-      marks.push(make("line", { x1: x, x2: x, y1: top - 6, y2: top + height, stroke: grid }));
-      marks.push(make("text", { x, y: top - 12, "font-size": 11, "text-anchor": anchor, fill: muted }, (zero ? "+" : "") + inUnit(at - zero, unit, digitsFor(unit, step))));
+    const text = { y: top - 12, "font-size": 11, fill: muted };
+    // Without room left of the ruler, it is above it.
+    if (base) marks.push(make("text", measure(base) <= left - 24 ? { ...text, x: left - 12, "text-anchor": "end" } : { ...text, x: 12, y: top - 26 }, base));
+    for (const { x, center, label } of found) {
+      marks.push(make("line", { x1: left + x, x2: left + x, y1: top - 6, y2: top + height, stroke: grid }));
+      if (label !== null) marks.push(make("text", { ...text, x: left + center, "text-anchor": "middle" }, label));
     }
     ticks.replaceChildren(...marks);
-    const long = BigInt(Math.round(seen));
-    duration.textContent = date(long, seen / 1e4);
-    const end = begin + long;
-    dates.textContent = `${date(begin, seen / 1000)} – ${date(end, seen / 1000)}`;
+    const begin = start + BigInt(Math.ceil(first));
+    const end = begin + BigInt(Math.round(seen));
+    duration.textContent = durationText(seen, 4);
+    dates.textContent = `${timestampText(begin, seen / 1000)} – ${timestampText(end, seen / 1000)}`;
   }
 
   let asked = 0;

@@ -13,6 +13,7 @@ use super::{
     Rank, Reduction,
 };
 use crate::query::{Color, Look, MarkShape};
+use crate::time_text;
 
 pub(super) use self::example::example;
 pub(super) use self::token::{
@@ -467,10 +468,11 @@ impl<'a> Reader<'a> {
     }
 
     fn nanos(&mut self) -> Result<i64, FilterError> {
-        let text = self.name("a time such as 10us or 0.5")?;
-        date(&text).map_err(|_sentence| {
+        const EXPECTED: &str = "a time such as 10us, 0.5 or 1h 30min";
+        let text = self.name(EXPECTED)?;
+        time_text::parse(&text).map_err(|_sentence| {
             self.at -= 1;
-            self.expected("a time such as 10us or 0.5")
+            self.expected(EXPECTED)
         })
     }
 
@@ -501,7 +503,7 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (from, to) = text.split_once("..").ok_or("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
-        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { date(text).map(Some) };
+        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { time_text::parse(text).map(Some) };
         let part = Self { from: bound(from)?, to: bound(to)? };
         if part.from.zip(part.to).is_some_and(|(from, to)| from >= to) {
             return Err("a part of time whose start comes before its end, such as 0.2..0.4".to_owned());
@@ -514,52 +516,4 @@ impl FromStr for Part {
 fn color(text: &str) -> Option<Color> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
     u32::from_str_radix(digits, 16).ok().map(crate::theme::rgb)
-}
-
-/// Reads a date or a time: seconds, or a number with a unit (`ns`, `us`, `ms`, `s`), as nanoseconds; exact, by digits. Digits beyond a
-/// nanosecond are dropped.
-///
-/// # Errors
-/// A sentence that says what could have been written.
-pub fn date(text: &str) -> Result<i64, String> {
-    let wrong = || format!("a date in seconds such as 0.25, or with a unit such as 250ms, which `{text}` is not");
-    let text = text.trim();
-    let units = [("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)];
-    let (number, power) =
-        units.iter().find_map(|(name, power)| Some((text.strip_suffix(name)?.trim_end(), *power))).unwrap_or((text, 9));
-    let (negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.len() + part.len() == 0 || !digits(whole) || !digits(part) {
-        return Err(wrong());
-    }
-    let part = &part[..part.len().min(power)];
-    let shift = 10_i64.pow(u32::try_from(power - part.len()).unwrap_or(0));
-    let nanos =
-        format!("{whole}{part}").parse::<i64>().ok().and_then(|digits| digits.checked_mul(shift)).ok_or_else(wrong)?;
-    Ok(if negative { -nanos } else { nanos })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn dates_are_read_exactly() {
-        let cases = [
-            ("0.2", 200_000_000),
-            ("1", 1_000_000_000),
-            ("250ms", 250_000_000),
-            ("1.5 us", 1_500),
-            ("12.345678901s", 12_345_678_901),
-            ("-3ns", -3),
-            (".5", 500_000_000),
-        ];
-        for (text, nanos) in cases {
-            assert_eq!(date(text), Ok(nanos), "{text}");
-        }
-        for text in ["", "s", "1e3", "0.2.3", "1h", "99999999999999999999"] {
-            assert!(date(text).is_err_and(|why| why.contains("in seconds such as")), "{text}");
-        }
-    }
 }

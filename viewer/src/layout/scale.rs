@@ -1,6 +1,7 @@
-//! Time as pixels: the scale of a picture, its ticks, and how dates and durations are written.
+//! Time as pixels: the scale of an image and the ticks and labels of its ruler. `ui/axis.js` has the same rules.
 
 use crate::query::{GlobalNanos, Interval};
+use crate::time_text::{DAY, HOUR, LONG, MINUTE, SECOND, in_parts, in_unit, timestamp, unit_of};
 
 /// Maps an interval of time to `width` units from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,22 +15,46 @@ pub struct TimeScale {
 /// A line of the ruler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where it is, in the units of the scale.
+    /// Its place in units of the scale.
     pub x: f32,
-    /// What is written at it.
-    pub label: String,
+    /// Its label, if there is room for it.
+    pub label: Option<Label>,
+}
+
+/// The text at a tick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// The text.
+    pub text: String,
+    /// The place of its middle. At an edge of the scale it differs from the tick's, so that the label is not cut.
+    pub center: f32,
 }
 
 /// The ruler of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ruler {
-    /// The date that the labels count from, when they would be too long otherwise.
+    /// The timestamp that the labels count from, if they would be too long otherwise.
     pub base: Option<String>,
     /// The ticks, by time.
     pub ticks: Vec<Tick>,
 }
 
-const UNITS: [(i64, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")];
+/// Least distance of ticks.
+const SPACING: f32 = 92.0;
+/// Least space between labels.
+const GAP: f32 = 8.0;
+/// Labels with the numbers of more steps than this count from a base.
+const MOST_STEPS: f64 = 1e6;
+/// Steps of a ruler of long times, in seconds; days follow.
+const LONG_STEPS: [i64; 17] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
+
+/// Ticks whose labels are not placed yet.
+#[derive(Default)]
+struct Ticks {
+    base: Option<String>,
+    /// Place and text.
+    all: Vec<(f32, String)>,
+}
 
 impl TimeScale {
     /// Length of the interval in nanoseconds, at least 1.
@@ -48,41 +73,86 @@ impl TimeScale {
         x.clamp(-1e5, f64::from(self.width) + 1e5) as f32
     }
 
-    /// The ruler, with ticks at least `spacing` apart.
+    /// The ruler. `measure` is the width of a label in units of the scale. No label reaches beyond the scale or into
+    /// another one: ticks are as far apart as their labels need, and a label at an edge is moved or left out.
     #[must_use]
+    pub fn ruler(&self, measure: impl Fn(&str) -> f32) -> Ruler {
+        const ROUNDS: usize = 8;
+        let mut spacing = SPACING;
+        let mut ticks = self.ticks(spacing);
+        for _ in 0..ROUNDS {
+            let widest = ticks.all.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
+            let apart = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
+            if widest + GAP <= apart {
+                break;
+            }
+            spacing = (widest + GAP).max(spacing * 1.2);
+            ticks = self.ticks(spacing);
+        }
+        let mut free = 0.0;
+        let place = |(x, text): (f32, String)| {
+            let half = measure(&text) / 2.0;
+            // Beyond the right edge there is no place, even if the label is wider than the scale.
+            let center = x.min(self.width - half).max(half);
+            let fits = center - half >= free && center + half <= self.width;
+            if fits {
+                free = center + half + GAP;
+            }
+            Tick { x, label: fits.then_some(Label { text, center }) }
+        };
+        Ruler { base: ticks.base, ticks: ticks.all.into_iter().map(place).collect() }
+    }
+
+    /// Ticks at least `spacing` apart.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a number of ticks")]
-    pub fn ruler(&self, spacing: f32) -> Ruler {
+    fn ticks(&self, spacing: f32) -> Ticks {
         let (from, to) = (self.interval.from.0, self.interval.to.0);
         if to <= from || self.width <= 0.0 {
-            return Ruler::default();
+            return Ticks::default();
         }
-        let least = (self.nanos() as f64 * f64::from(spacing) / f64::from(self.width)).ceil();
-        let step = step_of_at_least(least as i64);
-        let largest = from.unsigned_abs().max(to.unsigned_abs()) as f64;
-        // Labels of more than six digits count from a base instead.
-        let base = if largest / step as f64 > 1e6 { Some(base_of(from, step)) } else { None };
+        let least = (self.nanos() as f64 * f64::from(spacing) / f64::from(self.width)).ceil() as i64;
+        let farthest = from.saturating_abs().max(to.saturating_abs());
+        let is_long = farthest >= LONG;
+        let step = if is_long && least > SECOND { long_step_of_at_least(least) } else { step_of_at_least(least) };
+        let base = if is_long {
+            // A label has two parts at most: days and hours, hours and minutes, or minutes and seconds.
+            let is_fine = step < SECOND || step < MINUTE && farthest >= HOUR || step < HOUR && farthest >= DAY;
+            is_fine.then(|| long_base_of(from, step))
+        } else {
+            (farthest as f64 / step as f64 > MOST_STEPS).then(|| base_of(from, step))
+        };
         let zero = base.map_or(0, |base| base.0);
-        let unit = unit_of(if base.is_some() { step.saturating_mul(100) } else { (largest as i64).max(1) });
-        let digits = decimals(step, unit.0);
+        let largest = match base {
+            Some(_) if !is_long => step.saturating_mul(100),
+            Some(_) => to.saturating_sub(zero),
+            None => farthest.max(1),
+        };
+        let sign = if base.is_some() { "+" } else { "" };
         let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) != 0);
-        let ticks = (first..)
+        let all = (first..)
             .map_while(|n| n.checked_mul(step).filter(|&at| at <= to))
-            .map(|at| {
-                let sign = if base.is_some() { "+" } else { "" };
-                Tick { x: self.x(GlobalNanos(at)), label: format!("{sign}{}", in_unit(at - zero, unit, digits)) }
-            })
+            .map(|at| (self.x(GlobalNanos(at)), format!("{sign}{}", label(at.saturating_sub(zero), step, largest))))
             .collect();
-        Ruler { base: base.map(|(at, round)| date(GlobalNanos(at), round)), ticks }
+        Ticks { base: base.map(|(at, round)| timestamp(GlobalNanos(at), round)), all }
     }
 }
 
-/// The smallest of 1, 2, 5 × 10ⁿ nanoseconds that is not less.
-fn step_of_at_least(nanos: i64) -> i64 {
+/// The text at a tick of a ruler with this step whose farthest label is `largest` from 0.
+fn label(nanos: i64, step: i64, largest: i64) -> String {
+    if largest < LONG {
+        let unit = unit_of(largest);
+        return in_unit(nanos, unit, decimals(step, unit.0));
+    }
+    in_parts(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)
+}
+
+/// The smallest of 1, 2, 5 × 10ⁿ that is not less.
+fn step_of_at_least(least: i64) -> i64 {
     let mut decade = 1_i64;
     loop {
         for factor in [1, 2, 5] {
             let step = decade.saturating_mul(factor);
-            if step >= nanos {
+            if step >= least {
                 return step;
             }
         }
@@ -90,7 +160,14 @@ fn step_of_at_least(nanos: i64) -> i64 {
     }
 }
 
-/// A round date at or before `from`, and how round it is: much coarser than the step.
+/// The smallest round part or multiple of a minute, an hour or a day that is not less.
+fn long_step_of_at_least(least: i64) -> i64 {
+    let steps = LONG_STEPS.into_iter().map(|seconds| seconds * SECOND);
+    let days = || step_of_at_least(least / DAY + i64::from(least % DAY > 0)).saturating_mul(DAY);
+    steps.into_iter().find(|&step| step >= least).unwrap_or_else(days)
+}
+
+/// A round timestamp at or before `from`, much coarser than the step, and its resolution.
 fn base_of(from: i64, step: i64) -> (i64, i64) {
     let coarse = step.saturating_mul(1000);
     let mut round = 1_i64;
@@ -100,10 +177,12 @@ fn base_of(from: i64, step: i64) -> (i64, i64) {
     (from.div_euclid(round).saturating_mul(round), round)
 }
 
-/// The unit in which a length is written.
-fn unit_of(nanos: i64) -> (i64, &'static str) {
-    let size = nanos.unsigned_abs();
-    UNITS.into_iter().find(|&(unit, _)| size >= unit.unsigned_abs()).unwrap_or((1, "ns"))
+/// A round timestamp at or before `from`, about as long before it as the ruler is, and its resolution.
+fn long_base_of(from: i64, step: i64) -> (i64, i64) {
+    const STEPS: i64 = 20;
+    let mut rounds = (0..=10).map(|power| 10_i64.pow(power)).chain([MINUTE, LONG, HOUR, DAY]);
+    let round = rounds.find(|&round| round >= step.saturating_mul(STEPS)).unwrap_or(DAY);
+    (from.div_euclid(round).saturating_mul(round), round)
 }
 
 /// Digits after the point that a step needs in a unit.
@@ -117,102 +196,108 @@ fn decimals(step: i64, unit: i64) -> usize {
     digits
 }
 
-/// A number of nanoseconds in a unit, with so many decimals, exactly, by integers.
-fn in_unit(nanos: i64, (unit, name): (i64, &str), digits: usize) -> String {
-    let (unit, size) = (unit.unsigned_abs(), nanos.unsigned_abs());
-    let scale = 10_u64.pow(u32::try_from(digits).unwrap_or(0).min(9));
-    let scaled = (u128::from(size) * u128::from(scale) + u128::from(unit) / 2) / u128::from(unit);
-    let (whole, part) = (scaled / u128::from(scale), scaled % u128::from(scale));
-    let sign = if nanos < 0 && scaled > 0 { "−" } else { "" };
-    let whole = grouped(u64::try_from(whole).unwrap_or(u64::MAX));
-    if digits == 0 { format!("{sign}{whole} {name}") } else { format!("{sign}{whole}.{part:0digits$} {name}") }
-}
-
-/// A count with its thousands set apart by narrow spaces.
-#[must_use]
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3 * 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A date, precise to about `resolution` nanoseconds.
-#[must_use]
-pub fn date(time: GlobalNanos, resolution: i64) -> String {
-    if time.0 == 0 {
-        return "0 s".to_owned();
-    }
-    let unit = unit_of(time.0);
-    in_unit(time.0, unit, decimals_to(resolution, unit.0))
-}
-
-/// Digits after the point so that the last one is no coarser than the resolution.
-fn decimals_to(resolution: i64, unit: i64) -> usize {
-    let (mut digits, mut size) = (0, unit);
-    while size > resolution.max(1) {
-        size /= 10;
-        digits += 1;
-    }
-    digits
-}
-
-/// A duration with four significant digits.
-#[must_use]
-pub fn duration(nanos: i64) -> String {
-    let unit = unit_of(nanos);
-    let whole = nanos.unsigned_abs() / unit.0.unsigned_abs();
-    let digits = if unit.0 == 1 { 0 } else { 4_usize.saturating_sub(whole.max(1).to_string().len()) };
-    in_unit(nanos, unit, digits)
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::theme::font::{Weight, width};
 
     fn scale(from: i64, to: i64, width: f32) -> TimeScale {
         TimeScale { interval: Interval { from: GlobalNanos(from), to: GlobalNanos(to) }, width }
     }
 
+    fn measure(text: &str) -> f32 {
+        width(text, 11.0, Weight::Regular)
+    }
+
     fn labels(from: i64, to: i64) -> Vec<String> {
-        scale(from, to, 600.0).ruler(100.0).ticks.into_iter().map(|tick| tick.label).collect()
+        let ruler = scale(from, to, 600.0).ruler(measure);
+        ruler.ticks.into_iter().filter_map(|tick| tick.label).map(|label| label.text).collect()
     }
 
     #[test]
     fn ticks_are_round_and_have_sane_units() {
-        assert_eq!(labels(0, 1_000_000_000), ["0.0 s", "0.2 s", "0.4 s", "0.6 s", "0.8 s", "1.0 s"]);
+        assert_eq!(labels(0, SECOND), ["0.0 s", "0.2 s", "0.4 s", "0.6 s", "0.8 s", "1.0 s"]);
         assert_eq!(labels(120_000, 610_000), ["200 µs", "300 µs", "400 µs", "500 µs", "600 µs"]);
         assert_eq!(labels(0, 12), ["0 ns", "2 ns", "4 ns", "6 ns", "8 ns", "10 ns", "12 ns"]);
         assert_eq!(labels(-2_000_000, 2_000_000), ["−2 ms", "−1 ms", "0 ms", "1 ms", "2 ms"]);
+        assert_eq!(labels(0, 9 * MINUTE), ["0 s", "100 s", "200 s", "300 s", "400 s", "500 s"]);
+    }
+
+    #[test]
+    fn long_spans_have_minutes_hours_and_days() {
+        assert_eq!(labels(0, 15 * MINUTE), ["0 min", "5 min", "10 min", "15 min"]);
+        assert_eq!(labels(0, 2 * HOUR), ["0 min", "30 min", "1 h", "1 h 30 min", "2 h"]);
+        assert_eq!(labels(0, 3 * DAY), ["0 h", "12 h", "1 d", "1 d 12 h", "2 d", "2 d 12 h", "3 d"]);
+        assert_eq!(labels(0, 400 * DAY), ["0 d", "100 d", "200 d", "300 d", "400 d"]);
+        assert_eq!(labels(-2 * DAY, 0), ["−2 d", "−1 d 12 h", "−1 d", "−12 h", "0 h"]);
     }
 
     #[test]
     fn deep_zooms_count_from_a_base() {
-        let ruler = scale(12_345_678_000, 12_345_679_000, 600.0).ruler(100.0);
+        let ruler = scale(12_345_678_000, 12_345_679_000, 600.0).ruler(measure);
         assert_eq!(ruler.base.as_deref(), Some("12.345 s"));
-        assert_eq!(ruler.ticks[0].label, "+678.0 µs");
-    }
-
-    #[test]
-    fn dates_and_durations_are_exact() {
-        assert_eq!(date(GlobalNanos(1_234_567_890), 1), "1.234567890 s");
-        assert_eq!(date(GlobalNanos(1_234_567_890), 1_000_000), "1.235 s");
-        assert_eq!(duration(47_123_456), "47.12 ms");
-        assert_eq!(duration(999), "999 ns");
-        assert_eq!(duration(1_500), "1.500 µs");
-        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(ruler.ticks[0].label.as_ref().unwrap().text, "+678.0 µs");
+        let from = 399 * DAY + 23 * HOUR + 58 * MINUTE + 7 * SECOND;
+        for (span, base, first) in [
+            (HOUR, "399 d", "+1 d"),
+            (MINUTE, "399 d 23 h 50 min", "+490 s"),
+            (SECOND, "399 d 23 h 58 min", "+7.0 s"),
+            (10, "399 d 23 h 58 min 7.0000000 s", "+0 ns"),
+        ] {
+            let ruler = scale(from, from + span, 600.0).ruler(measure);
+            assert_eq!(
+                (ruler.base.as_deref(), ruler.ticks[0].label.as_ref().unwrap().text.as_str()),
+                (Some(base), first)
+            );
+        }
     }
 
     #[test]
     fn extreme_intervals_do_not_overflow() {
         let wide = scale(i64::MIN, i64::MAX, 100.0);
         assert!(wide.x(GlobalNanos(i64::MAX)).is_finite());
-        assert!(wide.ruler(90.0).ticks.len() < 10);
-        assert!(scale(5, 5, 100.0).ruler(90.0).ticks.is_empty());
+        assert!(wide.ruler(measure).ticks.len() < 10);
+        assert!(scale(5, 5, 100.0).ruler(measure).ticks.is_empty());
+    }
+
+    /// Intervals from 10 ns to 400 days, at any distance from 0 up to 400 days.
+    fn intervals() -> impl Strategy<Value = (i64, i64)> {
+        let length = |least: f64| {
+            (least.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| {
+                #[expect(clippy::cast_possible_truncation, reason = "below 2⁶³")]
+                let nanos = power.exp() as i64;
+                nanos
+            })
+        };
+        let from = prop_oneof![Just(0), length(1.0), length(1.0).prop_map(|nanos| -nanos)];
+        (from, length(10.0)).prop_map(|(from, span)| (from, from + span))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn labels_neither_overlap_nor_are_cut((from, to) in intervals(), wide in 40.0_f32..4000.0) {
+            let ruler = scale(from, to, wide).ruler(measure);
+            let mut free = 0.0;
+            let mut texts = Vec::new();
+            for tick in &ruler.ticks {
+                prop_assert!((-0.01..=wide + 0.01).contains(&tick.x));
+                let Some(label) = &tick.label else { continue };
+                let half = measure(&label.text) / 2.0;
+                prop_assert!(label.center - half >= free, "{ruler:?}");
+                prop_assert!(label.center + half <= wide + 0.01, "{ruler:?}");
+                // A label is at its tick, but for those at the edges.
+                prop_assert!((label.center - tick.x).abs() < half + 0.01, "{ruler:?}");
+                prop_assert!(!texts.contains(&&label.text), "{ruler:?}");
+                free = label.center + half;
+                texts.push(&label.text);
+            }
+            // Where there is room there is a ruler.
+            prop_assert!(wide < 400.0 || texts.len() >= 2, "{ruler:?}");
+            prop_assert!(wide < 1000.0 || texts.len() >= 3, "{ruler:?}");
+        }
     }
 }

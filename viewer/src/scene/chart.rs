@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::apart::apart;
 use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
-use crate::layout::scale::{TimeScale, date, duration};
+use crate::layout::scale::TimeScale;
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
 use crate::looks;
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, ValueId};
 use crate::theme::{Paint, Theme};
+use crate::time_text::{duration, timestamp};
 use converter::paje::{Color, Look};
 
 /// Lanes that are worth a thread: a row may have one, or as many as calls are deep.
@@ -285,10 +286,10 @@ impl<'a> Context<'a> {
         let nanos = life.to.0.saturating_sub(life.from.0);
         let path = self.paths.get(row).map_or("", String::as_str);
         if nanos == 0 {
-            return format!("{name}, {path}, at {}", date(life.from, 1));
+            return format!("{name}, {path}, at {}", timestamp(life.from, 1));
         }
         let resolution = (nanos / 1000).max(1);
-        let (from, to) = (date(life.from, resolution), date(life.to, resolution));
+        let (from, to) = (timestamp(life.from, resolution), timestamp(life.to, resolution));
         format!("{name}, {path}, {from} to {to} ({})", duration(nanos))
     }
 

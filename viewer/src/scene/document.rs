@@ -4,11 +4,12 @@ mod key;
 
 use super::chart::{View, chart};
 use super::{Anchor, Frame, Group, Item, Line, Rect, Scene, Text, legend, number};
-use crate::layout::scale::{TimeScale, date, duration, grouped};
+use crate::layout::scale::TimeScale;
 use crate::layout::{Folds, Layout, Options, Outline, Row, Strip, StripKind};
 use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
 use crate::theme::font::{self, Weight};
 use crate::theme::{Paint, Theme};
+use crate::time_text::{duration, grouped, timestamp};
 use key::Legend;
 
 /// Size and part of a document.
@@ -37,6 +38,12 @@ const LEAST_SCALE: f32 = 0.1;
 /// Pixels of the largest picture: half a gigabyte of memory, as a PNG.
 pub(crate) const MOST_PIXELS: f32 = 128e6;
 const BOUND_SIZE: f32 = 9.0;
+/// Size of the second line of the heading.
+const HEADING_SIZE: f32 = 12.5;
+/// Size of the ruler's labels.
+const RULER_SIZE: f32 = 11.0;
+/// Between the ruler and the timestamp that it counts from.
+const RULER_GAP: f32 = 12.0;
 
 /// Everything that the parts of the page share.
 struct Page<'a> {
@@ -155,7 +162,7 @@ impl Page<'_> {
     fn interval_text(&self) -> String {
         let interval = self.options.interval;
         let resolution = (self.scale.nanos() / 1000).max(1);
-        format!("{} – {}", date(interval.from, resolution), date(interval.to, resolution))
+        format!("{} – {}", timestamp(interval.from, resolution), timestamp(interval.to, resolution))
     }
 
     fn heading(&self) -> Vec<Item> {
@@ -179,25 +186,22 @@ impl Page<'_> {
         if is_empty {
             said = if said.is_empty() { "nothing is in this trace".into() } else { format!("{said}, nothing in them") };
         }
-        let title = vec![
-            Item::Text(Text::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()),
-            Item::Text(Text::new((MARGIN, MARGIN + 41.0), said, 12.5, self.theme.muted)),
-        ];
+        let mut texts = vec![Text::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()];
+        let room = right - MARGIN;
         // Of nothing there are no dates.
-        if is_empty && self.scale.nanos() <= 1 {
-            return title;
+        let mut wide = 0.0;
+        if !is_empty || self.scale.nanos() > 1 {
+            let length = Text::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink);
+            let interval = self.interval_text();
+            wide = font::width(&interval, HEADING_SIZE, Weight::Regular);
+            // A narrow image has a smaller text: it is not cut.
+            let size = HEADING_SIZE * (room / wide).min(1.0);
+            let interval = Text::new((right, MARGIN + 41.0), interval, size, self.theme.muted);
+            texts.extend([length.strong(), interval].map(|text| text.anchored(Anchor::End)));
         }
-        let dates = [
-            Item::Text(
-                Text::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink)
-                    .strong()
-                    .anchored(Anchor::End),
-            ),
-            Item::Text(
-                Text::new((right, MARGIN + 41.0), self.interval_text(), 12.5, self.theme.muted).anchored(Anchor::End),
-            ),
-        ];
-        title.into_iter().chain(dates).collect()
+        let said = font::fit(&said, HEADING_SIZE, Weight::Regular, room - wide - 20.0).unwrap_or_default();
+        texts.insert(1, Text::new((MARGIN, MARGIN + 41.0), said, HEADING_SIZE, self.theme.muted));
+        texts.into_iter().filter(|text| !text.text.is_empty()).map(Item::Text).collect()
     }
 
     /// A quiet ground behind each group of rows.
@@ -221,29 +225,32 @@ impl Page<'_> {
     }
 
     fn ruler(&self) -> Vec<Item> {
-        let ruler = self.scale.ruler(92.0);
+        let ruler = self.scale.ruler(|label| font::width(label, RULER_SIZE, Weight::Regular));
         let (top, bottom) = (self.top - 6.0, self.top + self.layout.height);
         let mut items = Vec::new();
-        for tick in &ruler.ticks {
+        for tick in ruler.ticks {
             let x = self.left + tick.x;
             let paint = Paint::solid(self.theme.grid);
             items.push(Item::Line(Line { from: (x, top), to: (x, bottom), width: 1.0, paint }));
-            let half = font::width(&tick.label, 11.0, Weight::Regular) / 2.0;
-            let anchor = if tick.x < half {
-                Anchor::Start
-            } else if tick.x > self.scale.width - half {
-                Anchor::End
-            } else {
-                Anchor::Middle
-            };
-            let at = (x, self.top - 12.0);
-            items.push(Item::Text(Text::new(at, tick.label.clone(), 11.0, self.theme.muted).anchored(anchor)));
+            items.extend(tick.label.map(|label| {
+                let at = (self.left + label.center, self.top - 12.0);
+                Item::Text(Text::new(at, label.text, RULER_SIZE, self.theme.muted).anchored(Anchor::Middle))
+            }));
         }
-        if let Some(base) = ruler.base {
-            let at = (self.left - 12.0, self.top - 12.0);
-            items.push(Item::Text(Text::new(at, base, 11.0, self.theme.muted).anchored(Anchor::End)));
-        }
+        items.extend(ruler.base.map(|base| Item::Text(self.ruler_base(base))));
         items
+    }
+
+    /// The timestamp that the ruler counts from: left of the ruler, or above it if there is too little room, as large as
+    /// it fits.
+    fn ruler_base(&self, base: String) -> Text {
+        let width = font::width(&base, RULER_SIZE, Weight::Regular);
+        if width <= self.left - 2.0 * RULER_GAP {
+            let at = (self.left - RULER_GAP, self.top - 12.0);
+            return Text::new(at, base, RULER_SIZE, self.theme.muted).anchored(Anchor::End);
+        }
+        let size = RULER_SIZE * ((self.options.width - 2.0 * RULER_GAP) / width).min(1.0);
+        Text::new((RULER_GAP, self.top - 26.0), base, size, self.theme.muted)
     }
 
     fn names(&self) -> Vec<Item> {

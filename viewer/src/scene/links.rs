@@ -9,10 +9,10 @@ use super::apart::apart;
 use super::chart::Context;
 use super::crowd::Gathered;
 use super::{Arrow, Item};
-use crate::layout::scale::grouped;
 use crate::looks;
 use crate::query::{EntityId, Interval, Link, LinkCount, QueryError, TypeId, TypeKind, ValueId};
 use crate::theme::Paint;
+use crate::time_text::grouped;
 use converter::paje::Color;
 
 /// More links of a type are counted instead of listed.

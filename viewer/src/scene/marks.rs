@@ -3,10 +3,10 @@
 use super::chart::Context;
 use super::{Frame, Item, Mark, OTHERS, Rect};
 use crate::layout::Strip;
-use crate::layout::scale::grouped;
 use crate::looks;
 use crate::query::{EventCount, Interval, QueryError, TypeId, ValueId};
 use crate::theme::Paint;
+use crate::time_text::grouped;
 
 /// Shapes on a row are this far apart, on the average, or they are counted instead.
 const APART: usize = 6;

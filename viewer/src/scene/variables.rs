@@ -3,10 +3,10 @@
 use super::chart::Context;
 use super::{Band, Cells, Curve, Frame, Item};
 use crate::layout::Strip;
-use crate::layout::scale::grouped;
 use crate::looks;
 use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
 use crate::theme::{Paint, Theme};
+use crate::time_text::grouped;
 use converter::paje::Color;
 
 /// Width of a curve.

@@ -3,8 +3,7 @@
 import { ask, drop } from "./api.js";
 import { byId, color, density, sized } from "./dom.js";
 import { drawArrow, drawScene, hit, mixture } from "./draw.js";
-import { clockRuler, isClock } from "./clock.js";
-import { ruler } from "./format.js";
+import { timeAxis } from "./clock.js";
 import { frozen, layout, setRows, toRows, toWindow, top } from "./rows.js";
 import { length, looks, view } from "./view.js";
 
@@ -275,7 +274,7 @@ export function paint() {
   const { width, height: seen } = size();
   const context = sized(canvas, width, seen);
   const stays = frozen();
-  const ticks = (isClock() ? clockRuler : ruler)(view.from, view.to, width, 92).ticks.map((tick) => Math.round(tick.x));
+  const ticks = timeAxis(width).ticks.map((tick) => Math.round(tick.x));
   const wipe = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ above, /** @type {number} */ below) => {
     if (below <= above) return;
     context.clearRect(from, above, to - from, below - above);

@@ -1,6 +1,7 @@
 // Charts of the interval, as SVG: pie, columns, durations in classes, who sends to whom, shares over time. Each has its figures as text.
 
-import { inLine, make } from "./dom.js";
+import { placed } from "./axis.js";
+import { inLine, make, textWidth } from "./dom.js";
 import { duration, grouped, percent, ruler } from "./format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -107,12 +108,15 @@ function levels(most, floor, tall, text) {
 /** Where charts with amounts at their left begin. */
 const LEFT = 34;
 
-/** Round durations between two: powers of ten, or parts of them where there are few. @param {number} from @param {number} to */
+/** Durations beyond ten minutes that are round in their units. */
+const ROUND = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864e15];
+
+/** Round durations between two: powers of ten, or parts of them where there are few; beyond ten minutes those of their units. @param {number} from @param {number} to */
 function rounds(from, to) {
   const all = (/** @type {number[]} */ parts) => {
     const found = [];
-    for (let power = 1; power <= to; power *= 10) for (const part of parts) if (part * power >= from && part * power <= to) found.push(part * power);
-    return found;
+    for (let power = 1; power < 6e11; power *= 10) for (const part of parts) if (part * power < 6e11) found.push(part * power);
+    return [...found, ...ROUND].filter((nanos) => nanos >= from && nanos <= to);
   };
   const tens = all([1]);
   return tens.length > 2 ? tens : all([1, 2, 5]);
@@ -142,8 +146,8 @@ export function histogram(name, classes, color, shares, go) {
   const ticks = marks.filter((_, at) => at % each === 0 || marks.length < 3).flatMap((nanos) => {
     const x = LEFT + (Math.log2(nanos) - first) * wide;
     const text = duration(nanos, 1);
-    const half = text.length * 2.4;
-    if (x - half < free || x + half > 280) return [];
+    const half = textWidth("9px")(text) / 2;
+    if (x - half < free || x + half > 276) return [];
     free = x + half + 6;
     return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
   });
@@ -228,8 +232,8 @@ export function curves(name, curves, { from, span }, go) {
     const { at, act } = peak(one);
     return shape("path", { d: path, fill: one.color, "data-key": `curve ${one.value}` }, `${one.name}: at most ${percent(one.shares[at])}; go there`, act);
   });
-  const { base, ticks } = ruler(from, from + span, wide, 60);
-  const dates = ticks.flatMap((tick) => tick.x + tick.label.length * 2.4 > wide + 4 ? [] : [shape("path", { d: `M${(LEFT + tick.x).toFixed(1)} 104V107`, class: "axis" }), label(LEFT + Math.max(tick.x, tick.label.length * 2.4 - LEFT), 116, tick.label, "middle")]);
+  const { base, ticks } = placed(wide, textWidth("9px"), (spacing) => ruler(from, from + span, wide, spacing), 60);
+  const dates = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT + tick.center, 116, tick.label, "middle")].filter((one) => one !== false));
   const parts = curves.map((one) => ({ name: one.name, color: one.color, size: 0, share: one.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(one).act }));
   parts.sort((a, b) => b.share - a.share);
   return make("div", {}, picture(name, 276, 120, [...areas, ...levels(most * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT} 104.5H276`, class: "axis" }), ...dates]),

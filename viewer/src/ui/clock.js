@@ -1,7 +1,10 @@
 // The time of day above the diagram: in UTC, as in the tables of the command.
 
+import { placed } from "./axis.js";
+import { textWidth } from "./dom.js";
+import { ruler } from "./format.js";
 import { note } from "./status.js";
-import { changed, tellBeside, told } from "./view.js";
+import { changed, tellBeside, told, view } from "./view.js";
 
 const SECOND = 1_000_000_000n;
 /** Steps from a second on, in seconds. */
@@ -54,12 +57,18 @@ export function clockAt(time, resolution) {
   return `${dayOf(at)} ${timeOf(at, digitsOf(resolution))} UTC`;
 }
 
+/** The time axis of the diagram, its labels placed. @param {number} width */
+export function timeAxis(width) {
+  const rule = isClock() ? clockRuler : ruler;
+  return placed(width, textWidth("11px"), (spacing) => rule(view.from, view.to, width, spacing));
+}
+
 /**
- * The ticks of a ruler with times of day. The day, and what all ticks have in common, stands before it.
+ * The ticks of a ruler with times of day, for `placed`. The day, and what all ticks have in common, stands before it.
  * @param {number} from @param {number} to @param {number} width @param {number} spacing
  * @returns {{ base: string | null, ticks: { x: number, label: string }[] }}
  */
-export function clockRuler(from, to, width, spacing) {
+function clockRuler(from, to, width, spacing) {
   if (zero === null || !(to > from) || width <= 0) return { base: null, ticks: [] };
   const least = ((to - from) * spacing) / width;
   let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));

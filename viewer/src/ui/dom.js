@@ -126,3 +126,12 @@ export function density() {
 export function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
+
+/** A pen that measures texts. */
+const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+
+/** Measures texts of a size in pixels. @param {string} size */
+export function textWidth(size) {
+  pen.font = `${size} Inter, sans-serif`;
+  return (/** @type {string} */ text) => pen.measureText(text).width;
+}

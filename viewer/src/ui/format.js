@@ -1,11 +1,9 @@
-// How dates, durations and counts are written; the same rules as layout/scale.rs.
+// How dates, durations and counts are written and read.
 
-/** @type {[number, string][]} */
-const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-const POWER = { s: 1e9, ms: 1e6, us: 1e3, "µs": 1e3, ns: 1 };
+import { durationText, timestampText, timeTicks } from "./axis.js";
 
-/** A unit at the end of a text. */
-export const UNIT = /(?:s|ms|us|µs|ns)$/;
+/** Units as users write them, in nanoseconds. @type {Record<string, bigint>} */
+const SIZES = { ns: 1n, us: 1_000n, "µs": 1_000n, ms: 1_000_000n, s: 1_000_000_000n, min: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n };
 
 /** The trace's first date in nanoseconds; dates of the page count from it. */
 let origin = 0n;
@@ -34,44 +32,17 @@ export function figure(value) {
   return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(whole) ? grouped(Number(whole)) : whole}${part ? `.${part}` : ""}`;
 }
 
-/** @param {number} nanos @returns {[number, string]} */
-function unitOf(nanos) {
-  return UNITS.find(([size]) => Math.abs(nanos) >= size) ?? UNITS[3];
-}
-
-/**
- * A whole number of nanoseconds in a unit, exactly.
- * @param {bigint} nanos @param {[number, string]} unit @param {number} digits
- */
-function inUnit(nanos, [size, name], digits) {
-  const scale = 10n ** BigInt(digits);
-  const absolute = nanos < 0n ? -nanos : nanos;
-  const scaled = (absolute * scale + BigInt(size) / 2n) / BigInt(size);
-  const sign = nanos < 0n && scaled > 0n ? "−" : "";
-  const whole = String(scaled / scale).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-  const part = digits > 0 ? "." + String(scaled % scale).padStart(digits, "0") : "";
-  return `${sign}${whole}${part} ${name}`;
-}
-
 /**
  * A date, precise to about `resolution` nanoseconds.
  * @param {number} time nanoseconds after the trace's first date @param {number} resolution
  */
 export function date(time, resolution) {
-  const absolute = origin + BigInt(Math.round(time));
-  if (absolute === 0n) return "0 s";
-  const unit = unitOf(Number(absolute));
-  let digits = 0;
-  for (let size = unit[0]; size > Math.max(resolution, 1); size /= 10) digits += 1;
-  return inUnit(absolute, unit, digits);
+  return timestampText(origin + BigInt(Math.round(time)), resolution);
 }
 
-/** A duration with four significant digits, or as many as said. @param {number} nanos @param {number} [significant] */
+/** A duration with four significant digits, or another number of them. @param {number} nanos @param {number} [significant] */
 export function duration(nanos, significant = 4) {
-  const unit = unitOf(nanos);
-  const whole = Math.floor(Math.abs(nanos) / unit[0]);
-  const digits = unit[0] === 1 ? 0 : Math.max(0, significant - String(Math.max(whole, 1)).length);
-  return inUnit(BigInt(Math.round(nanos)), unit, digits);
+  return durationText(nanos, significant);
 }
 
 /** @param {number} share from 0 to 1 */
@@ -80,50 +51,35 @@ export function percent(share) {
   return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(1)} %`;
 }
 
-/**
- * A date as someone types it: seconds, or with a unit. `null` when it is none.
- * @param {string} text @param {bigint} [zero] what it counts from @returns {number | null} nanoseconds after the trace's first date
- */
-export function parseDate(text, zero = origin) {
-  const plain = text.trim().replace(/[\s\u202f]/g, "").replace("−", "-").replace(",", ".");
-  const match = /^(-?)(\d*)(?:\.(\d*))?(s|ms|us|µs|ns)?$/.exec(plain);
-  if (!match || !(match[2] || match[3])) return null;
-  const power = Math.log10(POWER[match[4] ?? "s"]);
-  const part = (match[3] ?? "").slice(0, power).padEnd(power, "0");
-  const absolute = BigInt((match[2] || "0") + part) * (match[1] ? -1n : 1n);
-  return Number(absolute - zero);
+/** The first unit in a text. @param {string} text */
+export function unitIn(text) {
+  return /\d\s*(ns|us|µs|ms|min|s|h|d)(?![a-zµ])/.exec(text)?.[1];
 }
 
 /**
- * The ticks of a ruler.
+ * A date as someone types it: seconds, or numbers with units, the largest first. `null` if it is none.
+ * @param {string} text @param {bigint} [zero] what it counts from @returns {number | null} nanoseconds after the trace's first date
+ */
+export function parseDate(text, zero = origin) {
+  const plain = text.replace(/\s/g, "").replace("−", "-").replace(/,/g, ".");
+  const rest = plain.replace(/^-/, "");
+  const all = [...rest.matchAll(/(\d*)\.?(\d*)([a-zµ]*)/g)].filter(([one]) => one);
+  let [sum, above] = [0n, 0n];
+  for (const [, whole, part, unit] of all) {
+    const size = SIZES[unit || (all.length === 1 ? "s" : "")];
+    if (!size || !(whole + part) || (above && size >= above)) return null;
+    above = size;
+    const digits = part.slice(0, 18);
+    sum += BigInt(whole || "0") * size + (BigInt(digits || "0") * size) / 10n ** BigInt(digits.length);
+  }
+  if (!above || all.map(([one]) => one).join("") !== rest) return null;
+  return Number((plain.startsWith("-") ? -sum : sum) - zero);
+}
+
+/**
+ * The ticks of a ruler, for `placed`.
  * @param {number} from @param {number} to @param {number} width @param {number} spacing
- * @returns {{ base: string | null, ticks: { x: number, label: string }[] }}
  */
 export function ruler(from, to, width, spacing) {
-  if (!(to > from) || width <= 0) return { base: null, ticks: [] };
-  const least = ((to - from) * spacing) / width;
-  let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  step *= [1, 2, 5, 10].find((factor) => step * factor >= least) ?? 10;
-  step = Math.max(1, Math.round(step));
-  const start = origin + BigInt(Math.ceil(from));
-  const big = BigInt(step);
-  const largest = Math.max(Math.abs(Number(start)), Math.abs(Number(origin) + to));
-  let zero = 0n;
-  let base = null;
-  if (largest / step > 1e6) {
-    const round = 10n ** BigInt(Math.ceil(Math.log10(step * 1000)));
-    zero = (start / round) * round;
-    base = date(Number(zero - origin), Number(round));
-  }
-  const unit = unitOf(base ? step * 100 : largest);
-  let digits = 0;
-  for (let size = unit[0]; size > step && step % size !== 0; size /= 10) digits += 1;
-  const ticks = [];
-  let at = (start / big) * big;
-  if (at < start) at += big;
-  for (; Number(at - origin) <= to; at += big) {
-    const x = ((Number(at - origin) - from) / (to - from)) * width;
-    ticks.push({ x, label: (base ? "+" : "") + inUnit(at - zero, unit, digits) });
-  }
-  return { base, ticks };
+  return timeTicks(origin, from, to, width, spacing);
 }

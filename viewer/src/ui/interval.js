@@ -1,7 +1,7 @@
-// The interval that is shown, typed and read: `0.2..0.4 s`, `12ms..`, `..1 s`, `200 ms + 5 ms`.
+// The interval that is shown, typed and read: `0.2..0.4 s`, `12ms..`, `..1 h 30 min`, `200 ms + 5 ms`.
 
 import { byId } from "./dom.js";
-import { date, duration, parseDate, UNIT } from "./format.js";
+import { date, duration, parseDate, unitIn } from "./format.js";
 import { note } from "./status.js";
 import { length, show, view } from "./view.js";
 
@@ -60,7 +60,7 @@ function wrong(text) {
 }
 
 /**
- * Reads an interval. An end that is left away stays the trace's; a date without a unit has that of the other.
+ * Reads an interval. An end that is left away stays the trace's; a date without a unit has the first one of the other.
  * @param {string} text @param {{ from: number, to: number }} shown
  * @returns {{ from: number, to: number } | { wrong: string }}
  */
@@ -76,7 +76,7 @@ export function parseInterval(text, shown) {
   }
   let [first, second] = [parts[1].trim(), parts[3].trim()];
   if (first && second && parts[2] !== "+") {
-    const units = [UNIT.exec(first)?.[0], UNIT.exec(second)?.[0]];
+    const units = [unitIn(first), unitIn(second)];
     if (!units[0]) first += units[1] ?? "";
     if (!units[1]) second += units[0] ?? "";
   }

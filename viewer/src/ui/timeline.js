@@ -1,10 +1,10 @@
 // Time above the diagram: the ruler, and the whole trace with the part that is shown.
 
 import { ask } from "./api.js";
-import { clockAt, clockRuler, isClock } from "./clock.js";
+import { clockAt, isClock, timeAxis } from "./clock.js";
 import { byId, color, density, sized } from "./dom.js";
 import { drawScene } from "./draw.js";
-import { date, duration, ruler } from "./format.js";
+import { date, duration } from "./format.js";
 import { notes } from "./noted.js";
 import { length, looks, pan, show, view } from "./view.js";
 
@@ -18,16 +18,16 @@ import { length, looks, pan, show, view } from "./view.js";
 export function paintRuler(pointer, choice) {
   const [width, height] = [scale.clientWidth, scale.clientHeight];
   const context = sized(/** @type {HTMLCanvasElement} */ (scale.firstElementChild), width, height);
-  const { base, ticks } = (isClock() ? clockRuler : ruler)(view.from, view.to, width, 92);
-  byId("base").textContent = base ?? "";
+  const { base, ticks } = timeAxis(width);
+  // A number and its unit stay on one line.
+  byId("base").textContent = (base ?? "").replace(/ (?=[a-zµ])/g, "\u00a0");
   context.font = "11px Inter, sans-serif";
-  for (const { x, label } of ticks) {
+  context.textAlign = "center";
+  for (const { x, center, label } of ticks) {
     context.fillStyle = color("--grid");
     context.fillRect(Math.round(x), height - 6, 1, 6);
-    const half = context.measureText(label).width / 2;
-    context.textAlign = "center";
     context.fillStyle = color("--muted");
-    context.fillText(label, Math.min(Math.max(x, half + 1), width - half - 1), height - 11);
+    if (label !== null) context.fillText(label, center, height - 11);
   }
   const nanos = (view.to - view.from) / Math.max(width, 1);
   context.fillStyle = color("--accent");

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use viewer::filter::Part;
-use viewer::layout::scale::{date, duration, grouped};
 use viewer::query::GlobalNanos;
 use viewer::scene::number;
 use viewer::stats::{self, By, Row};
+use viewer::time_text::{duration, grouped, timestamp};
 
 use super::Status;
 use crate::remarks::Told;
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools
     path: PathBuf,
 
-    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s behind
+    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
     #[arg(long, value_name = "INTERVAL", value_parser = interval, allow_hyphen_values = true)]
     interval: Option<Part>,
 
@@ -136,11 +136,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         text
     } else {
         let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
-        let date = |time: GlobalNanos, resolution| match wall_clock {
+        let written = |time: GlobalNanos| match wall_clock {
             Some(start) => converter::wall_clock::text(start.saturating_add(time.0)),
-            None => date(time, resolution),
+            None => timestamp(time, resolution),
         };
-        let part = format!("{} to {}", date(interval.from, resolution), date(interval.to, resolution));
+        let part = format!("{} to {}", written(interval.from), written(interval.to));
         readable(&format!("{}, {part}", summary.name), &rows, wall_clock)
     };
     let mut out = term::stdout();
@@ -199,12 +199,17 @@ fn readable(title: &str, rows: &[Row], wall_clock: Option<i64>) -> String {
 fn cells(row: &Row, wall_clock: Option<i64>) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     // Of many containers together it may be more nanoseconds than 64 bits hold.
-    let lasting =
-        |s: f64| if s < 9e9 { duration((s * 1e9).round() as i64) } else { format!("{} s", grouped(s.round() as u64)) };
+    let lasting = |s: f64| {
+        if s < 9e9 {
+            duration((s * 1e9).round() as i64)
+        } else {
+            format!("{} d", grouped((s / 86_400.0).round() as u64))
+        }
+    };
     let lasts = |seconds: Option<f64>| seconds.map_or_else(String::new, lasting);
     let dated = |s: f64| match wall_clock {
         Some(start) => stats::time_of_day(s, start),
-        None => date(GlobalNanos((s * 1e9).round() as i64), 1000),
+        None => timestamp(GlobalNanos((s * 1e9).round() as i64), 1000),
     };
     let at = |seconds: Option<f64>| seconds.map_or_else(String::new, dated);
     let value = |value: Option<f64>| value.map_or_else(String::new, number);

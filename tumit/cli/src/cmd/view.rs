@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
 use viewer::export::{self, Format};
-use viewer::filter::{Chain, Part, date};
+use viewer::filter::{Chain, Part};
 use viewer::layout::{Folds, Options, Outline};
 use viewer::live::{self, Begun, Current};
 use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
@@ -26,7 +26,7 @@ use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
 use crate::term;
 use crate::trace_input::TraceInput;
-use crate::view_filters::{ViewFilters, interval};
+use crate::view_filters::{ViewFilters, interval, time};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -69,14 +69,14 @@ pub(crate) struct Args {
     /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated
     #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", help_heading = "Pictures")]
     export: Vec<PathBuf>,
-    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s behind
+    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
     #[arg(long, value_name = "INTERVAL", value_parser = interval, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help_heading = "Pictures")]
     interval: Option<Part>,
-    /// Start of the part to draw, as a date: seconds, or with a unit (ns, us, ms, s)
-    #[arg(long, value_name = "DATE", value_parser = date, allow_hyphen_values = true, help_heading = "Pictures")]
+    /// Start of the part to draw: seconds, or with units
+    #[arg(long, value_name = "DATE", value_parser = time, allow_hyphen_values = true, help_heading = "Pictures")]
     from: Option<i64>,
     /// End of the part to draw
-    #[arg(long, value_name = "DATE", value_parser = date, allow_hyphen_values = true, help_heading = "Pictures")]
+    #[arg(long, value_name = "DATE", value_parser = time, allow_hyphen_values = true, help_heading = "Pictures")]
     to: Option<i64>,
     /// Width of the picture
     #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Pictures")]
@@ -274,7 +274,7 @@ fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
     let asked = args.interval.unwrap_or(Part { from: args.from, to: args.to });
     let from = asked.from.map_or(extent.from, GlobalNanos);
     let to = asked.to.map_or(extent.to, GlobalNanos);
-    let seconds = |time: GlobalNanos| viewer::layout::scale::date(time, 1000);
+    let seconds = |time: GlobalNanos| viewer::time_text::timestamp(time, 1000);
     let all = format!("the trace runs from {} to {}", seconds(extent.from), seconds(extent.to));
     ensure!(asked == Part::default() || from < to, "the part to draw must begin before it ends; {all}");
     if asked.from.is_some_and(|from| from >= extent.to.0) || asked.to.is_some_and(|to| to <= extent.from.0) {

@@ -6,9 +6,9 @@ use converter::paje::TypeId as Ty;
 
 use crate::color;
 use crate::filter::{FilterError, attribute};
-use crate::layout::scale;
 use crate::query::{Color, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
 use crate::rows::told_apart;
+use crate::time_text;
 
 /// Most classes with edges, or different texts; one more is for what has no value, and one for all other texts.
 pub(in crate::filter) const MOST: usize = 100;
@@ -140,7 +140,7 @@ impl Classes {
 
 /// A duration without zeros at its end: `10 µs`, `1.5 ms`.
 fn time(nanos: i64) -> String {
-    let text = scale::duration(nanos);
+    let text = time_text::duration(nanos);
     match text.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
             format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))

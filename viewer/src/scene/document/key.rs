@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::layout::scale::grouped;
 use crate::query::ValueId;
 use crate::scene::{Arrow, Curve, Frame, Item, LegendEntry, LegendGroup, Mark, Rect, Text};
 use crate::theme::font::{self, Weight};
 use crate::theme::{Paint, Theme, rgb};
+use crate::time_text::grouped;
 
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;

@@ -1,0 +1,135 @@
+// Times as text, and the ticks and labels of time axes; the same rules as time_text.rs and layout/scale.rs.
+// A file that zooms has this text too, so it imports nothing.
+
+/** Least distance of ticks, and least space between labels. */
+const SPACING = 92, GAP = 8;
+/** From here on, times are written in days, hours, minutes and seconds. */
+const LONG = 600e9;
+/** @type {[number, string][]} */
+const LONG_UNITS = [[86400e9, "d"], [3600e9, "h"], [60e9, "min"], [1e9, "s"]];
+/** @type {[number, string][]} */
+const SHORT_UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+/** Steps of an axis of long times, in seconds; days follow. */
+const LONG_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
+
+/** The unit in which a short length is written. @param {number} nanos @returns {[number, string]} */
+const unitOf = (nanos) => SHORT_UNITS.find(([size]) => Math.abs(nanos) >= size) ?? SHORT_UNITS[3];
+
+/** Digits after the point so that the last one is no coarser than the resolution. @param {number} resolution @param {number} unit */
+function decimalsTo(resolution, unit) {
+  let digits = 0;
+  for (let size = unit; size > Math.max(resolution, 1); size /= 10) digits += 1;
+  return digits;
+}
+
+/** @param {bigint} count */
+const groups = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+/** A length in a unit, rounded, as a whole number of its last decimal. @param {bigint} nanos @param {number} unit @param {number} digits */
+const scaled = (nanos, unit, digits) => ((nanos < 0n ? -nanos : nanos) * 10n ** BigInt(digits) + BigInt(unit) / 2n) / BigInt(unit);
+
+/** A whole number of nanoseconds in a unit, exactly. @param {bigint} nanos @param {[number, string]} unit @param {number} digits */
+function inUnit(nanos, [unit, name], digits) {
+  const [all, scale] = [scaled(nanos, unit, digits), 10n ** BigInt(digits)];
+  const part = digits > 0 ? "." + String(all % scale).padStart(digits, "0") : "";
+  return `${nanos < 0n && all > 0n ? "−" : ""}${groups(all / scale)}${part} ${name}`;
+}
+
+/** In days, hours, minutes and seconds, rounded to one of these. Parts that are 0 are left out. @param {bigint} nanos @param {number} unit @param {number} digits */
+function inParts(nanos, unit, digits) {
+  const scale = 10n ** BigInt(digits);
+  let left = scaled(nanos, unit, digits);
+  const sign = nanos < 0n && left > 0n ? "−" : "";
+  const parts = [];
+  for (const [size, name] of LONG_UNITS.filter(([size]) => size >= unit)) {
+    const one = BigInt(size / unit) * scale;
+    const [whole, part] = [left / one, left % one];
+    if (size > unit || digits === 0) {
+      left = part;
+      if (whole > 0n || (size === unit && parts.length === 0)) parts.push(`${groups(whole)} ${name}`);
+    } else if (left > 0n || parts.length === 0) parts.push(`${whole}.${String(part).padStart(digits, "0")} ${name}`);
+  }
+  return sign + parts.join(" ");
+}
+
+/** A timestamp, precise to about `resolution` nanoseconds. @param {bigint} time @param {number} resolution */
+export function timestampText(time, resolution) {
+  if (time === 0n) return "0 s";
+  const [unit, name] = Math.abs(Number(time)) < LONG ? unitOf(Number(time)) : LONG_UNITS.find(([size]) => size <= resolution) ?? LONG_UNITS[3];
+  const digits = decimalsTo(resolution, unit);
+  return Math.abs(Number(time)) < LONG ? inUnit(time, [unit, name], digits) : inParts(time, unit, digits);
+}
+
+/** A duration with about so many significant digits. @param {number} nanos @param {number} significant */
+export function durationText(nanos, significant) {
+  const size = Math.abs(nanos);
+  const whole = BigInt(Math.round(nanos));
+  if (size >= LONG) {
+    const unit = LONG_UNITS.find(([unit]) => size / unit >= 10 ** (significant - 1))?.[0];
+    return unit ? inParts(whole, unit, 0) : inParts(whole, 1e9, 1);
+  }
+  const unit = unitOf(nanos);
+  return inUnit(whole, unit, unit[0] === 1 ? 0 : Math.max(0, significant - String(Math.max(Math.floor(size / unit[0]), 1)).length));
+}
+
+/** The smallest of 1, 2, 5 × 10ⁿ that is not less. @param {number} least */
+function stepOf(least) {
+  for (let decade = 1; ; decade *= 10) for (const factor of [1, 2, 5]) if (decade * factor >= least) return decade * factor;
+}
+
+/** @typedef {{ base: string | null, ticks: { x: number, label: string }[] }} Ticks */
+
+/**
+ * Ticks at least `spacing` apart, labels not placed yet.
+ * @param {bigint} origin what `from` and `to` count from @param {number} from @param {number} to @param {number} width @param {number} spacing @returns {Ticks}
+ */
+export function timeTicks(origin, from, to, width, spacing) {
+  if (!(to > from) || width <= 0) return { base: null, ticks: [] };
+  const least = Math.ceil(((to - from) * spacing) / width);
+  const [first, last] = [origin + BigInt(Math.ceil(from)), origin + BigInt(Math.floor(to))];
+  const farthest = Math.max(Math.abs(Number(first)), Math.abs(Number(last)));
+  const long = farthest >= LONG;
+  const step = !long || least <= 1e9 ? stepOf(least) : 1e9 * (LONG_STEPS.find((step) => step * 1e9 >= least) ?? 86400 * stepOf(least / 86400e9));
+  let round = 0;
+  // A label of long times has two parts at most: days and hours, hours and minutes, or minutes and seconds.
+  const fine = step < 1e9 || (step < 60e9 && farthest >= 3600e9) || (step < 3600e9 && farthest >= 86400e9);
+  if (!long && farthest / step > 1e6) for (round = 1; round < step * 1000; ) round *= 10;
+  if (long && fine) round = [...Array.from({ length: 11 }, (_, power) => 10 ** power), 60e9, LONG, 3600e9].find((round) => round >= step * 20) ?? 86400e9;
+  const floor = (/** @type {bigint} */ at, /** @type {bigint} */ by) => at - (((at % by) + by) % by);
+  const zero = round ? floor(first, BigInt(round)) : 0n;
+  const largest = !round ? Math.max(farthest, 1) : long ? Number(last - zero) : step * 100;
+  const unit = largest < LONG ? unitOf(largest) : LONG_UNITS.find(([unit]) => step % unit === 0) ?? LONG_UNITS[3];
+  let digits = 0;
+  for (let size = unit[0]; size > step && step % size !== 0; size /= 10) digits += 1;
+  const ticks = [];
+  const big = BigInt(step);
+  for (let at = floor(first + big - 1n, big); at <= last; at += big) {
+    const text = largest < LONG ? inUnit(at - zero, unit, digits) : inParts(at - zero, unit[0], 0);
+    ticks.push({ x: ((Number(at - origin) - from) / (to - from)) * width, label: (round ? "+" : "") + text });
+  }
+  return { base: round ? timestampText(zero, round) : null, ticks };
+}
+
+/**
+ * Places labels: none reaches beyond the axis or into another one. Ticks are as far apart as their labels need; at an edge a label is moved or left out.
+ * @param {number} width @param {(text: string) => number} measure @param {(spacing: number) => Ticks} rule @param {number} [spacing]
+ */
+export function placed(width, measure, rule, spacing = SPACING) {
+  let found = rule(spacing);
+  for (let round = 0; round < 8; round++) {
+    const widest = Math.max(0, ...found.ticks.map((tick) => measure(tick.label)));
+    const apart = Math.min(Infinity, ...found.ticks.slice(1).map((tick, at) => tick.x - found.ticks[at].x));
+    if (widest + GAP <= apart) break;
+    spacing = Math.max(widest + GAP, spacing * 1.2);
+    found = rule(spacing);
+  }
+  let free = 0;
+  const ticks = found.ticks.map(({ x, label }) => {
+    const half = measure(label) / 2;
+    const center = Math.max(Math.min(x, width - half), half);
+    const fits = center - half >= free && center + half <= width;
+    if (fits) free = center + half + GAP;
+    return { x, center, label: fits ? label : null };
+  });
+  return { base: found.base, ticks };
+}
