@@ -24,7 +24,7 @@ pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
 pub(crate) use source::{BlockPlace, Place, is_gap};
 pub(crate) use spool::Spool;
-pub(crate) use unpacked::Memory;
+pub(crate) use unpacked::{Memory, waiting_budget};
 
 use std::path::PathBuf;
 

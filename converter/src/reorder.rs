@@ -1,20 +1,26 @@
 //! One stream in order of date, although rules give some arrows other dates than their record's.
 //!
 //! A record and its arrows wait in a heap until nothing that is still to be read from the stream can be earlier. What that
-//! is, the first pass has noted for each block: so no more than the blocks that overlap in date are held.
+//! is, the first pass has noted for each block: so no more than the blocks that overlap in date are held. What has no room in
+//! memory waits in a temporary file.
+
+mod spilled;
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::io;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use tracer_format::columns::Columns;
 use tracer_format::record::Lost;
 
 use crate::clock::Fine;
-use crate::input::{BlockPlace, Memory, Place, ReadError, StreamReader};
+use crate::input::{BlockPlace, Memory, Place, ReadError, StreamReader, waiting_budget};
 use crate::merge::Dated;
 use crate::plan::{Need, Plan};
 use crate::rules::{Program, Symbols};
+use spilled::Spilled;
 
 /// A stream being read in order of date.
 #[derive(Debug)]
@@ -54,10 +60,24 @@ impl Taking {
     pub(crate) const ALL: Self = Self { wanted: |_| true, gaps: true };
 }
 
+/// Bytes of waiting items in memory, of all streams.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+/// A stream counts its bytes in [`HELD`] in steps of so many.
+const COUNTED: usize = 1 << 16;
+/// Bytes of an item without its block.
+const ITEM_BYTES: usize = size_of::<Item>();
+
 /// The records that wait.
 #[derive(Debug)]
 struct Waiting {
     heap: BinaryHeap<Reverse<Item>>,
+    /// Bytes of the items in `heap` and of their blocks.
+    held: usize,
+    /// How much of `held` is counted in [`HELD`].
+    counted: usize,
+    /// Address of the block of the last item.
+    last_block: usize,
+    spilled: Spilled,
     /// The smallest date in this block or a later one.
     floors: Vec<i64>,
     at_end: bool,
@@ -106,7 +126,7 @@ impl<'r> Feed<'r> {
         floors: Option<Vec<i64>>,
         taking: Taking,
     ) -> Self {
-        let waiting = floors.map(|floors| Waiting { heap: BinaryHeap::new(), floors, at_end: false });
+        let waiting = floors.map(Waiting::new);
         Self {
             plan,
             stream,
@@ -244,6 +264,13 @@ impl<'r> Feed<'r> {
         (date, Place::of_gap(gap.first_ticks, ordinal), Some(Rc::new(gap.encode().to_vec())))
     }
 
+    fn spill_error(&self, why: &io::Error) -> ReadError {
+        let source = io::Error::other(format!(
+            "cannot use a temporary file for records that wait: {why}; TMPDIR names another folder"
+        ));
+        ReadError { file: self.reader.process().path.clone(), offset: 0, source }
+    }
+
     /// Reads a record into the heap, arrow by arrow where they have dates of their own.
     fn read_ahead(&mut self) -> Result<bool, ReadError> {
         let Some((time, place, block)) = self.read()? else { return Ok(false) };
@@ -252,7 +279,7 @@ impl<'r> Feed<'r> {
         let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
         let Some(program) = program else {
             let item = Item { date: time, due: time, time, only: None, rank: 0, place, block: Some(block) };
-            waiting.heap.push(Reverse(item));
+            waiting.push(item);
             return Ok(true);
         };
         let scope = self.plan.scope(self.stream, program, time, (place.site, place.ordinal), place.body(&block));
@@ -261,7 +288,7 @@ impl<'r> Feed<'r> {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
             let item = |due, only| {
                 let (place, block) = (place.clone(), Some(Rc::clone(&block)));
-                Reverse(Item { date: due, due, time, only, rank: number, place, block })
+                Item { date: due, due, time, only, rank: number, place, block }
             };
             if let Some(at) = &arrow.at {
                 self.scratch.clear();
@@ -269,10 +296,10 @@ impl<'r> Feed<'r> {
                 let date = date.and_then(|date| i64::try_from(date).ok()).unwrap_or(time);
                 let first = first_not_early(&self.plan.fines[self.stream], (date, time), place.ordinal);
                 self.early += u64::from(first != date);
-                waiting.heap.push(item(first, Some(number)));
+                waiting.push(item(first, Some(number)));
             } else if !plain {
                 plain = true;
-                waiting.heap.push(item(time, None));
+                waiting.push(item(time, None));
             }
         }
         Ok(true)
@@ -294,14 +321,74 @@ fn first_not_early(fine: &Fine, (date, time): (i64, i64), ordinal: u64) -> i64 {
 }
 
 impl Waiting {
+    fn new(floors: Vec<i64>) -> Self {
+        let (heap, spilled) = (BinaryHeap::new(), Spilled::default());
+        Self { heap, held: 0, counted: 0, last_block: 0, spilled, floors, at_end: false }
+    }
+
+    fn push(&mut self, item: Item) {
+        let block = item.block.as_ref().map_or(0, |block| Rc::as_ptr(block).addr());
+        if block != self.last_block {
+            self.last_block = block;
+            self.held += item.block.as_ref().map_or(0, |block| block.len());
+        }
+        self.held += ITEM_BYTES;
+        self.heap.push(Reverse(item));
+    }
+
     /// The next item, when nothing earlier can come any more.
-    fn take(&mut self, blocks_read: usize) -> Option<Item> {
-        let Reverse(next) = self.heap.peek()?;
+    fn take(&mut self, blocks_read: usize) -> io::Result<Option<Item>> {
+        let in_memory = self.heap.peek().map(|Reverse(item)| item);
+        let (next, is_spilled) = match (in_memory, self.spilled.peek()) {
+            (Some(here), Some(there)) if there < here => (there, true),
+            (None, Some(there)) => (there, true),
+            (Some(here), _) => (here, false),
+            (None, None) => return Ok(None),
+        };
         let floor = self.floors.get(blocks_read.wrapping_sub(1)).copied().unwrap_or(i64::MIN);
         if !self.at_end && next.due > floor {
-            return None;
+            return Ok(None);
         }
-        self.heap.pop().map(|Reverse(item)| item)
+        if is_spilled {
+            return self.spilled.pop();
+        }
+        let item = self.heap.pop().map(|Reverse(item)| item);
+        // The last item of a block that the reader has left frees the block.
+        let block = item.as_ref().and_then(|item| item.block.as_ref()).filter(|block| Rc::strong_count(block) == 1);
+        self.held = self.held.saturating_sub(ITEM_BYTES + block.map_or(0, |block| block.len()));
+        if self.heap.is_empty() {
+            self.held = 0;
+        }
+        Ok(item)
+    }
+
+    /// Moves the items to a file when the waiting items of all streams have more than their share of memory.
+    fn make_room(&mut self) -> io::Result<()> {
+        if self.held.abs_diff(self.counted) < COUNTED {
+            return Ok(());
+        }
+        self.count(self.held);
+        if self.held < COUNTED || HELD.load(Relaxed) <= waiting_budget() {
+            return Ok(());
+        }
+        let mut items = std::mem::take(&mut self.heap).into_sorted_vec();
+        items.reverse();
+        self.spilled.add(items.into_iter().map(|Reverse(item)| item))?;
+        (self.held, self.last_block) = (0, 0);
+        self.count(0);
+        Ok(())
+    }
+
+    fn count(&mut self, held: usize) {
+        HELD.fetch_add(held, Relaxed);
+        HELD.fetch_sub(self.counted, Relaxed);
+        self.counted = held;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.count(0);
     }
 }
 
@@ -326,7 +413,10 @@ impl Dated for Feed<'_> {
         loop {
             let blocks = self.reader.blocks_read();
             let Some(waiting) = &mut self.waiting else { return Ok(()) };
-            let next = waiting.take(blocks);
+            let next = match waiting.make_room().and_then(|()| waiting.take(blocks)) {
+                Ok(next) => next,
+                Err(why) => return Err(self.spill_error(&why)),
+            };
             if next.is_some() || waiting.at_end {
                 let fine = &self.plan.fines[self.stream];
                 self.current = next.map(|item| Item { date: fine.date(item.due, item.place.ordinal), ..item });

@@ -314,3 +314,33 @@ fn what_does_not_go_together_is_refused() {
     let sorted = |name: &str| fs::read(dir.path().join(name).join("sorted.tmt")).unwrap();
     assert!(sorted("one.tmt") == sorted("two.tmt"));
 }
+
+/// Records that wait for the timestamp of a later record go to a file when they have no room in memory.
+#[test]
+fn records_wait_in_a_file_where_memory_is_short() {
+    const SPEC: &str = "trace t;
+level L { event tick { n: u32 } event region { since: date } }
+paje { container thread[tid: u64] \"Thread {tid}\" { state phase { whole } event seen { tick } } }
+rule tick -> mark seen = tick on thread[tid] with { n };
+rule region -> push phase = whole on thread[tid] at since -> pop phase on thread[tid];
+";
+    const PROGRAM: &str = "#include \"t_trace.h\"
+int main(void) {
+    uint32_t n;
+    const uint64_t since = tumit1_now();
+    for (n = 0; n < 40000; n++) { t_tick(n); }
+    t_region(since);
+    return 0;
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let program = tests::lang::c::build(folder.path(), tests::lang::c::GNU99, SPEC, PROGRAM, &["-O2"]);
+    let run = folder.path().join("run.tmt");
+    let _ = succeed(Command::new(program.unwrap_or_else(|error| panic!("{error}"))).env("TUMIT_TRACE", &run));
+    let convert = |memory: &str| {
+        let output = output(tumit().arg("convert").arg(&run).args(["-o", "-"]).env("TUMIT_BLOCK_MEMORY", memory));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (plenty, scarce) = (convert("512"), convert("1"));
+    assert!(plenty.lines().count() > 40_000 && plenty == scarce, "{} and {} bytes", plenty.len(), scarce.len());
+}

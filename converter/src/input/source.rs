@@ -457,6 +457,11 @@ impl Place {
         Self { id: ID_LOST, ticks: LocalTicks(ticks), site: 0, ordinal, start: 0, length: Lost::BYTES as u32 }
     }
 
+    /// A record whose fields are so many bytes, which are kept alone.
+    pub(crate) const fn detached((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
+        Self { id, ticks, site, ordinal, start: 0, length }
+    }
+
     /// Whether it stands for what is missing.
     pub(crate) const fn is_gap(&self) -> bool {
         self.id == ID_LOST

@@ -30,6 +30,11 @@ fn budget() -> usize {
     })
 }
 
+/// Bytes of records that wait for earlier ones, of all streams: beyond these they go to a file.
+pub(crate) fn waiting_budget() -> usize {
+    budget() / 4
+}
+
 /// Memory of the budget, which is given back when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(usize);

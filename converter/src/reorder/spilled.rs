@@ -1,0 +1,263 @@
+//! Items that wait for earlier ones, in sorted runs in a temporary file.
+//!
+//! A rule may give an action a timestamp far before its record. All items between wait for it, possibly all of the stream.
+//! Those for which there is no memory go to a file and are merged from there (external merge sort, Knuth, The Art of
+//! Computer Programming 3, section 5.4.1).
+
+use std::cell::{Cell, RefCell};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::rc::{Rc, Weak};
+
+use super::Item;
+use crate::input::Place;
+use crate::time::LocalTicks;
+
+/// Bytes of a run that are read at once.
+const PORTION: usize = 1 << 14;
+/// Bytes that are written at once.
+const WRITTEN_AT_ONCE: usize = 1 << 18;
+/// Runs of one level that are merged into a run of the next level.
+const MERGED: usize = 16;
+/// Bytes of an item before the fields of its record.
+const HEAD: usize = 8 + 8 + 8 + 8 + 4 + 2 + 2 + 3 + 4;
+
+thread_local! {
+    /// The file of all streams that this thread reads.
+    static FILE: RefCell<Weak<SpillFile>> = const { RefCell::new(Weak::new()) };
+}
+
+/// A temporary file without a name.
+#[derive(Debug)]
+struct SpillFile {
+    file: File,
+    /// Bytes that are in use.
+    end: Cell<u64>,
+}
+
+impl SpillFile {
+    /// The file of this thread.
+    fn of_thread() -> io::Result<Rc<Self>> {
+        FILE.with_borrow_mut(|known| {
+            if let Some(file) = known.upgrade() {
+                return Ok(file);
+            }
+            let file = Rc::new(Self { file: tempfile::tempfile()?, end: Cell::new(0) });
+            *known = Rc::downgrade(&file);
+            Ok(file)
+        })
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, self.end.get())?;
+        self.end.set(self.end.get() + bytes.len() as u64);
+        Ok(())
+    }
+}
+
+/// The items of a stream that are in the file.
+#[derive(Debug, Default)]
+pub(super) struct Spilled {
+    file: Option<Rc<SpillFile>>,
+    /// The run with the least item first.
+    runs: BinaryHeap<Reverse<Run>>,
+}
+
+/// Items in order.
+#[derive(Debug)]
+struct Run {
+    /// The least one that is left.
+    head: Item,
+    /// How often its items were merged.
+    level: u32,
+    /// Bytes of the file that were not read.
+    rest: std::ops::Range<u64>,
+    portion: Vec<u8>,
+    /// Position in `portion`.
+    at: usize,
+}
+
+impl Spilled {
+    /// Writes items, which are in order. O(log n) writes of each item, n being the number of all.
+    pub(super) fn add(&mut self, items: impl IntoIterator<Item = Item>) -> io::Result<()> {
+        self.write(items, 0)?;
+        let mut level = 0;
+        while self.runs.iter().filter(|run| run.0.level == level).count() >= MERGED {
+            let (mut merged, kept): (Vec<_>, Vec<_>) = self.runs.drain().partition(|run| run.0.level == level);
+            self.runs.extend(kept);
+            let mut source = Self { file: self.file.clone(), runs: merged.drain(..).collect() };
+            let mut failed = None;
+            let items = std::iter::from_fn(|| {
+                source.pop().unwrap_or_else(|error| {
+                    failed = Some(error);
+                    None
+                })
+            });
+            level += 1;
+            self.write(items, level)?;
+            failed.map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, items: impl IntoIterator<Item = Item>, level: u32) -> io::Result<()> {
+        let file = match &self.file {
+            Some(file) => Rc::clone(file),
+            None => Rc::clone(self.file.insert(SpillFile::of_thread()?)),
+        };
+        let mut items = items.into_iter();
+        let Some(head) = items.next() else { return Ok(()) };
+        // Items of a merge are read from the same file, never written to it: the run is in one piece.
+        let from = file.end.get();
+        let mut bytes = Vec::new();
+        for item in items {
+            encode(&item, &mut bytes);
+            if bytes.len() >= WRITTEN_AT_ONCE {
+                file.append(&bytes)?;
+                bytes.clear();
+            }
+        }
+        file.append(&bytes)?;
+        let rest = from..file.end.get();
+        self.runs.push(Reverse(Run { head: detached(&head), level, rest, portion: Vec::new(), at: 0 }));
+        Ok(())
+    }
+
+    /// The least item.
+    pub(super) fn peek(&self) -> Option<&Item> {
+        self.runs.peek().map(|run| &run.0.head)
+    }
+
+    /// Takes the least item. O(log of the number of runs), and a read for each portion.
+    pub(super) fn pop(&mut self) -> io::Result<Option<Item>> {
+        let (Some(file), Some(mut top)) = (&self.file, self.runs.peek_mut()) else { return Ok(None) };
+        match top.0.read(&file.file)? {
+            Some(next) => Ok(Some(std::mem::replace(&mut top.0.head, next))),
+            None => Ok(Some(std::collections::binary_heap::PeekMut::pop(top).0.head)),
+        }
+    }
+}
+
+impl Run {
+    /// Reads the item after the head.
+    fn read(&mut self, file: &File) -> io::Result<Option<Item>> {
+        loop {
+            let bytes = &self.portion[self.at..];
+            if let Some((item, size)) = decode(bytes) {
+                self.at += size;
+                return Ok(Some(item));
+            }
+            if self.rest.is_empty() {
+                return Ok(None);
+            }
+            // The rest of the portion is the beginning of an item.
+            self.portion.drain(..self.at);
+            self.at = 0;
+            let (kept, more) = (self.portion.len(), (self.rest.end - self.rest.start).min(PORTION as u64));
+            self.portion.resize(kept + more as usize, 0);
+            file.read_exact_at(&mut self.portion[kept..], self.rest.start)?;
+            self.rest.start += more;
+        }
+    }
+}
+
+/// The same item without the block that it is from.
+fn detached(item: &Item) -> Item {
+    let mut bytes = Vec::new();
+    encode(item, &mut bytes);
+    decode(&bytes).map_or_else(|| unreachable!("what was encoded is whole"), |(item, _)| item)
+}
+
+fn encode(item: &Item, out: &mut Vec<u8>) {
+    let Item { due, time, only, rank, place, block, .. } = item;
+    let body = block.as_ref().map_or(&[][..], |block| place.body(block));
+    for number in [due.cast_unsigned(), time.cast_unsigned(), place.ordinal, place.ticks.0] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    out.extend_from_slice(&place.site.to_le_bytes());
+    out.extend_from_slice(&place.id.to_le_bytes());
+    out.extend_from_slice(&rank.to_le_bytes());
+    out.push(only.is_some().into());
+    out.extend_from_slice(&only.unwrap_or(0).to_le_bytes());
+    #[expect(clippy::cast_possible_truncation, reason = "records are shorter than 2^24 bytes")]
+    out.extend_from_slice(&(body.len() as u32).to_le_bytes());
+    out.extend_from_slice(body);
+}
+
+/// The item at the beginning of bytes, and its size; `None` when they hold no whole one.
+fn decode(bytes: &[u8]) -> Option<(Item, usize)> {
+    let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
+    let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let half = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let short = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
+    let (due, time) = (word(0).cast_signed(), word(8).cast_signed());
+    let length = half(43) as usize;
+    let body = rest.get(..length)?;
+    let place = Place::detached((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
+    let only = (head[40] != 0).then(|| short(41));
+    let block = Some(Rc::new(body.to_vec()));
+    Some((Item { date: due, due, time, only, rank: short(38), place, block }, HEAD + length))
+}
+
+impl PartialEq for Run {
+    fn eq(&self, other: &Self) -> bool {
+        self.head == other.head
+    }
+}
+
+impl Eq for Run {}
+
+impl PartialOrd for Run {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Run {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.head.cmp(&other.head)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn item(due: i64, ordinal: u64, body: &[u8]) -> Item {
+        let place = Place::detached((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
+        let block = Some(Rc::new(body.to_vec()));
+        Item { date: due, due, time: due + 1, only: ordinal.is_multiple_of(2).then_some(4), rank: 9, place, block }
+    }
+
+    proptest! {
+        #[test]
+        fn items_come_back_in_order(runs in prop::collection::vec(prop::collection::vec((0i64..50, 0usize..40_000), 0..6), 0..40)) {
+            let mut spilled = Spilled::default();
+            let (mut ordinal, mut expected) = (0, Vec::new());
+            for run in &runs {
+                let mut items = Vec::new();
+                for (due, length) in run {
+                    ordinal += 1;
+                    let body: Vec<u8> = (0..*length).map(|at| (at as u64 + ordinal) as u8).collect();
+                    expected.push((*due, ordinal, body.clone()));
+                    items.push(item(*due, ordinal, &body));
+                }
+                items.sort();
+                prop_assert!(spilled.add(items).is_ok());
+            }
+            expected.sort();
+            let mut found = Vec::new();
+            while let Ok(Some(item)) = spilled.pop() {
+                prop_assert_eq!((item.time, item.rank, item.place.site, item.place.id), (item.due + 1, 9, 5, 7));
+                prop_assert_eq!(item.only, item.place.ordinal.is_multiple_of(2).then_some(4));
+                let block = item.block.clone().unwrap_or_default();
+                found.push((item.due, item.place.ordinal, item.place.body(&block).to_vec()));
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
