@@ -47,7 +47,7 @@ struct How<'p> {
     purpose: Purpose<'p>,
     /// Readers share the streams: each reads one in so many.
     readers: usize,
-    /// By stream, a date before which it has nothing.
+    /// By stream: a lower bound of its timestamps.
     begins: Arc<[i64]>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Reader<'p> {
     how: How<'p>,
 }
 
-/// How far a stream was read. Of one that has not begun or has ended, hardly anything is kept.
+/// State of a stream. One that has not begun or has ended uses little memory.
 enum Reading<'p> {
     Before(Opened),
     Begun(Box<Lane<'p>>),

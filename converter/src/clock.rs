@@ -334,7 +334,8 @@ fn unset(run: &Run, domains: &mut [Domain], domain_of: &[usize]) {
     domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
     for (domain, members) in domains.iter_mut().zip(members) {
         domain.told_sets = sets::find(run, &members, domain);
-        // The readings of one process: another one may have a bad day.
+        // Readings are compared within one process, so that one bad process does not spoil the
+        // others.
         let longest = members.iter().filter_map(|member| {
             let anchors = run.processes[*member].anchors.iter();
             rate::bounds(anchors, |ticks| domain.told_sets.unset(ticks), domain.hz)

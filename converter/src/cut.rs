@@ -180,8 +180,8 @@ impl Cutting<'_> {
         Missed::of(process).within(is_wanted, has_end)
     }
 
-    /// The ends of a process and its threads in the cut. A thread that ends after the interval has no end there, and a process
-    /// ends with the interval at the latest.
+    /// The ends of a process and its threads in the cut. A thread that ends after the interval has
+    /// no end in the cut. A process ends with the interval at the latest.
     fn ends(&self, process: &Process, streams: &[(usize, &Stream)]) -> Ends {
         let mut ends = Ends::of(process);
         let to = GlobalNanos(self.selection.span().1);
@@ -249,7 +249,7 @@ impl Cutting<'_> {
     }
 }
 
-/// The largest number of ticks up to `end` that is within; later ones are not. 0 when none is.
+/// The largest number of ticks up to `end` for which `is_within` holds; 0 if there is none.
 fn last_within(end: u64, is_within: impl Fn(u64) -> bool) -> u64 {
     if is_within(end) {
         return end;

@@ -1,4 +1,5 @@
-//! Identity of processes and threads: which streams belong to one thread, and names that no two processes of a run share.
+//! Identity of processes and threads: the streams of each thread, and process names that are unique
+//! in a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::input::{Process, Stream};
 use crate::run::Run;
 
-/// How a stream's thread differs from other threads of its process.
+/// Distinguishes the thread of a stream from other threads of its process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadIdentity {
     /// Number of the thread in its process, in order of creation.
@@ -24,13 +25,13 @@ pub(crate) enum Unnamed {
     /// Its thread id.
     #[default]
     Tid,
-    /// It is the main thread: its thread id is the process id.
+    /// The main thread: its thread id is the process id.
     Main,
-    /// It is the worker with this number.
+    /// The worker with this number.
     Worker(u32),
 }
 
-/// The kinds of streams that one thread may have, each at most once.
+/// The number of kinds of streams. A thread has at most one stream of each kind.
 const KINDS: usize = 4;
 
 fn kind(stream: &Stream) -> usize {
@@ -47,8 +48,8 @@ fn last_ticks(stream: &Stream) -> u64 {
 
 /// Sets the thread identity of each stream of a process. O(n log n).
 ///
-/// A thread has at most one stream of each kind. Several streams with one thread id and one kind are therefore of consecutive threads,
-/// as systems use thread ids again.
+/// A thread has at most one stream of each kind. Several streams with one thread id and one kind
+/// therefore belong to consecutive threads: operating systems reuse thread ids.
 pub(crate) fn set_threads(process: &mut Process) {
     let reuses = reuses(&process.streams);
     let mut numbers: FxHashMap<(u64, u32), u32> = FxHashMap::default();
@@ -64,7 +65,7 @@ pub(crate) fn set_threads(process: &mut Process) {
             None => next(),
         };
         let unnamed = match stream.tid {
-            // A stream whose thread is not known may be of a thread that has a name.
+            // The thread of this stream is unknown. It may be a thread that has a name.
             None => Unnamed::Tid,
             _ if !stream.name.is_empty() => Unnamed::Tid,
             Some(tid) if tid == process.pid && reuse == 0 => Unnamed::Main,
@@ -77,14 +78,14 @@ pub(crate) fn set_threads(process: &mut Process) {
     }
 }
 
-/// By stream: how many earlier threads had its thread id.
+/// By stream: the number of earlier threads with its thread id.
 fn reuses(streams: &[Stream]) -> Vec<u32> {
     let mut reuses = vec![0; streams.len()];
     let mut of_tid: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
     let mut places: FxHashMap<u64, usize> = FxHashMap::default();
     for (at, stream) in streams.iter().enumerate() {
         let Some(tid) = stream.tid else { continue };
-        // Nearly every thread id has one stream: only the others get a list.
+        // Most thread ids have one stream. Only the others get a list.
         if let Some(first) = places.get(&tid) {
             of_tid.entry(tid).or_insert_with(|| vec![*first]).push(at);
         } else {
@@ -95,7 +96,8 @@ fn reuses(streams: &[Stream]) -> Vec<u32> {
         places.sort_by_key(|at| (first_ticks(&streams[*at]), *at));
         let mut kinds: [Vec<usize>; KINDS] = Default::default();
         places.iter().for_each(|at| kinds[kind(&streams[*at])].push(*at));
-        // Each stream of the most frequent kind is of another thread; of equally frequent ones, the ordinary kind decides.
+        // Each stream of the most frequent kind belongs to a different thread. If several kinds are
+        // equally frequent, the ordinary kind decides.
         let leaders = kinds.iter().rev().max_by_key(|streams| streams.len()).cloned().unwrap_or_default();
         for at in places {
             let begun = match leaders.binary_search_by_key(&(first_ticks(&streams[at]), at), |leader| {
@@ -110,10 +112,11 @@ fn reuses(streams: &[Stream]) -> Vec<u32> {
     reuses
 }
 
-/// By process: its key, which no other process of the run has.
+/// By process: a key that is unique in the run.
 ///
-/// It is the rank, or without one the process id. Where several processes have it, what distinguishes them follows: the process id,
-/// the host, and an ordinal in order of their start.
+/// The key is the rank, or the process id if there is no rank. If several processes have the same
+/// key, the process id, the host and an ordinal in order of start are appended until the keys
+/// differ.
 pub(crate) fn process_keys(run: &Run) -> Vec<String> {
     let processes = &run.processes;
     let mut ranks: FxHashMap<u64, usize> = FxHashMap::default();
@@ -146,7 +149,7 @@ pub(crate) fn process_keys(run: &Run) -> Vec<String> {
     keys
 }
 
-/// When a process started, for an order among processes with one name: by the wall clock, as far as that is known.
+/// Start of a process for sorting processes with one name: by the wall clock if it is known.
 fn started(process: &Process) -> (u64, u64) {
     let real = process.anchors.first().map_or(0, |anchor| anchor.real_nanos);
     (real, process.streams.iter().map(first_ticks).min().unwrap_or(u64::MAX))

@@ -1,8 +1,10 @@
-//! Launches: a program that is run twice into one folder makes one run folder with two launches. Readers show one of them.
+//! Launches: a program that runs twice with one trace folder makes a run folder with two launches.
+//! Readers show one of them.
 //!
-//! Process files with equal launch ids are of one launch; files without an id, which older recorders wrote, are one
-//! launch together. Launches that overlap in time belong together as well: programs that run side by side (a server and
-//! its client, the parts of a job that were started by hand on several nodes) are one recording.
+//! Process files with equal launch ids belong to one launch. Files of older recorders have no id;
+//! they form one launch together. Launches that overlap in time are joined: programs that run side
+//! by side are one recording. Examples are a server and its client, or parts of a job that are
+//! started by hand on several nodes.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -14,7 +16,7 @@ use crate::wall_clock;
 /// Selects launches of a run folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Launches {
-    /// The launch with the latest start.
+    /// The launch that starts last.
     #[default]
     Latest,
     /// One launch by its number. Numbers count from 1 in order of time.
@@ -39,11 +41,12 @@ impl std::str::FromStr for Launches {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Launch {
-    /// Its number, from 1 in order of time.
+    /// Its number, from 1, in order of time.
     pub number: usize,
-    /// Its start and end in nanoseconds since 1970, by the real-time clocks of its hosts. `None` if no process read one.
+    /// Start and end in nanoseconds since 1970, by the real-time clocks of its hosts. `None` if no
+    /// process read such a clock.
     pub time: Option<(i64, i64)>,
-    /// How many processes it has.
+    /// Number of processes.
     pub processes: usize,
     /// Whether the selection includes it.
     pub is_read: bool,
@@ -53,7 +56,7 @@ impl Run {
     /// Opens the selected launches of a run folder. [`Run::open`] opens the latest launch.
     ///
     /// # Errors
-    /// As [`Run::open`], and if the folder has no launch of this number.
+    /// The errors of [`Run::open`], or if the folder has no launch with this number.
     pub fn open_launches(path: impl AsRef<std::path::Path>, launches: Launches) -> Result<Self, OpenError> {
         let mut run = Self::open_with(path.as_ref(), &crate::input::Lives::new())?;
         run.keep(launches)?;
@@ -90,7 +93,7 @@ impl Run {
         Ok(())
     }
 
-    /// One sentence that names the launch that is read, if the folder has several.
+    /// A sentence that names the launch that is read, if the folder has several.
     #[must_use]
     pub fn launch_remark(&self) -> Option<String> {
         let count = self.launches.len();
@@ -110,10 +113,10 @@ impl Run {
     }
 }
 
-/// The time range of a launch, and the positions of its processes.
+/// The time range of a launch and the positions of its processes.
 type Members = (Option<(i64, i64)>, Vec<usize>);
 
-/// The launches in order of time, and the positions of their processes.
+/// The launches in order of time, with the positions of their processes.
 fn launches_of(processes: &[Process]) -> Vec<Members> {
     let mut by_id: BTreeMap<&str, Members> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
@@ -122,7 +125,7 @@ fn launches_of(processes: &[Process]) -> Vec<Members> {
         members.push(at);
     }
     let mut all: Vec<Members> = by_id.into_values().collect();
-    // Groups without a time come last and join the latest launch: nothing proves that they are separate.
+    // Groups without a time come last and join the latest launch: they may belong to it.
     all.sort_by_key(|(time, members)| (time.is_none(), *time, members[0]));
     let mut launches: Vec<Members> = Vec::new();
     for (time, members) in all {
@@ -145,7 +148,8 @@ fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i6
 }
 
 impl Process {
-    /// The time range from its first reading of the real-time clock to its end or last record, nanoseconds since 1970.
+    /// From the first reading of the real-time clock to the end or the last record, in nanoseconds
+    /// since 1970.
     fn real_time(&self) -> Option<(i64, i64)> {
         let first = self.anchors.iter().min_by_key(|anchor| anchor.ticks)?;
         let last = self.anchors.iter().max_by_key(|anchor| anchor.ticks)?;
@@ -185,7 +189,7 @@ mod tests {
         assert_eq!(members(&two), [[1, 3], [0, 2]]);
         // A server and its client.
         assert_eq!(members(&[process("a", 1, 100), process("b", 50, 60)]), [[0, 1]]);
-        // Older files have no id: they are one launch.
+        // Older files have no id: they form one launch.
         assert_eq!(members(&[process("", 1, 9), process("", 50, 60)]), [[0, 1]]);
         assert_eq!(members(&[process("", 1, 9), process("new", 50, 60)]), [[0], [1]]);
         // A process without a time belongs to the latest launch.

@@ -21,7 +21,8 @@ use crate::wall_clock;
 pub struct Listed<'a> {
     /// Its date.
     pub time: GlobalNanos,
-    /// The same by the real-time clock, nanoseconds since 1970; `None` when no process of the run read one.
+    /// The timestamp by the real-time clock, nanoseconds since 1970; `None` if no process of the
+    /// run read that clock.
     pub wall_clock: Option<i64>,
     /// Position of its process in the run.
     pub process: usize,

@@ -38,7 +38,7 @@ pub(crate) struct Made {
     /// The records that stay records, and whether there are any.
     pub(crate) chunk: Chunk,
     keeps: bool,
-    /// The share of the budget that all of this takes.
+    /// Budget memory of this batch.
     pub(crate) memory: Memory,
 }
 

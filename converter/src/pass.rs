@@ -151,7 +151,8 @@ impl Pass<'_> {
     }
 }
 
-/// Merges streams that have nothing before these dates; `next` reads on in one.
+/// Merges streams. `begins` holds a lower bound of the timestamps of each stream. `next` continues
+/// to read one stream.
 fn merge<E>(
     begins: &[i64],
     mut next: impl FnMut(usize, &mut Block) -> Result<(), E>,

@@ -147,7 +147,7 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
     }
 }
 
-/// As [`convert`], without what a text output of the spec says.
+/// As [`convert`], without the text outputs of the spec.
 fn convert_rules(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
     let options = Options { output: None, ..options.clone() };
     let mut job = Job::new(run, &options);
@@ -350,7 +350,7 @@ struct Job<'o> {
     counts: Counts,
     reversed_coarse: Option<u64>,
     causality: Option<Causality>,
-    /// Links that end before they start by the raw clocks; counted only where no second pass follows.
+    /// Links that end before they start by the raw clocks. Counted only if no second pass follows.
     reversed_raw: Option<u64>,
     done: u64,
     total: u64,

@@ -29,7 +29,7 @@ pub(crate) struct Plan<'r> {
     pub(crate) prologues: Vec<String>,
     /// By process and record id: the number of the program.
     table: Vec<Vec<u32>>,
-    /// By process: the programs that run at the ends of its threads, and at its own.
+    /// By process: the programs that run when its threads end, and when it ends.
     ends: Vec<EndPrograms>,
     facts: Vec<Facts>,
     pub(crate) streams: Arc<[StreamFacts]>,
@@ -39,7 +39,7 @@ pub(crate) struct Plan<'r> {
     sources: Vec<(&'r Process, &'r Stream)>,
 }
 
-/// Numbers of the programs that run at the ends of a process and its threads.
+/// Numbers of the programs that run when a process or one of its threads ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EndPrograms {
     /// At the end of each thread.
@@ -100,7 +100,7 @@ pub(crate) fn plan_of_layouts<'r>(run: &'r Run, clocks: &mut Clocks) -> Result<(
     Ok((plan, symbols))
 }
 
-/// The programs of a schema, and what a text output begins with.
+/// The programs of a schema, and the prologue of a text output.
 type Programs = (Compiled, Option<String>);
 
 fn build<'r>(
@@ -169,9 +169,9 @@ impl<'r> Plan<'r> {
         numbers
     }
 
-    /// By stream, a date before which it has nothing.
+    /// By stream: a lower bound of its timestamps.
     pub(crate) fn begins(&self, floors: &[Option<Vec<i64>>]) -> Vec<i64> {
-        // What is missing at the beginning of a stream is dated before its first record.
+        // Records that are missing at the beginning of a stream are placed before its first record.
         if self.run.may_have_gaps() {
             return vec![i64::MIN; self.streams.len()];
         }
@@ -182,7 +182,7 @@ impl<'r> Plan<'r> {
         self.streams.iter().enumerate().map(begin).collect()
     }
 
-    /// A stream, and its process.
+    /// A stream and its process.
     pub(crate) fn source(&self, stream: usize) -> (&'r Process, &'r Stream) {
         self.sources[stream]
     }
@@ -216,7 +216,7 @@ impl<'r> Plan<'r> {
         StreamReader::new(process, stream, file)
     }
 
-    /// Whether some rule is for the ends of threads or processes.
+    /// Whether there are rules for the ends of threads or processes.
     pub(crate) fn has_end_rules(&self) -> bool {
         self.ends.iter().any(|ends| !ends.thread.is_empty() || !ends.process.is_empty())
     }
@@ -360,7 +360,7 @@ fn programs_of(
     Ok((compile_spec(&spec, schema, None, model, symbols, remarks), None))
 }
 
-/// What the records of each stream have in common.
+/// The facts that all records of a stream share.
 fn streams(run: &Run, facts: &[Facts], symbols: &mut Symbols) -> Arc<[StreamFacts]> {
     let mut streams = Vec::new();
     for ((number, process), facts) in run.processes.iter().enumerate().zip(facts) {
@@ -375,7 +375,7 @@ fn streams(run: &Run, facts: &[Facts], symbols: &mut Symbols) -> Arc<[StreamFact
                 begin: facts.clock.global_from_ticks(first),
                 pid: process.pid,
                 tid: stream.shown_tid(),
-                // A process outside a job has no rank: its place in the run stands in.
+                // A process outside a job has no rank. Its position in the run replaces the rank.
                 rank: process.rank.unwrap_or(number as u64),
                 host,
                 thread_name: symbols.intern(&stream.thread_name()),

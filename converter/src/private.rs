@@ -1,7 +1,8 @@
 //! Permissions of output files: files derived from a private trace are private.
 //!
-//! All functions that open a trace note the permissions of its files here. A file that the process creates later (output,
-//! index, notes, saved filters) is readable by the group and by others only if all inputs are.
+//! Every function that opens a trace calls [`note_input`]. A file that the process creates later
+//! (output, index, notes, saved filters) is readable by the group and by others only if all inputs
+//! are.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -9,12 +10,12 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The permission bits that are left to new files.
+/// The permission bits that new files may have.
 static LEFT: AtomicU32 = AtomicU32::new(0o777);
 
 /// Notes that the file or folder at this path is an input.
 pub fn note_input(path: &Path) {
-    // The mode of a pipe says nothing about the data.
+    // The mode of a pipe is unrelated to the data.
     if let Ok(about) = fs::metadata(path)
         && (about.is_file() || about.is_dir())
     {
@@ -22,7 +23,7 @@ pub fn note_input(path: &Path) {
     }
 }
 
-/// The bits that an input of this mode leaves to files that are made from it.
+/// The permission bits that files derived from an input with this mode may have.
 fn left_by(mode: u32) -> u32 {
     let of_class = |read: u32, all: u32| if mode & read == 0 { 0 } else { all };
     0o700 | of_class(0o040, 0o070) | of_class(0o004, 0o007)
@@ -34,7 +35,8 @@ pub fn restricted(mode: u32) -> u32 {
     mode & LEFT.load(Ordering::Relaxed)
 }
 
-/// The permissions of a finished output file. It keeps the permissions of the file that it replaces.
+/// The permissions of a finished output file. It keeps the permissions of the file that it
+/// replaces.
 #[must_use]
 pub fn permissions_of_file(there: Option<&Permissions>) -> Permissions {
     let mode = there.map_or_else(|| 0o666 & !umask(), |there| there.mode() & 0o7777);
@@ -47,9 +49,10 @@ pub fn permissions_of_folder() -> Permissions {
     Permissions::from_mode(restricted(0o777 & !umask()))
 }
 
-/// The umask of the process. `umask(2)` can only read it by changing it, so it is read from `/proc`.
+/// The umask of the process. `umask(2)` can read it only by changing it, so it is read from
+/// `/proc`.
 fn umask() -> u32 {
-    /// For systems without this file: only the owner can read new files.
+    /// For systems without this file: new files are private.
     const UNKNOWN: u32 = 0o077;
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
@@ -72,8 +75,8 @@ pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(restricted(0o666)).open(path)
 }
 
-/// Creates a temporary file in the folder of `target`, exclusively and readable by its owner only. Its name is short, so that
-/// the name of the target may have the maximum length.
+/// Creates a temporary file in the folder of `target`, exclusively and readable by its owner only.
+/// Its name is short, so that the name of the target may have the maximum length.
 ///
 /// # Errors
 /// If the file cannot be created.

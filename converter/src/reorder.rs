@@ -157,7 +157,7 @@ impl<'r> Feed<'r> {
         Ok(found)
     }
 
-    /// The memory of such a block, see [`StreamReader::take_memory`].
+    /// The memory of such a block; see [`StreamReader::take_memory`].
     pub(crate) fn take_memory(&mut self) -> Memory {
         self.reader.take_memory()
     }

@@ -25,7 +25,8 @@ pub struct Repair {
     pub file: PathBuf,
     /// The process did not end in order.
     pub unended: bool,
-    /// And its file does not end because of that: else the file could not take all, as on a full disk.
+    /// The file ends early because the process was killed. If false, the file could not take all
+    /// records, as on a full disk.
     pub is_killed: bool,
     /// Pieces of damage that are left out.
     pub damaged_pieces: usize,

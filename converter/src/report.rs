@@ -65,7 +65,8 @@ pub struct Counts {
     pub not_computable: u64,
     /// Arrows `on existing` containers that were not there, left out as the rules say.
     pub without_container: u64,
-    /// Actions that name a process or thread by values that several have, left out.
+    /// Actions that were left out because they name a process or thread by values that several
+    /// have.
     pub ambiguous: u64,
     /// Records of which no schema speaks, or that could not be decoded.
     pub unknown_records: u64,
@@ -91,7 +92,7 @@ pub struct Report {
     pub reversed_coarse: Option<u64>,
     /// What the causal pass did, if there were links and it was wanted.
     pub causality: Option<Causality>,
-    /// What is wrong with the lines of a Pajé text output that was merged with the rules.
+    /// Errors in the lines of a Pajé text output that was merged with the rules.
     pub text_faults: Vec<String>,
 }
 

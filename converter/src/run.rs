@@ -27,11 +27,11 @@ pub struct Run {
     pub empty_live: Vec<PathBuf>,
     /// Files left out as copies of others, and those others.
     pub copies: Vec<(PathBuf, PathBuf)>,
-    /// The launches of the folder, in order of time, also those that are not read.
+    /// The launches of the folder in order of time, including those that are not read.
     pub launches: Vec<Launch>,
     /// A whole folder was opened, not one file of it.
     pub(crate) is_folder: bool,
-    /// By process: its key, computed at its first use.
+    /// By process: its key, computed at the first use.
     pub(crate) keys: OnceLock<Vec<String>>,
 }
 
@@ -48,7 +48,7 @@ pub enum OpenError {
         /// The folder.
         path: PathBuf,
     },
-    /// It is a spec.
+    /// The file is a spec.
     #[error("{0} is a spec, not a trace: `tumit check {0}` checks it", path.display())]
     Spec {
         /// The file.
@@ -74,7 +74,7 @@ pub enum OpenError {
     },
 }
 
-/// Whether a file is named as specs are.
+/// Whether the name of a file is that of a spec.
 #[must_use]
 pub fn is_spec(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tumit")) && path.is_file()
@@ -192,11 +192,11 @@ pub enum Loss {
         /// Records that its live file had and its file had not: they are used.
         live_records: u64,
     },
-    /// The process ended in order, and its file could not take all that it recorded.
+    /// The process ended in order, but its file could not take all records.
     FileFull {
         /// The file.
         file: PathBuf,
-        /// Records that its live file had and its file had not: they are used.
+        /// Records that are in its live file and not in its file: they are used.
         live_records: u64,
     },
     /// What the buffers of a process that did not end in order held.
@@ -234,8 +234,9 @@ pub enum Loss {
 }
 
 impl Run {
-    /// Opens a run folder, or one file of it: checks every block and collects the tables. The records are not kept. Of a
-    /// folder with several [launches](crate::launches) the latest is opened.
+    /// Opens a run folder, or one file of it: checks every block and collects the tables. The
+    /// records stay in the files. If the folder has several [launches](crate::launches), the latest
+    /// is opened.
     ///
     /// # Errors
     /// When there is nothing usable. Damage is no error; see [`Run::losses`].
@@ -335,7 +336,7 @@ impl Run {
         parents.next().filter(|_| parents.next().is_none())
     }
 
-    /// A remark about the first rank that several processes have. Their rows are distinct.
+    /// A warning about the first rank that several processes have. Their rows are distinct.
     #[must_use]
     pub fn rank_remark(&self) -> Option<String> {
         let (rank, times) = self.same_rank()?;

@@ -191,7 +191,8 @@ impl<W: Write> Writing<'_, W> {
         self.file.block(BlockKind::Anchors, of_process, count, &bytes)
     }
 
-    /// The end of a stream's thread or process, in ticks of the sorted file's clock. It follows all records of the stream.
+    /// The end of a stream's thread or process, in ticks of the sorted file's clock. It follows all
+    /// records of the stream.
     fn end_of(&self, stream: usize, end: LocalTicks) -> u64 {
         let Some(fine) = self.plan.fines.get(stream) else { return end.0 };
         self.ticks(fine.date(self.plan.date(stream, end.0), u64::MAX))
@@ -244,7 +245,7 @@ impl<W: Write> Writing<'_, W> {
         }
         let mut stream = 0;
         for (number, process) in (0u32..).zip(&self.run.processes) {
-            // A process without a stream has no clock that was corrected.
+            // The clock of a process without streams is not corrected.
             let streams = stream..stream + process.streams.len();
             stream = streams.end;
             let end = process.end.and_then(|end| streams.map(|stream| self.end_of(stream, end)).max());

@@ -1,4 +1,4 @@
-//! The time of day of a run, so that it can be compared with logs.
+//! The time of day of a run, for comparison with logs.
 
 use crate::clock::{Clocks, Method};
 use crate::plan::first_date;
@@ -7,10 +7,12 @@ use crate::run::Run;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// The real time of trace time 0, nanoseconds since 1970. It follows from the first reading of the real-time clock by a process
-/// on the reference clock, else by another process. `None` if no process read the real-time clock.
+/// The real time of trace time 0, nanoseconds since 1970. It is derived from the first reading of
+/// the real-time clock by a process on the reference clock, or else by another process. `None` if
+/// no process read the real-time clock.
 ///
-/// The real-time clock of the host may be wrong, and may be stepped during the run: later readings do not change it.
+/// The real-time clock of the host may be wrong or stepped during the run. Later readings do not
+/// change the result.
 #[must_use]
 pub fn start_of(run: &Run, clocks: &Clocks) -> Option<i64> {
     let anchors = run.processes.iter().enumerate().flat_map(|(number, process)| {
@@ -22,8 +24,8 @@ pub fn start_of(run: &Run, clocks: &Clocks) -> Option<i64> {
     i64::try_from(i128::from(real) - since).ok()
 }
 
-/// The same before a conversion. Where clocks are brought together by messages, it may differ from that after a conversion by
-/// as much as the raw timestamps of the first record are off.
+/// As [`start_of`], before a conversion. If messages synchronise the clocks, the result may differ
+/// from that after a conversion by the correction of the first record.
 #[must_use]
 pub fn early_start_of(run: &Run, method: Method) -> Option<i64> {
     let mut clocks = Clocks::new(run, method);
@@ -41,10 +43,10 @@ pub fn text(nanos: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:09}Z")
 }
 
-/// Year, month and day of a number of days since 1970, in the Gregorian calendar. Years are counted from March, so that the
-/// leap day is the last of a year.
+/// Year, month and day of a number of days since 1970, in the Gregorian calendar. Years are counted
+/// from March, so that the leap day is the last day of a year.
 fn date_of(days: i64) -> (i64, i64, i64) {
-    /// Days from March 1 of year 0 to the start of 1970, of 400 years, of 100, of 4, and of one.
+    /// Days from March 1 of year 0 to the start of 1970, then days of 400, 100, 4 and 1 years.
     const BEFORE_1970: i64 = 719_468;
     const OF_400_YEARS: i64 = 146_097;
     const OF_100_YEARS: i64 = 36_524;
@@ -54,7 +56,7 @@ fn date_of(days: i64) -> (i64, i64, i64) {
     let leap_days = of_era / (OF_4_YEARS - 1) - of_era / OF_100_YEARS + of_era / (OF_400_YEARS - 1);
     let year_of_era = (of_era - leap_days) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Five months from March on have 153 days.
+    // Each period of five months from March has 153 days.
     let from_march = (5 * of_year + 2) / 153;
     let day = of_year - (153 * from_march + 2) / 5 + 1;
     let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };

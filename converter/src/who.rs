@@ -8,9 +8,10 @@ use crate::input::{Process, Stream};
 use crate::run::Run;
 
 impl Run {
-    /// The key of a process, which no other process of the run has: its rank, or its process id if it has no rank. Where several
-    /// processes have that key, the process id of those with a rank follows, then the host, then an ordinal in order of their start:
-    /// `3/4711`, `1@node7`, `1#2`. `process` is its position in the run.
+    /// The key of a process, unique in the run: its rank, or its process id if it has no rank. If
+    /// several processes have the same key, the process id is appended to ranks, then the host,
+    /// then an ordinal in order of start: `3/4711`, `1@node7`, `1#2`. `process` is its position in
+    /// the run.
     #[must_use]
     pub fn process_key(&self, process: usize) -> String {
         let keys = self.keys.get_or_init(|| process_keys(self));
@@ -24,8 +25,9 @@ impl Run {
         format!("{} {}", if ranked { "rank" } else { "pid" }, self.process_key(process))
     }
 
-    /// The processes that a name means, by their positions in the run: all those of a rank (`3`, `rank 3`); if none has it, those with this process
-    /// id (`4711`, `pid 4711`); those with both (`3/4711`); or the one with this key ([`Self::process_key`]).
+    /// The positions of the processes with this name. These are all processes of a rank (`3`, `rank
+    /// 3`); if there are none, those with this process id (`4711`, `pid 4711`); those with both
+    /// (`3/4711`); or the one with this key ([`Self::process_key`]).
     #[must_use]
     pub fn processes_called(&self, name: &str) -> Vec<usize> {
         if name.contains(['@', '#']) {
@@ -79,8 +81,8 @@ impl Process {
 }
 
 impl Stream {
-    /// The name that is shown. A thread without a name is `main` if its thread id is the process id; the others are `worker 1`,
-    /// `worker 2` and so on, in order of creation.
+    /// The displayed name. A thread without a name is `main` if its thread id is the process id.
+    /// The others are `worker 1`, `worker 2` and so on, in order of creation.
     #[must_use]
     pub fn thread_name(&self) -> String {
         match self.thread.unnamed {
@@ -91,7 +93,8 @@ impl Stream {
         }
     }
 
-    /// The thread id, with an ordinal if earlier threads of the process had the same one: `4711`, `4711#2`.
+    /// The thread id, with an ordinal if earlier threads of the process had the same id: `4711`,
+    /// `4711#2`.
     #[must_use]
     pub fn thread_key(&self) -> String {
         let tid = self.tid.unwrap_or(0);

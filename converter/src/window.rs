@@ -13,7 +13,7 @@ const MOST: usize = 1 << 16;
 /// Bits of a date that are a digit.
 const DIGIT_BITS: u32 = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;
-/// Streams that are held at one time, if there are so many.
+/// Minimum number of streams to hold at one time.
 const LIVE: usize = 256;
 /// Windows below are sorted by comparison.
 const SMALL: usize = 256;
@@ -50,9 +50,9 @@ impl Window {
 #[derive(Debug)]
 pub(crate) struct Windows {
     heads: Vec<Head>,
-    /// Those that have begun and have not ended.
+    /// Streams that have begun and have not ended.
     live: Vec<usize>,
-    /// Those that have not begun, with a date before which they have nothing; the earliest last.
+    /// Streams that have not begun, with a lower bound of their timestamps; the earliest is last.
     waiting: Vec<(i64, usize)>,
     /// Those that have to read on.
     empty: Vec<usize>,
@@ -79,7 +79,7 @@ impl Head {
 }
 
 impl Windows {
-    /// Of streams that have nothing before these dates, and have read nothing yet.
+    /// For unread streams with these lower bounds of their timestamps.
     pub(crate) fn new(begins: &[i64]) -> Self {
         let mut waiting: Vec<(i64, usize)> = begins.iter().copied().zip(0..).collect();
         waiting.sort_unstable_by(|a, b| b.cmp(a));
@@ -94,14 +94,16 @@ impl Windows {
         }
     }
 
-    /// Lets `read` read on where all were taken: it replaces the dates, and tells whether it is known that they are the last ones. A stream of
-    /// which there are none then has ended. Streams begin when they are next: of many short ones, few are held at one time.
+    /// Calls `read` for the streams whose timestamps are all taken. `read` replaces the timestamps,
+    /// and returns whether they are known to be the last. A stream without new timestamps has
+    /// ended. A stream begins when its lower bound is due: of many short streams, few are held at
+    /// one time.
     pub(crate) fn fill<E>(&mut self, mut read: impl FnMut(usize, &mut Vec<i64>) -> Result<bool, E>) -> Result<(), E> {
         self.read_on(&mut read)?;
         while !self.waiting.is_empty() {
             let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
             let least = firsts.min().copied().unwrap_or(i64::MIN);
-            // Some more than have to, so that windows are not cut short by each that begins.
+            // Begins more streams than needed, because each beginning stream ends a window early.
             let room = LIVE.max(self.live.len() + self.live.len() / 4);
             if self.live.len() >= LIVE && self.waiting.last().is_none_or(|(begin, _)| *begin > least) {
                 break;
@@ -146,7 +148,7 @@ impl Windows {
             let date = rest.get(near.wrapping_sub(1)).filter(|_| !is_last || near < rest.len());
             date.map(|date| (*date, *stream))
         };
-        // Where nobody has to read on, there is no other limit, but where the next stream begins.
+        // If no stream has to be read further, the next beginning stream is the limit.
         let next = waiting.last().map_or(i64::MAX, |(begin, _)| begin.saturating_sub(1));
         let far = (least.saturating_add(span).min(next), usize::MAX);
         let (limit, limiting) = live.iter().filter_map(last).fold(far, Ord::min);
@@ -185,7 +187,7 @@ impl Windows {
             }
             self.quota = (self.quota / 2).max(1);
         };
-        // Each window looks at all live streams: it takes about as many records as there are of those.
+        // Each window visits all live streams. It should therefore hold about as many records.
         if count < (RECORDS / 2).max(self.live.len()) {
             self.quota = (self.quota * 2).min(RECORDS);
         } else if count > (RECORDS * 2).max(4 * self.live.len()) {

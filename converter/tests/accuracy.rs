@@ -500,7 +500,8 @@ fn a_file_that_ends_early() {
     assert!(counts.unmatched_starts > 100 && counts.unmatched_ends > 100, "{counts:?}");
 }
 
-/// A bulk-synchronous program: one of the two directions between neighbours always waits, so a round trip of single messages takes milliseconds.
+/// A bulk-synchronous program. Of the two directions between neighbours, one always waits. A round
+/// trip of single messages therefore takes milliseconds.
 #[test]
 fn waiting_for_neighbours_does_not_hide_the_network() {
     let ring = Scene { halo: Some(0.02), per_node: 1, seconds: 120.0, bursts: Bursts::None, ..Scene::default() };
@@ -562,7 +563,7 @@ fn a_real_time_clock_that_is_set_is_not_asleep() {
         let all: i64 = told.iter().map(|set| set.1).sum();
         assert!((all as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {told:?}");
         assert!(verdict.median <= 40_000, "{step_nanos}: {}", verdict.median);
-        // Without a message, too.
+        // Also without messages.
         let alone = judge(&Scene { links: 0, ..scene }, &options(Method::Graph));
         let told = &alone.report.clocks.domains[1].sets;
         assert!(told.len() == 1 && (told[0].1 as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {told:?}");

@@ -88,7 +88,7 @@ const END_RULES: [&str; 3] = [
     "rule process.end -> set phase = start on thread[2] -> destroy thread[1];",
 ];
 
-/// The text of a spec; `end_rules` has a bit for each of [`END_RULES`] that is in it.
+/// The text of a spec. Each bit of `end_rules` adds one of [`END_RULES`].
 fn spec(rules: &[Vec<Arrow>], end_rules: u8) -> String {
     let mut text = String::from("trace once;\nenum phase { start, compute, end }\nlevel L {\n");
     for number in 0..TYPES {

@@ -1,4 +1,4 @@
-//! `check_clocks` finds what a conversion finds, and reads the records once.
+//! `check_clocks` returns the results of a conversion, and reads the records once.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -82,7 +82,8 @@ fn the_records_are_read_once() {
     let found = check_clocks(&run, &options).unwrap();
     let read = bytes_read() - before;
     assert_eq!(found.report.counts.links, 200_000);
-    // The first 4096 records of a few streams show what a clock of unknown kind can tell apart.
+    // If the kind of a clock is unknown, the first 4096 records of a few streams are read to find
+    // its resolution.
     assert!(read * 2 > size && read * 4 < size * 5, "{read} bytes read of {size}");
     let before = bytes_read();
     convert(&run, &options, &mut Nothing).unwrap();

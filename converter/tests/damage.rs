@@ -103,7 +103,8 @@ impl Sink for Strict {
     }
 
     fn finish(&mut self, end: GlobalNanos) -> std::io::Result<()> {
-        // The last container ends with the run. Where damage leaves no container, the process still has an end.
+        // The last container ends with the run. If damage leaves no container, the process still
+        // has an end.
         assert!(if self.containers > 0 { end.0 == self.now } else { end.0 >= self.now }, "{end:?} {}", self.now);
         assert!(self.depths.values().all(|depth| *depth == 0));
         assert_eq!((self.alive, self.links), (0, 0));

@@ -1,4 +1,5 @@
-//! Records without rules become states and marks of their threads, and no two processes or threads share a row.
+//! Records without rules become states and marks of their threads, and no two processes or threads
+//! share a row.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -64,7 +65,8 @@ fn spans_are_states_and_events_marks() {
     );
 }
 
-/// Rules without a container tree, with one that names process and thread, and with one that names the thread alone.
+/// Rules without a container tree, with one that names process and thread, and with one that names
+/// the thread alone.
 const TREES: [&str; 3] = [
     "",
     "paje { container thread[pid: u64, tid: u64] \"{thread_name}\" = stream { state doing } }",
@@ -77,7 +79,8 @@ fn spec(rules: &str) -> tumit::Spec {
     spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)))
 }
 
-/// A process with its own process id in the format, whatever its process id of the system is.
+/// A process with a distinct process id of the format. Its process id of the system may be that of
+/// another process.
 fn process(about: &About, number: u8, schema: &Schema) -> File {
     File::with_tags(about, schema, |tags| append_tag(tags, tag::PROCESS_ID, &[number + 1; 16]))
 }
@@ -91,7 +94,7 @@ fn step(file: &mut File, stream: u32, tid: u64, name: &str, (from, to): (u64, u6
     file.records(stream, 0, &records);
 }
 
-/// Converts in all ways, which give the same, and gives back the rows of `pj_dump`.
+/// Converts in all ways, checks that the results are equal, and returns the rows of `pj_dump`.
 fn converted(folder: &Path) -> (Vec<String>, Report) {
     let run = Run::open(folder).unwrap();
     let text = |change: &dyn Fn(&mut Options)| {
@@ -115,7 +118,8 @@ fn names<'r>(rows: &'r [String], ty: &str) -> Vec<&'r str> {
     names
 }
 
-/// Each thread row has one state, which lasts as long as the span of its thread: no row has those of two processes.
+/// Each thread row has one state, which lasts as long as the span of its thread. No row mixes two
+/// processes.
 fn assert_one_state_each(rows: &[String], threads: usize) {
     let states: Vec<Vec<&str>> =
         rows.iter().filter(|row| row.starts_with("State")).map(|row| row.split(", ").collect()).collect();
@@ -126,7 +130,8 @@ fn assert_one_state_each(rows: &[String], threads: usize) {
     assert!(states.iter().all(|state| state[6] == "0.000000000"), "no state is nested in another: {states:?}");
 }
 
-/// What is equal, two processes, how much later the second one begins, and the names of the rows by tree.
+/// The equal property, two processes, the delay of the second one, and the names of the rows by
+/// tree.
 type Case = (&'static str, [About; 2], u64, [&'static [&'static str]; 3]);
 
 #[test]
@@ -221,7 +226,7 @@ fn a_thread_id_that_is_used_again_has_a_row_of_its_own() {
     }
 }
 
-/// A rule that names a thread by its id, which a record has.
+/// A rule that names a thread by an id in its record.
 const BY_VALUE: &str = "paje { container thread[tid: u64] \"{thread_name}\" = stream { event marked } }
     rule step.begin -> ignore; rule step.end -> ignore; rule from -> mark marked = \"x\" on thread[id];";
 
@@ -229,7 +234,8 @@ const BY_VALUE: &str = "paje { container thread[tid: u64] \"{thread_name}\" = st
 fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     let folder = tempfile::tempdir().unwrap();
     let schema = spec(BY_VALUE).schema();
-    // By process, its thread ids; thread 5 is in both, thread 6 and 7 in one each, 8 in the last two, 9 nowhere.
+    // By process: its thread ids. Thread 5 is in the first two, 6 and 7 in one each, 8 in the last
+    // two, 9 in none.
     let threads: [&[u64]; 3] = [&[5, 6], &[5, 7, 8], &[8]];
     for (number, tids) in (0u8..).zip(threads) {
         let mut file = process(&About::new(u64::from(number) + 1), number, &schema);
@@ -252,7 +258,7 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     assert_eq!(report.counts.ambiguous, 2, "{rows:#?}");
     let told = report.faults().join("\n");
     assert!(told.contains("2 actions name a process or thread by values that several have"), "{told}");
-    // Thread 9 is known by its id alone: it has the name of the thread whose record names it.
+    // No process has thread 9. Its row has the name of the thread whose record refers to it.
     assert_eq!(names(&rows, "thread"), ["t5", "t5 (pid 1)", "t6", "t7"], "{rows:#?}");
     assert_eq!(rows.iter().filter(|row| row.starts_with("Event")).count(), 4);
 }
@@ -277,7 +283,8 @@ fn threads_and_processes_end_when_they_end() {
             records.record(0, ticks, &5u32.to_le_bytes());
             records
         };
-        // A thread that ends in a span, one that lasts until the orderly end, and a process that was killed.
+        // A thread that ends in a span, one that lasts until the orderly end, and a process that
+        // was killed.
         file.ended_thread(0, 7, "short", 1_250);
         file.records(0, 0, &begin(1_000));
         file.thread(1, 8, "long");
@@ -308,7 +315,8 @@ fn threads_and_processes_end_when_they_end() {
 fn streams_begin_and_end_one_after_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let mut file = process(&About::new(1), 0, &spec("").schema());
-    // More threads than are held at one time, of which some overlap, out of order, and one that lasts for all.
+    // More threads than are held at one time. Some overlap, some are out of order, and one lasts
+    // throughout.
     step(&mut file, 0, 1, "main", (1_000, 900_000));
     for number in 1..1_500u32 {
         let from = 1_000 + u64::from(number * 7 % 1_500) * 500;

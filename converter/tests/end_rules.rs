@@ -60,13 +60,14 @@ fn rules_react_to_the_ends_of_threads_and_processes() {
         let mut writer = Writer::new(Vec::new());
         let report = convert(&run, &options, &mut writer).unwrap();
         assert!(report.is_clean(), "{:?}", report.lines());
-        // The ends are no records.
+        // The ends are not records.
         assert_eq!(report.counts.records, 2);
         let rows = pj_dump::rows(&writer.into_inner());
         let has = |start: &str, rest: &str| rows.iter().any(|row| row.starts_with(start) && row.contains(rest));
         assert!(has("State, Slot 0, Owner, 0.000000000, 0.000000250", "short"), "{rows:#?}");
         assert!(has("Event, Worker 7, Ended, 0.000000250", "short"), "{rows:#?}");
-        // A thread without a recorded end ends with its process, before the rules of the process run.
+        // A thread without a recorded end ends with its process, before the rules of the process
+        // run.
         assert!(has("State, Slot 1, Owner, 0.000000100, 0.000002000", "long"), "{rows:#?}");
         assert!(has("Event, Worker 8, Ended, 0.000002000", "long"), "{rows:#?}");
         assert!(has("State, Worker 99, Phase, 0.000002000, 0.000002000", "Closing"), "{rows:#?}");

@@ -139,7 +139,7 @@ fn write_run_of_requests(folder: &std::path::Path, requests: u64) {
 /// Streams of [`write_run_of_large_blocks`].
 const LARGE: u32 = 32;
 
-/// Each stream has one block of 4 MiB, which is stored in some ten kilobytes.
+/// Each stream has one block of 4 MiB, which is stored in about ten kilobytes.
 fn write_run_of_large_blocks(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);
@@ -161,7 +161,8 @@ fn write_run_of_large_blocks(folder: &std::path::Path) {
     file.save(folder, "a.tmt");
 }
 
-/// Blocks of all codecs with short and long records, records with moved dates, and a loss.
+/// Blocks of all codecs with short and long records, records with moved timestamps, and a drop
+/// block.
 fn write_run_of_all_kinds(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);
@@ -200,7 +201,7 @@ fn check_peak() {
     check_peak_below(LIMIT_KILOBYTES);
 }
 
-/// The same with another limit, in kilobytes.
+/// As [`check_peak`], with another limit in kilobytes.
 fn check_peak_below(limit: u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -214,7 +215,8 @@ fn in_a_process(test: &str, folder: &std::path::Path) {
     in_a_process_with(test, folder, "1024");
 }
 
-/// The same with a budget for unpacked blocks, in MiB; what the process printed.
+/// As [`in_a_process`], with a budget for unpacked blocks in MiB. Returns the output of the
+/// process.
 fn in_a_process_with(test: &str, folder: &std::path::Path, budget: &str) -> String {
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
@@ -238,7 +240,7 @@ fn many_large_blocks_in_bounded_memory() {
         let report = convert(&run, &options, &mut Writer::new(std::io::sink())).unwrap();
         let streams = u64::from(LARGE);
         assert_eq!((report.counts.records, report.counts.links), (72 * streams, streams));
-        // Whole blocks would take 100 MB more.
+        // Whole blocks would need 100 MB more.
         check_peak_below(160_000);
     } else {
         let folder = tempfile::tempdir().unwrap();

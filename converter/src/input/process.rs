@@ -59,7 +59,8 @@ pub struct Process {
     pub writer: String,
     /// Job id.
     pub job: String,
-    /// Launch id: processes with equal ids were launched together. Empty when the recorder is older than the tag.
+    /// Launch id: processes with equal ids were launched together. Empty if the recorder is too old
+    /// to write it.
     pub launch: String,
     /// Interned strings by id; ids that no block gave are `None`.
     pub strings: Vec<Option<Box<str>>>,
@@ -75,9 +76,10 @@ pub struct Process {
     pub anchors: Vec<Anchor>,
     /// The process ended in order.
     pub ended: bool,
-    /// Timestamp of its orderly end. `None` when it was killed, or its recorder is older than the tag.
+    /// Timestamp of the orderly end. `None` if the process was killed, or if its recorder is too
+    /// old to write it.
     pub end: Option<LocalTicks>,
-    /// Records that hold a text, bytes or an array that the recorder cut.
+    /// Records with texts, bytes or arrays that the recorder truncated.
     pub truncated: u64,
     /// Records written and dropped, as it said at its end.
     pub totals: Option<(u64, u64)>,
@@ -164,8 +166,8 @@ pub struct Stream {
     pub signal: bool,
     /// Its records were overwritten by newer ones unless they were asked for in time.
     pub overwrites: bool,
-    /// Timestamp of the end of its thread. `None` when the thread ran until the process ended or was killed, or the recorder
-    /// is older than the tag.
+    /// Timestamp of the end of its thread. `None` if the thread ran until the process ended, if it
+    /// was killed, or if the recorder is too old to write it.
     pub end: Option<LocalTicks>,
     /// A stream block says which thread it is of.
     pub described: bool,
@@ -181,7 +183,7 @@ pub struct Stream {
     pub(crate) missed: Vec<Lost>,
     /// The highest sequence number of a damaged block that seems to be of this stream.
     pub(super) torn: Option<u64>,
-    /// Its thread among those of its process.
+    /// The identity of its thread within the process.
     pub(crate) thread: ThreadIdentity,
 }
 

@@ -63,10 +63,10 @@ pub(crate) struct BlockPlace {
     pub(crate) first_ordinal: u64,
 }
 
-/// Bytes of what is evaluated of a record of a block by columns: its timestamp and its operation.
+/// Bytes per record of a block that is evaluated by columns: its timestamp and its operation.
 const RECORD_MEMORY: usize = 32;
 
-/// Reads a stream; holds one unpacked block, or a piece of it.
+/// Reads a stream. Holds one unpacked block, or one piece of it.
 #[derive(Debug)]
 pub struct StreamReader<'r> {
     process: &'r Process,
@@ -75,13 +75,14 @@ pub struct StreamReader<'r> {
     /// Position in the stream's blocks of the one after the current one.
     next_block: usize,
     payload: Rc<Vec<u8>>,
-    /// Memory of `payload`.
+    /// Budget memory of `payload`.
     memory: Memory,
-    /// Memory of the last block by columns, until it is asked for.
+    /// Budget memory of the last block that was evaluated by columns, until `take_memory`.
     of_columns: Memory,
-    /// If `payload` is a piece of the current block that others follow: where the piece begins in the block.
+    /// Where `payload` begins in the current block, if `payload` is a piece and further pieces
+    /// follow.
     piece: Option<usize>,
-    /// Bytes of a piece that held a longer record than usual.
+    /// Size in bytes of a piece that held a long record.
     long_piece: usize,
     sharer: Sharer,
     extents: &'r [Extent],
@@ -253,7 +254,7 @@ impl<'r> StreamReader<'r> {
         let first_ticks = block.header.first_ticks;
         let Some(columns) = columns(&block.header, stored, wanted) else { return Ok(None) };
         let Some(last_ticks) = first_ticks.checked_add(columns.length()) else { return Ok(None) };
-        // The header of a damaged block may say less.
+        // The header of a damaged block may state fewer records.
         if columns.records() > expected {
             return Ok(None);
         }
@@ -265,12 +266,13 @@ impl<'r> StreamReader<'r> {
         Ok(Some((columns, place)))
     }
 
-    /// Whether the current block is held in pieces, as memory is short.
+    /// Whether the current block is held in pieces because memory is short.
     pub(crate) const fn is_in_pieces(&self) -> bool {
         self.piece.is_some()
     }
 
-    /// The memory of the last block by columns, for as long as what is evaluated of it is held.
+    /// The memory of the last block by columns. The caller holds it as long as the evaluated
+    /// records.
     pub(crate) fn take_memory(&mut self) -> Memory {
         std::mem::take(&mut self.of_columns)
     }
@@ -281,7 +283,7 @@ impl<'r> StreamReader<'r> {
             if let Some(place) = self.advance_plainly() {
                 return Ok(Some(place));
             }
-            // A record at the end of a piece may go on behind it.
+            // A record at the end of a piece may continue in the next piece.
             if self.piece.is_some() && self.payload.len() - self.at < self.payload.len() / 2 {
                 self.load_piece()?;
                 continue;
@@ -367,14 +369,14 @@ impl<'r> StreamReader<'r> {
         self.at = self.payload.len();
     }
 
-    /// Replaces a piece of the current block by the one that begins with the next record.
+    /// Loads the piece of the current block that begins with the next record.
     fn load_piece(&mut self) -> Result<(), ReadError> {
         let Some(begin) = self.piece.take().map(|begin| begin + self.at) else { return Ok(()) };
         self.payload = Rc::default();
         let block = &self.stream.blocks[self.next_block - 1];
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         let mut whole = Vec::new();
-        // The block was unpacked before.
+        // `load` unpacked the same block without an error.
         let stored = std::mem::take(&mut self.stored);
         let whole = unpack(&block.header, &stored[..filled], &mut whole).unwrap_or_default();
         self.set_piece(whole, begin);

@@ -1,24 +1,25 @@
-//! Memory of unpacked blocks, which all readers of the program share.
+//! A memory budget for unpacked blocks, shared by all readers of the process.
 //!
-//! A packed block may be 255 times as large when it is unpacked, and a run may have any number of streams, each of which
-//! holds a block. Unpacked blocks therefore share a budget. A block for which there is no room is held in pieces: the
-//! reader unpacks it again for each piece, so that it costs time instead of memory. Results are the same.
+//! An unpacked block may be 255 times as large as the packed one. A run may have any number of
+//! streams, and each reader holds one block. All unpacked blocks therefore share a budget. If there
+//! is no room for a block, the reader holds it in pieces and unpacks it again for each piece. This
+//! takes time instead of memory. The results are the same.
 //!
-//! Bound: the budget (1 GiB, or `TUMIT_BLOCK_MEMORY` in MiB) and half of it for pieces, 4 KiB for each further stream,
-//! and the block that a thread is unpacking (16 MiB). A stream with longer records has
-//! pieces of up to four times its longest record.
+//! Limits: the budget (1 GiB, or `TUMIT_BLOCK_MEMORY` in MiB), half of the budget for pieces, 4 KiB
+//! for each further stream, and the block that a thread is unpacking (16 MiB). A stream with longer
+//! records has pieces of up to four times its longest record.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// MiB of the budget.
+/// Default budget in MiB.
 const BUDGET: usize = 1024;
-/// Bytes of the least piece.
+/// Minimum size of a piece in bytes.
 const LEAST_PIECE: usize = 4096;
 
-/// Bytes that are in use.
+/// Bytes in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Readers of streams.
+/// Number of stream readers.
 static READERS: AtomicUsize = AtomicUsize::new(0);
 
 /// The budget in bytes.
@@ -30,17 +31,17 @@ fn budget() -> usize {
     })
 }
 
-/// Bytes of records that wait for earlier ones, of all streams: beyond these they go to a file.
+/// Bytes of records that wait for earlier ones, in all streams. Further ones go to a file.
 pub(crate) fn waiting_budget() -> usize {
     budget() / 4
 }
 
-/// Memory of the budget, which is given back when this is dropped.
+/// A share of the budget; dropping it returns the share.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(usize);
 
 impl Memory {
-    /// So many bytes, if there is room.
+    /// Reserves bytes of the budget; `None` if they exceed it.
     pub(super) fn take(bytes: usize) -> Option<Self> {
         let before = USED.fetch_add(bytes, Relaxed);
         let memory = Self(bytes);
@@ -56,7 +57,7 @@ impl Drop for Memory {
     }
 }
 
-/// A reader among all that share the budget.
+/// Counts a stream reader among those that share the budget.
 #[derive(Debug)]
 pub(super) struct Sharer;
 
@@ -66,7 +67,7 @@ impl Sharer {
         Self
     }
 
-    /// Bytes of a piece, when there is no room for a whole block.
+    /// Size of a piece in bytes, used if a whole block exceeds the budget.
     pub(super) fn piece(&self) -> usize {
         (budget() / 2 / READERS.load(Relaxed).max(1)).max(LEAST_PIECE)
     }

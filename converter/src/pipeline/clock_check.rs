@@ -1,5 +1,5 @@
-//! The clock correction of a run without its conversion. One pass over the records is enough: the log of link endpoints
-//! holds all that the counts of reversed links need.
+//! Corrects the clocks of a run without a conversion. One pass over the records is sufficient: the
+//! log of link endpoints holds everything that the counts of reversed links need.
 
 use super::{ConvertError, Job, Options, plan};
 use crate::clock::{LinkEnd, LinkLog, RawClocks};
@@ -11,17 +11,17 @@ use crate::run::Run;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClockCheck {
-    /// The clock model, and links as the corrected clocks date them.
+    /// The clock model, and the links by the corrected clocks.
     pub report: Report,
-    /// Links that end before they start by the uncorrected clocks.
+    /// Links that end before they start by the raw clocks.
     pub reversed_raw: u64,
 }
 
-/// Corrects the clocks of a run, and counts the links that end before they start. Reads the records once, and only if
-/// the rules have links.
+/// Corrects the clocks of a run, and counts the links that end before they start. Reads the records
+/// at most once, and only if the rules have links.
 ///
 /// # Errors
-/// When the run cannot be read. Damage and losses are in the report.
+/// If the run cannot be read. Damage and dropped records are in the report.
 pub fn check_clocks(run: &Run, options: &Options) -> Result<ClockCheck, ConvertError> {
     let options = Options { output: None, ..options.clone() };
     let mut job = Job { reversed_raw: Some(0), ..Job::new(run, &options) };
@@ -37,7 +37,7 @@ pub fn check_clocks(run: &Run, options: &Options) -> Result<ClockCheck, ConvertE
 }
 
 impl Job<'_> {
-    /// Counts the links that end before they start, by the raw clocks and in the end.
+    /// Counts the links that end before they start, by the raw and by the corrected clocks.
     pub(super) fn count_reversed(
         &mut self,
         log: &LinkLog,

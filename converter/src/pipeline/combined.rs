@@ -1,9 +1,11 @@
-//! A run whose spec has typed rules and a Pajé text output (`use "std:paje"`): both make one stream.
+//! Conversion of a run whose spec has typed rules and a Pajé text output (`use "std:paje"`): both
+//! become one event stream.
 //!
-//! The text output is written to a pipe, read by the Pajé reader, and merged with the operations of the
-//! typed rules in order of time. Types and containers of the rules are known to the reader by their
-//! names, so that generic ones can be placed below them. At equal times the rules come first, so that
-//! a container exists when the text names it; but a container of the rules ends after the text.
+//! A pipe carries the text output to the Pajé reader. The events of the reader are merged with the
+//! operations of the typed rules in order of time. The reader knows the types and containers of the
+//! rules by name, so that generic containers can be placed below them. At equal times the rules
+//! come first: a container must exist when the text names it. Containers of the rules are destroyed
+//! after the text.
 
 use std::io::{self, PipeReader};
 
@@ -15,10 +17,10 @@ use crate::rules::spec_of;
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
-/// What begins every Pajé text.
+/// The beginning of every Pajé text.
 const PAJE: &str = "%EventDef";
 
-/// The Pajé text output that belongs to the rules of a run, if its spec has both.
+/// The Pajé text output that is merged with the rules, if the spec of the run has both.
 pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String> {
     let of_spec = |spec: &tumit::Spec| {
         let has_rules = !spec.containers.is_empty() || spec.actions().next().is_some();
@@ -31,7 +33,7 @@ pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String
     let schemas = run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
     let mut known: Vec<&tracer_format::Schema> = Vec::new();
     for schema in schemas {
-        // Most specs have no such output: they are not compiled for this.
+        // Most specs have no such output. They are not compiled for this test.
         if known.contains(&schema) || !schema.sources.iter().any(|source| source.text.contains(PAJE)) {
             continue;
         }
@@ -43,7 +45,7 @@ pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String
     None
 }
 
-/// Converts both.
+/// Converts the rules and the text output.
 pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
     let labels = labels(run, options);
     let text_options = Options { output: Some(output.to_owned()), progress: None, ..options.clone() };
@@ -53,7 +55,7 @@ pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn
         let mut merged = Merged::new(Reader::new(text).announcing(), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
         let found = merged.found;
-        // Closes the pipe, so that nobody writes into it for ever.
+        // Closes the pipe, so that the writing thread ends.
         drop(merged.text);
         let written = written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut report = rules?;
@@ -63,7 +65,7 @@ pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn
     })
 }
 
-/// Names in the specs by the labels that the stream shows: `act` for "Activity".
+/// By label in the event stream, the name in the spec: `act` for "Activity".
 fn labels(run: &Run, options: &Options) -> Vec<(String, String)> {
     let of_spec = |spec: &tumit::Spec| -> Vec<(String, String)> {
         spec.entities.iter().map(|entity| (entity.label.clone(), entity.name.clone())).collect()
@@ -77,13 +79,13 @@ fn labels(run: &Run, options: &Options) -> Vec<(String, String)> {
     }
 }
 
-/// Numbers of one side in those of the merged stream.
+/// Maps the numbers of one side to those of the merged stream.
 #[derive(Debug)]
 struct Numbers {
     types: Vec<TypeId>,
     containers: Vec<ContainerId>,
     values: Vec<ValueId>,
-    /// Keys of links are doubled, and this is added.
+    /// A link key is doubled and this is added, so that the keys of the two sides differ.
     key: u64,
 }
 
@@ -135,7 +137,7 @@ struct Next {
     value: u32,
 }
 
-/// Sends an operation of one side to the sink, in the numbers of the merged stream.
+/// Sends an operation of one side to the sink, with the numbers of the merged stream.
 fn send(numbers: &mut Numbers, next: &mut Next, event: &PajeEvent<'_>, sink: &mut dyn Sink) -> io::Result<()> {
     let mut event = *event;
     let extra_of = match event {
@@ -195,7 +197,7 @@ fn send(numbers: &mut Numbers, next: &mut Next, event: &PajeEvent<'_>, sink: &mu
     sink.event(&event)
 }
 
-/// Takes what the reader of the text finds.
+/// Sink for the events of the text reader.
 struct FromText<'a> {
     numbers: &'a mut Numbers,
     next: &'a mut Next,
@@ -222,15 +224,16 @@ impl Sink for FromText<'_> {
     }
 }
 
-/// Takes the operations of the rules, and sends them on with those of the text between them.
+/// Sink for the operations of the rules. Passes them on, with the events of the text in between.
 struct Merged<'a> {
     text: Option<Reader<PipeReader>>,
-    /// A line was reached that is not due.
+    /// The reader stopped at a line that is not due yet.
     waits: bool,
     labels: Vec<(String, String)>,
     of_rules: Numbers,
     of_text: Numbers,
-    /// The reader's numbers of types and containers of the rules, by those of the merged stream.
+    /// By number in the merged stream: the reader's numbers of the types and containers of the
+    /// rules.
     types: Vec<TypeId>,
     containers: Vec<ContainerId>,
     next: Next,
@@ -247,7 +250,7 @@ impl<'a> Merged<'a> {
         Self { text: Some(text), waits: false, labels, of_rules, of_text, types, containers, next, sink, found }
     }
 
-    /// Sends what the text says before a time.
+    /// Passes on the events of the text before a time.
     fn pull(&mut self, before: i64) -> io::Result<()> {
         let Some(text) = &mut self.text else { return Ok(()) };
         let mut end = 0;
@@ -265,7 +268,7 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Lets the text name what the rules define.
+    /// Makes the types and containers of the rules known to the text reader.
     fn introduce(&mut self, event: &PajeEvent<'_>) {
         let Some(text) = &mut self.text else { return };
         let mut names = text.names();

@@ -31,12 +31,12 @@ pub struct Writer {
     gaps: BTreeMap<u32, VecDeque<Lost>>,
 }
 
-/// When a process and its threads end, in ticks.
+/// Ends of a process and its threads, in ticks.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     /// The orderly end of the process.
     pub(crate) process: Option<u64>,
-    /// By stream: the end of its thread, where one is known.
+    /// By stream: the end of its thread, if it is known.
     pub(crate) threads: BTreeMap<u32, u64>,
 }
 
@@ -87,7 +87,8 @@ impl Writer {
         Self::copy_of(process, folder, |_| true, &Missed::of(process), &Ends::of(process))
     }
 
-    /// The same with the streams of these numbers alone, of which so much is missing, and which end so.
+    /// As [`Self::copy`], for the streams that `is_kept` selects, with the given numbers of missing
+    /// records and the given ends.
     pub(crate) fn copy_of(
         process: &Process,
         folder: &Path,
@@ -150,7 +151,8 @@ impl Writer {
         let is_part = !process.streams.iter().all(|stream| is_kept(stream.number));
         for stream in process.streams.iter().filter(|stream| is_kept(stream.number)) {
             let end = ends.threads.get(&stream.number).copied();
-            // Readers number the threads without names. Where some are left out, the numbers of the whole run stay.
+            // Readers number threads without names. If streams are left out, each keeps its number
+            // from the whole run.
             let name = if is_part { stream.thread_name() } else { stream.name.clone() };
             file.stream(stream.number, &StreamTags { end, thread_name: &name, ..stream.tags() })?;
         }
@@ -301,8 +303,8 @@ pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> 
     tags
 }
 
-/// What else the end of a copy says, so that it hides nothing of what is wrong with its original. `end` is the timestamp of
-/// the end of the process, in ticks of the copy.
+/// The tags of the end of a copy. They preserve the truncations, repeated timestamps and damage of
+/// the original. `end` is the timestamp of the end of the process, in ticks of the copy.
 pub(crate) fn end_tags(process: &Process, end: Option<u64>) -> Vec<u8> {
     let mut tags = Vec::new();
     if let Some(end) = end {

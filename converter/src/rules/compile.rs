@@ -141,11 +141,11 @@ pub(crate) struct Target {
     /// A number of its own among the targets of all programs, from 0.
     pub(crate) number: usize,
     pub(crate) steps: Vec<(usize, Vec<Code>)>,
-    /// The keys of all steps that distinguish its container, one after the other.
+    /// The keys of all steps that distinguish its container, concatenated.
     pub(crate) keys: Vec<Code>,
     /// Where there is none, the arrow is left out.
     pub(crate) existing: bool,
-    /// It names a process or thread by values, which may be those of several.
+    /// It names a process or thread by values. Several processes or threads may have them.
     pub(crate) is_by_value: bool,
 }
 
@@ -155,13 +155,14 @@ impl Target {
         self.steps.last().map_or(0, |(container, _)| *container)
     }
 
-    /// The steps down to the container of this type, with the keys of each that distinguish containers.
+    /// The steps down to the container of this type, each with the keys that distinguish its
+    /// containers.
     pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[Code]> {
         let length = self.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
         self.steps[..length].iter().map(|(_, keys)| distinguishing(keys))
     }
 
-    /// Whether it names a process or thread by values that are those of several.
+    /// Whether it names a process or thread by values that several have.
     pub(crate) fn is_ambiguous(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> bool {
         let is_referent = |code: &&Code| matches!(code, Code::Referent(_));
         self.is_by_value
@@ -169,7 +170,8 @@ impl Target {
     }
 }
 
-/// The keys of a step that distinguish its containers: where the process or thread is the same for all records of a stream, that one alone.
+/// The keys of a step that distinguish its containers. If all records of a stream belong to one
+/// process or thread, its referent alone is sufficient.
 fn distinguishing(keys: &[Code]) -> &[Code] {
     match keys.first() {
         Some(Code::Referent(referent)) if referent.is_fixed() => &keys[..1],
@@ -180,7 +182,7 @@ fn distinguishing(keys: &[Code]) -> &[Code] {
 /// The programs of a spec.
 #[derive(Debug, Default)]
 pub(crate) struct Compiled {
-    /// By record type of the schema; `None` for those that have no rule.
+    /// By record type of the schema; `None` if it has no rule.
     pub(crate) records: Vec<Option<Program>>,
     /// At the end of a thread.
     pub(crate) thread_end: Option<Program>,
@@ -210,7 +212,8 @@ pub(crate) fn compile_spec(
             continue;
         };
         let is_absent_end = schema.is_absent_end(at);
-        // The rules of the end hold for an absent end; the default picture has actions of its own for it.
+        // The rules of an end hold for an absent end, too. The default picture has separate actions
+        // for it.
         let span = spec.spans.iter().find(|span| is_absent_end && output.is_none() && span.end.index() == record);
         let own = span.and_then(|span| span.absent_end).map(spec::RecordId::index);
         let own = own.filter(|own| spec.rules.get(*own).is_some_and(|actions| !actions.is_empty()));
@@ -228,7 +231,7 @@ pub(crate) fn compile_spec(
         for arrow in compiled {
             match arrow {
                 Ok(arrow) => arrows.push(arrow),
-                // Nobody gave its parameters: nothing to report.
+                // An absent end has no parameters: this is no error.
                 Err(Missing(_)) if is_absent_end => {}
                 Err(Missing(field)) => remarks.push(format!(
                     "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
@@ -258,7 +261,7 @@ pub(crate) fn compile_spec(
         let is_absent_end = false;
         let (fields, record): (&[Field], &[Field]) = (&[], &[]);
         let mut compiler = Compiler { spec, tree: &tree, model, symbols, fields, record, is_absent_end };
-        // Without parameters, none is missing.
+        // These rules have no record fields, so no field can be missing.
         let arrows: Vec<Arrow> = actions.iter().filter_map(|action| compiler.arrow(action).ok()).collect();
         (!arrows.is_empty()).then(|| Program::new([&spec.name, name, name], arrows, compiler.symbols))
     };
@@ -292,7 +295,7 @@ impl Op {
 }
 
 impl Program {
-    /// The program of a record type without fields: its spec, name and full name, and its arrows.
+    /// The program of a record type without fields, from its spec, name, full name and actions.
     fn new([spec, name, full_name]: [&str; 3], arrows: Vec<Arrow>, symbols: &mut Symbols) -> Self {
         Self {
             spec: symbols.intern(spec),
@@ -365,7 +368,8 @@ struct Compiler<'c> {
     fields: &'c [Field],
     /// As the rules know them.
     record: &'c [Field],
-    /// The end of a span whose parameters nobody gave: of `with` clauses the fields that need them are left out.
+    /// The record is the end of a span without its parameters. Fields of `with` clauses that need
+    /// them are left out.
     is_absent_end: bool,
 }
 
@@ -483,8 +487,8 @@ impl Compiler<'_> {
         Ok((slot, paje, value))
     }
 
-    /// Gives each type of the path its part of the keys; in front of those of a type whose containers are distinct per process or
-    /// thread stands which one it is.
+    /// Gives each type of the path its share of the keys. A type whose containers are distinct per
+    /// process or thread gets a referent in front of its keys.
     fn target(&mut self, instance: &Instance) -> Result<Target, Missing> {
         let mut keys = instance.keys.iter();
         let mut steps: Vec<(usize, Vec<Code>)> = Vec::new();

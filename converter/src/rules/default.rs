@@ -45,7 +45,7 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
             RecordKind::End => Verb::PopState { ty, value: Some(value), on },
         };
         let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new() }];
-        // A state has the fields of its begin: those of the end are on a mark.
+        // A state has the fields of its begin. The fields of its end are on a mark.
         if let Some(with) = end_fields(&spec, at) {
             let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[at].name));
             let verb = Verb::Mark { ty: types[1], value, on: instance.clone() };
@@ -61,7 +61,7 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     spec
 }
 
-/// The parameters of the end of a span, where the record is one that has some.
+/// The parameters of the end of a span, if the record is an end that has parameters.
 fn end_fields(spec: &Spec, record: usize) -> Option<Vec<(String, Expr)>> {
     let record = RecordId(id(record));
     let span = spec.span_of(record).filter(|span| span.end == record && span.absent_end.is_some())?;
@@ -69,7 +69,7 @@ fn end_fields(spec: &Spec, record: usize) -> Option<Vec<(String, Expr)>> {
     Some(fields.map(|(at, field)| (field.name.clone(), Expr::Field(id(at)))).collect())
 }
 
-/// Whether a Pajé text output has lines for a record.
+/// Whether a Pajé text output has lines for a record type.
 fn is_drawn_by_text(spec: &Spec, record: usize) -> bool {
     let paje = spec.outputs.iter().filter(|output| output.prologue.trim_start().starts_with("%EventDef"));
     paje.into_iter().any(|output| output.rules.get(record).is_some_and(|lines| !lines.is_empty()))

@@ -1,14 +1,16 @@
-//! When threads and processes end.
+//! Ends of threads and processes.
 //!
-//! The timestamps are known from the tables of the files: an end is no record. A process ends at its orderly end, or if it
-//! has recorded none, with the last record of its threads. A thread without a recorded end ends with its process.
+//! An end is not a record: its timestamp is in the tables of the file. A process ends at its
+//! orderly end. Without one, it ends with the last record of its threads. A thread without a
+//! recorded end ends with its process.
 
 use rustc_hash::FxHashMap;
 
 use super::referents::NO_PROCESS;
 use crate::plan::Plan;
 
-/// The end of a process, or of one of its threads. Of equal timestamps, threads end before processes.
+/// The end of a process or of one of its threads. At equal timestamps, threads end before
+/// processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ending {
     /// Corrected timestamp.
@@ -23,25 +25,25 @@ pub(crate) struct Ending {
     pub(crate) raw: i64,
 }
 
-/// All ends of a run.
+/// All ends in a run.
 #[derive(Debug, Default)]
 pub(crate) struct Endings {
     /// In order of time.
     pub(crate) all: Vec<Ending>,
-    /// Some thread has a recorded end.
+    /// At least one thread has a recorded end.
     pub(crate) has_threads: bool,
 }
 
-/// What is known of a thread from its streams.
+/// The end of a thread, collected from its streams.
 struct Thread {
-    /// The later one of its recorded end and its last record.
+    /// The later of its recorded end and its last record.
     ending: Ending,
     is_recorded: bool,
 }
 
 impl Endings {
-    /// The ends of a run's processes, and of the threads that have a recorded end; of all threads if rules need them.
-    /// O(n log n) in the number of streams.
+    /// The ends of a run's processes, and of the threads that have a recorded end. If rules need
+    /// them, of all threads. O(n log n) in the number of streams.
     pub(crate) fn of(plan: &Plan<'_>) -> Self {
         let mut all: Vec<Ending> = Vec::new();
         let mut threads: FxHashMap<(u32, u32), Thread> = FxHashMap::default();

@@ -31,7 +31,7 @@ pub(crate) enum Code {
     /// The value of an enum that has a number.
     Lookup(Arc<BTreeMap<u16, Sym>>, Box<Code>),
     Text(Box<[TextPiece]>),
-    /// The process and thread that a container is of; only in front of the container's keys.
+    /// The process and thread to which a container belongs; only in front of the container's keys.
     Referent(Box<Referent>),
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct StreamFacts {
     pub(crate) process: usize,
     /// The number of its thread in the process.
     pub(crate) thread: u32,
-    /// How many earlier threads of the process had its thread id.
+    /// The number of earlier threads of the process with its thread id.
     pub(crate) reuse: u32,
     /// Its first raw timestamp, nanoseconds from the start of the run.
     pub(crate) begin: i64,

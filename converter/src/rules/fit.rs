@@ -25,7 +25,7 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &Run) -> Result<Vec<S
     }
     let mut known: BTreeMap<&str, &RecordType> = BTreeMap::new();
     for kind in schemas.iter().flat_map(|schema| &schema.records) {
-        // Of the two of a name, the second is an end without its parameters.
+        // If two record types have the same name, the second is the absent end.
         known.entry(kind.name.as_str()).or_insert(kind);
     }
     let spec = &rules.name;

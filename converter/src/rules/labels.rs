@@ -1,7 +1,9 @@
-//! Labels of containers that are distinct per process or thread: what is added where several would have one label.
+//! Labels of containers that are distinct per process or thread: suffixes for labels that would be
+//! equal.
 //!
-//! Which containers there may be is known from the processes and threads of the run, so that all of them get their addition, the first
-//! one too, and every pass the same.
+//! The processes and threads of the run determine all possible containers. Each container with an
+//! ambiguous label therefore gets its suffix, including the first one, and every pass computes the
+//! same suffix.
 
 use rustc_hash::FxHashMap;
 use tumit::spec::{Builtin, Piece};
@@ -17,15 +19,17 @@ use crate::run::Run;
 /// A container type, and the process and thread of a container.
 type Key = (usize, u32, u32);
 
-/// What is added to labels.
+/// Suffixes of labels.
 #[derive(Debug, Default)]
 pub(super) struct Additions(FxHashMap<Key, Box<str>>);
 
-/// A container that there may be: the hash of its label and of its parent's keys, its identity, and a stream of its thread or process.
+/// A possible container: the hash of its label and its parent's keys, its identity, and a stream of
+/// its thread or process.
 type Member = (u64, (u32, u32), u32);
 
 impl Additions {
-    /// Of the containers of a run. O(n log n) in the number of its streams, and nothing where no two of them can have one label.
+    /// Computes the suffixes of a run. O(n log n) in the number of its streams. Returns early if no
+    /// two labels can be equal.
     pub(super) fn of(plan: &Plan<'_>, model: &Model, symbols: &Symbols) -> Self {
         let mut additions = Self::default();
         for (container, kind) in model.containers.iter().enumerate() {
@@ -44,13 +48,13 @@ impl Additions {
         additions
     }
 
-    /// What is added to the label of a container.
+    /// The suffix for the label of a container.
     pub(super) fn get(&self, key: Key) -> Option<&str> {
         self.0.get(&key).map(|text| &**text)
     }
 }
 
-/// The containers of a type that may have the label of another one.
+/// The containers of a type whose label another container may have.
 fn members(plan: &Plan<'_>, model: &Model, (container, distinct): (usize, Distinct), symbols: &Symbols) -> Vec<Member> {
     let mut above = model.containers[container].parent;
     let (mut is_in_process, mut is_of_host) = (false, false);
@@ -86,7 +90,8 @@ fn members(plan: &Plan<'_>, model: &Model, (container, distinct): (usize, Distin
         }
         text.clear();
         pattern.append(stream, symbols, &mut text);
-        // Within one process only threads that used one thread id are told apart: the program gave the others their names.
+        // Within one process only threads with a reused thread id get a suffix. Other threads with
+        // equal names were named by the program.
         let part = (is_of_host.then_some(stream.host), is_in_process.then_some((process, stream.tid)));
         members.push((hash(&(text.as_str(), part)), (process, thread), at));
     }
@@ -104,7 +109,7 @@ struct Pattern<'m> {
 }
 
 impl<'m> Pattern<'m> {
-    /// That of a container type; `None` if it has other holes.
+    /// The label pattern of a container type; `None` if it has holes that are not built-ins.
     fn of(model: &'m Model, container: usize) -> Option<Self> {
         let kind = &model.containers[container];
         let is_known = |piece: &Piece| match piece {
@@ -139,9 +144,10 @@ impl<'m> Pattern<'m> {
     }
 }
 
-/// What distinguishes containers with one label, each of the thread or process of a stream: the process, by the first of host, process
-/// name, process id and full name that differs for all; within a process an ordinal, if its threads had one thread id. `None` where
-/// nothing has to be added.
+/// Suffixes for containers with one label, each given by a stream of its thread or process.
+/// Processes differ by the first of rank or process id, host, process id and full name that is
+/// distinct for all. Threads of one process with one thread id differ by an ordinal. `None` if no
+/// suffix is needed.
 fn distinctions(run: &Run, streams: &[&StreamFacts]) -> Vec<Option<String>> {
     let mut processes: Vec<usize> = streams.iter().map(|stream| stream.process).collect();
     processes.sort_unstable();
@@ -166,7 +172,7 @@ fn distinctions(run: &Run, streams: &[&StreamFacts]) -> Vec<Option<String>> {
     streams.iter().map(text).collect()
 }
 
-/// By process: a short text that no other of these has; none if there is one process.
+/// By process: a short text that is unique among these; empty if there is one process.
 fn process_texts(run: &Run, processes: &[usize]) -> Vec<String> {
     if processes.len() < 2 {
         return Vec::new();

@@ -19,7 +19,7 @@ pub(crate) struct Model {
     pub(crate) values: Values,
     /// How many targets its programs have.
     targets: usize,
-    /// What references by value mean.
+    /// Resolves references to processes and threads by value.
     pub(crate) referents: Arc<ReferentTable>,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct ContainerModel {
     pub(crate) parent: Option<usize>,
     pub(crate) name: String,
     pub(crate) keys: Vec<String>,
-    /// What its containers are distinct by beside their keys.
+    /// How its containers are distinct in addition to their keys.
     pub(crate) distinct: Option<Distinct>,
-    /// It is marked `= stream`, or shows threads where no container is marked.
+    /// It is marked `= stream`, or it shows threads and no container is marked.
     pub(crate) is_stream: bool,
     pub(crate) pattern: Vec<Piece>,
     /// The state types that it holds; a position here is a *slot*.

@@ -60,7 +60,7 @@ pub(crate) struct Picture<'p> {
     values: Cow<'p, Values>,
     known: KnownValues,
     acts: Acts<'p>,
-    /// What is added to labels that several containers would have.
+    /// Suffixes of labels that would be equal.
     additions: Additions,
     ends: Ends,
     /// Set where there is one pass.
@@ -160,7 +160,7 @@ impl<'p> Picture<'p> {
         self.arrows(scope, only, place)
     }
 
-    /// Runs the arrows without a timestamp of their own, or the one given, at the present time.
+    /// Runs the actions without a timestamp expression, or the given action, at the current time.
     fn arrows(&mut self, scope: &Scope<'_>, only: Option<u16>, place: (u32, u64)) -> io::Result<()> {
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
@@ -264,7 +264,8 @@ impl<'p> Picture<'p> {
         }
     }
 
-    /// Whether a target names a process or thread by values that are those of several; then it is counted.
+    /// Whether a target names a process or thread by values that several have. If so, it is
+    /// counted.
     fn is_ambiguous(&mut self, scope: &Scope<'_>, on: &Target) -> bool {
         let is_ambiguous = on.is_by_value && on.is_ambiguous(scope, &mut self.scratch, self.symbols);
         self.counts.ambiguous += u64::from(is_ambiguous);

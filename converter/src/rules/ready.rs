@@ -112,7 +112,7 @@ fn ready(number: u16, arrow: &Arrow, located: bool, model: &Model) -> Option<Rea
         Op::Link { value, on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => (on, ReadyValue::Declared),
         Op::Link { .. } | Op::Nothing | Op::Line { .. } => return None,
     };
-    // What values mean may depend on the time of the record.
+    // The thread that values refer to may depend on the time of the record.
     if on.is_by_value && on.keys.iter().any(|key| matches!(key, Code::Referent(referent) if referent.is_of_thread())) {
         return None;
     }

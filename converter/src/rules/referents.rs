@@ -1,9 +1,10 @@
-//! Referents: which process and thread a container is of, if all its keys are built-ins.
+//! Referents: the process and thread of a container whose keys are all built-ins.
 //!
-//! Such a container is distinct per process file, and per thread if `tid` is one of its keys: equal process ids, ranks or thread ids do
-//! not make two of them one. A rule that names it by the built-ins themselves means the process and thread of its record. A rule that
-//! names it by other values (a rank that was received from, the id of a thread that was started) means a process or thread that has
-//! these values: one of the record's own process, else the only one of the run.
+//! Such a container is distinct per process file, and per thread if `tid` is one of its keys. Equal
+//! process ids, ranks or thread ids do not merge two containers. A rule that names the container by
+//! the built-ins themselves refers to the process and thread of its record. A rule may also name it
+//! by other values: the rank of a sender, or the id of a new thread. It then refers to a process or
+//! thread that has these values: one in the record's process, or else the only one in the run.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +14,7 @@ use tumit::spec::Builtin;
 use super::eval::{Code, Scope, StreamFacts};
 use super::value::{KeyPart, Sym, Symbols};
 
-/// Built-ins that the keys of a container of a process or thread may have.
+/// The built-in with this name, if a key of a process or thread container may use it.
 pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {
     Some(match name {
         "pid" => Builtin::Pid,
@@ -26,19 +27,20 @@ pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {
     })
 }
 
-/// What containers of a type are distinct by, if all their own keys are built-ins.
+/// How containers of a type are distinct, if all their own keys are built-ins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Distinct {
     /// By process, and within it by their keys.
     Keys,
-    /// By process: the other keys follow from it.
+    /// By process. The process determines the other keys.
     Process,
-    /// By thread: the other keys follow from it.
+    /// By thread. The thread determines the other keys.
     Thread,
 }
 
 impl Distinct {
-    /// Of a container with these own keys. A container whose only key is the host is one of a machine, which its processes share.
+    /// For a container with these own keys. A container whose only key is the host represents a
+    /// machine, which several processes share.
     pub(crate) fn of(keys: &[String]) -> Option<Self> {
         let builtins: Vec<Builtin> = keys.iter().map(|key| builtin_key(key)).collect::<Option<_>>()?;
         let has = |builtin: Builtin| builtins.contains(&builtin);
@@ -53,39 +55,42 @@ impl Distinct {
     }
 }
 
-/// No process of the run: a container that belongs to none, shared as its keys say.
+/// No process of the run: the container is shared between processes by its keys.
 pub(crate) const NO_PROCESS: u32 = u32::MAX;
-/// No certain thread: the keys that follow distinguish containers of one process.
+/// No known thread: the keys distinguish the containers within one process.
 pub(crate) const BY_KEYS: u32 = u32::MAX;
 
-/// The part of a container's path that makes it distinct per process or thread, computed in front of its keys.
+/// The part of a container's path that makes it distinct per process or thread. It precedes the
+/// keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Referent {
     distinct: Distinct,
-    /// The keys of the path that are built-ins, with their values, if some value is not the built-in itself.
+    /// The built-in keys of the path with their values. `None` if each value is the built-in
+    /// itself.
     by_value: Option<Box<[(Builtin, Code)]>>,
     table: Arc<ReferentTable>,
 }
 
 impl Referent {
-    /// Of a container whose path has these built-in keys with these values.
+    /// For a container whose path has these built-in keys with these values.
     pub(crate) fn new(distinct: Distinct, keys: &[(Builtin, Code)], table: &Arc<ReferentTable>) -> Self {
         let is_own = |(builtin, code): &(Builtin, Code)| matches!(code, Code::Builtin(own) if own == builtin);
         let by_value = (!keys.iter().all(is_own)).then(|| keys.into());
         Self { distinct, by_value, table: Arc::clone(table) }
     }
 
-    /// Whether it is the same for all records of a stream.
+    /// Whether it is the process and thread of the record itself, which all records of a stream
+    /// share.
     pub(crate) const fn is_own(&self) -> bool {
         self.by_value.is_none()
     }
 
-    /// Whether a thread is meant: which one may depend on the time.
+    /// Whether it refers to a thread. The thread may depend on the time.
     pub(crate) fn is_of_thread(&self) -> bool {
         self.distinct == Distinct::Thread
     }
 
-    /// Whether it is so, and the keys of its container that follow tell nothing more.
+    /// Whether all records of a stream share it and it identifies its container without the keys.
     pub(crate) fn is_fixed(&self) -> bool {
         self.is_own() && self.distinct != Distinct::Keys
     }
@@ -118,7 +123,7 @@ impl Referent {
     }
 }
 
-/// The process or thread that values mean.
+/// The process or thread to which values refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// A thread, by process and number.
@@ -128,7 +133,7 @@ enum Found {
     Several,
 }
 
-/// The threads and processes of a run by the values of their built-ins.
+/// Finds threads and processes of a run by the values of their built-ins.
 #[derive(Debug, Default)]
 pub(crate) struct ReferentTable {
     streams: Arc<[StreamFacts]>,
@@ -136,14 +141,14 @@ pub(crate) struct ReferentTable {
     by: OnceLock<By>,
 }
 
-/// Positions of streams by a value; for process ids and ranks, of the first stream of each process.
+/// Positions of streams by value. For process ids and ranks: the first stream of each process.
 #[derive(Debug, Default)]
 struct By {
     tid: FxHashMap<u64, Vec<u32>>,
     name: FxHashMap<Sym, Vec<u32>>,
     pid: FxHashMap<u64, Vec<u32>>,
     rank: FxHashMap<u64, Vec<u32>>,
-    /// By process, its first stream.
+    /// By process: its first stream.
     process: FxHashMap<u32, u32>,
 }
 
@@ -170,7 +175,8 @@ impl ReferentTable {
         })
     }
 
-    /// The stream whose built-ins a container of this process and thread has in its label; `None` if that is not known.
+    /// The stream that supplies the built-ins for the label of a container; `None` if it is
+    /// unknown.
     pub(crate) fn stream_of(&self, key: KeyPart) -> Option<&StreamFacts> {
         let KeyPart::Of { process, thread } = key else { return None };
         let first = self.streams.partition_point(|stream| short(stream.process) < process);
@@ -178,12 +184,12 @@ impl ReferentTable {
         match thread {
             BY_KEYS => None,
             0 => of_process.into_iter().next(),
-            // Streams are in order of the numbers of their threads, but for further streams of one thread.
+            // Streams are in order of their thread numbers, except for further streams of a thread.
             _ => of_process.skip(thread as usize - 1).find(|stream| stream.thread == thread - 1),
         }
     }
 
-    /// The process or thread that these values mean in a record of this process and time.
+    /// The process or thread to which these values refer in a record of this process and time.
     fn find(&self, own: u32, keys: &[(Builtin, KeyPart)], time: i64) -> Found {
         let of_thread = |at: &u32| self.has(*at, keys, |_| true).then_some(*at);
         let candidates = match (value(keys, Builtin::Tid), value(keys, Builtin::ThreadName)) {
@@ -194,7 +200,7 @@ impl ReferentTable {
         if let Some(thread) = self.choose(own, candidates.into_iter().flatten().filter_map(of_thread), time) {
             return thread;
         }
-        // No thread has the values: the keys of its process may tell which process is meant.
+        // No thread has the values. The keys of its process may identify the process.
         let is_of_process = |builtin| matches!(builtin, Builtin::Pid | Builtin::Rank | Builtin::Host);
         let of_process = |at: &u32| self.has(*at, keys, is_of_process).then_some(*at);
         let has_process = keys.iter().any(|(builtin, _)| is_of_process(*builtin));
@@ -218,8 +224,9 @@ impl ReferentTable {
         }
     }
 
-    /// The thread of the own process, else that of the only process that has one; of several threads of one process with one thread id
-    /// the one that had begun last. `None` if there are no candidates.
+    /// A thread of the own process, or else one of the only process with candidates. If several
+    /// threads of one process share a thread id, the latest that has begun. `None` without
+    /// candidates.
     fn choose(&self, own: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<Found> {
         let mut chosen: Option<&StreamFacts> = None;
         let mut is_one = true;
@@ -244,7 +251,7 @@ impl ReferentTable {
         Some(if is_one { Found::Thread(short(chosen.process), chosen.thread) } else { Found::Several })
     }
 
-    /// Whether a stream has the values of these keys, as far as `asked` says.
+    /// Whether a stream has the values of those keys that `asked` selects.
     fn has(&self, at: u32, keys: &[(Builtin, KeyPart)], asked: impl Fn(Builtin) -> bool) -> bool {
         let stream = &self.streams[at as usize];
         keys.iter().filter(|(builtin, _)| asked(*builtin)).all(|(builtin, key)| match builtin {

@@ -173,7 +173,7 @@ impl Surveyor {
         }
     }
 
-    /// Looks at the ends of threads and processes, for which there are rules.
+    /// Evaluates the rules for the ends of threads and processes.
     pub(crate) fn ends(&mut self, plan: &Plan<'_>, model: &Model, symbols: &mut Symbols) {
         if !plan.has_end_rules() {
             return;

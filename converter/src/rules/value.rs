@@ -63,8 +63,8 @@ pub(crate) enum KeyPart {
     Float(u64),
     Bool(bool),
     Sym(Sym),
-    /// The process and thread that a container is of; the keys of its type that follow tell nothing more, unless `thread` is
-    /// [`BY_KEYS`](super::referents::BY_KEYS).
+    /// The process and thread to which a container belongs. It identifies the container without the
+    /// keys of its type, unless `thread` is [`BY_KEYS`](super::referents::BY_KEYS).
     Of {
         process: u32,
         thread: u32,
@@ -172,7 +172,7 @@ impl KeyPart {
         }
     }
 
-    /// Whether it tells all that distinguishes a container from others of its type: the keys that follow tell nothing more.
+    /// Whether it identifies a container among others of its type without the following keys.
     pub(crate) const fn is_whole(self) -> bool {
         matches!(self, Self::Of { thread, .. } if thread != super::referents::BY_KEYS)
     }
@@ -186,7 +186,7 @@ impl KeyPart {
             Self::Float(bits) => Val::Float(f64::from_bits(bits)),
             Self::Bool(value) => Val::Bool(value),
             Self::Sym(sym) => Val::Sym(sym),
-            // It is no key that a rule or label names.
+            // Rules and labels cannot refer to it as a key.
             Self::Of { .. } => Val::None,
         }
     }

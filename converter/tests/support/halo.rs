@@ -1,8 +1,9 @@
-//! Messages of a bulk-synchronous program: all processes form a ring, compute, then exchange with both neighbours.
+//! Messages of a bulk-synchronous program: all processes form a ring, compute, then exchange with
+//! both neighbours.
 
 use super::{Random, START, Scene};
 
-/// A message: sender, receiver, and the true timestamps at which it leaves and is received.
+/// A message: sender, receiver, and the true timestamps at which it is sent and received.
 pub(super) struct Message {
     pub(super) from: usize,
     pub(super) to: usize,
@@ -10,10 +11,11 @@ pub(super) struct Message {
     pub(super) received: f64,
 }
 
-/// The messages of all iterations. `latency` gives the time in flight from process to process.
+/// The messages of all iterations. `latency` gives the time in flight between two processes.
 ///
-/// A process that finishes its computation late receives its messages late: they wait in its node. So in each iteration one
-/// direction between two neighbours takes about as long as their loads differ, and only the other one shows the network.
+/// A process that finishes its computation late also receives its messages late: they wait in its
+/// node. In each iteration, one of the two directions between neighbours therefore takes about as
+/// long as the loads differ. Only the other direction shows the delay of the network.
 pub(super) fn messages(
     scene: &Scene,
     imbalance: f64,
@@ -22,7 +24,7 @@ pub(super) fn messages(
 ) -> Vec<Message> {
     let processes = scene.nodes * scene.per_node;
     let iterations = (scene.links / (2 * processes)).max(1);
-    // The slowest of three takes so much longer on average.
+    // The slowest of three processes takes longer by this factor on average.
     let period = scene.seconds * 1e9 / (iterations as f64 * (1.0 + imbalance));
     let mut free = vec![START; processes];
     let mut all = Vec::with_capacity(scene.links);
@@ -33,7 +35,7 @@ pub(super) fn messages(
         for from in 0..processes {
             for to in [(from + 1) % processes, (from + processes - 1) % processes] {
                 let sent = ready[from] + 200.0;
-                // The receiver looks only when it has computed.
+                // The receiver polls only after its computation.
                 let received = (sent + latency(from, to)).max(ready[to] + 400.0);
                 all.push(Message { from, to, sent, received });
                 free[to] = free[to].max(received);

@@ -120,8 +120,8 @@ pub struct Scene {
     pub window: (f64, f64),
     /// Each direction between two nodes is slower by up to so many nanoseconds; not for sync samples.
     pub slow: f64,
-    /// A bulk-synchronous program: all processes compute, each a random part more or less than the others, then exchange with both
-    /// neighbours in a ring.
+    /// A bulk-synchronous program: all processes compute, then exchange with both neighbours in a
+    /// ring. The value is the standard deviation of the computation time, relative to its mean.
     pub halo: Option<f64>,
     /// Messages of the second node go to the first only, and are never answered by any.
     pub mute: bool,
@@ -132,11 +132,13 @@ pub struct Scene {
     pub step_nanos: f64,
     /// Each process reads its clock together with the system's once a second.
     pub readings: bool,
-    /// The clocks are the real-time clock of their node, which is set together with them.
+    /// The clocks are the real-time clock of their node. A clock step changes both.
     pub real_time: bool,
-    /// Each minute the rate of each clock but the first becomes another one, up to so many millionths away: as NTP does.
+    /// Every minute the rate of each clock except the first changes by up to this many ppm, as NTP
+    /// does.
     pub slewed_ppm: f64,
-    /// The queues between nodes are so long at the start, nanoseconds, and empty at the end: the delay shrinks evenly.
+    /// The queues between nodes have this length at the start, in nanoseconds, and are empty at the
+    /// end. The delay shrinks evenly.
     pub draining: f64,
     pub seed: u64,
 }
@@ -250,7 +252,7 @@ impl Clock {
         self.offset + truth + gained + self.stepped(truth)
     }
 
-    /// What it was set by up to a true date.
+    /// The sum of clock steps up to a true timestamp.
     fn stepped(&self, truth: f64) -> f64 {
         if truth >= self.step_at { self.step_nanos } else { 0.0 }
     }
@@ -387,7 +389,8 @@ impl<'s> World<'s> {
         }
     }
 
-    /// What each process records of the links: recorded when, when it was, number of the event, key of the link.
+    /// By process: its records of links. Each has the recorded time, the true time, the number of
+    /// the event and the key of the link.
     fn links(&mut self) -> Vec<Vec<(f64, f64, u16, u64)>> {
         let scene = self.scene;
         let processes = scene.nodes * scene.per_node;
@@ -421,7 +424,7 @@ impl<'s> World<'s> {
         events
     }
 
-    /// The same of a bulk-synchronous program.
+    /// As [`Self::links`], for a bulk-synchronous program.
     fn halo(&mut self, imbalance: f64) -> Vec<Vec<(f64, f64, u16, u64)>> {
         let scene = self.scene;
         let mut events = vec![Vec::new(); scene.nodes * scene.per_node];

@@ -97,9 +97,9 @@ pub(crate) struct Header {
     pub(crate) dropped: u64,
     /// How many of them it overwrote.
     pub(crate) overwritten: u64,
-    /// Records that hold a text, bytes or an array that it cut.
+    /// Records with truncated texts, bytes or arrays.
     pub(crate) truncated: u64,
-    /// Timestamp of the orderly end of the process; 0 when it did not come so far.
+    /// Timestamp of the orderly end of the process; 0 if the process did not end in order.
     pub(crate) process_end: u64,
 }
 

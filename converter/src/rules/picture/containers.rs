@@ -185,7 +185,8 @@ impl Picture<'_> {
         Ok(number)
     }
 
-    /// The process and thread that a container with these keys is of; [`KeyPart::None`] where its type belongs to none.
+    /// The process and thread to which a container with these keys belongs. [`KeyPart::None`] if
+    /// its type belongs to none.
     fn owner(&self, container: usize, keys: &[KeyPart]) -> KeyPart {
         let kind = &self.model.containers[container];
         let own = keys.len().checked_sub(kind.keys.len() + 1).and_then(|at| keys.get(at)).copied();

@@ -1,7 +1,7 @@
-//! Ends of threads and processes: rules for them run, then the containers that belong to them end, and with these their
-//! open states.
+//! Ends of threads and processes: rules for the end run, then the containers of the thread or
+//! process end together with their open states.
 //!
-//! An end is done before the first operation with a later timestamp.
+//! An end is handled before the first operation with a later timestamp.
 
 use std::io;
 
@@ -15,17 +15,17 @@ use crate::paje::ContainerId;
 use crate::plan::Plan;
 use crate::time::GlobalNanos;
 
-/// A container, as long as its number is still that of this id.
+/// A container. It is valid as long as its number still has this id.
 type Place = (usize, ContainerId);
 
-/// When threads and processes end, and the containers that end with them.
+/// The ends of threads and processes, and the containers that end with them.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    /// The last one first.
+    /// In reverse order of time.
     due: Vec<Ending>,
-    /// When the next one is due; later than all timestamps if there is none.
+    /// Timestamp of the next end; `i64::MAX` if there is none.
     pub(super) next: i64,
-    /// The last end of all.
+    /// Timestamp of the last end.
     last: i64,
     has_threads: bool,
     has_rules: bool,
@@ -34,7 +34,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Those of a run. O(n log n) in the number of its streams.
+    /// The ends in a run. O(n log n) in the number of its streams.
     pub(super) fn of(plan: &Plan<'_>) -> Self {
         let Endings { all: mut due, has_threads } = Endings::of(plan);
         due.reverse();
@@ -43,8 +43,8 @@ impl Ends {
         Self { due, next, last, has_threads, has_rules: plan.has_end_rules(), ..Self::default() }
     }
 
-    /// Notes a container that was created; `is_stream` says that it shows what a thread does, `is_outer` that what holds it belongs to
-    /// no process.
+    /// Notes a new container. `is_stream`: it shows the activity of a thread. `is_outer`: its
+    /// parent belongs to no process.
     pub(super) fn note(&mut self, of: KeyPart, (is_stream, is_outer): (bool, bool), place: Place) {
         let KeyPart::Of { process, thread } = of else { return };
         if process == NO_PROCESS {
@@ -64,7 +64,8 @@ impl Ends {
         Some(end)
     }
 
-    /// The containers that end with a thread or process. Rules may have created some of them just now.
+    /// The containers that end with a thread or process. Its end rules may have created some of
+    /// them.
     fn places(&mut self, end: &Ending) -> Vec<Place> {
         let places = match end.is_process {
             true => self.of_process.remove(&end.process),
@@ -80,7 +81,7 @@ impl Picture<'_> {
         self.ends.last
     }
 
-    /// Does the ends that are due before an operation at this time.
+    /// Handles the ends that are due before an operation at this time.
     #[cold]
     #[inline(never)]
     pub(super) fn end_before(&mut self, time: i64) -> io::Result<()> {

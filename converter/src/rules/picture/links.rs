@@ -75,7 +75,7 @@ pub(super) struct Paired {
 }
 
 impl Picture<'_> {
-    /// Does an action that is an end of a link.
+    /// Runs an action that starts or ends a link.
     pub(super) fn link_arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
         let Op::Link { end, link, value, key, on } = &arrow.op else { return Ok(()) };
         let other = self.survey.other_end(place)?;
