@@ -23,7 +23,8 @@ pub trait Backend {
 pub struct Options {
     /// Levels that are removed at compile time.
     pub off: Vec<String>,
-    /// Rust: the module that holds the modules of the levels. Without one they stand where the code stands.
+    /// Rust: the module that holds the modules of the levels. Without it, they stand at the
+    /// position of the macro or of the generated code.
     pub module: Option<String>,
 }
 

@@ -86,7 +86,7 @@ impl Diagnostic {
         self
     }
 
-    /// Whether both report one unknown name, at different places.
+    /// Whether both report the same unknown name at different places.
     fn is_same_name(&self, other: &Self) -> bool {
         let text = |diagnostic: &Self| diagnostic.primary.as_ref().map(|label| label.text.clone());
         let others = |diagnostic: &Self| {
@@ -100,7 +100,8 @@ impl Diagnostic {
             && others(self) == others(other)
     }
 
-    /// Adds the place of another finding about the same name; the first place of all stays the primary one.
+    /// Adds the place of another diagnostic for the same name. The first place remains the primary
+    /// one.
     fn add_place(&mut self, other: Self) {
         let Some((mine, mut theirs)) = self.primary.as_mut().zip(other.primary) else { return };
         if theirs.span < mine.span {
@@ -119,9 +120,9 @@ impl Diagnostic {
     }
 }
 
-/// What stands at the further places of an unknown name.
+/// Label of the further places of an unknown name.
 const FURTHER_PLACE: &str = "and here";
-/// Most places of one finding.
+/// Maximum number of places in one diagnostic.
 const MAX_PLACES: usize = 20;
 
 /// Most findings that are kept.

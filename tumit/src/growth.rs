@@ -57,7 +57,7 @@ impl Growth<'_> {
         let is_end = old.layout.kind == RecordKind::End;
         let what = if old.layout.kind == RecordKind::Event { "event" } else { "span" };
         let Some(new) = self.model.events.get(&old.name).copied() else {
-            // Its begin was reported.
+            // The begin of the span was already reported.
             if is_end {
                 return;
             }
@@ -99,8 +99,8 @@ impl Growth<'_> {
         self.no_longer_used(old, id, span, rules);
     }
 
-    /// Parameters that a rule of the older spec used and none of the new one does. An event without rules is shown with
-    /// all of its parameters, and what a text output does with them is not compared.
+    /// Reports parameters that a rule of the older spec used and that no rule of the new one uses.
+    /// An event without rules shows all of its parameters. Uses in text outputs are not compared.
     fn no_longer_used(&mut self, old: &Record, id: RecordId, span: Span, rules: &[Vec<Action>]) {
         let actions = rules.get(id.index()).map_or(&[][..], Vec::as_slice);
         if actions.is_empty() || !self.old.outputs.is_empty() || !self.model.spec.outputs.is_empty() {

@@ -56,12 +56,14 @@ pub struct Spec {
     pub levels: Vec<Level>,
     /// Named enums of integers with names.
     pub enums: Vec<Enum>,
-    /// Record types. A span gives two, `NAME.begin` and `NAME.end`, next to each other. After all of these stand the
-    /// [absent ends](Span::absent_end), which have the name of the end that they stand for.
+    /// Record types. A span has two consecutive ones, `NAME.begin` and `NAME.end`. The [absent
+    /// ends](Span::absent_end) follow after all others. Each has the name of the end that it
+    /// represents.
     pub records: Vec<Record>,
     /// Spans, as pairs of record types.
     pub spans: Vec<Span>,
-    /// The spans of the [absent ends](Span::absent_end), which are the last of `records`, in their order.
+    /// Numbers of the spans with [absent ends](Span::absent_end), in the order of these at the end
+    /// of `records`.
     pub absent_ends: Vec<u32>,
     /// Container types; a parent stands before its children.
     pub containers: Vec<ContainerType>,
@@ -80,7 +82,7 @@ pub struct Spec {
     pub sources: Vec<SourceFile>,
 }
 
-/// Actions at the ends of threads and processes. They have no parameters and no links.
+/// Actions at the ends of threads and processes. These have neither parameters nor links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndRules {
     /// At the end of each thread.
@@ -194,10 +196,11 @@ pub struct Span {
     pub name: String,
     /// Holds the parameters.
     pub begin: RecordId,
-    /// Holds `task` of an `async` span, and what is declared after `end`.
+    /// Holds `task` of an `async` span, and the parameters declared after `end`.
     pub end: RecordId,
-    /// A second record type with the name of the end, for ends whose parameters nobody gave: it holds only `task`.
-    /// Only spans with `end { … }` have one. The rules of the end hold for it.
+    /// A second record type with the name of the end. It represents an end without its parameters,
+    /// and holds only `task`. Only spans with `end { … }` have it. The rules of the end apply to
+    /// it.
     pub absent_end: Option<RecordId>,
     /// Declared `async`: it may leave its thread and go on elsewhere, in parts. Both ends have `task: u64` as their first
     /// field, which says what belongs together.
@@ -307,7 +310,7 @@ pub struct Color {
 }
 
 impl Spec {
-    /// All actions of rules for records and for ends.
+    /// All actions of rules, for records and for ends.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
         self.rules.iter().flatten().chain(&self.end_rules.thread).chain(&self.end_rules.process)
     }
@@ -434,7 +437,7 @@ impl Spec {
         self.spans.get(after.checked_sub(1)?).filter(|span| span.begin == record || span.end == record)
     }
 
-    /// Where the [absent ends](Span::absent_end) begin in `records`.
+    /// Position of the first [absent end](Span::absent_end) in `records`.
     #[must_use]
     pub const fn first_absent_end(&self) -> usize {
         self.records.len() - self.absent_ends.len()
@@ -446,7 +449,7 @@ impl Spec {
         record.index() >= self.first_absent_end()
     }
 
-    /// Events, without spans.
+    /// Number of events, without spans.
     #[must_use]
     pub fn events(&self) -> usize {
         self.records.iter().filter(|record| record.layout.kind == RecordKind::Event).count()

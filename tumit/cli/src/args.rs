@@ -20,7 +20,8 @@ A first run:
 
 Exit status: 0 done, 1 the input has mistakes or losses, 2 could not run.")]
 pub(crate) struct Args {
-    /// Bytes that a trace from a pipe or a compressed file may have, as 500M or 20G; it is copied to TMPDIR
+    /// Bytes that a trace from a pipe or a compressed file may have, as 500M or 20G; it is copied
+    /// to TMPDIR
     #[arg(long, global = true, value_name = "SIZE", default_value = DEFAULT_LIMIT, hide_short_help = true)]
     pub(crate) input_limit: Bytes,
 

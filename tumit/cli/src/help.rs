@@ -1,19 +1,19 @@
 //! Help texts that fit the width of the terminal.
 //!
-//! The texts after the options (`after_help`) are written with line breaks of their own. Clap would break the
-//! long lines a second time and leave the short ones, so they are laid out here for the width in use: paragraphs
-//! are filled, and the notes beside examples stay in their column.
+//! The texts after the options (`after_help`) have line breaks in the source. Clap would wrap the
+//! long lines again and leave the short ones. This module therefore lays the texts out for the
+//! actual width: it fills paragraphs, and it keeps the notes of examples in their column.
 
 use clap::Command;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns of what is no terminal and has no `COLUMNS`.
+/// Width if the output is not a terminal and `COLUMNS` is not set.
 const USUAL_WIDTH: usize = 100;
-/// Fewer columns are taken as so many.
+/// Minimum width; a smaller width is raised to it.
 const LEAST_WIDTH: usize = 30;
-/// A note of fewer columns goes below its example.
+/// Minimum width of a note in the line of its example. A narrower note goes below the example.
 const LEAST_NOTE: usize = 24;
-/// Columns before an example, before a note below it, and between an example and the note beside it.
+/// Columns before an example, before a note below an example, and between an example and its note.
 const INDENT: usize = 2;
 const DEEP_INDENT: usize = 6;
 const SPACE: usize = 3;
@@ -26,7 +26,7 @@ pub(crate) fn in_terminal(command: Command) -> Command {
     fitted(command, width.max(LEAST_WIDTH))
 }
 
-/// The command, and all below it, with help texts of this width.
+/// The command and its subcommands, with help texts of this width.
 fn fitted(command: Command, width: usize) -> Command {
     let text = command.get_after_help().map(ToString::to_string);
     let command = command.term_width(width).mut_subcommands(|below| fitted(below, width));
@@ -36,16 +36,16 @@ fn fitted(command: Command, width: usize) -> Command {
     }
 }
 
-/// A part of a text.
+/// A part of a help text.
 enum Piece {
     Blank,
-    /// A paragraph, or the heading of examples, which ends in a colon.
+    /// A paragraph, or the heading of examples, which ends with a colon.
     Prose(String),
-    /// What is typed, and what it does: the cells of an indented line, which blanks separate.
+    /// An example and its note: the cells of an indented line, separated by several blanks.
     Example(Vec<String>),
 }
 
-/// A text in lines of at most `width` columns, unless a single word is longer.
+/// The text in lines of at most `width` columns, unless a single word is longer.
 fn laid_out(text: &str, width: usize) -> String {
     let pieces = pieces(text);
     let mut lines = Vec::new();
@@ -79,7 +79,7 @@ fn pieces(text: &str) -> Vec<Piece> {
         let indent = line.len() - line.trim_start().len();
         match pieces.last_mut() {
             _ if words.is_empty() => pieces.push(Piece::Blank),
-            // A note that goes on below.
+            // A note that continues in the next line.
             Some(Piece::Example(cells)) if indent > DEEP_INDENT => match cells.as_mut_slice() {
                 [_, .., note] => *note = format!("{note} {words}"),
                 _ => cells.push(words.to_owned()),
@@ -97,7 +97,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Appends consecutive examples, whose notes share a column.
+/// Appends consecutive examples with their notes in one column.
 fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize) {
     let most = examples.iter().map(|cells| cells.len()).max().unwrap_or(0);
     if most > 2 {
@@ -113,7 +113,7 @@ fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize
             let from = lines.len();
             fill(lines, " ".repeat(INDENT), DEEP_INDENT, command, width - SPACE);
             let last = lines.len() - 1;
-            // A shell takes the lines together.
+            // The shell joins lines that end with a backslash.
             lines[from..last].iter_mut().for_each(|line| line.push_str(" \\"));
             line = String::new();
         }
@@ -133,7 +133,7 @@ fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize
     }
 }
 
-/// Appends lines of several cells: in columns, or where these are too wide a cell per line.
+/// Appends lines with several cells: in columns, or one cell per line if the columns do not fit.
 fn append_table(lines: &mut Vec<String>, rows: &[&[String]], most: usize, width: usize) {
     let length = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0);
     let lengths: Vec<usize> = (0..most).map(length).collect();
@@ -156,7 +156,8 @@ fn append_table(lines: &mut Vec<String>, rows: &[&[String]], most: usize, width:
     }
 }
 
-/// Appends the words of a text to a line that was begun, and to further ones, which begin with `indent` blanks.
+/// Appends the words of a text to an incomplete line and to further lines, which are indented by
+/// `indent` blanks.
 fn fill(lines: &mut Vec<String>, mut line: String, indent: usize, text: &str, width: usize) {
     let mut is_begun = false;
     for word in text.split_whitespace() {
@@ -189,7 +190,7 @@ mod tests {
                 let name = below.get_name().to_owned();
                 for text in [below.render_help().to_string(), below.render_long_help().to_string()] {
                     for line in text.lines().filter(|line| line.width() > width) {
-                        // The usage, and a word that is longer than the line.
+                        // Exceptions: the usage, and a word that is longer than the line.
                         let is_word = line.split_whitespace().count() == 1;
                         assert!(is_word || line.starts_with("Usage:"), "tumit {name}, {width} columns: {line}");
                     }

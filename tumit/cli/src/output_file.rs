@@ -23,7 +23,7 @@ pub(crate) struct OutputFile {
     /// `None` for what is no regular file.
     temporary: Option<PathBuf>,
     target: PathBuf,
-    /// Permissions of the file whose place it takes.
+    /// Permissions of the file that it replaces.
     there: Option<fs::Permissions>,
     finished: bool,
 }
@@ -57,7 +57,7 @@ impl OutputFile {
         self.temporary.as_ref().map(|_| &self.file)
     }
 
-    /// Gives the file the permissions of another when it is finished.
+    /// When the file is finished, it gets these permissions.
     pub(crate) fn set_permissions(&mut self, permissions: fs::Permissions) {
         self.there = Some(permissions);
     }
@@ -66,7 +66,7 @@ impl OutputFile {
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.file.flush().with_context(|| format!("cannot write `{}`", self.target.display()))?;
         if let Some(temporary) = &self.temporary {
-            // Until it is whole, only its owner could read it.
+            // Before the file is complete, only its owner can read it.
             self.file
                 .set_permissions(private::permissions_of_file(self.there.as_ref()))
                 .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;

@@ -40,14 +40,14 @@ pub(crate) struct Resources {
 /// The launches that are read.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct LaunchChoice {
-    /// Reads this launch of a run folder into which a program was run several times: its number in order of time, as `tumit
-    /// info` lists them, or all as one run [default: the latest]
+    /// Reads this launch of a run folder into which a program was run several times: its number in
+    /// order of time, as `tumit info` lists them, or all as one run [default: the latest]
     #[arg(long, value_name = "N|all", help_heading = "Runs")]
     launch: Option<Launches>,
 }
 
 impl LaunchChoice {
-    /// Whether a user chose.
+    /// Whether the option was given.
     pub(crate) fn is_given(self) -> bool {
         self.launch.is_some()
     }
@@ -83,7 +83,8 @@ pub(crate) struct RunOptions {
     launch: LaunchChoice,
     #[command(flatten)]
     resources: Resources,
-    /// The unit of the timestamps of Pajé text, which the text does not give [default: s, with a hint where that is doubtful]
+    /// The unit of the timestamps of Pajé text, which the text does not give [default: s, with a
+    /// hint where that is doubtful]
     #[arg(long, value_enum, help_heading = "Pajé files")]
     unit: Option<Unit>,
 }

@@ -40,7 +40,7 @@ pub(crate) fn tell(diagnostics: &Diagnostics) {
 /// When the root file itself cannot be read.
 pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
     let (name, text) = if path.starts_with("/proc/self/fd/") {
-        // Standard input, which was copied to be looked at.
+        // A copy of standard input, made to inspect its first bytes.
         (STANDARD_INPUT_NAME, read(path).context("cannot read standard input")?)
     } else if path == STANDARD_INPUT {
         (STANDARD_INPUT_NAME, read_standard_input()?)
@@ -85,18 +85,19 @@ fn read_standard_input() -> anyhow::Result<String> {
     Ok(TEXT.get_or_init(|| text).clone())
 }
 
-/// Bytes that a spec may have.
+/// Maximum size of a spec in bytes.
 const MOST: u64 = 16 << 20;
 
 fn read(path: &str) -> anyhow::Result<String> {
     as_text(bounded(fs::File::open(path)?, path)?)
 }
 
-/// The bytes of a spec. What is no text, or too long for a spec, is refused before it is in memory.
+/// The bytes of a spec. Input that is not text, or that is too long for a spec, is rejected before
+/// all of it is in memory.
 fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut input).take(1 << 12).read_to_end(&mut bytes)?;
-    // `{` and `<` begin no other format that would be taken for a spec.
+    // Known foreign formats are rejected by name. No spec begins as they do.
     if let Some(foreign) = foreign_format(&bytes, Path::new(path)) {
         bail!("This is {}. {}", foreign.name, foreign.advice);
     }

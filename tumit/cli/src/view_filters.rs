@@ -20,7 +20,8 @@ pub(crate) struct ViewFilters {
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     filters: Option<PathBuf>,
 
-    /// Keeps the filters of both options in this file (.tumit-view). A file that holds something else is left alone
+    /// Keeps the filters of both options in this file (.tumit-view). A file that holds something
+    /// else is left alone
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     save_filters: Option<PathBuf>,
 }
@@ -41,14 +42,14 @@ fn filter(text: &str) -> Result<Filter, String> {
 }
 
 impl ViewFilters {
-    /// Whether none was given.
+    /// Whether none of the options was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.filter.is_empty() && self.filters.is_none() && self.save_filters.is_none()
     }
 
     /// The filters of both options; read before a long trace is.
     pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<Chain> {
-        // What is kept of a private trace is private.
+        // Filters that were saved from a private trace are private.
         traces.iter().for_each(|trace| converter::private::note_input(trace));
         let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(Entry::from));

@@ -256,7 +256,8 @@ pub(super) fn instance(scope: &Scope<'_>, written: &ast::Instance, diagnostics: 
     Some(Instance { ty, keys: lowered.collect(), existing: written.existing.is_some() })
 }
 
-/// What a key is made of: `3 integers`, `2 values` where they differ. Mistakes in the values are reported.
+/// Describes the types of a key: `3 integers`, or `2 values` if they differ. Reports errors in the
+/// values.
 fn values_of(scope: &Scope<'_>, values: &[ast::Expr], diagnostics: &mut Diagnostics) -> String {
     let types: Vec<Type> = values.iter().map(|value| scope.expr(value, diagnostics).1).collect();
     let of_all = |is: fn(Type) -> bool| !types.is_empty() && types.iter().all(|ty| is(*ty));

@@ -10,14 +10,14 @@ use crate::resolve::Model;
 use crate::spec::{Action, EndRules};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Rule, Target};
 
-/// What ends.
+/// The kind of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Thread,
     Process,
 }
 
-/// The end for which a rule is; `None` for rules of records.
+/// The kind of end to which a rule reacts; `None` for rules of records.
 pub(super) fn ending_of(rule: &Rule, model: &Model) -> Option<Ending> {
     let Target::Event(path) = &rule.target else { return None };
     let is_end = path.part.as_ref().is_some_and(|part| part.text == "end");
@@ -31,7 +31,8 @@ pub(super) fn ending_of(rule: &Rule, model: &Model) -> Option<Ending> {
     }
 }
 
-/// Lowers the rules for ends: of each kind one rule, then all `also` rules in the order of the text.
+/// Lowers the rules for ends. For each kind of end: one rule, then all `also` rules in the order of
+/// the text.
 pub(super) fn lower(rules: &[&Rule], model: &Model, usage: &mut Usage, diagnostics: &mut Diagnostics) -> EndRules {
     let mut lower_one = |ending: Ending| {
         let of_ending = || rules.iter().filter(move |rule| ending_of(rule, model) == Some(ending));
@@ -61,7 +62,7 @@ fn actions(rule: &Rule, model: &Model, usage: &mut Usage, diagnostics: &mut Diag
     lowered
 }
 
-/// The error of an action that an end cannot have.
+/// The error of an action that is not allowed in a rule for ends.
 fn impossible(arrow: &ast::Action) -> Option<Diagnostic> {
     if matches!(arrow.kind, ActionKind::Start { .. } | ActionKind::End { .. }) {
         let title = "links have no start or end where a thread or process ends";
@@ -79,7 +80,7 @@ fn impossible(arrow: &ast::Action) -> Option<Diagnostic> {
     )
 }
 
-/// Reports rules for ends in text outputs, which are made of records.
+/// Reports rules for ends in text outputs: text outputs consist of records only.
 pub(super) fn report_in_output(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) {
     for rule in rules.iter().filter(|rule| ending_of(rule, model).is_some()) {
         diagnostics.push(

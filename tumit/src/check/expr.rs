@@ -25,7 +25,7 @@ const BUILTINS: [(&str, Builtin, Type); 11] = [
     ("level", Builtin::Level, Type::Text),
 ];
 
-/// The built-ins that are known where a thread or process ends.
+/// The built-ins that are available at the end of a thread or process.
 const AT_ENDS: &str = "date pid tid rank host thread_name stream_label";
 
 /// Where an expression is evaluated: on a record of this type.
@@ -35,9 +35,9 @@ pub(crate) struct Scope<'m> {
     pub(crate) record: RecordId,
 }
 
-/// The number of no record type: constants are computed without a record.
+/// Stands for a missing record type: constants are computed without a record.
 const OF_CONSTANTS: RecordId = RecordId(u32::MAX);
-/// The number of no record type: a thread or process ends.
+/// Stands for a missing record type: the end of a thread or process has no record.
 const OF_ENDS: RecordId = RecordId(u32::MAX - 1);
 
 impl<'m> Scope<'m> {
@@ -46,12 +46,12 @@ impl<'m> Scope<'m> {
         Self { model, record: OF_CONSTANTS }
     }
 
-    /// Where a thread or process ends: there is no record, but a stream.
+    /// The scope of the end of a thread or process: it has a stream, but no record.
     pub(crate) fn of_ends(model: &'m Model) -> Self {
         Self { model, record: OF_ENDS }
     }
 
-    /// Whether it is the end of a thread or process.
+    /// Whether this is the scope of the end of a thread or process.
     pub(crate) fn is_of_ends(&self) -> bool {
         self.record == OF_ENDS
     }
@@ -209,7 +209,7 @@ impl Scope<'_> {
         diagnostic.also(model.record_spans[self.record.index()], "the event").maybe_help(help)
     }
 
-    /// What to do where a rule for one end of a span names a parameter of the other end.
+    /// The remedy if a rule for one end of a span names a parameter of the other end.
     fn other_end(&self, span: &crate::spec::Span, name: &str) -> Option<String> {
         let at_end = span.end == self.record;
         let (other, end) = if at_end { (span.begin, "begin") } else { (span.end, "end") };

@@ -11,7 +11,7 @@ use crate::source::FileId;
 use crate::spec::{Action, EntityTypeId, Nature, RecordId, ValueExpr, Verb};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
 
-/// Warns about all that the root declares in vain. `actions` are those of all rules.
+/// Warns about unused declarations of the root file. `actions` are those of all rules.
 pub(super) fn check(
     files: &[Loaded],
     model: &Model,

@@ -124,7 +124,7 @@ codes! {
 }
 
 impl Code {
-    /// Whether it reports a name that nothing declares: one mistake, however often the name is used.
+    /// Whether it reports an undeclared name. Several uses of one name are one error.
     pub(super) fn is_unknown_name(self) -> bool {
         use Code::{
             UnknownContainer, UnknownEntity, UnknownEvent, UnknownFunction, UnknownLevel, UnknownName, UnknownShape,

@@ -1,4 +1,5 @@
-//! Levels, events and spans: one record type per event, two per span, three per span with parameters of its end.
+//! Levels, events and spans: one record type per event, two per span, three per span with
+//! parameters of its end.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::layout::{self, MAX_FIXED_BYTES};
 use crate::spec::{self, FieldText, LevelId, Record, RecordId};
 use crate::syntax::ast;
 
-/// Most parameters of an event: what a compiler of C99 must accept.
+/// Maximum number of parameters of an event: the limit that every compiler of C99 accepts.
 pub(crate) const MAX_FIELDS: usize = 127;
 /// The parameter that `async` adds to both ends of a span.
 const TASK: &str = "task";
@@ -96,8 +97,8 @@ impl Model {
         id
     }
 
-    /// Adds the record types of ends whose parameters are absent: behind all others, so that a record type that is
-    /// searched for by its name is the end with its parameters.
+    /// Adds the record types of ends without parameters. They come last, so that a search by name
+    /// finds the end with its parameters.
     pub(super) fn absent_ends(&mut self) {
         for place in 0..self.spec.absent_ends.len() {
             let Some(span) = self.spec.spans.get_mut(self.spec.absent_ends[place] as usize) else { continue };

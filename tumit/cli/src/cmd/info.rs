@@ -78,7 +78,7 @@ struct Info {
     remarks: Vec<String>,
 }
 
-/// A launch of the folder, also one that is not read.
+/// A launch of the folder, including launches that are not read.
 #[derive(Debug, Serialize)]
 struct LaunchInfo {
     number: usize,
@@ -86,7 +86,7 @@ struct LaunchInfo {
     start_ns: Option<i64>,
     duration_ns: Option<i64>,
     processes: usize,
-    /// Whether the rest of this object is about it.
+    /// Whether the other fields describe it.
     read: bool,
 }
 
@@ -141,7 +141,7 @@ struct ThreadInfo {
     signal: bool,
     /// Its records were overwritten by newer ones.
     overwrites: bool,
-    /// Its thread id, with an ordinal if earlier threads had the same one.
+    /// The thread id, with an ordinal if earlier threads had the same id.
     #[serde(skip)]
     key: String,
     name: String,

@@ -1,4 +1,4 @@
-//! Pajé text from Pajé text, and from any trace that is filtered.
+//! Converts Pajé text to Pajé text, and any filtered trace to Pajé text.
 
 use converter::paje::write::in_style;
 use converter::pipeline::Options;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Res
     input.apply(&mut open)?;
     let mut style = args.style;
     if is_paje(input.path()) {
-        // The unit is that of what is read; what is written is in seconds.
+        // The unit is that of the input. The output is in seconds.
         open.unit_is_known = style.unit.is_some();
         open.unit = style.unit.take().unwrap_or_default().into();
     }

@@ -25,7 +25,7 @@ fn launches(info: &Info) -> String {
     text
 }
 
-/// The first lines: what was recorded when, and the launches.
+/// The first lines: the size of the run, its time of day and duration, and its launches.
 fn summary(info: &Info) -> String {
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let seconds = info.duration_ns as f64 * 1e-9;
@@ -45,7 +45,7 @@ fn summary(info: &Info) -> String {
     text
 }
 
-/// The tables, with at most so many processes and threads.
+/// The tables, with at most `most` processes and threads.
 pub(super) fn text(info: &Info, most: usize) -> String {
     let mut text = summary(info);
     let mut rows =
