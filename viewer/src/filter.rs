@@ -53,7 +53,7 @@ pub enum Filter {
     Values { keep: Keep, values: Patterns, of: Option<Pattern> },
     /// Containers with all below them.
     Containers { keep: Keep, containers: Patterns },
-    /// States, events and links by their fields and ends.
+    /// States, events and links, selected by their fields and endpoints.
     Attribute { keep: Keep, condition: Condition, of: Option<Pattern> },
     /// States and links by their duration in nanoseconds.
     Duration { keep: Keep, comparison: Comparison, nanos: i64, of: Option<Pattern> },
@@ -163,7 +163,7 @@ pub enum Form {
     State,
 }
 
-/// The end by which links belong to containers.
+/// The endpoint that assigns links to containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEnd {
     /// The start: links that a container sends.
@@ -173,10 +173,10 @@ pub enum LinkEnd {
 }
 
 impl LinkEnd {
-    /// Both, as they are written.
+    /// Both endpoints with their words.
     pub const ALL: [(&str, Self); 2] = [("sent", Self::Sent), ("received", Self::Received)];
 
-    /// How it is written.
+    /// Its word in an expression.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -191,7 +191,8 @@ impl LinkEnd {
 pub struct Reduction {
     /// What is computed.
     pub operation: Operation,
-    /// Only links that start, or that end, below the container; links with either end there without it.
+    /// Counts only links that start, or that end, below the container. `None`: links with either
+    /// endpoint there.
     pub end: Option<LinkEnd>,
     /// For a count: the values that count. Else the field of states or links that is reduced; of variables, their values are.
     pub values: Patterns,
@@ -215,9 +216,9 @@ pub enum Measure {
     Start,
     /// Nanoseconds in states.
     Time { values: Patterns, of: Option<Pattern> },
-    /// Nanoseconds in states that are the innermost ones of their type.
+    /// Nanoseconds in states that are the innermost state of their type.
     SelfTime { values: Patterns, of: Option<Pattern> },
-    /// The same as a share of the lifetime of the containers with such states.
+    /// The same, as a share of the lifetime of the containers with such states.
     SelfShare { values: Patterns, of: Option<Pattern> },
     /// Number of states, events or links.
     Number { values: Patterns, of: Option<Pattern> },
@@ -317,7 +318,7 @@ pub enum FilterError {
         pattern: String,
         /// What there is.
         help: String,
-        /// A correct expression, with a name that exists if there is one.
+        /// A correct expression. It uses a name of the trace if there is one.
         example: Box<str>,
     },
     /// The part of time lies outside of the trace.

@@ -207,7 +207,8 @@ fn name_file(mut file: File, path: &Path, permissions: Option<std::fs::Permissio
         // That others may read it is worth having, not worth failing for.
         let _ = file.set_permissions(permissions);
     }
-    // Short: the name of the index may be as long as names can be. One index is named at a time.
+    // The name is short, because the name of the index may have the maximum length. A process
+    // writes one index at a time.
     let part = path.with_file_name(format!(".tumit-{}-index.part", std::process::id()));
     if link(&file, &part).is_ok() {
         return std::fs::rename(&part, path).inspect_err(|_| _ = std::fs::remove_file(&part));

@@ -1,18 +1,19 @@
-//! Small files that Tumit keeps: filters, notes, styles. A file is replaced or removed only if its content shows that
-//! Tumit wrote it. Symbolic links are not followed, and a new file never takes the place of one that appears meanwhile.
+//! Small files that Tumit writes: filters, notes, styles. A file is replaced or removed only if its
+//! content shows that Tumit wrote it. Symbolic links are not followed. A new file never replaces a
+//! file that another program creates at the same time.
 
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Bytes of a file that is read.
+/// Maximum size of a file that is read.
 pub const MOST_BYTES: u64 = 8 << 20;
 
-/// What a kind of file is called, and how it is recognised.
+/// The name of a kind of file, and a test of its content.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// As part of a message: `file of filters`.
+    /// The name in a message: `file of filters`.
     pub name: &'static str,
     /// Whether a text is the content of such a file.
     pub fits: fn(&str) -> bool,
@@ -28,17 +29,17 @@ impl std::fmt::Debug for Kind {
 pub const FILTERS: Kind = Kind { name: "file of filters", fits: crate::filter::Chain::is_own_text };
 
 impl Kind {
-    /// Writes a file: a new one, or in the place of one of this kind.
+    /// Writes a new file, or replaces one of this kind.
     ///
     /// # Errors
-    /// If another file is there, or the folder cannot be written.
+    /// If the path holds another file, or the folder cannot be written.
     pub fn write(self, path: &Path, text: &str) -> io::Result<()> {
         let known = self.known(path)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // The mode of a new file follows the umask; a private file stays private.
+        // The mode of a new file follows the umask. A private file stays private.
         let mode = known.as_ref().map_or(0o666, |known| known.permissions().mode() & 0o777);
         let mode = converter::private::restricted(mode);
         let mut file =
@@ -52,10 +53,10 @@ impl Kind {
         Ok(())
     }
 
-    /// Removes a file of this kind; none is there afterwards, or another one.
+    /// Removes a file of this kind, if there is one.
     ///
     /// # Errors
-    /// If another file is there, or the folder cannot be written.
+    /// If the path holds another file, or the folder cannot be written.
     pub fn remove(self, path: &Path) -> io::Result<()> {
         match self.known(path)? {
             Some(known) if is_same(&known, path) => std::fs::remove_file(path),
@@ -63,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// The file of this kind at a path, if there is one. An empty file is one, too.
+    /// The file of this kind at a path, if there is one. An empty file counts as one.
     fn known(self, path: &Path) -> io::Result<Option<Metadata>> {
         let there = match std::fs::symlink_metadata(path) {
             Ok(there) => there,
@@ -128,7 +129,8 @@ mod tests {
         }
         std::fs::write(&path, "").expect("room for it");
         OURS.write(&path, "ours").expect("an empty file holds nothing");
-        // A link is left alone, also one to a file of the kind, and so is what it points to.
+        // A symbolic link and its target are left unchanged, even if the target is a file of the
+        // kind.
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).expect("room for it");
         for error in [OURS.write(&link, "ours 3").expect_err("a link"), OURS.remove(&link).expect_err("a link")] {
@@ -136,7 +138,7 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&link).expect("it is there"), "ours");
         assert!(OURS.write(folder.path(), "ours").is_err() && OURS.remove(folder.path()).is_err());
-        // Nothing else remains in the folder.
+        // The folder holds no further file.
         assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 2);
     }
 }

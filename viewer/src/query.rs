@@ -110,7 +110,8 @@ pub struct Summary {
     pub remarks: Vec<String>,
     /// Whether nothing was lost, damaged, left out or mended: what the remarks then say is for information.
     pub intact: bool,
-    /// The real time of trace time 0, nanoseconds since 1970, where the trace is a run whose processes read that clock.
+    /// The real time of trace time 0, nanoseconds since 1970, if the trace is a run whose processes
+    /// read that clock.
     pub wall_clock: Option<i64>,
     /// Changes whenever answers may change.
     pub generation: u64,
@@ -390,8 +391,8 @@ pub trait TimelineSource: Send + Sync {
         times(|lanes| self.cells(lanes, interval, 1), lanes)
     }
 
-    /// Total and self time of each value of a state type in a container, all depths together; only values that
-    /// occur. See [`NestedTime`].
+    /// Total and self time of each value of a state type in a container, over all depths. Only
+    /// values that occur are listed. See [`NestedTime`].
     ///
     /// # Errors
     /// See [`QueryError`].

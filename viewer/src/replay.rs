@@ -1,7 +1,7 @@
 //! [`replay`]: sends a trace, filtered or not, as Pajé operations in order of time.
 //!
-//! What is read from a source is repaired: every state has its end, every link both of its ends, and
-//! every container its destruction. All operations are held in memory while they are sorted.
+//! The source repairs its trace: every state has an end, every link has both endpoints, and every
+//! container is destroyed. All operations are held in memory for sorting.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -13,13 +13,13 @@ use converter::time::GlobalNanos;
 
 use crate::query::{ContainerInfo, EntityId, Facts, Interval, Lane, QueryError, State, TimelineSource};
 
-/// All time there is.
+/// The unlimited interval.
 const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
-/// An operation that waits for its place.
+/// An operation to be sorted.
 struct Op {
     time: i64,
-    /// Creations go first at equal times, destructions last.
+    /// At equal times, creations come first and destructions last.
     rank: u8,
     what: What,
 }
@@ -44,10 +44,10 @@ struct LinkParts {
     facts: Facts,
 }
 
-/// Sends everything that a source has to a sink, which is finished with the last date.
+/// Sends a whole source to a sink, and finishes the sink with the last timestamp.
 ///
 /// # Errors
-/// When the source or the sink fails.
+/// If the source or the sink fails.
 pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()> {
     let model = source.model();
     for ty in model.types.iter().skip(1) {
@@ -74,7 +74,7 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
     for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
         replay.links_of(ty.id).map_err(cannot)?;
     }
-    // Children end before what holds them.
+    // Children are destroyed before their parents.
     for container in containers.iter().rev().filter(|container| container.id != ContainerId::ROOT) {
         replay.add(container.life.to.0, 2, What::Destroy(container.id));
     }
@@ -82,8 +82,8 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
     sink.finish(source.extent().to)
 }
 
-/// Places of containers by their numbers, each after the one that holds it: groups have larger numbers
-/// than what they hold.
+/// Positions of containers by number, each after its parent. The number of a group is larger than
+/// those of its members.
 fn in_order_of_creation(containers: &[ContainerInfo]) -> Vec<usize> {
     let mut keys: HashMap<ContainerId, ContainerId> = HashMap::new();
     let mut order = Vec::with_capacity(containers.len());
@@ -137,7 +137,7 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Pushes and pops of the states of a type in a container, outer ones first.
+    /// Pushes and pops of the states of one type in a container, outer states first.
     fn states(&mut self, container: ContainerId, ty: TypeId, mut states: Vec<State>) {
         states.sort_by_key(|state| (state.life.from, state.depth, state.life.to));
         let mut open: Vec<i64> = Vec::new();
@@ -148,7 +148,7 @@ impl Replay<'_> {
             while states.front().is_some_and(|state| state.life.from == from) {
                 alike.extend(states.pop_front());
             }
-            // Taken from its end: shallow states first.
+            // `next_of` takes states from the end of the list: shallow states come first.
             alike.reverse();
             while !alike.is_empty() {
                 let (at, depth) = next_of(&alike, &open, from.0);
@@ -171,7 +171,7 @@ impl Replay<'_> {
             let facts = self.source.facts(link.id)?;
             let text = facts.fields.get(2).map_or("", |(_, key)| key.as_str());
             let mut key = text.to_owned();
-            // `pj_dump` refuses a key that comes again.
+            // `pj_dump` rejects a key that is used twice.
             let mut count = 1;
             while !known.insert((facts.container, key.clone())) {
                 count += 1;
@@ -187,7 +187,7 @@ impl Replay<'_> {
     }
 
     fn send(mut self, containers: &[ContainerInfo], sink: &mut dyn Sink) -> io::Result<()> {
-        // Those of one type in one container keep their order.
+        // The sort is stable: operations of one type in one container keep their order.
         self.ops.sort_by_key(|op| (op.time, op.rank));
         let mut numbers = HashMap::from([(ContainerId::ROOT, ContainerId::ROOT)]);
         let cannot = |error: QueryError| io::Error::other(error);
@@ -243,7 +243,8 @@ impl Replay<'_> {
     }
 }
 
-/// Which of the states that begin now is next, and how many open ones it lies in: the deepest that fits.
+/// The next of the states that begin now, and the number of open states around it. Takes the
+/// deepest state that fits.
 fn next_of(alike: &[State], open: &[i64], now: i64) -> (usize, usize) {
     let fits = |state: &State| {
         let most = open.len().min(state.depth as usize);
@@ -268,7 +269,7 @@ fn extra_of(facts: &Facts) -> Vec<Extra<'_>> {
     facts.fields.iter().map(|(name, text)| Extra { name, value: ExtraValue::Text(text) }).collect()
 }
 
-/// What a link has beside the fields of the format: its start, end and key come first.
+/// Fields of a link in addition to those of the format. Start, end and key come first in its facts.
 fn link_extra_of(facts: &Facts) -> Vec<Extra<'_>> {
     let others = facts.fields.iter().skip(3);
     others.map(|(name, text)| Extra { name, value: ExtraValue::Text(text) }).collect()

@@ -124,7 +124,7 @@ pub(crate) struct App {
     /// How models are dressed, on disk.
     looks: Looks,
     token: String,
-    /// The token that a browser is started with.
+    /// The token in the address for the browser.
     one_time: OneTime,
     /// Pictures computed at the same time; the rest waits.
     permits: Arc<Semaphore>,
@@ -201,15 +201,16 @@ impl Server {
         format!("http://127.0.0.1:{}/t/{}/", self.port, self.app.token)
     }
 
-    /// An address for the arguments of a program that opens a browser: it leads to the page once, within two minutes.
+    /// An address for the arguments of a program that opens a browser. It leads to the page once,
+    /// within two minutes.
     ///
     /// # Errors
-    /// If the system gives no random numbers.
+    /// If the system returns no random numbers.
     pub fn one_time_url(&self) -> io::Result<String> {
         Ok(format!("http://127.0.0.1:{}/open/{}", self.port, self.app.one_time.issue()?))
     }
 
-    /// With other limits of connections.
+    /// Sets the limits of connections.
     #[must_use]
     pub fn with_limits(self, limits: ConnectionLimits) -> Self {
         Self { limits, ..self }
@@ -218,7 +219,7 @@ impl Server {
     /// Serves until `stop` is done, or nobody has asked for anything for `until_idle`.
     ///
     /// # Errors
-    /// None today: the server goes on when a connection fails.
+    /// No errors at present: the server continues when a connection fails.
     pub async fn run(self, until_idle: Option<Duration>, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
         let app = Arc::clone(&self.app);
         let router = router(Arc::clone(&app));

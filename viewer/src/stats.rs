@@ -32,14 +32,15 @@ use crate::query::{
 pub struct ValueTime {
     /// The value.
     pub value: ValueId,
-    /// Total time in nanoseconds: a state of the value is open. All containers together, which may exceed
-    /// 64 bits. Nested states of the same value count once.
+    /// Total time in nanoseconds: a state of the value is open. Summed over all containers, so it
+    /// may exceed 64 bits. Nested states of the same value count once.
     pub nanos: i128,
     /// [`Self::nanos`] as a share of the lifetime of the containers within the interval.
     pub share: f64,
-    /// Self time in nanoseconds: a state of the value is the innermost open one of its type.
+    /// Self time in nanoseconds: a state of the value is the innermost open state of its type.
     pub self_nanos: i128,
-    /// [`Self::self_nanos`] as a share of the same lifetime. The self shares of a type add up to at most 1.
+    /// [`Self::self_nanos`] as a share of the same lifetime. The self shares of a type add up to at
+    /// most 1.
     pub self_share: f64,
 }
 
@@ -62,7 +63,8 @@ impl StateTimes {
     }
 }
 
-/// Time per value of a state type in some containers. Exact; the cost does not grow with the number of states.
+/// Time per value of a state type in some containers. The result is exact. The cost does not depend
+/// on the number of states.
 ///
 /// # Errors
 /// As [`TimelineSource::nested_times`].
@@ -108,10 +110,10 @@ fn times_of<'a>(
     Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
 }
 
-/// Containers with nested states that are worth a thread.
+/// Containers with nested states per thread: fewer are not worth a thread.
 const NESTED_PER_THREAD: usize = 8;
 
-/// Total and self time of each value of a state type in some containers together, by value.
+/// Total and self time of each value of a state type, summed over some containers.
 ///
 /// # Errors
 /// As [`TimelineSource::nested_times`].
@@ -129,7 +131,7 @@ pub(crate) fn nested_times(
         }
     }
     let mut all = NestedTotals::default();
-    // States that are not nested: one question for all containers.
+    // States that are not nested: one query for all containers.
     let of_flat = of_lanes(source, &flat, interval)?;
     all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
     let parts = in_parts(&nested, NESTED_PER_THREAD, |part, _| {

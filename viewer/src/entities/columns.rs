@@ -20,7 +20,7 @@ pub(super) struct Column {
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     announced: Vec<(String, Operation)>,
-    /// The same by operation, to find them.
+    /// The names of each operation as a set, for look-ups.
     known: [HashSet<String>; 7],
     pub(super) columns: Vec<Column>,
     /// Whether there are source positions.
@@ -72,7 +72,7 @@ impl Columns {
     }
 }
 
-/// Where the names of an operation are.
+/// Position of an operation in `known`.
 const fn place(operation: Operation) -> usize {
     match operation {
         Operation::CreateContainer => 0,

@@ -12,7 +12,7 @@ use crate::csv_cell;
 /// The format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Csv {
-    /// The real time of trace time 0 where dates are shown as times of day.
+    /// The real time of trace time 0, if timestamps are printed as times of day.
     pub(super) start: Option<i64>,
 }
 

@@ -11,7 +11,7 @@ use super::row::{Context, Form, Kind, Named, Row, Value};
 /// The format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Json {
-    /// The real time of trace time 0 where dates are shown as times of day.
+    /// The real time of trace time 0, if timestamps are printed as times of day.
     pub(super) start: Option<i64>,
 }
 
@@ -62,7 +62,7 @@ impl Form for Json {
 }
 
 impl Json {
-    /// A date: in seconds, or as the time of day.
+    /// A timestamp: in seconds, or as the time of day.
     fn date(self, what: &str, nanos: i64, out: &mut Vec<u8>) {
         match self.start {
             None => date(what, nanos, out),

@@ -1,10 +1,11 @@
-//! Selection by attribute (thesis P58): by a [`Condition`] on fields (extra fields; `from`, `to` and `key` of links;
-//! `file`, `line`, `value`, `container`) and on the ends of links.
+//! Selection by attribute (thesis P58): by a [`Condition`] on fields (extra fields; `from`, `to`
+//! and `key` of links; `file`, `line`, `value`, `container`) and on the endpoints of links.
 //!
-//! A field that no entity has is an error, as far as the first entities of each type show.
+//! A field that the first entities of each type do not have is an error.
 //!
-//! Cost: every list and every cell of the types concerned reads the facts of each entity within the interval: some
-//! microseconds each. Ends of links cost a look-up in a hash set, and no facts where they decide.
+//! Cost: every list and every cell of the filtered types reads the facts of each entity within the
+//! interval, a few microseconds each. A condition on endpoints costs a look-up in a hash set. If it
+//! decides, no facts are read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub(super) fn apply(
     of: Option<&Pattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
-    // A condition on ends of links is about links, unless the types are given.
+    // A condition on endpoints applies to links, unless the types are given.
     let only_links = condition.has_ends() && of.is_none();
     let wanted = |ty: &TypeInfo| match ty.kind {
         TypeKind::Link { .. } => true,

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use super::{Filter, FilterError};
 use crate::query::TimelineSource;
 
-/// Latest version of the file; a later one is refused. Only the page uses the fields `page`, `trace` and `names`.
+/// Latest version of the file; later versions are rejected. Only the page uses the fields `page`,
+/// `trace` and `names`.
 ///
-/// The versions differ in the language: see [`Filter::from_version_1`]. A file has version 1 if its expressions mean
-/// the same in both.
+/// The versions differ in the language: see [`Filter::from_version_1`]. A file has version 1 if its
+/// expressions have the same meaning in both.
 const VERSION: u64 = 2;
 
 /// A correct file, for error messages.
@@ -145,14 +146,15 @@ impl Chain {
         Self::from_value(&value)
     }
 
-    /// Whether a text is that of a file of filters, also with the additions of the page; false if a later Tumit wrote it.
+    /// Whether a text is the content of a filter file, with or without the fields of the page.
+    /// False if a later Tumit wrote it.
     pub(crate) fn is_own_text(text: &str) -> bool {
         serde_json::from_str::<Value>(text).is_ok_and(|value| {
             value["format"] == "tumit-view" && value["version"].as_u64().is_some_and(|version| version <= VERSION)
         })
     }
 
-    /// The version of a file with these filters: the earliest that can express them.
+    /// The version of a file with these filters: the earliest version that can express them.
     fn version(&self) -> u64 {
         if self.filters.iter().all(|entry| entry.filter.is_version_1()) { 1 } else { VERSION }
     }
@@ -210,11 +212,11 @@ impl FieldError {
 }
 
 impl Filter {
-    /// Reads an expression of a file of version 1. What is no expression of that version is read as one of today: a
-    /// person may have written it.
+    /// Reads an expression of a file of version 1. If that fails, reads it in the current language,
+    /// because a user may have edited the file.
     ///
     /// # Errors
-    /// If it is an expression of neither version.
+    /// If the expression is valid in neither version.
     pub fn migrated(text: &str) -> Result<Self, FilterError> {
         Self::from_version_1(text).or_else(|_| text.parse())
     }

@@ -1,19 +1,20 @@
-//! [`Condition`]: what `where` asks of an entity, and its evaluation.
+//! [`Condition`]: the condition after `where`, and its evaluation.
 //!
-//! Precedence: `not` before `and` before `or`. A condition is true or false: a comparison of a field that an
-//! entity does not have is false, and `not` makes it true.
+//! Precedence: `not` before `and` before `or`. A condition is true or false. A comparison of a
+//! field that an entity does not have is false, and `not` makes it true.
 
 use rustc_hash::FxHashSet;
 
 use super::{Comparison, FilterError, Pattern, Patterns, attribute, pattern, tree};
 use crate::query::{ContainerId, EntityId, Facts, TimelineSource, TypeId, TypeInfo, TypeKind};
 
-/// What `where` asks of an entity.
+/// The condition after `where`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// A comparison of a field.
     Field(FieldTest),
-    /// Of a link: one of its ends lies in one of these containers or below. Of another entity: it does itself.
+    /// Link: one of its endpoints lies in one of these containers or below. Other entity: its
+    /// container does.
     Involves(Patterns),
     /// The condition does not hold.
     Not(Box<Condition>),
@@ -28,20 +29,21 @@ pub enum Condition {
 pub struct FieldTest {
     /// The name of the field.
     pub field: String,
-    /// How it is compared.
+    /// The comparison operator.
     pub comparison: Comparison,
-    /// With `=` and `~`, one of them fits; with `!=` and `!~`, none does; with others there is one.
+    /// With `=` and `~`, one operand fits. With `!=` and `!~`, none fits. Other operators have one
+    /// operand.
     pub operands: Patterns,
 }
 
 impl Condition {
-    /// One of these conditions holds; a single one stands for itself.
+    /// One of these conditions holds. A single condition is returned unchanged.
     #[must_use]
     pub fn or(all: Vec<Self>) -> Self {
         Self::single(all).unwrap_or_else(Self::Or)
     }
 
-    /// All of these conditions hold; a single one stands for itself.
+    /// All of these conditions hold. A single condition is returned unchanged.
     #[must_use]
     pub fn and(all: Vec<Self>) -> Self {
         Self::single(all).unwrap_or_else(Self::And)
@@ -57,7 +59,7 @@ impl Condition {
         }
     }
 
-    /// Whether a part of it is about both ends of links.
+    /// Whether it depends on the endpoints of links.
     pub(super) fn has_ends(&self) -> bool {
         match self {
             Self::Field(_) => false,
@@ -67,7 +69,7 @@ impl Condition {
         }
     }
 
-    /// The condition for a trace, in which entities of these types are tested.
+    /// Resolves the condition for a trace and the types of the tested entities.
     pub(super) fn resolve(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<Test, FilterError> {
         let all =
             |all: &[Self]| all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<Test>, FilterError>>();
@@ -90,7 +92,7 @@ impl Condition {
     }
 }
 
-/// A condition with its containers found in a trace.
+/// A condition whose containers are resolved in a trace.
 #[derive(Debug)]
 pub(super) enum Test {
     Field(FieldTest),
@@ -101,7 +103,8 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// Whether an entity with these facts fits. `ends` are the containers at both ends of a link.
+    /// Whether an entity with these facts fits. `ends` are the containers of both endpoints of a
+    /// link.
     pub(super) fn fits(&self, facts: &Facts, ends: Option<[ContainerId; 2]>) -> bool {
         match self {
             Self::Field(test) => test.fits(facts),
@@ -115,7 +118,7 @@ impl Test {
         }
     }
 
-    /// Whether a link fits, as far as its ends decide.
+    /// Whether a link fits, if its endpoints are sufficient to decide; else `None`.
     pub(super) fn by_ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
         match self {
             Self::Field(_) => None,
@@ -126,7 +129,7 @@ impl Test {
         }
     }
 
-    /// One part that is `decisive` decides; else all parts must be known.
+    /// One part with the value `decisive` decides. Otherwise all parts must be known.
     fn joined(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
         let mut is_known = true;
         for one in all {
@@ -150,7 +153,7 @@ impl FieldTest {
         }
     }
 
-    /// An error if it is about containers, and none has one of the names.
+    /// Reports an error if the field refers to containers and no container has one of the names.
     fn check_containers(&self, source: &dyn TimelineSource) -> Result<(), FilterError> {
         let about = ["container", "from", "to"].iter().any(|name| self.field.eq_ignore_ascii_case(name));
         if !about || !matches!(self.comparison, Comparison::Equal | Comparison::Like) {
@@ -173,7 +176,7 @@ impl FieldTest {
         if self.is_own(source) { Ok(()) } else { Err(FilterError::nothing("container", first, &known)) }
     }
 
-    /// Whether entities have a field of this name that is not about containers.
+    /// Whether entities have a field of this name that does not refer to containers.
     fn is_own(&self, source: &dyn TimelineSource) -> bool {
         let model = source.model();
         let with = |ty: &&TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event);
@@ -181,7 +184,7 @@ impl FieldTest {
         !self.field.eq_ignore_ascii_case("container") && attribute::check(source, &self.field, &types).is_ok()
     }
 
-    /// The path of the container that the field names.
+    /// The path of the container to which the field refers.
     fn path(&self, facts: &Facts) -> Option<Vec<String>> {
         let is = |name: &str| self.field.eq_ignore_ascii_case(name);
         let own = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
@@ -194,7 +197,7 @@ impl FieldTest {
         }
     }
 
-    /// Whether a container fits, by its name or the end of its path, in either spelling.
+    /// Whether a container fits by its name or by the end of its path, with either separator.
     fn fits_path(&self, path: &[String]) -> bool {
         let is_one = |operand: &Pattern| ends(path).any(|name| self.fits_operand(operand, &name));
         match self.comparison {
@@ -211,8 +214,8 @@ impl FieldTest {
         }
     }
 
-    /// Whether a text fits one operand, for `!=` and `!~` as for `=` and `~`. Numbers are compared as numbers if
-    /// both are; else texts by character. `~` is for patterns.
+    /// Whether a text fits one operand. `!=` and `!~` are treated as `=` and `~`. Two numbers are
+    /// compared as numbers, other texts by character. `~` matches a pattern.
     fn fits_operand(&self, operand: &Pattern, found: &str) -> bool {
         let comparison = match self.comparison {
             Comparison::Like | Comparison::Unlike => return operand.fits(found),
@@ -227,7 +230,7 @@ impl FieldTest {
     }
 }
 
-/// The names of a container: the ends of its path, in either spelling.
+/// The names of a container: the ends of its path, with either separator.
 fn ends(path: &[String]) -> impl Iterator<Item = String> {
     (0..path.len()).rev().flat_map(|first| [path[first..].join("/"), path[first..].join(" › ")])
 }

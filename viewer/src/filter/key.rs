@@ -118,7 +118,8 @@ fn below<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T)
     all
 }
 
-/// Nanoseconds in states of these values in each container itself, by sums: total or self time.
+/// Nanoseconds in states of these values directly in each container, from the sums: total or self
+/// time.
 #[expect(clippy::cast_precision_loss, reason = "an order by time")]
 fn times(
     source: &dyn TimelineSource,

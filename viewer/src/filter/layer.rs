@@ -70,7 +70,7 @@ pub trait Layer: Send + Sync {
         query::times(|lanes| self.cells(lanes, interval, 1), lanes)
     }
 
-    /// As [`Self::largest`], this is made of [`Self::states`].
+    /// Computed from [`Self::states`], as [`Self::largest`] is.
     fn nested_times(
         &self,
         container: ContainerId,

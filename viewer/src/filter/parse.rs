@@ -55,16 +55,16 @@ impl FromStr for Filter {
 }
 
 impl Filter {
-    /// Reads an expression of a file of version 1: there, `where` takes one comparison, `and`, `or`, `not` and
-    /// parentheses are parts of names, and so are `sent` and `received` in reductions.
+    /// Reads an expression of a file of version 1. There, `where` takes one comparison. The words
+    /// `and`, `or`, `not`, `sent` and `received` and parentheses are parts of names.
     ///
     /// # Errors
-    /// If it is no expression of that version.
+    /// If it is not an expression of version 1.
     pub fn from_version_1(text: &str) -> Result<Self, FilterError> {
         read(text, Grammar::One)
     }
 
-    /// Whether an expression means the same in a file of version 1.
+    /// Whether an expression has the same meaning in a file of version 1.
     pub(crate) fn is_version_1(&self) -> bool {
         Self::from_version_1(&self.to_string()).is_ok_and(|read| read == *self)
     }
@@ -79,11 +79,12 @@ fn read(text: &str, grammar: Grammar) -> Result<Filter, FilterError> {
     Ok(filter)
 }
 
-/// What can follow an expression that is not complete, or could go on.
+/// The possible continuations of an incomplete expression, or of a complete one that can be
+/// extended.
 pub(super) fn next(text: &str) -> Vec<Next> {
     let Ok(mut reader) = Reader::new(text, Grammar::Two) else { return Vec::new() };
     match reader.filter() {
-        // A mistake before the end leaves nothing to go on with.
+        // An error before the end of the text leaves nothing to complete.
         Err(_) if reader.at < reader.tokens.len() => Vec::new(),
         _ => reader.next,
     }
@@ -171,7 +172,7 @@ impl<'a> Reader<'a> {
         name
     }
 
-    /// Whether a word is a keyword at this place.
+    /// Whether a word is a keyword at this position.
     fn ends_name(&self, word: &str) -> bool {
         RESERVED.contains(&word) || self.in_condition() && CONDITION_WORDS.contains(&word)
     }

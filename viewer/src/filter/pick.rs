@@ -36,18 +36,18 @@ pub(super) trait Pick: Send + Sync {
         self.value(value)
     }
 
-    /// Whether the containers at both ends of a link matter.
+    /// Whether it depends on the containers of both endpoints of a link.
     fn needs_ends(&self) -> bool {
         false
     }
 
-    /// Whether a link passes, by its ends, if they are enough.
+    /// Whether a link passes, if its endpoints are sufficient to decide; else `None`.
     fn ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
         let _ = ends;
         None
     }
 
-    /// Whether a link passes, by its facts and its ends; for a pick that needs them.
+    /// Whether a link passes by its facts and endpoints. Only for a pick that needs the endpoints.
     fn link(&self, facts: &Facts, ends: [ContainerId; 2], model: &Model) -> bool {
         let _ = (facts, ends, model);
         true
@@ -85,7 +85,7 @@ impl<P: Pick> Picked<P> {
         Ok(self.pick.facts(facts, ty, &self.model))
     }
 
-    /// The containers at both ends of a link.
+    /// The containers of both endpoints of a link.
     fn ends_of(&self, facts: &Facts, ty: TypeId) -> Result<Option<[ContainerId; 2]>, QueryError> {
         let date = facts.life.from.min(facts.life.to);
         let instant = Interval { from: date, to: GlobalNanos(date.0.saturating_add(1)) };

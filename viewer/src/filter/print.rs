@@ -32,7 +32,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// A name in an expression with `where`, in quotes if it needs them there.
+/// A name in an expression with `where`, quoted if it is not valid there without quotes.
 pub(super) struct ConditionName<'a>(pub(super) &'a str);
 
 impl fmt::Display for ConditionName<'_> {
@@ -45,7 +45,7 @@ impl fmt::Display for ConditionName<'_> {
     }
 }
 
-/// Names with commas between them.
+/// Names separated by commas.
 struct ConditionNames<'a>(&'a Patterns);
 
 impl fmt::Display for ConditionNames<'_> {
@@ -64,11 +64,11 @@ impl fmt::Display for FieldTest {
     }
 }
 
-/// A condition as part of another one: in parentheses if it binds less.
+/// An operand of another condition: in parentheses if it binds less tightly.
 struct Operand<'a>(&'a Condition, u8);
 
 impl Condition {
-    /// How tightly it binds: `or` 0, `and` 1, all others 2.
+    /// Binding strength: `or` 0, `and` 1, all others 2.
     const fn binding(&self) -> u8 {
         match self {
             Self::Or(_) => 0,
@@ -218,7 +218,8 @@ impl fmt::Display for Reduction {
         f.write_str(self.operation.word())?;
         self.end.map_or(Ok(()), |end| write!(f, " {}", end.word()))?;
         if !self.values.is_any() {
-            // In quotes, a word in front is a value or field.
+            // Without quotes, the first word would be an endpoint. With quotes, it is a value or a
+            // field.
             let first = self.values.iter().next().map_or("", Pattern::as_str);
             let is_end = |word: &str| LinkEnd::ALL.iter().any(|end| end.0 == word);
             match self.values.iter().count() {

@@ -222,7 +222,8 @@ pub(super) struct LaneRecord {
     /// States and events: the values that occur, four bytes each, and their number. Links: the sorted ends, and how many.
     pub(super) values: Place,
     /// States: sums of time, and which kind of them. Events: how many of each value come before some rows, and before how many.
-    /// Nested states: the sums, and their length in words. Variables and links: the tree; links: how far behind it the list of their counts is, if there is one.
+    /// Nested states: the sums, and their length in words. Variables and links: the tree. Links
+    /// also: the offset from the tree to the list of counts, if there is one.
     pub(super) sums: Place,
     /// Links: how far behind the sorted ends their directory is. States: number of the lane in the overview plus one, or 0.
     pub(super) extra: u64,

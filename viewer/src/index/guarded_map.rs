@@ -1,9 +1,10 @@
 //! [`GuardedMap`]: a mapped file that stays readable when another program truncates it.
 //!
-//! Reading a mapped page that lies after the end of its file raises SIGBUS, which ends the program. Here a handler puts
-//! a page of zeros in its place, and reading goes on. The owner asks [`GuardedMap::is_truncated`] after it has made an
-//! answer, and throws the answer away. The page in which the file now ends reads as zeros without a signal; therefore
-//! the last bytes of the map are compared with those that were there at first.
+//! A read of a mapped page after the end of the file raises SIGBUS, which ends the process. A
+//! handler replaces the page with zeros, and the read continues. After computing an answer, the
+//! owner calls [`GuardedMap::is_truncated`]. If that returns true, the owner discards the answer.
+//! The page with the new end of the file reads as zeros without a signal. The last bytes of the map
+//! are therefore compared with their original values.
 
 use std::fs::File;
 use std::io;
@@ -11,14 +12,14 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Files that can be mapped at a time.
+/// Maximum number of mapped files at a time.
 const MOST_MAPS: usize = 256;
-/// Stands for a slot that is taken, and not filled in yet.
+/// Marks a slot that is in use but not complete yet.
 const RESERVED: usize = 1;
 
-/// Where a file is mapped.
+/// The address range of a mapped file.
 struct Slot {
-    /// Address; 0 where the slot is free.
+    /// Address; 0 if the slot is free.
     start: AtomicUsize,
     len: AtomicUsize,
     /// Whether a page was replaced.
@@ -29,7 +30,7 @@ static SLOTS: [Slot; MOST_MAPS] =
     [const { Slot { start: AtomicUsize::new(0), len: AtomicUsize::new(0), is_hit: AtomicBool::new(false) } };
         MOST_MAPS];
 
-/// The size of a page, and how SIGBUS was handled before.
+/// The size of a page, and the previous action for SIGBUS.
 static BEFORE: OnceLock<(usize, libc::sigaction)> = OnceLock::new();
 
 /// A mapped file.
@@ -44,10 +45,11 @@ impl GuardedMap {
     #[expect(unsafe_code, reason = "a file is mapped; see SAFETY")]
     pub(super) fn new(file: &File) -> io::Result<Self> {
         install()?;
-        // SAFETY: the bytes are only read, through bounds-checked slices, and every value made of them is checked or
-        // harmless. Tumit does not write to a file under this name: an index is made under another one and then
-        // renamed, so that a newer one is a new file, and a removed one stays until it is unmapped. Where another
-        // program shortens it, the handler of this module puts zeros in place of what is missing.
+        // SAFETY: the bytes are only read, through bounds-checked slices, and every value made of
+        // them is checked or harmless. Tumit does not write to a file under this name. It writes an
+        // index under another name and renames it: a newer index is a new file, and a removed file
+        // stays until it is unmapped. If another program truncates the file, the handler of this
+        // module replaces the missing pages with zeros.
         let map = unsafe { memmap2::Mmap::map(file) }?;
         let free =
             |slot: &&Slot| slot.start.compare_exchange(0, RESERVED, Ordering::Acquire, Ordering::Relaxed).is_ok();
@@ -65,11 +67,12 @@ impl GuardedMap {
         self.last_bytes() != self.tail || self.slot.is_hit.load(Ordering::Relaxed)
     }
 
-    /// The last bytes as they are now, whatever was read of them before.
+    /// Reads the last bytes again, independent of earlier reads.
     #[expect(unsafe_code, reason = "a volatile read; see SAFETY")]
     fn last_bytes(&self) -> [u8; 4] {
         let Some(last) = self.map.last_chunk::<4>() else { return [0; 4] };
-        // SAFETY: the pointer comes from a reference to bytes that are mapped as long as `self` lives.
+        // SAFETY: the pointer comes from a reference to bytes that are mapped as long as `self`
+        // lives.
         unsafe { std::ptr::from_ref(last).read_volatile() }
     }
 }
@@ -85,7 +88,7 @@ impl Deref for GuardedMap {
 
 impl Drop for GuardedMap {
     fn drop(&mut self) {
-        // The map goes after this: nothing reads it any more.
+        // The map is dropped after this; no reader is left.
         self.slot.start.store(0, Ordering::Release);
     }
 }
@@ -96,11 +99,11 @@ fn install() -> io::Result<()> {
     if BEFORE.get().is_some() {
         return Ok(());
     }
-    // SAFETY: it only asks for a number.
+    // SAFETY: the call only returns a number.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     // SAFETY: all fields of the structure may be zero.
     let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: it only writes how the signal is handled now, to a structure that is there.
+    // SAFETY: the call only writes the current action to a valid structure.
     if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut before) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -111,20 +114,21 @@ fn install() -> io::Result<()> {
     let mut handler: libc::sigaction = unsafe { std::mem::zeroed() };
     handler.sa_sigaction = on_bus_error as *const () as usize;
     handler.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: the handler does only what a signal handler may: it reads atomics, and calls mmap and sigaction.
+    // SAFETY: the handler does only what a signal handler may: it reads atomics, and calls mmap and
+    // sigaction.
     if unsafe { libc::sigaction(libc::SIGBUS, &raw const handler, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(())
 }
 
-/// Replaces a page of a map of ours; any other fault is left to whoever handled it before.
+/// Replaces a page of a map of this module. For any other fault, the previous action is restored.
 #[expect(unsafe_code, reason = "a signal handler; see SAFETY")]
 extern "C" fn on_bus_error(_signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     let Some((page, before)) = BEFORE.get() else { return };
-    // SAFETY: the system gives a valid structure.
+    // SAFETY: the system passes a valid structure.
     let info = unsafe { &*info };
-    // SAFETY: for this signal it has an address.
+    // SAFETY: the structure has an address for this signal.
     let address = unsafe { info.si_addr() } as usize;
     for slot in &SLOTS {
         let (start, len) = (slot.start.load(Ordering::Acquire), slot.len.load(Ordering::Relaxed));
@@ -133,13 +137,15 @@ extern "C" fn on_bus_error(_signal: libc::c_int, info: *mut libc::siginfo_t, _co
         }
         let at = (address & !(page - 1)) as *mut libc::c_void;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: the page belongs to a map of this module, which nothing writes to, and stays readable.
+        // SAFETY: the page belongs to a map of this module, which nothing writes to, and stays
+        // readable.
         let mapped = unsafe { libc::mmap(at, *page, libc::PROT_READ, flags, -1, 0) };
         if mapped != libc::MAP_FAILED {
             slot.is_hit.store(true, Ordering::Relaxed);
             return;
         }
     }
-    // SAFETY: as it was before; the access that failed is tried again, and fails under that rule.
+    // SAFETY: restores the previous action. The failed access is repeated and handled by that
+    // action.
     unsafe { libc::sigaction(libc::SIGBUS, std::ptr::from_ref(before), std::ptr::null_mut()) };
 }

@@ -1,6 +1,7 @@
-//! Writes the sums of nested states: checkpoints of total and self time of one container and state type.
+//! Writes the sums of nested states: checkpoints of total and self time of one container and state
+//! type.
 //!
-//! The lanes of all depths are read once more, side by side, by start.
+//! The lanes of all depths are read again and merged by start.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,19 +16,20 @@ use super::pieces::Gathered;
 use super::scratch::{Room, Section, StreamReader, Taken};
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 
-/// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read the
-/// states of the interval.
+/// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
+/// the states of the interval.
 const MOST_DEPTHS: usize = 256;
 
 /// The lanes of one container and state type, outermost depth first.
 pub(super) struct NestedLanes {
     container: u32,
     ty: u32,
-    /// States of each lane, and where they are.
+    /// The number of states of each lane, and their location.
     lanes: Vec<(u64, Arc<Taken>)>,
 }
 
-/// The containers and types that have many nested states. `lanes` are sorted by container, type and depth.
+/// The containers and types with many nested states. `lanes` are sorted by container, type and
+/// depth.
 pub(super) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
     let place = |one: &Gathered| (one.lane.container, one.lane.ty);
     let is_nested = |lanes: &&[Gathered]| {
@@ -43,7 +45,7 @@ pub(super) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
 }
 
 impl NestedLanes {
-    /// Writes the sums, and gives their record.
+    /// Writes the sums and returns their record.
     pub(super) fn write(&self, room: &Room, out: &mut Output) -> io::Result<LaneRecord> {
         let mut readers = Vec::with_capacity(self.lanes.len());
         let mut next = BinaryHeap::with_capacity(self.lanes.len());
@@ -78,7 +80,7 @@ impl NestedLanes {
     }
 }
 
-/// Start, end and value of the states of one lane.
+/// Reads start, end and value of the states of one lane.
 struct StateReader<'a> {
     from: StreamReader<'a>,
     left: u64,

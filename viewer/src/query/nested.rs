@@ -1,14 +1,13 @@
 //! Total time and self time of nested states.
 //!
-//! *Total* time of a value: the time during which at least one state of the value is open. A state
-//! inside another one of the same value (recursion) adds nothing.
-//! *Self* time of a value: the time during which a state of the value is the innermost open one of its
-//! container and state type. Self times of a container and type never overlap, so they add up to the
-//! time during which any state is open.
+//! *Total* time of a value: the time during which at least one state of the value is open. A nested
+//! state of the same value (recursion) adds nothing. *Self* time of a value: the time during which
+//! a state of the value is the innermost open state of its container and state type. Self times of
+//! a container and type never overlap. Their sum is the time during which any state is open.
 //!
-//! Both are integrals over time. The times of two adjacent intervals therefore add up exactly, and
-//! [`Checkpoints`] (running sums at some timestamps) answer any interval: only the states between its
-//! edges and the nearest checkpoints are read.
+//! Both are integrals over time. The times of two adjacent intervals therefore add up exactly.
+//! [`Checkpoints`] (running sums at some timestamps) answer queries for any interval: only the
+//! states between its edges and the nearest checkpoints are read.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -18,13 +17,14 @@ use rustc_hash::FxHashMap;
 use super::{ContainerId, GlobalNanos, Interval, Lane, Listed, QueryError, State, TypeId, ValueId};
 use crate::filter::walk::Pages;
 
-/// States that all depths together hold in memory.
+/// Maximum number of states in memory, over all depths.
 const STATES_IN_MEMORY: usize = 1 << 16;
-/// The smallest distance of two checkpoints, in states.
+/// The minimum distance between two checkpoints, in states.
 const LEAST_STRIDE: usize = 1 << 10;
-/// States per checkpoint and value. A checkpoint has 16 bytes per value, so this is one byte per state.
+/// States per checkpoint and value. A checkpoint has 16 bytes per value, so this is one byte per
+/// state.
 const STATES_PER_VALUE: usize = 16;
-/// Without checkpoints up to this many states: reading them is cheap.
+/// Up to this number of states there are no checkpoints: reading the states is cheap.
 pub(crate) const NEEDS_CHECKPOINTS: u64 = 1 << 12;
 
 /// Total and self time of a value, in nanoseconds.
@@ -44,23 +44,23 @@ struct Sum {
     value: u32,
     total: i64,
     self_time: i64,
-    /// How many states of the value are open, and since when.
+    /// The number of open states of the value, and the start of the outermost one.
     open: u32,
     since: i64,
 }
 
-/// Sums up states that come by start; of equal starts, the outer one first.
+/// Sums up states in order of their start. At equal starts, the outer state comes first.
 #[derive(Debug, Default)]
 pub(crate) struct NestingSums {
     sums: Vec<Sum>,
     places: FxHashMap<u32, u32>,
-    /// End and place of each open state, outermost first.
+    /// End and position of each open state, outermost first.
     stack: Vec<(i64, u32)>,
     now: i64,
 }
 
 impl NestingSums {
-    /// For times from `first` on.
+    /// Sums of the time from `first` on.
     pub(crate) fn from(first: i64) -> Self {
         Self { now: first, ..Self::default() }
     }
@@ -85,7 +85,7 @@ impl NestingSums {
         self.stack.push((end.min(outer), place));
     }
 
-    /// Ends the states that end by `time`, and counts all time up to it.
+    /// Ends the states that end by `time`, and sums up the time until then.
     pub(crate) fn advance(&mut self, time: i64) {
         while let Some(&(end, place)) = self.stack.last() {
             let until = end.min(time);
@@ -104,20 +104,21 @@ impl NestingSums {
         self.now = self.now.max(time);
     }
 
-    /// Value, total and self time of all values up to the time of the last [`Self::advance`], in the
-    /// order in which the values first occur.
+    /// Value, total and self time of all values up to the time of the last [`Self::advance`], in
+    /// the order in which the values first occur.
     pub(crate) fn sums(&self) -> impl Iterator<Item = (u32, i64, i64)> {
         let open = |sum: &Sum| if sum.open > 0 { self.now.wrapping_sub(sum.since) } else { 0 };
         self.sums.iter().map(move |sum| (sum.value, sum.total.wrapping_add(open(sum)), sum.self_time))
     }
 
-    /// How many states may come before the next checkpoint.
+    /// The maximum number of states before the next checkpoint.
     fn stride(&self) -> usize {
         LEAST_STRIDE.max(STATES_PER_VALUE * self.sums.len())
     }
 }
 
-/// Total and self time in an interval, from the states of all depths. The cost grows with their number.
+/// Total and self time in an interval, from the states of all depths. The cost is proportional to
+/// their number.
 pub(crate) fn sweep(
     list: impl Fn(Lane, Interval, usize) -> Result<Listed<State>, QueryError>,
     (container, ty, depths): (ContainerId, TypeId, u32),
@@ -151,13 +152,13 @@ pub(crate) fn sweep(
     Ok(sums.sums().map(time).collect())
 }
 
-/// The times of states that are not nested: total and self time are the same.
+/// The times of states that are not nested: total and self time are equal.
 pub(crate) fn flat(times: Vec<(ValueId, i64)>) -> Vec<NestedTime> {
     let time = |(value, nanos): (ValueId, i64)| NestedTime { value, total: nanos.into(), self_time: nanos.into() };
     times.into_iter().map(time).collect()
 }
 
-/// The states of one depth that have a duration, by start.
+/// Reads the states of one depth that have a duration, by start.
 struct LaneCursor {
     lane: Lane,
     pages: Pages,
@@ -189,7 +190,7 @@ impl LaneCursor {
     }
 }
 
-/// Adds up the times of several containers or intervals.
+/// Sums of the times of several containers or intervals.
 #[derive(Debug, Default)]
 pub(crate) struct NestedTotals(BTreeMap<ValueId, (i128, i128)>);
 
@@ -201,14 +202,14 @@ impl NestedTotals {
         }
     }
 
-    /// By value; only values that have any time.
+    /// The times by value. Only values with any time are listed.
     pub(crate) fn finish(self) -> Vec<NestedTime> {
         let time = |(value, (total, self_time))| NestedTime { value, total, self_time };
         self.0.into_iter().map(time).filter(|time| time.total > 0).collect()
     }
 }
 
-/// Checkpoints while they are made, for [`Checkpoints`].
+/// Builds [`Checkpoints`].
 #[derive(Debug)]
 pub(crate) struct CheckpointWriter {
     sums: NestingSums,
@@ -225,8 +226,8 @@ impl CheckpointWriter {
         Self { sums: NestingSums::from(first), directory: Vec::new(), words: 0, states: usize::MAX, last: first }
     }
 
-    /// Adds the next state by start. Where a checkpoint is due before it, gives the words of its row to
-    /// `write`.
+    /// Adds the next state by start. If a checkpoint is due before it, passes the words of its row
+    /// to `write`.
     pub(crate) fn push<E>(
         &mut self,
         (start, end, value): (i64, i64, u32),
@@ -253,7 +254,7 @@ impl CheckpointWriter {
         Ok(())
     }
 
-    /// Writes the row of the last checkpoint, after all states, and gives the words that stand before all
+    /// Writes the row of the last checkpoint, after all states. Returns the words that precede all
     /// rows.
     pub(crate) fn finish<E>(mut self, write: impl FnMut(u64) -> Result<(), E>) -> Result<Vec<u64>, E> {
         self.checkpoint(self.last, write)?;
@@ -266,10 +267,10 @@ impl CheckpointWriter {
     }
 }
 
-/// Running sums at some timestamps, as words of 64 bits: the number of checkpoints and of values; of each
-/// checkpoint the timestamp and the place of its row; 0 and the length of all rows; the values, in the
-/// order in which they first occur; the rows. A row has total and self time of each value that occurs
-/// before its timestamp.
+/// Running sums at some timestamps, as words of 64 bits. The words are: the number of checkpoints
+/// and of values; for each checkpoint its timestamp and the position of its row; 0 and the length
+/// of all rows; the values in the order in which they first occur; the rows. A row has total and
+/// self time of each value that occurs before its timestamp.
 pub(crate) struct Checkpoints<F: Fn(u64) -> u64> {
     word: F,
     len: u64,
@@ -277,7 +278,8 @@ pub(crate) struct Checkpoints<F: Fn(u64) -> u64> {
 }
 
 impl<F: Fn(u64) -> u64> Checkpoints<F> {
-    /// Reads words by their number. There are at most `most` of them, whatever the first ones say.
+    /// `word` reads a word by its number. `most` limits the numbers of checkpoints and values, in
+    /// case the file is damaged.
     pub(crate) fn new(word: F, most: u64) -> Self {
         let (len, values) = (word(0).min(most), word(1).min(most));
         Self { word, len, values }
@@ -302,7 +304,8 @@ impl<F: Fn(u64) -> u64> Checkpoints<F> {
     }
 }
 
-/// Total and self time in an interval: from checkpoints, and from a sweep over what is beside them.
+/// Total and self time in an interval: from checkpoints, and from a sweep over the states between
+/// checkpoints and edges.
 pub(crate) fn between(
     checkpoints: &Checkpoints<impl Fn(u64) -> u64>,
     interval: Interval,

@@ -261,7 +261,7 @@ pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
         "samples": summary.samples,
         "remarks": summary.remarks,
         "intact": summary.intact,
-        // Of the page's date 0. It is more than a number of JavaScript holds.
+        // Real time of the page's time 0, as text: a number of JavaScript cannot hold it.
         "clock": summary.wall_clock.map(|zero| (i128::from(zero) + i128::from(extent.from.0)).to_string()),
         "filters": trace.served.filters.filters.iter().map(|entry| json!([entry.filter.to_string(), entry.on])).collect::<Vec<_>>(),
         "saved": trace.saved_filters(),

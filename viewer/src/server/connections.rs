@@ -1,4 +1,5 @@
-//! Connections of the server, with limits: other users of the machine can connect, too, and send nothing.
+//! Connections of the server, with limits: other users of the machine can also connect, and send
+//! nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +18,11 @@ use tokio::task::AbortHandle;
 /// Limits of the server's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// A connection is closed if it has not sent the whole head of its next request within this time.
+    /// Maximum time until a connection has sent the complete head of its next request. After it,
+    /// the connection is closed.
     pub header_time: Duration,
-    /// Connections at a time. A further one takes the place of the oldest one that has not shown the secret of the
-    /// page; if there is none, the further one is closed.
+    /// Maximum number of connections at a time. A further one replaces the oldest connection that
+    /// has not sent the secret of the page. If there is none, the new one is closed.
     pub connections: usize,
 }
 
@@ -37,7 +39,7 @@ struct Open {
     task: AbortHandle,
 }
 
-/// Accepts connections for ever and serves each in a task.
+/// Accepts connections without end, and serves each in a task.
 pub(super) async fn serve<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
     let mut all: Vec<Open> = Vec::new();
     loop {
@@ -61,7 +63,7 @@ where
         let (mut router, is_known) = (router.clone(), Arc::clone(&is_known));
         async move {
             let response = tower_service::Service::call(&mut router, request).await?;
-            // The guard answers requests without the secret.
+            // The guard rejects requests without the secret.
             let is_refused = matches!(response.status(), StatusCode::FORBIDDEN | StatusCode::NOT_FOUND);
             is_known.fetch_or(!is_refused, Ordering::Relaxed);
             Ok::<_, std::convert::Infallible>(response)
@@ -69,6 +71,6 @@ where
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.header_time);
-    // A client that breaks off is no concern of the server.
+    // A connection that the client aborts needs no action.
     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
 }

@@ -1,7 +1,9 @@
-//! Who may ask: other users of a login node can reach loopback too, and so can any page open in the user's browser.
+//! Access control: other users of a login node can connect to the loopback interface, and so can
+//! any web page in the user's browser.
 //!
-//! The path holds a secret, compared in constant time (a path below `/open/` holds the token of [`super::opener`]); `Host` must be this machine (a foreign name would be DNS rebinding);
-//! `Origin`, when sent, must be the host itself.
+//! The path holds a secret, which is compared in constant time. A path below `/open/` holds the
+//! token of [`super::opener`] instead. `Host` must be this machine: a foreign name would be DNS
+//! rebinding. `Origin`, if sent, must be the host itself.
 
 use std::io;
 use std::sync::Arc;
@@ -61,7 +63,7 @@ fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode
     if headers.contains_key(header::ORIGIN) && text(header::ORIGIN) != Some(&format!("http://{host}")) {
         return Err((StatusCode::FORBIDDEN, "This server answers only its own page.\n"));
     }
-    // The handler tests the token and uses it up.
+    // The handler checks the token and uses it up.
     if path.starts_with("/open/") {
         return Ok(());
     }
@@ -72,7 +74,7 @@ fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode
     Ok(())
 }
 
-/// The answer to a request without the secret.
+/// The response to a request without the secret.
 pub(super) const fn unknown() -> (StatusCode, &'static str) {
     (StatusCode::NOT_FOUND, "Use the whole address that `tumit view` printed.\n")
 }

@@ -192,7 +192,7 @@ pub(super) fn fingerprint(path: &Path) -> Option<u64> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Look {
-    /// Version of the language of filters; files without it are of version 1.
+    /// Version of the filter language. Files without it have version 1.
     language: Option<u8>,
     filters: Vec<String>,
     hidden: Vec<Vec<String>>,
@@ -395,14 +395,14 @@ mod tests {
             (filters, vec![activity], value(&other, "idle").into_iter().collect())
         );
         assert_ne!(value(&other, "idle"), Some(idle));
-        // A foreign file with this name stays.
+        // A foreign file with this name is left unchanged.
         let path = looks.path(&one.model()).expect("there is a folder");
         let kept = std::fs::read_to_string(&path).expect("it is there");
         std::fs::write(&path, "{\"filters\": 3}").expect("room for it");
         assert!(looks.write(&one.model(), PageLook { hidden: vec![activity], ..PageLook::default() }).is_err());
         looks.write(&one.model(), PageLook::default()).expect("there is nothing to do");
         assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "{\"filters\": 3}");
-        // Filters without a version are those of the first version.
+        // Filters without a version have version 1.
         let old = kept.replace("\"language\":2,", "").replace("bright work", "count sent of x per y");
         std::fs::write(&path, old).expect("room for it");
         assert_eq!(looks.read(&one.model()).expect("it is kept").filters, ["count \"sent\" of x per y"]);

@@ -1,5 +1,6 @@
-//! The address that a browser is started with. All users of the machine can read the arguments of a program, so this
-//! address has a token that works once and for a short time; the server exchanges it for the address of the page.
+//! The address for the program that opens a browser. All users of the machine can read the
+//! arguments of a program. The address therefore has a token that works once and for a short time.
+//! The server exchanges it for the address of the page.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +13,10 @@ use axum::response::{IntoResponse, Response};
 use super::App;
 use super::guard;
 
-/// A browser that is not running yet may take long to start.
+/// A browser that is not running yet may need time to start.
 const VALID: Duration = Duration::from_secs(120);
 
-/// The token that the browser is started with.
+/// The token that is passed to the browser.
 #[derive(Debug, Default)]
 pub(super) struct OneTime(Mutex<Option<Issued>>);
 
@@ -27,10 +28,10 @@ struct Issued {
 }
 
 impl OneTime {
-    /// A new token; an earlier one is not valid any more.
+    /// Issues a new token. Earlier tokens become invalid.
     ///
     /// # Errors
-    /// If the system gives no random numbers.
+    /// If the system returns no random numbers.
     pub(super) fn issue(&self) -> io::Result<String> {
         let token = guard::token()?;
         let issued = Issued { token: token.clone(), until: Instant::now() + VALID, is_used: false };
@@ -38,7 +39,7 @@ impl OneTime {
         Ok(token)
     }
 
-    /// Uses a token: whether it was issued, and if so, whether it was still valid.
+    /// Uses a token up. Returns whether it was still valid, or `None` if it was not issued.
     fn redeem(&self, token: &str, now: Instant) -> Option<bool> {
         let mut issued = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let issued = issued.as_mut().filter(|issued| guard::equal(issued.token.as_bytes(), token.as_bytes()))?;

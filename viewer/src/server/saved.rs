@@ -16,15 +16,15 @@ impl Trace {
         self.places("filters", "tumit-view")
     }
 
-    /// The filters of the first file of filters.
+    /// The filters of the first valid filter file.
     pub(super) fn saved_filters(&self) -> Vec<PageFilter> {
         let found = |path: &PathBuf| Chain::from_text(&read(path).ok()?).ok();
         let chain = self.filter_places().iter().find_map(found).unwrap_or_default();
         chain.filters.iter().map(|entry| (entry.filter.to_string(), entry.on)).collect()
     }
 
-    /// Keeps filters in the first place that can be written and holds no foreign file; no filters, no file. What is
-    /// no filter is left out.
+    /// Saves filters at the first path that is writable and holds no foreign file. If there are no
+    /// filters, removes the file. Invalid expressions are left out.
     ///
     /// # Errors
     /// When no place can be written.
@@ -37,7 +37,7 @@ impl Trace {
         }
         let places = self.filter_places();
         if chain.filters.is_empty() {
-            // A foreign file stays.
+            // A foreign file is left unchanged.
             places.iter().for_each(|path| _ = FILTERS.remove(path));
             return Ok(());
         }
@@ -80,7 +80,7 @@ mod tests {
         assert!(!file.exists() && trace().saved_filters().is_empty());
         std::fs::write(&file, "mine").expect("room for it");
         assert!(trace().saved_filters().is_empty(), "it is none of ours");
-        // A foreign file, also behind a link, is neither replaced nor removed.
+        // A foreign file is neither replaced nor removed, even behind a symbolic link.
         let other = folder.path().join("other");
         std::fs::write(&other, "mine, too").expect("room for it");
         for is_link in [false, true] {
@@ -88,7 +88,7 @@ mod tests {
                 std::fs::remove_file(&file).expect("it is there");
                 std::os::unix::fs::symlink(&other, &file).expect("room for it");
             }
-            // It may be kept in the cache of the user.
+            // The filters may be saved in the user's cache folder.
             let _ = trace().save_filters(&filters);
             trace().save_filters(&[]).expect("there is nothing to do");
             let text = std::fs::read_to_string(&file).expect("it is there");

@@ -45,16 +45,16 @@ pub struct Row {
     /// How many states, events or links overlap the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Total time in states, within the interval: nested states of the same value count once.
+    /// Total time in states within the interval. Nested states of the same value count once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// Of the lifetime of the containers within the interval, from 0 to 1.
+    /// Share of the lifetime of the containers within the interval, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// Self time: a state of the value is the innermost one of its type.
+    /// Self time: a state of the value is the innermost state of its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_time: Option<f64>,
-    /// Of the same lifetime.
+    /// Self time as a share of the same lifetime.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_share: Option<f64>,
     /// Whole durations of states and links: the least,
@@ -159,7 +159,8 @@ pub fn to_csv(rows: &[Row]) -> String {
     to_csv_with(rows, None)
 }
 
-/// The same with the time of day for dates: `wall_clock` is the real time of trace time 0, nanoseconds since 1970.
+/// As [`to_csv`], with timestamps as times of day. `wall_clock` is the real time of trace time 0,
+/// nanoseconds since 1970.
 #[must_use]
 pub fn to_csv_with(rows: &[Row], wall_clock: Option<i64>) -> String {
     let mut text = COLUMNS.join(",");
@@ -185,10 +186,10 @@ pub fn to_csv_with(rows: &[Row], wall_clock: Option<i64>) -> String {
     text
 }
 
-/// The columns that hold dates.
+/// The columns that hold timestamps.
 pub const DATES: [&str; 2] = ["min_at", "max_at"];
 
-/// The time of day of a date in seconds, in UTC as ISO 8601 has it.
+/// The time of day of a timestamp in seconds, in UTC in ISO 8601.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
 pub fn time_of_day(seconds: f64, wall_clock: i64) -> String {

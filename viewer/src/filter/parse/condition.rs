@@ -1,19 +1,20 @@
-//! The condition after `where`: comparisons with `not`, `and`, `or` and parentheses, in this order of precedence.
+//! The condition after `where`: comparisons with `not`, `and`, `or` and parentheses, in this order
+//! of precedence.
 
 use super::super::{Comparison, Condition, FieldTest, FilterError, Patterns};
 use super::token::{INVOLVES, Token};
 use super::{Next, Reader};
 
-/// Nesting of parentheses and `not`. A person writes less than ten.
+/// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
 const MOST_NESTED: usize = 64;
 
 impl Reader<'_> {
-    /// All that follows `where`, up to `of`.
+    /// The condition after `where`, up to `of`.
     pub(super) fn condition(&mut self) -> Result<Condition, FilterError> {
         self.any_of(0)
     }
 
-    /// Conditions with `or` between them.
+    /// Conditions separated by `or`.
     fn any_of(&mut self, depth: usize) -> Result<Condition, FilterError> {
         let mut all = vec![self.all_of(depth)?];
         while self.take("or") {
@@ -22,7 +23,7 @@ impl Reader<'_> {
         Ok(Condition::or(all))
     }
 
-    /// Conditions with `and` between them.
+    /// Conditions separated by `and`.
     fn all_of(&mut self, depth: usize) -> Result<Condition, FilterError> {
         let mut all = vec![self.one(depth)?];
         while self.take("and") {
@@ -58,7 +59,7 @@ impl Reader<'_> {
         self.comparison_of_field().map(Condition::Field)
     }
 
-    /// A field, a comparison, and what the field is compared with.
+    /// A field, an operator and its operands.
     pub(super) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
         let field = self.name("the name of a field")?;
         let comparison = self.compare()?;

@@ -35,7 +35,7 @@ const EXAMPLES: [(&str, &str); 28] = [
     ("shape", "shape diamond Step of Milestone"),
 ];
 
-/// A correct expression of the form that a text seems to have.
+/// A correct expression of the form that a text appears to have.
 pub(in crate::filter) fn example(text: &str) -> &'static str {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -51,7 +51,7 @@ pub(in crate::filter) fn example(text: &str) -> &'static str {
 }
 
 impl FilterError {
-    /// An error of syntax.
+    /// A syntax error.
     pub(super) fn syntax(
         text: &str,
         expected: impl Into<String>,

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::super::{Comparison, FilterError};
 
-/// Words that are tokens in an expression with `where`. A name with one of them is written in quotes.
+/// Words that are tokens in an expression with `where`. A name that contains one of them is quoted.
 pub(in crate::filter) const CONDITION_WORDS: [&str; 3] = ["and", "or", "not"];
-/// The word in front of the containers of a condition on both ends of links.
+/// The word before the containers of a condition on both endpoints of links.
 pub(in crate::filter) const INVOLVES: &str = "involves";
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,10 +22,10 @@ pub(in crate::filter) enum Token {
     Close,
 }
 
-/// Version of the language. Files of filters store it.
+/// Version of the language, stored in filter files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::filter) enum Grammar {
-    /// The first version: `where` takes one comparison, and parentheses are part of names.
+    /// The first version: `where` takes one comparison, and parentheses are parts of names.
     One,
     /// The language of `docs/filters.md`.
     Two,

@@ -29,7 +29,7 @@ pub(super) struct Wanted {
     /// The field that is reduced, for what has no value of its own.
     field: Option<String>,
     operation: Operation,
-    /// The end by which links belong to containers; both without it.
+    /// The endpoint that assigns links to containers; `None` for both.
     end: Option<LinkEnd>,
 }
 

@@ -45,7 +45,7 @@ pub(in crate::server) async fn typed(State(app): State<Arc<App>>, Query(ask): Qu
     .await
 }
 
-/// Expressions of a file of version 1, in the language of today.
+/// Converts expressions of a file of version 1 to the current language.
 pub(in crate::server) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
     let today = |text: &String| Filter::migrated(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
     let needs_two = |text: &String| text.parse::<Filter>().is_ok_and(|filter| !filter.is_version_1());
