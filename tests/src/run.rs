@@ -208,7 +208,7 @@ impl ProcessFile {
         self.records.entry(header.stream).or_default().extend(found);
     }
 
-    /// Threads and the process end after their records.
+    /// Checks that threads and the process end after their records.
     fn check_ends(&self) {
         let process = self.end.as_ref().and_then(|end| integer(end.get(&tag::PROCESS_END)?));
         for (stream, tags) in &self.streams {

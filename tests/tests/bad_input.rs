@@ -96,7 +96,7 @@ fn blocks_that_are_cut_out_are_missed_by_every_command() {
         (BlockKind::Strings, &["block with names"]),
         (BlockKind::Records, &["records that the process wrote are missing"]),
     ] {
-        // The first block of a stream describes it. Later ones add the end of its thread.
+        // The first block of a stream describes it. Later blocks add the end of its thread.
         let mut of_kind = blocks.iter().filter(|(_, header)| header.kind == kind as u8 && header.records > 0);
         let block = if kind == BlockKind::Stream { of_kind.next() } else { of_kind.next_back() };
         let (cut, header) = block.unwrap_or_else(|| panic!("no block of kind {kind:?}"));

@@ -1,5 +1,5 @@
-//! Timestamps are equal in all commands; the time of day; launches of one folder; permissions of files that are derived from
-//! private runs.
+//! Timestamps are equal in all commands. Also: the time of day, several launches in one folder, and
+//! permissions of files that are derived from private runs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -130,7 +130,7 @@ fn a_record_has_the_same_date_in_every_command() {
 /// 2025-11-25T13:18:31.5Z
 const NOON: u64 = 1_764_076_711_500_000_000;
 
-/// A process of a launch that records three events, a millisecond after the other, `seconds` after [`NOON`].
+/// A process of a launch. It records three events, one per millisecond, `seconds` after [`NOON`].
 fn write_launch(folder: &Path, launch: &str, pid: u64, seconds: u64) {
     let (spec, diagnostics) = tumit::compile_text("pair.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
@@ -199,7 +199,7 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
         told(&wrong)
     );
 
-    // An index is of one launch.
+    // An index covers one launch.
     let index = folder.path().join("run.tmtx");
     let indexed = |launch: &str| {
         let mut command = tumit();
@@ -211,7 +211,7 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     assert_ne!(first, both);
     assert_eq!((counts(&indexed("1")), counts(&indexed("all"))), (counts(&first), counts(&both)));
 
-    // A launch becomes a run of its own; joined runs keep theirs.
+    // A single launch becomes a separate run. Joined runs keep their launches.
     let (one, joined) = (folder.path().join("one.tmt"), folder.path().join("joined.tmt"));
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&one).args(["--launch", "1"]));
     assert_eq!(succeed(tumit().arg("dump").arg(&one)).lines().count(), 3);

@@ -118,7 +118,8 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
 fn recursion_counts_once_and_self_times_fill_the_time() {
     let dir = tempfile::tempdir().unwrap();
     let head = fs::read_to_string(workspace().join("viewer/tests/header.paje")).unwrap();
-    // main from 0 to 10 s, f from 1 to 6 s, f within it from 2 to 5 s. A short thread is always busy.
+    // State main from 0 to 10 s, f from 1 to 6 s, and a nested f from 2 to 5 s. A short thread is
+    // always busy.
     let body = "0 T 0 Thread\n2 S T Calls\n5 main S main \"0 0 1\"\n5 f S f \"0 1 0\"\n5 work S work \"1 0 0\"\n\
         6 0 a 0 T a\n6 4 b 0 T b\n12 0 a S main\n12 1 a S f\n12 2 a S f\n12 4 b S work\n\
         13 5 a S\n13 5 b S\n7 5 T b\n13 6 a S\n13 10 a S\n7 10 T a\n";
@@ -213,7 +214,7 @@ fn conditions_and_ends_of_links() {
         let all = rows(dir.path(), &["--filter", filter]);
         all.iter().filter(|row| row["kind"] == kind).filter_map(|row| row["count"].as_u64()).sum::<u64>()
     };
-    // Only links are concerned, by either end, in a container or below it.
+    // Only links are filtered: by either endpoint, in a container or below it.
     for (filter, links) in [
         ("only where involves Node 0", 1),
         ("only where involves Node 1", 1),
@@ -239,7 +240,7 @@ fn conditions_and_ends_of_links() {
         let found = ["Node 0", "Node 1"].map(|node| most(filter, node));
         assert_eq!(found, each.map(|number| Some(number.into())), "{filter}");
     }
-    // A file of today holds them; one of the first version keeps its meaning.
+    // A file of the current version holds these expressions. A file of version 1 keeps its meaning.
     picture(
         dir.path(),
         &["only where not (from = thread 0.0 or involves Node 1)"],
@@ -288,21 +289,21 @@ fn saved_filters_never_replace_another_file() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "nothing else is left behind");
 }
 
-/// Both ends of a terminal.
+/// Both file descriptors of a pseudoterminal.
 fn terminal() -> (fs::File, fs::File) {
     use std::os::fd::FromRawFd as _;
     let (mut one, mut other) = (-1, -1);
     let null = std::ptr::null_mut();
-    // SAFETY: both numbers are places for a descriptor; name and settings may be left out.
+    // SAFETY: both pointers refer to variables for a descriptor; name and settings may be null.
     let done = unsafe { libc::openpty(&raw mut one, &raw mut other, null, std::ptr::null_mut(), std::ptr::null_mut()) };
     assert_eq!(done, 0);
-    // SAFETY: the descriptor was opened for us alone.
+    // SAFETY: `openpty` returned the descriptor, and no other object owns it.
     let one = unsafe { fs::File::from_raw_fd(one) };
     // SAFETY: as above.
     (one, unsafe { fs::File::from_raw_fd(other) })
 }
 
-/// Asks a server: the whole answer.
+/// Sends a request to a server, and returns the whole answer.
 fn asked(port: &str, path: &str) -> String {
     use std::io::{Read as _, Write as _};
     let mut stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();

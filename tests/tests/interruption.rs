@@ -39,7 +39,7 @@ fn is_unfinished(folder: &Path) -> bool {
 #[test]
 fn nothing_half_written_is_left() {
     let dir = tempfile::tempdir().unwrap();
-    // Reading takes much longer than the test. A pipe would be copied before the result is begun.
+    // Reading takes much longer than the test. A pipe would be copied before the output begins.
     let head = "%EventDef PajeDefineContainerType 1\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
                 %EventDef PajeDefineStateType 3\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
                 %EventDef PajeCreateContainer 7\n% Time date\n% Alias string\n% Type string\n% Container string\n\

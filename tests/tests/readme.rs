@@ -49,7 +49,8 @@ fn the_readme_example_is_seen() {
     assert_eq!((rows.count("State"), rows.count("Variable")), (10, 10));
 }
 
-/// A program of several files whose spec uses another file, as the README builds it.
+/// A program of several source files with a spec that uses another file, built with the commands of
+/// the README.
 fn several_files(folder: &Path) {
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("the folder takes files");
     write("hello.tumit", &format!("{}\nuse \"more.tumit\";\n", block("tumit")));
@@ -65,17 +66,17 @@ fn several_files(folder: &Path) {
     write("CMakeLists.txt", &block("cmake"));
 }
 
-/// Runs a tool of building that calls `tumit`; what it printed.
+/// Runs a build tool that calls `tumit`, and returns its output.
 fn build(folder: &Path, command: &str, arguments: &[&str]) -> String {
     let own = Path::new(tumit().get_program()).parent().expect("a binary is in a folder").to_owned();
     let path = std::env::var_os("PATH").expect("there is a PATH");
     let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).expect("a PATH");
-    // Flags of the `make` that runs the tests are not the program's.
+    // The flags of the `make` that runs the tests must not reach the program's `make`.
     let mut build = Command::new(command);
     succeed(build.args(arguments).current_dir(folder).env("PATH", path).env_remove("MAKEFLAGS"))
 }
 
-/// The program records; when the file that its spec uses changes, the header is generated anew.
+/// Checks that the program records, and that a change of an included spec regenerates the header.
 fn builds_and_follows_the_spec(folder: &Path, header: &str, program: &str, again: &dyn Fn() -> String) {
     again();
     let run = folder.join("run.tmt");

@@ -104,7 +104,7 @@ fn who_is_not_there_is_a_mistake() {
             assert!(!part.exists());
         }
     }
-    // The main thread of each process has this name, whether it was named or not.
+    // The main thread of each process has this name, with or without an explicit name.
     assert_eq!(run(&["dump", "--thread", "main"], &path).1.lines().count(), 6);
     assert_eq!(run(&["dump", "--process", "0/100", "--thread", "main"], &path).1.lines().count(), 1);
     assert_eq!(run(&["dump", "--thread", "102"], &path).1.lines().count(), 3);

@@ -1,4 +1,4 @@
-//! Programs that start others with `MPI_Comm_spawn`: equal ranks of two worlds are distinct rows.
+//! Programs that start others with `MPI_Comm_spawn`: equal ranks of two worlds have distinct rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ const MPI: Compiler = Compiler { command: "mpicc", flags: &["-std=gnu99"] };
 
 const SPEC: &str = "trace t;\nlevel L { span work { world: u32 } }\n";
 
-/// Two ranks start two more, and all meet before they end.
+/// Two ranks start two more, and all ranks meet before they end.
 const PROGRAM: &str = r#"
 #define TUMIT_MPI
 #include <mpi.h>
@@ -43,7 +43,7 @@ fn equal_ranks_of_two_worlds_are_distinct() {
     let run = folder.path().join("run.tmt");
     let _ = succeed(mpirun(2).arg(&program).current_dir(folder.path()).env("TUMIT_TRACE", &run));
 
-    // One launch, nothing lost.
+    // One launch without losses.
     let info = succeed(tumit().args(["info", "--json"]).arg(&run));
     let info: Value = serde_json::from_str(&info).unwrap();
     assert_eq!((&info["launches"][0]["processes"], &info["losses"]), (&4.into(), &Value::Array(Vec::new())), "{info}");

@@ -120,7 +120,8 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     essence.push(format!("{end}; told as lost: {} records, {} bytes, causes {:#x}", lost.0, lost.1, lost.2));
 }
 
-/// Whether a launch id is a random number. Others, of launchers and by the environment, are the same in all languages.
+/// Whether a launch id is random. Ids of launchers and from the environment are equal in all
+/// languages.
 fn is_random(launch: &[u8]) -> bool {
     launch.len() == 32 && launch.iter().all(u8::is_ascii_hexdigit)
 }

@@ -1,4 +1,4 @@
-//! Dialects of Pajé text, and the ways in which a trace can come.
+//! Dialects of Pajé text, and the supported sources of a trace.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
@@ -14,13 +14,13 @@ fn corpus(name: &str) -> String {
     fs::read_to_string(workspace().join("tests/paje").join(name)).unwrap()
 }
 
-/// Runs the command in a folder with bytes on standard input.
+/// Runs the command in a folder with these bytes on standard input.
 fn run(folder: &Path, args: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
     let mut command = tumit();
     command.args(args).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let (mut pipe, input) = (child.stdin.take().unwrap(), input.to_vec());
-    // A command that refuses its input closes the pipe.
+    // A command that rejects its input closes the pipe.
     let writer = std::thread::spawn(move || drop(pipe.write_all(&input)));
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     writer.join().unwrap();
