@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use converter::clock::Method;
 use converter::launches::Launches;
 use converter::paje::Sink;
-use converter::paje::read::{FaultKind, ReadError, ReadReport, Reader, announce};
+use converter::paje::read::{FaultKind, ReadError, ReadReport, Reader, parts_of};
 use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
@@ -58,6 +58,8 @@ impl Input {
             return Err(OpenError::NoRun { path: path.to_owned() });
         }
         converter::private::note_input(path);
+        let parts = parts_of(path).map_err(|source| OpenError::Read { path: path.to_owned(), source })?;
+        parts.iter().filter_map(|part| part.path.as_deref()).for_each(converter::private::note_input);
         Ok(Self::Paje(path.to_owned(), input))
     }
 
@@ -95,7 +97,8 @@ impl Input {
         if !input.get_ref().metadata().map_err(io_error)?.is_file() {
             return Ok(());
         }
-        announce(&mut *input, sink).map_err(|source| OpenError::Read { path: path.clone(), source })?;
+        let reader = Reader::new(&mut *input).with_parts_beside(path);
+        reader.announce(sink).map_err(|source| OpenError::Read { path: path.clone(), source })?;
         input.rewind().map_err(io_error)
     }
 
@@ -113,7 +116,7 @@ impl Input {
             Self::Paje(path, input) => {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let input = Counted { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
-                match reader(input, options).read(sink) {
+                match reader(input, options).with_parts_beside(&path).read(sink) {
                     Ok(report) => Ok(Told { faults: report.remarks(), remarks: warnings(&report), wall_clock: None }),
                     Err(ReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
                     Err(source) => Err(OpenError::Read { path, source }),

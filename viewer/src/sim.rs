@@ -68,8 +68,10 @@ pub struct Found {
     pub fault: Fault,
     /// How often.
     pub count: u64,
-    /// The line of the first, if [`Sink::at_line`] told lines; else 0.
+    /// The line of the first, if [`Sink::at_line`] told lines, as [`Place`](converter::paje::read::Place) reads it; else 0.
     pub line: u64,
+    /// The part of a split trace that has the line; empty for the root file.
+    pub file: String,
     /// The date of the first, if it came behind something that has one.
     pub time: Option<GlobalNanos>,
 }
@@ -515,6 +517,10 @@ impl<E: Entities> Sink for Simulation<E> {
     #[inline]
     fn at_line(&mut self, line: u64) {
         self.faults.line = line;
+    }
+
+    fn name_part(&mut self, name: &str) {
+        self.faults.parts.push(name.to_owned());
     }
 
     fn plain(&mut self, event: PlainEvent) -> io::Result<()> {

@@ -281,10 +281,16 @@ pub trait Sink {
     /// When it cannot go on (a full disk). What is wrong with the event itself is the sink's to count and report.
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()>;
 
-    /// The next operations come from this line of a text, counted from 1. Only whoever tells of faults needs it.
+    /// The next operations come from this line of a text, as [`Place`](super::read::Place) reads it. Only whoever tells of faults
+    /// needs it.
     #[inline]
     fn at_line(&mut self, line: u64) {
         let _ = line;
+    }
+
+    /// The next part of a split trace, as [`Place::part`](super::read::Place::part) counts them, has this name.
+    fn name_part(&mut self, name: &str) {
+        let _ = name;
     }
 
     /// Takes the next one, which is plain. For those who make or take many: the same as [`Self::event`].

@@ -14,7 +14,9 @@ mod fault;
 mod header;
 mod names;
 mod number;
+mod parts;
 mod peer;
+mod split;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -30,13 +32,16 @@ use fault::Faults;
 pub use fault::{Fault, FaultKind};
 use header::{Header, Role};
 use names::Names;
+use parts::Parts;
+pub use parts::Place;
 pub use peer::{date_of_double, double_of_date};
-use words::{Lines, Loose, Words};
+pub use split::{PartOfTrace, parts_of};
+use words::{Line, Lines, Loose, Words};
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadReport {
-    /// Lines of the file.
+    /// Lines of the file, and of its parts.
     pub lines: u64,
     /// Operations that were sent to the sink.
     pub events: u64,
@@ -113,29 +118,29 @@ pub fn read(input: impl Read, sink: &mut dyn Sink) -> Result<ReadReport, ReadErr
 /// # Errors
 /// When the input or the sink fails.
 pub fn announce(input: impl Read, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let mut reader = Reader::new(input).announcing();
-    while reader.lines.advance().map_err(|source| ReadError::Input { line: reader.number() + 1, source })? {
-        if reader.lines.line().bytes.trim_ascii_start().first() == Some(&b'%') {
-            reader.take(sink)?;
-        }
-    }
-    // One that is not closed.
-    let lines = reader.number();
-    reader.close_definition(lines, sink).map_err(|source| ReadError::Sink { line: lines, source })
+    Reader::new(input).announce(sink)
 }
 
 /// Reads Pajé text line by line. [`read`] does so to the end.
 #[derive(Debug)]
 pub struct Reader<R> {
     lines: Lines<R>,
-    /// The current line as text if it is not UTF-8.
-    decoded: String,
-    words: Words,
     header: Header,
-    state: State,
+    taker: Taker,
     first_bytes: Vec<u8>,
     /// Lines before the first definition, and their bytes.
     strange: (u64, usize),
+    /// The other files of a split trace.
+    parts: Parts,
+}
+
+/// Takes lines, whichever file they are from.
+#[derive(Debug, Default)]
+struct Taker {
+    /// The current line as text if it is not UTF-8.
+    decoded: String,
+    words: Words,
+    state: State,
     /// Whether definitions are announced.
     announces: bool,
 }
@@ -145,14 +150,20 @@ impl<R: Read> Reader<R> {
     pub fn new(input: R) -> Self {
         Self {
             lines: Lines::new(input),
-            decoded: String::new(),
-            words: Words::default(),
             header: Header::default(),
-            state: State::default(),
+            taker: Taker::default(),
             first_bytes: Vec::new(),
             strange: (0, 0),
-            announces: false,
+            parts: Parts::default(),
         }
+    }
+
+    /// Reads the files that containers name in their field `Filename` as parts of the trace. They are
+    /// looked for below the folder of the file at `root`, which the input is from.
+    #[must_use]
+    pub fn with_parts_beside(mut self, root: &Path) -> Self {
+        self.parts = Parts::beside(root);
+        self
     }
 
     /// Takes all lines, and ends.
@@ -169,6 +180,9 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// As [`read`]. When the input fails because it has nothing yet, as one that is still written may, the next call goes on from there.
     pub fn next(&mut self, sink: &mut dyn Sink) -> Result<bool, ReadError> {
+        if !self.parts.list.is_empty() {
+            return self.next_of_parts(sink);
+        }
         match self.lines.advance() {
             Err(source) => return Err(ReadError::Input { line: self.number() + 1, source }),
             Ok(true) => {}
@@ -186,7 +200,7 @@ impl<R: Read> Reader<R> {
             self.first_bytes.push(b'\n');
         }
         self.take(sink)?;
-        if !self.header.is_begun() && self.words.len() > 0 {
+        if !self.header.is_begun() && self.taker.words.len() > 0 {
             self.strange = (self.strange.0 + 1, self.strange.1 + length);
             if self.strange.0 >= MAX_LINES_BEFORE_HEADER || self.strange.1 >= MAX_BYTES_BEFORE_HEADER {
                 return Err(not_paje(&self.first_bytes));
@@ -202,11 +216,7 @@ impl<R: Read> Reader<R> {
 
     /// The date of the line that [`Self::advance`] went to.
     pub(crate) fn date(&mut self) -> Option<i64> {
-        let text = std::str::from_utf8(self.lines.line().bytes).ok()?;
-        self.words.split(text);
-        let definition = self.header.definition(self.words.get(text, 0)?).ok()??;
-        let word = self.words.get(text, definition.word(Role::Time)?)?;
-        number::nanos(word, self.state.missing_decimals).map(|date| date.value)
+        self.taker.date(self.lines.line(), &self.header, None)
     }
 
     /// Takes the line that [`Self::advance`] went to.
@@ -216,7 +226,8 @@ impl<R: Read> Reader<R> {
 
     /// What lines can name: for what was defined elsewhere.
     pub(crate) fn names(&mut self) -> Names<'_> {
-        Names { types: &mut self.state.types, containers: &mut self.state.containers }
+        let state = &mut self.taker.state;
+        Names { types: &mut state.types, containers: &mut state.containers }
     }
 
     /// Where the lines come from.
@@ -224,28 +235,38 @@ impl<R: Read> Reader<R> {
         self.lines.input()
     }
 
-    /// The number of the line that was taken last, from 1.
+    /// The number of the line that was taken last, from 1, as [`Place`] reads it.
     pub fn number(&self) -> u64 {
-        self.lines.line().number
+        self.line().number
     }
 
     /// The line that was taken last.
     pub fn bytes(&self) -> &[u8] {
-        self.lines.line().bytes
+        self.line().bytes
+    }
+
+    /// How many lines were read, of all files.
+    pub fn lines(&self) -> u64 {
+        self.lines.count() + self.parts.list.iter().map(|part| part.lines.count()).sum::<u64>()
+    }
+
+    /// The names of the files that are read as parts of the trace, as [`Place::part`] counts them.
+    pub fn parts(&self) -> &[std::sync::Arc<str>] {
+        &self.taker.state.faults.parts
     }
 
     /// Announces the extra fields of each definition where it stands: for tables. A writer of Pajé defines what it needs, and
     /// would define them all.
     #[must_use]
     pub fn announcing(mut self) -> Self {
-        self.announces = true;
+        self.taker.announces = true;
         self
     }
 
     /// Takes dates to be in this unit: the text does not tell.
     #[must_use]
     pub fn in_unit(mut self, unit: Unit) -> Self {
-        self.state.missing_decimals = Unit::Seconds.exact_decimals() - unit.exact_decimals();
+        self.taker.state.missing_decimals = Unit::Seconds.exact_decimals() - unit.exact_decimals();
         self
     }
 
@@ -254,32 +275,32 @@ impl<R: Read> Reader<R> {
     /// `pj_dump` would make up a date.
     #[must_use]
     pub fn as_pj_dump(mut self) -> Self {
-        self.state.as_pj_dump = true;
+        self.taker.state.as_pj_dump = true;
         self
     }
 
     /// Takes the unit for certain: dates that would be unusual in it are not pointed out.
     #[must_use]
     pub fn trusting_unit(mut self) -> Self {
-        self.state.is_long = true;
+        self.taker.state.is_long = true;
         self
     }
 
     /// Remembers the keys of all links, so that one that is used again is told: eight bytes for each link.
     #[must_use]
     pub fn remember_keys(mut self) -> Self {
-        self.state.remember_keys();
+        self.taker.state.remember_keys();
         self
     }
 
     /// What was found so far: faults and notes.
     pub fn found(&self) -> impl Iterator<Item = &Fault> {
-        self.state.faults.found()
+        self.taker.state.faults.found()
     }
 
     /// How many kinds of faults and notes there were so far.
     pub fn kinds_of_faults(&self) -> usize {
-        self.state.faults.kinds
+        self.taker.state.faults.kinds
     }
 
     /// Ends the file and finishes the sink with the largest date.
@@ -287,37 +308,65 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// When the sink fails.
     pub fn finish(mut self, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
-        let lines = self.number();
-        let end = GlobalNanos(if self.state.as_pj_dump { self.state.last } else { self.state.end.unwrap_or(0) });
-        let ended = self.close_definition(lines, sink).and_then(|()| self.state.end_containers(i64::MAX, sink));
+        let (lines, all) = (self.lines.count(), self.lines());
+        let state = &self.taker.state;
+        let end = GlobalNanos(if state.as_pj_dump { state.last } else { state.end.unwrap_or(0) });
+        let ended = self.close_definition(lines, sink).and_then(|()| self.taker.state.end_containers(i64::MAX, sink));
         let ended = ended.and_then(|()| sink.finish(end));
         ended.map_err(|source| ReadError::Sink { line: lines, source })?;
+        let mut state = self.taker.state;
         if lines > 0 && !self.lines.is_ended() {
-            self.state.faults.count(FaultKind::NoLineEnd, lines, "");
+            state.faults.count(FaultKind::NoLineEnd, lines, "");
         }
-        if self.state.dated < self.state.taken {
-            self.state.faults.count(FaultKind::UndatedEnd, self.state.taken, "");
+        if state.dated != state.taken {
+            state.faults.count(FaultKind::UndatedEnd, state.taken, "");
         }
-        let (faults, notes) = self.state.faults.into_lists();
-        Ok(ReadReport { lines, events: self.state.sent, end, faults, notes })
+        let (faults, notes) = state.faults.into_lists();
+        Ok(ReadReport { lines: all, events: state.sent, end, faults, notes })
     }
 
-    /// A line of events, or the end of the file: a definition that is still open ends here.
+    /// The end of the file: a definition that is still open ends here.
     fn close_definition(&mut self, line: u64, sink: &mut dyn Sink) -> io::Result<()> {
-        match self.header.close_open(line, &mut self.state.faults) {
+        self.taker.close_definition(line, &mut self.header, sink)
+    }
+
+    /// Takes the line at which `lines` is.
+    fn take(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let Self { lines, header, taker, .. } = self;
+        let line = lines.line();
+        taker.take(line, header, None, sink).map_err(|source| ReadError::Sink { line: line.number, source })?;
+        if taker.state.named.is_empty() { Ok(()) } else { self.open_parts(sink) }
+    }
+}
+
+impl Taker {
+    /// A line of events, or the end of a file: a definition that is still open ends here.
+    fn close_definition(&mut self, line: u64, header: &mut Header, sink: &mut dyn Sink) -> io::Result<()> {
+        match header.close_open(line, &mut self.state.faults) {
             Some(definition) if self.announces => definition.announce(sink),
             _ => Ok(()),
         }
     }
 
-    /// Takes the line at which `lines` is.
-    fn take(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        let number = self.number();
-        self.take_line(sink).map_err(|source| ReadError::Sink { line: number, source })
+    /// The date of a line. A part of a split trace has the definitions of the root as well.
+    fn date(&mut self, line: Line<'_>, header: &Header, root: Option<&Header>) -> Option<i64> {
+        let text = std::str::from_utf8(line.bytes).ok()?;
+        self.words.split(text);
+        let id = self.words.get(text, 0)?;
+        let of_root = || root.map_or(Err(()), |root| root.definition(id));
+        let definition = header.definition(id).or_else(|()| of_root()).ok()??;
+        let word = self.words.get(text, definition.word(Role::Time)?)?;
+        number::nanos(word, self.state.missing_decimals).map(|date| date.value)
     }
 
-    fn take_line(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let line = self.lines.line();
+    /// Takes a line.
+    fn take(
+        &mut self,
+        line: Line<'_>,
+        header: &mut Header,
+        root: Option<&Header>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<()> {
         let (number, words) = (line.number, &mut self.words);
         let (text, foreign) = line.text(&mut self.decoded);
         let faults = &mut self.state.faults;
@@ -325,8 +374,8 @@ impl<R: Read> Reader<R> {
             let kind = if text.ends_with('\r') { FaultKind::CarriageReturn } else { FaultKind::Lengthy };
             faults.count(kind, number, "");
         }
-        if self.lines.has_mark() && number == 1 {
-            faults.count(FaultKind::ByteOrderMark, 1, "");
+        if line.mark {
+            faults.count(FaultKind::ByteOrderMark, number, "");
         }
         if memchr::memchr(0, line.bytes).is_some() {
             faults.count(FaultKind::Nul, number, text.trim_ascii_end());
@@ -345,7 +394,7 @@ impl<R: Read> Reader<R> {
         if let Some(rest) = head {
             words.split(rest);
             let list: Vec<&str> = (0..words.len()).filter_map(|at| words.get(rest, at)).collect();
-            return match self.header.line(&list, number, text.trim_ascii_end(), faults) {
+            return match header.line(&list, number, text.trim_ascii_end(), faults) {
                 Some(definition) if self.announces => definition.announce(sink),
                 _ => Ok(()),
             };
@@ -361,12 +410,13 @@ impl<R: Read> Reader<R> {
         if foreign {
             faults.count(FaultKind::Encoding, number, text.trim_ascii_end());
         }
-        if let Some(definition) = self.header.close_open(number, faults)
+        if let Some(definition) = header.close_open(number, faults)
             && self.announces
         {
             definition.announce(sink)?;
         }
-        let definition = match self.header.definition(id) {
+        let of_root = || root.map_or(Err(()), |root| root.definition(id));
+        let definition = match header.definition(id).or_else(|()| of_root()) {
             Ok(Some(definition)) => definition,
             Ok(None) => return Ok(()),
             Err(()) => {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
+mod split;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

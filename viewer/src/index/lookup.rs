@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use converter::paje::read::{PartOfTrace, ReadError, parts_of};
 use converter::private;
 use twox_hash::XxHash3_64;
 
@@ -83,6 +84,15 @@ impl Lookup {
             size += bytes;
             is_run |= starts_run;
         }
+        let parts = if is_run { Vec::new() } else { parts(path)? };
+        for part in &parts {
+            content.extend_from_slice(part.name.as_bytes());
+            // One that is missing may come later.
+            content.push(u8::from(part.path.is_some()));
+            if let Some(path) = &part.path {
+                size += describe(path, &mut content)?.0;
+            }
+        }
         let options_text = format!(
             "{} {:?} {} {:?} {:?} {:?} {:?} {}",
             env!("CARGO_PKG_VERSION"),
@@ -96,7 +106,9 @@ impl Lookup {
         );
         let hash = |bytes: &[u8]| XxHash3_64::oneshot(bytes);
         let key = Key { size, content: hash(&content), options: hash(options_text.as_bytes()) };
-        std::iter::once(path).chain(files.iter().map(PathBuf::as_path)).for_each(private::note_input);
+        let files_of_parts = parts.iter().filter_map(|part| part.path.as_deref());
+        let all_files = std::iter::once(path).chain(files.iter().map(PathBuf::as_path)).chain(files_of_parts);
+        all_files.for_each(private::note_input);
         let permissions = files.first().and_then(|file| fs::metadata(file).ok()).map(|metadata| {
             let mut permissions = metadata.permissions();
             permissions.set_mode(private::restricted(permissions.mode() & 0o666) | 0o600);
@@ -104,6 +116,16 @@ impl Lookup {
         });
         let is_small = size < if is_run { SMALL_RUN } else { SMALL_TEXT };
         Ok(Some(Self { key, target: target(path, metadata.is_dir(), options), is_small, permissions }))
+    }
+}
+
+/// The files that a Pajé file names as parts of its trace.
+fn parts(path: &Path) -> io::Result<Vec<PartOfTrace>> {
+    match parts_of(path) {
+        Ok(parts) => Ok(parts),
+        Err(ReadError::Input { source, .. } | ReadError::Sink { source, .. }) => Err(source),
+        // Who reads it says what it is.
+        Err(_) => Ok(Vec::new()),
     }
 }
 

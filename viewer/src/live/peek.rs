@@ -71,6 +71,13 @@ impl Sink for Peek<'_> {
         self.target.at_line(line);
     }
 
+    fn name_part(&mut self, name: &str) {
+        if let Some(glimpse) = &mut self.glimpse {
+            glimpse.name_part(name);
+        }
+        self.target.name_part(name);
+    }
+
     fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
         self.target.announce(shape)
     }

@@ -1,5 +1,7 @@
 //! What was wrong with the operations: counted by kind, told in sentences.
 
+use converter::paje::read::Place;
+
 use super::Found;
 use crate::query::GlobalNanos;
 
@@ -119,6 +121,8 @@ pub(super) struct Faults {
     pub(super) time: i64,
     /// How many kinds there were.
     pub(super) kinds: usize,
+    /// Names of the parts of a split trace.
+    pub(super) parts: Vec<String>,
 }
 
 /// Nothing had a date yet.
@@ -126,7 +130,13 @@ const NO_TIME: i64 = i64::MIN;
 
 impl Default for Faults {
     fn default() -> Self {
-        Self { of: [Kind { count: 0, line: 0, time: NO_TIME }; ALL.len()], line: 0, time: NO_TIME, kinds: 0 }
+        Self {
+            of: [Kind { count: 0, line: 0, time: NO_TIME }; ALL.len()],
+            line: 0,
+            time: NO_TIME,
+            kinds: 0,
+            parts: Vec::new(),
+        }
     }
 }
 
@@ -150,21 +160,22 @@ impl Faults {
 
     /// Those that happened.
     pub(super) fn found(&self) -> impl Iterator<Item = Found> {
-        ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &Kind { count, line, time })| Found {
-            fault,
-            count,
-            line,
-            time: (time != NO_TIME).then_some(GlobalNanos(time)),
+        ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &Kind { count, line, time })| {
+            let part = (Place::of(line).part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
+            let time = (time != NO_TIME).then_some(GlobalNanos(time));
+            Found { fault, count, line, file: part.cloned().unwrap_or_default(), time }
         })
     }
 }
 
 /// What happened how often, where first, and what to do.
-pub(super) fn sentence(&Found { fault, count, line, time }: &Found) -> String {
+pub(super) fn sentence(Found { fault, count, line, file, time }: &Found) -> String {
+    let (fault, count, line) = (*fault, *count, Place::of(*line).line);
     let (one, many) = SENTENCES[fault as usize];
+    let of_file = if file.is_empty() { String::new() } else { format!(" of {file}") };
     let first = if count == 1 { "" } else { "the first " };
     let place = match (line, time) {
-        (1.., _) => format!(" ({first}in line {})", grouped(line)),
+        (1.., _) => format!(" ({first}in line {}{of_file})", grouped(line)),
         #[expect(clippy::cast_precision_loss, reason = "to be read")]
         (0, Some(time)) => format!(" ({first}at {:.9} s)", time.0 as f64 * 1e-9),
         (0, None) => String::new(),

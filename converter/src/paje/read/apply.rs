@@ -51,6 +51,8 @@ pub(super) struct State {
     ending: BinaryHeap<Reverse<Ending>>,
     /// The largest date of one of them so far.
     latest_ending: i64,
+    /// Files that the current line names as parts of the trace.
+    pub(super) named: Vec<String>,
     /// Always empty between lines: lends its memory to each.
     extras: Vec<Extra<'static>>,
 }
@@ -74,6 +76,7 @@ impl Default for State {
             last: peer::date_of_double(-1.0),
             ending: BinaryHeap::new(),
             latest_ending: i64::MIN,
+            named: Vec::new(),
             extras: Vec::new(),
         }
     }
@@ -101,6 +104,11 @@ impl<'a> Input<'a> {
     /// Alias, else name.
     fn identifier(&self) -> &'a str {
         self.get(Role::Alias).filter(|alias| !alias.is_empty()).unwrap_or_else(|| self.word(Role::Name))
+    }
+
+    /// The file that the line names as a part of the trace.
+    pub(super) fn part(&self) -> Option<&'a str> {
+        self.get(Role::Part).map(str::trim).filter(|name| !matches!(*name, "" | "''" | "\""))
     }
 
     fn source(&self) -> Option<Source<'a>> {
@@ -338,6 +346,9 @@ impl State {
     }
 
     fn create(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        if let Some(name) = input.part() {
+            self.named.push(name.to_owned());
+        }
         let time = self.time(input)?;
         let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
         let parent = self.find_container(input, Role::Container)?;

@@ -1,6 +1,9 @@
 //! What can be wrong with a Pajé file: counted by kind, the first of each kind kept.
 
 use std::fmt;
+use std::sync::Arc;
+
+use super::parts::Place;
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident: $what:literal, $advice:literal;)*) => {
@@ -23,7 +26,7 @@ macro_rules! faults {
             /// Whether the file was read in full all the same, though not every reader can.
             #[must_use]
             pub const fn is_note(self) -> bool {
-                self as usize >= Self::IdAgain as usize
+                self as usize >= Self::SplitTrace as usize
             }
 
             /// What the producer of the file should have done.
@@ -88,7 +91,15 @@ faults! {
     ContainerTwice: "container created while another with its identifier exists; the first counts", "give each container an alias of its own";
     /// A container of the root's type.
     Root: "line that creates the root container `0` or another of its type", "leave the root to the reader";
+    /// A file of a split trace that cannot be opened.
+    MissingPart: "file of a split trace that cannot be read; the rest is read", "keep all files of the trace together, and name them relative to the first one";
+    /// A file of a split trace that is not read.
+    RefusedPart: "file of a split trace that is refused; the rest is read", "name regular files below the folder of the first file, without `..`";
+    /// Files of a split trace where there is no folder.
+    UnreadPart: "file of a split trace that is not read, as no folder is known to look in; to read all, give the path of the first file, decompressed", "write one file";
     // What follows was read in full: notes.
+    /// A trace in several files.
+    SplitTrace: "trace in several files", "write one file: `pj_dump` and ViTE read the first alone";
     /// A destroyed container's identifier.
     IdAgain: "identifier of a destroyed container is used again", "give each container an identifier of its own: `pj_dump` refuses this";
     /// A link's key, after its pair.
@@ -162,6 +173,8 @@ pub struct Fault {
     pub count: u64,
     /// Where first: a line number, from 1.
     pub line: u64,
+    /// The part of a split trace that has the line, as it is named; empty for the root file.
+    pub file: String,
     /// What was found there.
     pub found: String,
 }
@@ -169,9 +182,10 @@ pub struct Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, advice) = (self.kind.what(), self.kind.advice());
+        let of_file = if self.file.is_empty() { String::new() } else { format!(" of {}", self.file) };
         match self.count {
-            1 => write!(f, "line {}: {what}", self.line)?,
-            count => write!(f, "{count} times, first in line {}: {what}", self.line)?,
+            1 => write!(f, "line {}{of_file}: {what}", self.line)?,
+            count => write!(f, "{count} times, first in line {}{of_file}: {what}", self.line)?,
         }
         if !self.found.is_empty() {
             write!(f, " (`{}`)", self.found)?;
@@ -186,14 +200,18 @@ pub(super) struct Faults {
     found: [Option<Fault>; FaultKind::COUNT],
     /// How many kinds there were.
     pub(super) kinds: usize,
+    /// Names of the parts of a split trace.
+    pub(super) parts: Vec<Arc<str>>,
 }
 
+/// Names of parts that a report quotes.
+const QUOTED_PARTS: u64 = 20;
 /// Characters of a line that a report quotes.
 const QUOTED: usize = 80;
 
 impl Default for Faults {
     fn default() -> Self {
-        Self { found: [const { None }; FaultKind::COUNT], kinds: 0 }
+        Self { found: [const { None }; FaultKind::COUNT], kinds: 0, parts: Vec::new() }
     }
 }
 
@@ -209,15 +227,35 @@ impl Faults {
                     short.push('…');
                 }
                 self.kinds += 1;
-                *none = Some(Fault { kind, count: 1, line, found: short });
+                let Place { part, line } = Place::of(line);
+                let file = (part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
+                let file = file.map_or_else(String::new, ToString::to_string);
+                *none = Some(Fault { kind, count: 1, line, file, found: short });
             }
+        }
+    }
+
+    /// Counts a part that is not read: each is named, with its line.
+    pub(super) fn count_part(&mut self, kind: FaultKind, line: u64, (name, why): (&str, &str)) {
+        let is_first = self.found[kind as usize].is_none();
+        self.count(kind, line, name);
+        let Some(fault) = &mut self.found[kind as usize] else { return };
+        let line = Place::of(line).line;
+        if is_first {
+            fault.found += &format!(": {why}");
+        } else if fault.count <= QUOTED_PARTS {
+            let name: String = name.chars().filter(|letter| !letter.is_control()).take(QUOTED).collect();
+            fault.found += &format!("; line {line}, {name}: {why}");
+        } else if fault.count == QUOTED_PARTS + 1 {
+            fault.found += "; and others";
         }
     }
 
     /// Faults and notes, each by the line of the first of its kind.
     pub(super) fn into_lists(self) -> (Vec<Fault>, Vec<Fault>) {
         let mut list: Vec<Fault> = self.found.into_iter().flatten().collect();
-        list.sort_by_key(|fault| fault.line);
+        let parts = self.parts;
+        list.sort_by_cached_key(|fault| (parts.iter().position(|name| **name == *fault.file), fault.line));
         list.into_iter().partition(|fault| !fault.kind.is_note())
     }
 

@@ -51,9 +51,11 @@ pub(super) enum Role {
     Key,
     File,
     Line,
+    /// Another file of the trace.
+    Part,
 }
 
-const ROLES: usize = Role::Line as usize + 1;
+const ROLES: usize = Role::Part as usize + 1;
 const ABSENT: u16 = u16::MAX;
 
 impl Kind {
@@ -169,6 +171,7 @@ impl Kind {
             "EndContainer" if self == Self::EndLink => (Role::EndContainer, 0),
             "DestContainer" if self == Self::EndLink => (Role::EndContainer, 1),
             "Key" if matches!(self, Self::StartLink | Self::EndLink) => (Role::Key, 0),
+            "Filename" | "FileName" if self == Self::CreateContainer => (Role::Part, 0),
             "File" if marks => (Role::File, 0),
             "FileName" if marks => (Role::File, 1),
             "Line" if marks => (Role::Line, 0),
@@ -194,7 +197,7 @@ pub(super) struct Definition {
     pub(super) kind: Kind,
     /// Words that a line has, with the id.
     pub(super) words: usize,
-    /// The words up to the last field that is not the user's.
+    /// The words up to the last field that a line must have.
     pub(super) needed: usize,
     positions: [u16; ROLES],
     pub(super) user: Vec<UserField>,
@@ -225,7 +228,9 @@ impl Definition {
         if kind.required().iter().any(|&role| positions[role as usize] == ABSENT) {
             return Err(kind.required());
         }
-        let last = positions.iter().filter(|&&position| position != ABSENT).max().map_or(0, |&last| usize::from(last));
+        // A line without the name of a part is complete.
+        let needed = positions[..Role::Part as usize].iter().filter(|&&position| position != ABSENT);
+        let last = needed.max().map_or(0, |&last| usize::from(last));
         let user = fields.iter().enumerate().filter(|(at, _)| !positions.iter().any(|&p| usize::from(p) == at + 1));
         let user = user.map(|(at, name)| UserField { word: at + 1, name: name.clone(), relation: relation(name) });
         Ok(Self { kind, words: fields.len() + 1, needed: last + 1, positions, user: user.collect() })

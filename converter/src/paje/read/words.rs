@@ -23,30 +23,44 @@ pub(super) struct Lines<R> {
     ended: bool,
     /// The first line began with a byte order mark.
     mark: bool,
+    /// Added to the numbers of lines: it tells which part of a split trace this is.
+    base: u64,
 }
 
 /// A line, without its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) bytes: &'a [u8],
-    /// Its number, from 1.
+    /// Its number, from 1, as [`Place`](super::Place) reads it.
     pub(super) number: u64,
     /// It was longer than what is kept.
     pub(super) cut: bool,
+    /// It began with a byte order mark.
+    pub(super) mark: bool,
 }
 
 impl<R: Read> Lines<R> {
     pub(super) fn new(input: R) -> Self {
-        Self {
-            input,
-            buffer: vec![0; CHUNK],
-            unread: 0..0,
-            current: 0..0,
-            number: 0,
-            cut: false,
-            ended: true,
-            mark: false,
-        }
+        Self::with_buffer(input, vec![0; CHUNK])
+    }
+
+    fn with_buffer(input: R, buffer: Vec<u8>) -> Self {
+        Self { input, buffer, unread: 0..0, current: 0..0, number: 0, cut: false, ended: true, mark: false, base: 0 }
+    }
+
+    /// Lines of a part of a split trace, with a buffer of so many bytes at first.
+    pub(super) fn of_part(input: R, bytes: usize, base: u64) -> Self {
+        Self { base, ..Self::with_buffer(input, vec![0; bytes]) }
+    }
+
+    /// Frees the buffer of an input that has ended.
+    pub(super) fn close(&mut self) {
+        (self.buffer, self.unread, self.current) = (Vec::new(), 0..0, 0..0);
+    }
+
+    /// How many there were so far.
+    pub(super) fn count(&self) -> u64 {
+        self.number
     }
 
     /// Where they come from.
@@ -142,14 +156,14 @@ impl<R: Read> Lines<R> {
         self.ended || self.cut
     }
 
-    /// Whether the first line began with a byte order mark.
-    pub(super) fn has_mark(&self) -> bool {
-        self.mark
-    }
-
     /// The current one.
     pub(super) fn line(&self) -> Line<'_> {
-        Line { bytes: &self.buffer[self.current.clone()], number: self.number, cut: self.cut }
+        Line {
+            bytes: &self.buffer[self.current.clone()],
+            number: self.base + self.number,
+            cut: self.cut,
+            mark: self.mark && self.number == 1,
+        }
     }
 }
 

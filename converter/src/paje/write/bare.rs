@@ -32,6 +32,10 @@ impl<S: Sink> Sink for Bare<S> {
         self.0.at_line(line);
     }
 
+    fn name_part(&mut self, name: &str) {
+        self.0.name_part(name);
+    }
+
     fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
         self.0.plain(event)
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use converter::clock::Method;
+use converter::paje::read::parts_of;
 use converter::paje::write::{Style, in_style};
 use converter::pipeline::{ConvertError, Options, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
@@ -138,7 +139,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let format = format(args)?;
     if args.out.as_os_str() != "-" {
         let rules = args.rules.as_deref().map(Path::new);
-        keep_inputs(&args.out, [args.input.as_path()].into_iter().chain(rules))?;
+        // The command that reads the trace reports its errors.
+        let parts = parts_of(&args.input).unwrap_or_default();
+        let parts = parts.iter().filter_map(|part| part.path.as_deref());
+        keep_inputs(&args.out, [args.input.as_path()].into_iter().chain(rules).chain(parts))?;
     }
     let input = &TraceInput::open(&args.input)?;
     if format != Format::Paje || args.pj_dump {

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use anyhow::Context as _;
-use converter::paje::read::{ReadError, Reader};
+use converter::paje::read::{Place, ReadError, Reader};
 use serde::Serialize;
 use viewer::sim::{Simulation, Tally};
 
@@ -24,6 +24,9 @@ pub(super) struct Finding {
     advice: &'static str,
     /// The first line with it, from 1.
     line: u64,
+    /// The part of a split trace that has the line.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    part: String,
     found: String,
     /// How many lines have it.
     count: u64,
@@ -63,7 +66,8 @@ impl Report {
     pub(super) fn text(&self, file: &str) -> String {
         let mut text = String::new();
         for finding in &self.findings {
-            let Finding { severity, message, advice, line, found, count, .. } = finding;
+            let Finding { severity, message, advice, line, part, found, count, .. } = finding;
+            let file = if part.is_empty() { file.to_owned() } else { format!("{file}: {part}") };
             let found = if found.is_empty() { String::new() } else { format!(" (`{found}`)") };
             let more = if *count > 1 { format!(", {count} times from here on") } else { String::new() };
             text += &format!(
@@ -121,7 +125,8 @@ pub(super) fn check((path, place): (&str, &Path), unit: Option<Unit>, strict: bo
     let total = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::with_capacity(1 << 18, file);
     input.fill_buf().with_context(cannot_read)?;
-    let mut reader = Reader::new(input).in_unit(unit.unwrap_or_default().into()).remember_keys();
+    let mut reader =
+        Reader::new(input).with_parts_beside(place).in_unit(unit.unwrap_or_default().into()).remember_keys();
     if unit.is_some() {
         reader = reader.trusting_unit();
     }
@@ -142,13 +147,13 @@ pub(super) fn check((path, place): (&str, &Path), unit: Option<Unit>, strict: bo
         }
         done += reader.bytes().len() as u64 + 1;
         if let Some(teller) = &teller
-            && reader.number().is_multiple_of(1 << 16)
+            && reader.lines().is_multiple_of(1 << 16)
         {
             teller(done.min(total), total);
         }
     }
     let stopped = strict && (kinds > 0 || reader.kinds_of_faults() > 0);
-    let lines = reader.number();
+    let lines = reader.lines();
     let found: Vec<_> = if stopped {
         reader.found().cloned().collect()
     } else {
@@ -173,6 +178,7 @@ fn report(
         message: fault.kind.what().to_owned(),
         advice: fault.kind.advice(),
         line: fault.line,
+        part: fault.file,
         found: fault.found,
         count: fault.count,
     });
@@ -181,12 +187,13 @@ fn report(
         severity: ERROR,
         message: found.fault.what().to_owned(),
         advice: found.fault.advice(),
-        line: found.line,
+        line: Place::of(found.line).line,
+        part: found.file,
         found: texts.iter().find(|(line, _)| *line == found.line).map_or_else(String::new, |(_, text)| text.clone()),
         count: found.count,
     });
     let mut findings: Vec<Finding> = read.chain(simulated).collect();
-    findings.sort_by_key(|finding| finding.line);
+    findings.sort_by(|a, b| (&a.part, a.line).cmp(&(&b.part, b.line)));
     let Tally { containers, states, events, samples, links, .. } = *tally;
     Report { findings, holds: Holds { lines, complete, containers, states, events, variables: samples, links } }
 }

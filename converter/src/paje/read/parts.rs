@@ -1,0 +1,224 @@
+//! Split traces: files that containers name in their field `Filename`.
+//!
+//! Only regular files below the folder of the root file are read. A part is opened for each buffer that
+//! is read and closed again, so that the number of parts is not limited by open files.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use foldhash::HashSet;
+use rustix::fs::{CWD, Mode, OFlags};
+
+use super::header::Header;
+use super::words::Lines;
+
+/// Bytes of the root file in which the field must be defined.
+const HEADER_BYTES: u64 = 1 << 20;
+/// Bytes of a part that are read at once.
+const CHUNK: usize = 1 << 14;
+/// More files are not read as one trace.
+const MOST: usize = 1 << 16;
+/// Bits of a place that are the line's number.
+const LINE_BITS: u32 = 40;
+
+/// A line of a trace: its number from 1, and in a part, the number of the part from 1 in higher bits.
+/// What is counted by line keeps this, so that it names the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the part, from 1; 0 for the root file.
+    pub part: u32,
+    /// The number of the line in its file.
+    pub line: u64,
+}
+
+impl Place {
+    /// The place that a number stands for.
+    #[must_use]
+    pub const fn of(code: u64) -> Self {
+        Self { part: (code >> LINE_BITS) as u32, line: code & ((1 << LINE_BITS) - 1) }
+    }
+}
+
+/// What is added to the numbers of the lines of a part.
+pub(super) const fn base_of(part: usize) -> u64 {
+    (part as u64) << LINE_BITS
+}
+
+/// Why a part is not read.
+#[derive(Debug)]
+pub(super) enum NotRead {
+    /// There is no such file, or the system cannot open it.
+    Missing(io::Error),
+    /// It must not be read.
+    Refused(&'static str),
+    /// No part of this trace can be read.
+    Nowhere(&'static str),
+}
+
+/// Where parts are looked for.
+#[derive(Debug)]
+enum Folder {
+    /// Below this folder, the name of which has no links in it.
+    Below(PathBuf),
+    /// Nowhere, for this reason.
+    Nowhere(&'static str),
+}
+
+/// A file below the folder of the root file.
+#[derive(Clone, Debug)]
+pub(super) struct PartFile {
+    pub(super) path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+    at: u64,
+}
+
+impl PartFile {
+    /// A file that is the same as when it was found.
+    fn open(&self) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::openat(CWD, &self.path, flags, Mode::empty())?);
+        let about = file.metadata()?;
+        if !about.is_file() || (about.dev(), about.ino()) != self.identity {
+            return Err(io::Error::other("another file has its name now"));
+        }
+        Ok(file)
+    }
+}
+
+impl Read for PartFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.open()?.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// A file that is read beside the root.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) name: Arc<str>,
+    pub(super) lines: Lines<PartFile>,
+    pub(super) header: Header,
+    /// The largest date so far, by which its next line is merged.
+    pub(super) latest: i64,
+}
+
+/// All files of a split trace but the root.
+#[derive(Debug)]
+pub(super) struct Parts {
+    folder: Folder,
+    known: HashSet<(u64, u64)>,
+    pub(super) list: Vec<Part>,
+    /// The next line of each file that has one: its date, and the number of the file. 0 is the root.
+    next: BinaryHeap<Reverse<(i64, usize)>>,
+    /// As [`Part::latest`], of the root.
+    pub(super) latest_of_root: i64,
+    /// The file whose line was taken last.
+    pub(super) current: usize,
+    /// Whether that file must go to its next line.
+    pub(super) is_taken: bool,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self {
+            folder: Folder::Nowhere("the trace is not read from a file in a folder"),
+            known: HashSet::default(),
+            list: Vec::new(),
+            next: BinaryHeap::new(),
+            latest_of_root: i64::MIN,
+            current: 0,
+            is_taken: true,
+        }
+    }
+}
+
+impl Parts {
+    /// Looks for parts in the folder of a root file.
+    pub(super) fn beside(root: &Path) -> Self {
+        let found = std::fs::canonicalize(root).and_then(|path| Ok((std::fs::metadata(&path)?, path)));
+        let Ok((about, path)) = found else { return Self::default() };
+        let is_of_system = ["/dev", "/proc"].iter().any(|folder| root.starts_with(folder));
+        let Some(folder) = path.parent().filter(|_| about.is_file() && !is_of_system) else { return Self::default() };
+        let folder = match defines_field(&path) {
+            Ok(true) => Folder::Below(folder.to_owned()),
+            _ => Folder::Nowhere("the field `Filename` is defined beyond the first mebibyte of the root file"),
+        };
+        Self { folder, known: std::iter::once((about.dev(), about.ino())).collect(), ..Self::default() }
+    }
+
+    /// Whether any file can be read as a part.
+    pub(super) fn can_be(&self) -> bool {
+        matches!(self.folder, Folder::Below(_))
+    }
+
+    /// Finds a file that was not found before: `None` for one that was.
+    pub(super) fn find(&mut self, name: &str) -> Result<Option<PartFile>, NotRead> {
+        let root = match &self.folder {
+            Folder::Below(root) => root,
+            Folder::Nowhere(why) => return Err(NotRead::Nowhere(why)),
+        };
+        let given = Path::new(name);
+        if given.components().any(|part| part == Component::ParentDir) {
+            return Err(NotRead::Refused("it has `..` in its path"));
+        }
+        let path = std::fs::canonicalize(root.join(given)).map_err(NotRead::Missing)?;
+        if !path.starts_with(root) {
+            return Err(NotRead::Refused("it is outside the folder of the root file"));
+        }
+        let about = std::fs::symlink_metadata(&path).map_err(NotRead::Missing)?;
+        if !about.is_file() {
+            return Err(NotRead::Refused("it is not a regular file"));
+        }
+        let file = PartFile { path, identity: (about.dev(), about.ino()), at: 0 };
+        if self.known.contains(&file.identity) {
+            return Ok(None);
+        }
+        let mut first = [0; 512];
+        let read = file.open().and_then(|open| open.read_at(&mut first, 0)).map_err(NotRead::Missing)?;
+        if first[..read].contains(&0) || first.starts_with(&[0x1f, 0x8b]) {
+            return Err(NotRead::Refused("it is not text; a compressed file must be decompressed first"));
+        }
+        if self.known.len() > MOST {
+            return Err(NotRead::Refused("the trace has more than 65,536 files"));
+        }
+        self.known.insert(file.identity);
+        Ok(Some(file))
+    }
+
+    /// Adds a file that was found.
+    pub(super) fn add(&mut self, name: &str, file: PartFile) -> usize {
+        let number = self.list.len() + 1;
+        let lines = Lines::of_part(file, CHUNK, base_of(number));
+        self.list.push(Part { name: name.into(), lines, header: Header::default(), latest: i64::MIN });
+        number
+    }
+
+    /// A file has a next line with this date.
+    pub(super) fn push(&mut self, date: i64, file: usize) {
+        self.next.push(Reverse((date, file)));
+    }
+
+    /// The file with the next line.
+    pub(super) fn pop(&mut self) -> Option<usize> {
+        self.next.pop().map(|Reverse((_, file))| file)
+    }
+}
+
+/// Whether the beginning of a file has a line for the field `Filename`.
+fn defines_field(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(HEADER_BYTES).read_to_end(&mut start)?;
+    Ok(start.split(|&byte| byte == b'\n').any(|line| {
+        line.trim_ascii_start().strip_prefix(b"%").is_some_and(|field| {
+            let field = field.trim_ascii_start();
+            field.starts_with(b"Filename") || field.starts_with(b"FileName")
+        })
+    }))
+}

@@ -1,0 +1,237 @@
+//! Reading a split trace: the lines of all its files in order of date.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::fault::FaultKind;
+use super::header::Role;
+use super::parts::{NotRead, Parts};
+use super::words::Line;
+use super::{ReadError, Reader, Taker};
+use crate::paje::{PajeEvent, Sink};
+use crate::time::GlobalNanos;
+
+/// A file that a split trace names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartOfTrace {
+    /// Its name in the trace.
+    pub name: String,
+    /// Where it is; `None` if it is missing or refused.
+    pub path: Option<PathBuf>,
+}
+
+/// The files that the Pajé file at a path names as parts of its trace, and that they name in turn.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn parts_of(path: &Path) -> Result<Vec<PartOfTrace>, ReadError> {
+    if !Parts::beside(path).can_be() {
+        return Ok(Vec::new());
+    }
+    let file = File::open(path).map_err(|source| ReadError::Input { line: 1, source })?;
+    Reader::new(file).with_parts_beside(path).scan(&mut Nobody)
+}
+
+/// Takes nothing.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn event(&mut self, _: &PajeEvent<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: GlobalNanos) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Announces the extra fields that event definitions anywhere in the text have: what a format with a
+    /// header must know.
+    ///
+    /// # Errors
+    /// When the input or the sink fails.
+    pub fn announce(mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        self.taker.announces = true;
+        self.scan(sink).map(|_| ())
+    }
+
+    /// Reads definitions and the names of parts, in all files of the trace.
+    fn scan(mut self, sink: &mut dyn Sink) -> Result<Vec<PartOfTrace>, ReadError> {
+        let mut found = Vec::new();
+        let has_parts = self.parts.can_be();
+        while self.advance()? {
+            let Self { lines, header, taker, .. } = &mut self;
+            let line = lines.line();
+            let taken = if is_header(line) {
+                taker.take(line, header, None, sink)
+            } else {
+                if has_parts {
+                    taker.note_parts(line, header, None);
+                }
+                Ok(())
+            };
+            taken.map_err(|source| ReadError::Sink { line: line.number, source })?;
+        }
+        // One that is not closed.
+        let lines = self.number();
+        self.close_definition(lines, sink).map_err(|source| ReadError::Sink { line: lines, source })?;
+        let mut at = 0;
+        loop {
+            self.find_named(&mut found);
+            if at == self.parts.list.len() {
+                return Ok(found);
+            }
+            self.scan_part(at, sink)?;
+            at += 1;
+        }
+    }
+
+    /// Opens the parts that lines named.
+    fn find_named(&mut self, found: &mut Vec<PartOfTrace>) {
+        for name in std::mem::take(&mut self.taker.state.named) {
+            match self.parts.find(&name) {
+                Ok(Some(file)) => {
+                    found.push(PartOfTrace { name: name.clone(), path: Some(file.path.clone()) });
+                    self.parts.add(&name, file);
+                }
+                Ok(None) => {}
+                Err(_) => found.push(PartOfTrace { name, path: None }),
+            }
+        }
+    }
+
+    fn scan_part(&mut self, at: usize, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let Self { header: root, taker, parts, .. } = self;
+        let part = &mut parts.list[at];
+        let failed = |line| move |source| ReadError::Sink { line, source };
+        // What cannot be read is reported when the trace is read.
+        while part.lines.advance().unwrap_or(false) {
+            let line = part.lines.line();
+            if is_header(line) {
+                taker.take(line, &mut part.header, None, sink).map_err(failed(line.number))?;
+            } else {
+                taker.note_parts(line, &part.header, Some(root));
+            }
+        }
+        let last = part.lines.line().number;
+        taker.close_definition(last, &mut part.header, sink).map_err(failed(last))?;
+        part.lines.close();
+        Ok(())
+    }
+
+    /// The line that was taken last.
+    pub(super) fn line(&self) -> Line<'_> {
+        match self.parts.current.checked_sub(1).and_then(|part| self.parts.list.get(part)) {
+            None => self.lines.line(),
+            Some(part) => part.lines.line(),
+        }
+    }
+
+    /// Takes the next line of all files.
+    #[cold]
+    pub(super) fn next_of_parts(&mut self, sink: &mut dyn Sink) -> Result<bool, ReadError> {
+        if self.parts.is_taken {
+            self.go_on(self.parts.current, sink)?;
+            self.parts.is_taken = false;
+        }
+        let Some(file) = self.parts.pop() else { return Ok(false) };
+        self.parts.current = file;
+        self.parts.is_taken = true;
+        let Some(part) = file.checked_sub(1) else { return self.take(sink).map(|()| true) };
+        let Self { header, taker, parts, .. } = self;
+        let part = &mut parts.list[part];
+        let line = part.lines.line();
+        let taken = taker.take(line, &mut part.header, Some(header), sink);
+        taken.map_err(|source| ReadError::Sink { line: line.number, source })?;
+        if !self.taker.state.named.is_empty() {
+            self.open_parts(sink)?;
+        }
+        Ok(true)
+    }
+
+    /// Goes to the next line of a file, which waits for its turn then.
+    fn go_on(&mut self, file: usize, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let Self { lines, header, taker, parts, .. } = self;
+        let Some(at) = file.checked_sub(1) else {
+            let number = lines.line().number;
+            if lines.advance().map_err(|source| ReadError::Input { line: number + 1, source })? {
+                let date = taker.date(lines.line(), header, None).unwrap_or(i64::MIN);
+                // A line without a date goes with the one before it.
+                parts.latest_of_root = parts.latest_of_root.max(date);
+                parts.push(parts.latest_of_root, 0);
+            }
+            return Ok(());
+        };
+        let part = &mut parts.list[at];
+        let last = part.lines.line().number;
+        match part.lines.advance() {
+            Ok(true) => {
+                let date = taker.date(part.lines.line(), &part.header, Some(header)).unwrap_or(i64::MIN);
+                part.latest = part.latest.max(date);
+                let latest = part.latest;
+                parts.push(latest, file);
+                return Ok(());
+            }
+            Ok(false) if !part.lines.is_ended() => taker.state.faults.count(FaultKind::NoLineEnd, last, ""),
+            Ok(false) => {}
+            Err(error) => {
+                let why = format!("what follows this line is missing: {error}");
+                taker.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &why));
+            }
+        }
+        let closed = taker.close_definition(last, &mut part.header, sink);
+        part.lines.close();
+        closed.map_err(|source| ReadError::Sink { line: last, source })
+    }
+
+    /// Opens the parts that the line taken last names.
+    #[cold]
+    pub(super) fn open_parts(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let place = self.number();
+        for name in std::mem::take(&mut self.taker.state.named) {
+            let (kind, why) = match self.parts.find(&name) {
+                Ok(None) => continue,
+                Ok(Some(file)) => {
+                    let number = self.parts.add(&name, file);
+                    let faults = &mut self.taker.state.faults;
+                    faults.count(FaultKind::SplitTrace, place, &name);
+                    faults.parts.push(self.parts.list[number - 1].name.clone());
+                    sink.name_part(&name);
+                    self.go_on(number, sink)?;
+                    continue;
+                }
+                Err(NotRead::Missing(error)) => (FaultKind::MissingPart, error.to_string()),
+                Err(NotRead::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
+                Err(NotRead::Nowhere(why)) => (FaultKind::UnreadPart, why.to_owned()),
+            };
+            self.taker.state.faults.count_part(kind, place, (&name, &why));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a line is one of the header.
+fn is_header(line: Line<'_>) -> bool {
+    line.bytes.trim_ascii_start().first() == Some(&b'%')
+}
+
+impl Taker {
+    /// Notes the part that a line names.
+    fn note_parts(&mut self, line: Line<'_>, header: &super::Header, root: Option<&super::Header>) {
+        let (text, _) = line.text(&mut self.decoded);
+        self.words.split(text);
+        let Some(id) = self.words.get(text, 0) else { return };
+        let of_root = || root.map_or(Err(()), |root| root.definition(id));
+        let Ok(Some(definition)) = header.definition(id).or_else(|()| of_root()) else { return };
+        if definition.word(Role::Part).is_none() {
+            return;
+        }
+        if text.contains(['\'', '\\']) {
+            self.words.split_expecting(text, definition.words);
+        }
+        let input = super::Input { definition, words: &self.words, text, line: line.number };
+        self.state.named.extend(input.part().map(str::to_owned));
+    }
+}
