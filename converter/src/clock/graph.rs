@@ -11,6 +11,7 @@ mod system;
 mod ties;
 
 use super::traffic::{Class, Edge};
+use coarse::Coarse;
 use system::{EdgeTerm, Observation, Prior, Shape, System};
 use ties::Ties;
 
@@ -30,8 +31,12 @@ const STILL: f64 = 0.004;
 const ROUGH: usize = 6;
 /// with steps of the solver down to this, microseconds,
 const ROUGH_PRECISION: f64 = 1e-3;
-/// and afterwards to this.
+/// and afterwards down to this part of what the iteration before moved,
+const INEXACT: f64 = 1e-3;
+/// but not below this.
 const PRECISION: f64 = 1e-6;
+/// The preconditioner for all domains together is computed anew every so many iterations: weights change little.
+const COARSE_EVERY: usize = 4;
 /// So many iterations after the last bound on lateness the ties are what they are.
 const SETTLED: usize = 8;
 /// Knots are not held together more closely than this, in one over microseconds squared: 0.3 ns in a run so short that clocks cannot wander.
@@ -143,6 +148,7 @@ impl Problem<'_> {
         };
         let mut pinned = vec![false; self.edges.len()];
         let mut weights = vec![0.0; observations.len()];
+        let (mut coarse, mut moved): (Option<Coarse>, f64) = (None, 0.0);
         let mut terms = self.ties.terms(&solution.delays);
         // A start that an earlier fit gave is near.
         let skip = if start.is_some() { LATENESS.len() - 2 } else { 0 };
@@ -166,7 +172,13 @@ impl Problem<'_> {
             let before = solution.x.clone();
             let floors = pinned.iter().map(|is_pinned| is_pinned.then_some(self.floor)).collect();
             let system = System::new(shape, &weights, floors);
-            system.solve(&mut solution.x, if iteration < ROUGH { ROUGH_PRECISION } else { PRECISION });
+            if coarse.is_none() || iteration % COARSE_EVERY == 0 {
+                coarse = Some(Coarse::new(&system));
+            }
+            let precision = if iteration < ROUGH { ROUGH_PRECISION } else { moved * INEXACT };
+            if let Some(coarse) = &coarse {
+                system.solve(&mut solution.x, precision.clamp(PRECISION, ROUGH_PRECISION), coarse);
+            }
             solution.delays = system.delays(&solution.x);
             for (delay, pinned) in solution.delays.iter_mut().zip(&mut pinned) {
                 if *delay < self.floor {
@@ -178,8 +190,8 @@ impl Problem<'_> {
             if iteration < LATENESS.len() + SETTLED {
                 terms = self.ties.terms(&solution.delays);
             }
-            let moved = before.iter().zip(&solution.x).map(|(a, b)| (a - b).abs());
-            if iteration >= LATENESS.len() && moved.fold(0.0, f64::max) < STILL {
+            moved = before.iter().zip(&solution.x).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if iteration >= LATENESS.len() && moved < STILL {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 //! To shift a clock as a whole, or to tilt it, changes the delays of its edges and costs little; but each domain alone seems to be held
 //! firmly by its data. Conjugate gradients would need many hundred steps for these shapes.
 
-use super::system::System;
+use super::system::{System, dot};
 
 /// The functions of all domains are at most so many together,
 const MOST: usize = 512;
@@ -20,12 +20,12 @@ pub(super) struct Coarse {
     hats: Vec<(usize, f64)>,
     /// By domain: its first unknown.
     first: Vec<Option<usize>>,
-    /// Cholesky's factor, by rows.
+    /// Cholesky's factor, by rows; on the diagonal, one over it.
     factor: Vec<Vec<f64>>,
 }
 
 impl Coarse {
-    /// O(cells + (domains × nodes)³).
+    /// O(edges × knots + (domains × nodes)³).
     pub(super) fn new(system: &System<'_>) -> Self {
         let shape = &system.shape;
         let free = shape.is_free.iter().filter(|is_free| **is_free).count();
@@ -61,23 +61,30 @@ impl Coarse {
     fn fill(&mut self, system: &System<'_>) {
         let shape = &system.shape;
         let nodes = self.nodes;
-        // Between the two clocks of an edge: the matrix, and what couples each node to the delay.
-        let mut delays = vec![vec![0.0; nodes]; shape.edges.len()];
-        for (number, (edge, range)) in shape.edges.iter().zip(&system.ranges).enumerate() {
+        for pair in &system.pairs {
             let mut own = vec![0.0; nodes * nodes];
-            for cell in &system.cells[range.clone()] {
-                for (one, first) in [cell.knot, cell.knot + 1].into_iter().enumerate() {
-                    for (node, weight) in self.weights(first) {
-                        delays[number][node] += weight * cell.delay[one];
-                        for (two, second) in [cell.knot, cell.knot + 1].into_iter().enumerate() {
-                            for (other, more) in self.weights(second) {
-                                own[node * nodes + other] += weight * more * cell.own[one + two];
-                            }
-                        }
+            let mut add = |first: usize, second: usize, amount: f64| {
+                for (node, weight) in self.weights(first) {
+                    for (other, more) in self.weights(second) {
+                        own[node * nodes + other] += weight * more * amount;
                     }
                 }
+            };
+            for (knot, diagonal) in pair.diagonal.iter().enumerate() {
+                add(knot, knot, *diagonal);
             }
-            self.add_between(edge.from, edge.to, &own);
+            for (knot, beside) in pair.beside[..self.knots - 1].iter().enumerate() {
+                add(knot, knot + 1, *beside);
+                add(knot + 1, knot, *beside);
+            }
+            self.add_between(pair.from, pair.to, &own);
+        }
+        // What couples each node to the delay of an edge.
+        let mut delays = vec![vec![0.0; nodes]; shape.edges.len()];
+        for (number, delays) in delays.iter_mut().enumerate() {
+            for (knot, coupling) in system.coupling_of(number).iter().enumerate() {
+                self.weights(knot).iter().for_each(|(node, weight)| delays[*node] += weight * coupling);
+            }
         }
         for (number, edge) in shape.edges.iter().enumerate() {
             if system.is_held(number) {
@@ -150,11 +157,10 @@ impl Coarse {
             let own = &mut own[0];
             for column in 0..row {
                 let other = &before[column];
-                let sum: f64 = own[..column].iter().zip(other).map(|(a, b)| a * b).sum();
-                own[column] = (own[column] - sum) / other[column];
+                own[column] = (own[column] - dot(&own[..column], &other[..column])) * other[column];
             }
-            let sum: f64 = own[..row].iter().map(|a| a * a).sum();
-            own[row] = (own[row] - sum).max(own[row] * 1e-12 + 1e-12).sqrt();
+            let sum = dot(&own[..row], &own[..row]);
+            own[row] = 1.0 / (own[row] - sum).max(own[row] * 1e-12 + 1e-12).sqrt();
         }
     }
 
@@ -173,11 +179,10 @@ impl Coarse {
             }
         }
         for row in 0..x.len() {
-            let sum: f64 = self.factor[row][..row].iter().zip(&x).map(|(a, x)| a * x).sum();
-            x[row] = (x[row] - sum) / self.factor[row][row];
+            x[row] = (x[row] - dot(&self.factor[row][..row], &x[..row])) * self.factor[row][row];
         }
         for row in (0..x.len()).rev() {
-            x[row] /= self.factor[row][row];
+            x[row] *= self.factor[row][row];
             let own = x[row];
             for (x, factor) in x[..row].iter_mut().zip(&self.factor[row]) {
                 *x -= factor * own;

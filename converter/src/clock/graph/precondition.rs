@@ -1,26 +1,33 @@
-//! The preconditioner for each domain alone: its data and its smoothness, by a Cholesky factorisation of bandwidth 2.
+//! The preconditioner for each domain alone: its data and its smoothness, by a factorisation `L D Lᵀ` of bandwidth 2.
+//!
+//! Each row of a solution needs the row before it, so one domain alone waits for the latency of the processor's
+//! arithmetic. Several domains are solved side by side.
 
 use super::system::System;
 
-/// Factors of each domain's own part of the matrix: diagonal, and two below it.
+/// Domains that are solved side by side.
+const SIDE_BY_SIDE: usize = 4;
+
+/// Factors of each domain's own part of the matrix, by row: one over D, and two elements of L before the diagonal.
 pub(super) struct Bands {
     rows: Vec<[f64; 3]>,
     knots: usize,
 }
 
 impl Bands {
-    /// O(cells + unknowns).
+    /// O(pairs × knots).
     pub(super) fn new(system: &System<'_>) -> Self {
         let shape = &system.shape;
         let knots = shape.knots;
         let mut rows = vec![[1e-9, 0.0, 0.0]; shape.domains * knots];
-        for (edge, range) in shape.edges.iter().zip(&system.ranges) {
-            for cell in &system.cells[range.clone()] {
-                for domain in [edge.from, edge.to] {
-                    let first = domain * knots + cell.knot;
-                    rows[first][0] += cell.own[0];
-                    rows[first + 1][0] += cell.own[2];
-                    rows[first + 1][1] += cell.own[1];
+        for pair in &system.pairs {
+            for domain in [pair.from, pair.to] {
+                let own = &mut rows[domain * knots..][..knots];
+                for (row, diagonal) in own.iter_mut().zip(&pair.diagonal) {
+                    row[0] += diagonal;
+                }
+                for (row, beside) in own[1..].iter_mut().zip(&pair.beside) {
+                    row[1] += beside;
                 }
             }
         }
@@ -43,39 +50,56 @@ impl Bands {
 
     pub(super) fn apply(&self, rest: &[f64], out: &mut [f64]) {
         out.copy_from_slice(rest);
-        for (own, out) in self.rows.chunks(self.knots).zip(out.chunks_mut(self.knots)) {
-            substitute(own, out);
+        let size = SIDE_BY_SIDE * self.knots;
+        let (mut rows, mut out) = (self.rows.chunks_exact(size), out.chunks_exact_mut(size));
+        for (rows, out) in rows.by_ref().zip(out.by_ref()) {
+            substitute::<SIDE_BY_SIDE>(rows, out);
         }
+        let others = rows.remainder().chunks(self.knots).zip(out.into_remainder().chunks_mut(self.knots));
+        others.for_each(|(rows, out)| substitute::<1>(rows, out));
     }
 }
 
-/// Cholesky's factor of a symmetric matrix with two bands below the diagonal, in place: row i holds (i,i), (i,i-1), (i,i-2).
+/// The factors of a symmetric matrix with two bands before the diagonal, in place. Row i holds (i,i), (i,i-1), (i,i-2).
 fn factorise(rows: &mut [[f64; 3]]) {
     for at in 0..rows.len() {
         let [mut diagonal, mut one, mut two] = rows[at];
         if at >= 2 {
-            two /= rows[at - 2][0];
+            let before = rows[at - 2];
             one -= two * rows[at - 1][1];
+            diagonal -= two * two * before[0];
+            two *= before[0];
         }
         if at >= 1 {
-            one /= rows[at - 1][0];
+            let inverse = rows[at - 1][0];
+            diagonal -= one * one * inverse;
+            one *= inverse;
         }
-        diagonal = (diagonal - one * one - two * two).max(1e-12).sqrt();
-        rows[at] = [diagonal, one, two];
+        rows[at] = [1.0 / diagonal.max(1e-24), one, two];
     }
 }
 
-/// Solves with the factor, forwards and backwards.
-fn substitute(rows: &[[f64; 3]], x: &mut [f64]) {
-    for at in 0..x.len() {
-        let one = if at >= 1 { rows[at][1] * x[at - 1] } else { 0.0 };
-        let two = if at >= 2 { rows[at][2] * x[at - 2] } else { 0.0 };
-        x[at] = (x[at] - one - two) / rows[at][0];
+/// Solves with the factors of `N` matrices of one size, forwards and backwards.
+fn substitute<const N: usize>(rows: &[[f64; 3]], x: &mut [f64]) {
+    let size = x.len() / N;
+    let (mut one, mut two) = ([0.0; N], [0.0; N]);
+    for at in 0..size {
+        for lane in 0..N {
+            let [_, a, b] = rows[lane * size + at];
+            let x = &mut x[lane * size + at];
+            *x = (*x - b * two[lane]) - a * one[lane];
+            (two[lane], one[lane]) = (one[lane], *x);
+        }
     }
-    for at in (0..x.len()).rev() {
-        let one = if at + 1 < x.len() { rows[at + 1][1] * x[at + 1] } else { 0.0 };
-        let two = if at + 2 < x.len() { rows[at + 2][2] * x[at + 2] } else { 0.0 };
-        x[at] = (x[at] - one - two) / rows[at][0];
+    // What the two rows after this one take from it.
+    let (mut one, mut two, mut two_later) = ([0.0; N], [0.0; N], [0.0; N]);
+    for at in (0..size).rev() {
+        for lane in 0..N {
+            let [inverse, a, b] = rows[lane * size + at];
+            let x = &mut x[lane * size + at];
+            *x = (*x * inverse - two[lane]) - one[lane];
+            (one[lane], two[lane], two_later[lane]) = (a * *x, two_later[lane], b * *x);
+        }
     }
 }
 
@@ -99,9 +123,12 @@ mod tests {
         let mut x: Vec<f64> =
             (0..6).map(|a| (0..6).map(|b| at(a, b) * wanted[usize::try_from(b).unwrap()]).sum()).collect();
         factorise(&mut rows);
-        substitute(&rows, &mut x);
-        for (x, wanted) in x.iter().zip(wanted) {
-            assert!((x - wanted).abs() < 1e-12, "{x} {wanted}");
+        let mut both = [x.clone(), x.iter().map(|x| 2.0 * x).collect()].concat();
+        substitute::<1>(&rows, &mut x);
+        substitute::<2>(&[rows.clone(), rows].concat(), &mut both);
+        for (at, wanted) in wanted.into_iter().enumerate() {
+            let found = [x[at], both[at], both[6 + at] / 2.0];
+            assert!(found.iter().all(|found| (found - wanted).abs() < 1e-12), "{found:?} {wanted}");
         }
     }
 }

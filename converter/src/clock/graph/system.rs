@@ -1,8 +1,9 @@
 //! The weighted least-squares problem of the graph fit, and its solution by conjugate gradients.
 //!
-//! Unknown are, in microseconds, a correction per knot of each domain but the first, and the least delay of each edge. The delays are
-//! eliminated: for given corrections, those of an edge and of the edge back solve two equations. The matrix of the rest is never built;
-//! observations of an edge between the same two knots are one *cell*.
+//! The unknowns are, in microseconds, a correction per knot of each domain but the first, and the least delay of each
+//! edge. The delays are eliminated: for given corrections, those of an edge and of the edge back solve two equations.
+//! The matrix of the rest is never built. It depends on differences between two domains only, so the observations of
+//! all edges between two domains are summed up by knot.
 
 use std::ops::Range;
 
@@ -57,16 +58,50 @@ impl Prior {
     }
 }
 
-/// The observations of an edge between two knots: sums of their weights times products of 1, `1 - part` and `part`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cell {
-    pub(super) knot: usize,
-    /// The matrix of the two knots: (first, first), (first, second), (second, second).
-    pub(super) own: [f64; 3],
-    /// The knots and the delay.
-    pub(super) delay: [f64; 2],
-    /// The knots and what was observed.
-    took: [f64; 2],
+/// The edges between two domains, and their observations: sums of weights times products of `1 - part` and `part`.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    /// Those of `from` to `to` count as they are, those back with the opposite sign.
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) edges: Range<usize>,
+    /// The matrix of the difference between the two domains: by knot, its diagonal and the elements beside it.
+    pub(super) diagonal: Vec<f64>,
+    pub(super) beside: Vec<f64>,
+    /// By knot, the weights times what was observed.
+    took: Vec<f64>,
+}
+
+impl Pair {
+    /// How much farther the correction of `to` is than that of `from`, by knot.
+    fn difference(&self, x: &[f64], out: &mut [f64]) {
+        let knots = out.len();
+        let (from, to) = (&x[self.from * knots..][..knots], &x[self.to * knots..][..knots]);
+        for ((out, from), to) in out.iter_mut().zip(from).zip(to) {
+            *out = to - from;
+        }
+    }
+
+    /// Adds what acts on the difference to both domains.
+    fn add(&self, own: &[f64], out: &mut [f64]) {
+        let knots = own.len();
+        out[self.to * knots..][..knots].iter_mut().zip(own).for_each(|(out, own)| *out += own);
+        out[self.from * knots..][..knots].iter_mut().zip(own).for_each(|(out, own)| *out -= own);
+    }
+
+    /// The matrix times a difference.
+    fn apply(&self, x: &[f64], out: &mut [f64]) {
+        let last = x.len() - 1;
+        for ((out, x), diagonal) in out.iter_mut().zip(x).zip(&self.diagonal) {
+            *out = x * diagonal;
+        }
+        for ((out, next), beside) in out[..last].iter_mut().zip(&x[1..]).zip(&self.beside) {
+            *out += next * beside;
+        }
+        for ((out, before), beside) in out[1..].iter_mut().zip(&x[..last]).zip(&self.beside) {
+            *out += before * beside;
+        }
+    }
 }
 
 /// What is fixed for all weights.
@@ -98,9 +133,11 @@ impl Shape<'_> {
 /// The problem for given weights.
 pub(crate) struct System<'s> {
     pub(super) shape: Shape<'s>,
-    /// By edge.
-    pub(super) cells: Vec<Cell>,
-    pub(super) ranges: Vec<Range<usize>>,
+    pub(super) pairs: Vec<Pair>,
+    /// By edge: 1 or -1, as its direction is that of its pair.
+    signs: Vec<f64>,
+    /// By edge and knot, the weights that couple the correction to the delay.
+    pub(super) coupling: Vec<f64>,
     /// By edge, the sum of weights, and of weights times what was observed.
     weights: Vec<f64>,
     took: Vec<f64>,
@@ -108,40 +145,67 @@ pub(crate) struct System<'s> {
     pinned: Vec<Option<f64>>,
 }
 
+/// Memory for the products of a [`System`].
+struct Buffers {
+    /// By edge.
+    force: Vec<f64>,
+    delays: Vec<f64>,
+    /// By knot.
+    difference: Vec<f64>,
+    own: Vec<f64>,
+}
+
 /// Most steps of the solver.
 const MAX_STEPS: usize = 400;
 
 impl<'s> System<'s> {
-    /// O(observations).
+    /// O(observations + edges × knots).
     pub(crate) fn new(shape: Shape<'s>, weights: &[f64], pinned: Vec<Option<f64>>) -> Self {
-        let edges = shape.edges.len();
-        let (mut cells, mut ranges) = (Vec::<Cell>::new(), Vec::new());
-        let (mut sums, mut took) = (vec![1e-9; edges], vec![0.0; edges]);
-        let mut at = 0;
-        for edge in 0..edges {
-            let first = cells.len();
-            while let Some(observation) = shape.observations.get(at).filter(|one| one.edge as usize == edge) {
-                let (knot, part, weight) = (observation.knot as usize, observation.part, weights[at]);
-                at += 1;
-                if cells.len() == first || cells[cells.len() - 1].knot != knot {
-                    cells.push(Cell { knot, ..Cell::default() });
-                }
-                let last = cells.len() - 1;
-                let cell = &mut cells[last];
-                let (one, two) = (weight * (1.0 - part), weight * part);
-                cell.own[0] += one * (1.0 - part);
-                cell.own[1] += one * part;
-                cell.own[2] += two * part;
-                cell.delay[0] += one;
-                cell.delay[1] += two;
-                cell.took[0] += one * observation.took;
-                cell.took[1] += two * observation.took;
-                sums[edge] += weight;
-                took[edge] += weight * observation.took;
+        let (edges, knots) = (shape.edges.len(), shape.knots);
+        let mut pairs: Vec<Pair> = Vec::new();
+        let mut signs = Vec::with_capacity(edges);
+        let mut of_edge = Vec::with_capacity(edges);
+        for (number, &EdgeTerm { from, to, .. }) in shape.edges.iter().enumerate() {
+            let is_same =
+                |pair: &Pair| (pair.from.min(pair.to), pair.from.max(pair.to)) == (from.min(to), from.max(to));
+            if !pairs.last().is_some_and(is_same) {
+                let empty = || vec![0.0; knots];
+                let (diagonal, beside, took) = (empty(), empty(), empty());
+                pairs.push(Pair { from, to, edges: number..number, diagonal, beside, took });
             }
-            ranges.push(first..cells.len());
+            let pair = pairs.len() - 1;
+            pairs[pair].edges.end = number + 1;
+            signs.push(if pairs[pair].from == from { 1.0 } else { -1.0 });
+            of_edge.push(pair);
         }
-        Self { shape, cells, ranges, weights: sums, took, pinned }
+        let (mut sums, mut took) = (vec![1e-9; edges], vec![0.0; edges]);
+        let mut coupling = vec![0.0; edges * knots];
+        for (observation, &weight) in shape.observations.iter().zip(weights) {
+            let &Observation { edge, knot, part, .. } = observation;
+            let (edge, knot) = (edge as usize, knot as usize);
+            let (pair, seen) = (&mut pairs[of_edge[edge]], signs[edge] * observation.took);
+            let (one, two) = (weight * (1.0 - part), weight * part);
+            pair.diagonal[knot] += one * (1.0 - part);
+            pair.diagonal[knot + 1] += two * part;
+            pair.beside[knot] += one * part;
+            pair.took[knot] += one * seen;
+            pair.took[knot + 1] += two * seen;
+            coupling[edge * knots + knot] += one;
+            coupling[edge * knots + knot + 1] += two;
+            sums[edge] += weight;
+            took[edge] += weight * observation.took;
+        }
+        Self { shape, pairs, signs, coupling, weights: sums, took, pinned }
+    }
+
+    fn buffers(&self) -> Buffers {
+        let (edges, knots) = (vec![0.0; self.signs.len()], vec![0.0; self.shape.knots]);
+        Buffers { force: edges.clone(), delays: edges, difference: knots.clone(), own: knots }
+    }
+
+    /// The weights that couple the corrections to the delay of an edge, by knot.
+    pub(super) fn coupling_of(&self, edge: usize) -> &[f64] {
+        &self.coupling[edge * self.shape.knots..][..self.shape.knots]
     }
 
     pub(super) fn is_held(&self, edge: usize) -> bool {
@@ -186,30 +250,21 @@ impl<'s> System<'s> {
     /// Delays of given corrections.
     pub(crate) fn delays(&self, x: &[f64]) -> Vec<f64> {
         let mut force = self.rest_force();
-        for (edge, force) in force.iter_mut().enumerate() {
-            *force += self.pull(edge, x);
+        let mut difference = vec![0.0; self.shape.knots];
+        for pair in &self.pairs {
+            pair.difference(x, &mut difference);
+            self.pull(pair, &difference, |edge, pull| force[edge] += pull);
         }
         let mut delays = vec![0.0; force.len()];
         self.balanced(&force, &mut delays);
         delays.iter().zip(&self.pinned).map(|(delay, pinned)| pinned.unwrap_or(*delay)).collect()
     }
 
-    /// What the corrections add to the force on the delay of an edge.
-    fn pull(&self, edge: usize, x: &[f64]) -> f64 {
-        let (from, to) = self.ends(edge);
-        let cells = self.cells[self.ranges[edge].clone()].iter();
-        cells
-            .map(|cell| {
-                let knot = cell.knot;
-                cell.delay[0] * (x[to + knot] - x[from + knot])
-                    + cell.delay[1] * (x[to + knot + 1] - x[from + knot + 1])
-            })
-            .sum()
-    }
-
-    fn ends(&self, edge: usize) -> (usize, usize) {
-        let term = &self.shape.edges[edge];
-        (term.from * self.shape.knots, term.to * self.shape.knots)
+    /// What a difference of corrections adds to the force on each delay of a pair.
+    fn pull(&self, pair: &Pair, difference: &[f64], mut add: impl FnMut(usize, f64)) {
+        for edge in pair.edges.clone() {
+            add(edge, self.signs[edge] * dot(self.coupling_of(edge), difference));
+        }
     }
 
     fn hold(&self, x: &mut [f64]) {
@@ -220,26 +275,18 @@ impl<'s> System<'s> {
         }
     }
 
-    /// The matrix times a vector. O(cells + unknowns). `force` and `delays` are buffers, one number per edge.
-    fn apply(&self, x: &[f64], out: &mut [f64], force: &mut [f64], delays: &mut [f64]) {
+    /// The matrix times a vector. O(edges × knots).
+    fn apply(&self, x: &[f64], out: &mut [f64], buffers: &mut Buffers) {
         out.fill(0.0);
-        for (edge, force) in force.iter_mut().enumerate() {
-            let (from, to) = self.ends(edge);
-            let mut sum = 0.0;
-            for Cell { knot, own, delay, .. } in &self.cells[self.ranges[edge].clone()] {
-                let (from, to) = (from + knot, to + knot);
-                let (one, two) = (x[to] - x[from], x[to + 1] - x[from + 1]);
-                sum += delay[0] * one + delay[1] * two;
-                let (first, second) = (own[0] * one + own[1] * two, own[1] * one + own[2] * two);
-                out[to] += first;
-                out[from] -= first;
-                out[to + 1] += second;
-                out[from + 1] -= second;
-            }
-            *force = sum;
+        let Buffers { force, delays, difference, own } = buffers;
+        for pair in &self.pairs {
+            pair.difference(x, difference);
+            self.pull(pair, difference, |edge, pull| force[edge] = pull);
+            pair.apply(difference, own);
+            pair.add(own, out);
         }
         self.balanced(force, delays);
-        self.push(delays, -1.0, out);
+        self.push(delays, -1.0, own, out);
         for (x, out) in x.chunks(self.shape.knots).zip(out.chunks_mut(self.shape.knots)) {
             self.shape.prior.apply(x, out);
         }
@@ -247,46 +294,39 @@ impl<'s> System<'s> {
     }
 
     /// Adds what delays do to the corrections.
-    fn push(&self, delays: &[f64], sign: f64, out: &mut [f64]) {
-        for (edge, delay) in delays.iter().enumerate() {
-            let (from, to) = self.ends(edge);
-            for cell in &self.cells[self.ranges[edge].clone()] {
-                let (from, to) = (from + cell.knot, to + cell.knot);
-                for next in 0..2 {
-                    let amount = sign * cell.delay[next] * delay;
-                    out[to + next] += amount;
-                    out[from + next] -= amount;
-                }
+    fn push(&self, delays: &[f64], sign: f64, own: &mut [f64], out: &mut [f64]) {
+        for pair in &self.pairs {
+            own.fill(0.0);
+            for edge in pair.edges.clone() {
+                let amount = sign * self.signs[edge] * delays[edge];
+                own.iter_mut().zip(self.coupling_of(edge)).for_each(|(own, coupling)| *own += amount * coupling);
             }
+            pair.add(own, out);
         }
     }
 
     /// What is left of the equations at `x`.
-    fn rest(&self, x: &[f64], force: &mut [f64], delays: &mut [f64]) -> Vec<f64> {
+    fn rest(&self, x: &[f64], buffers: &mut Buffers) -> Vec<f64> {
         let mut rest = vec![0.0; x.len()];
-        self.apply(x, &mut rest, force, delays);
+        self.apply(x, &mut rest, buffers);
         rest.iter_mut().for_each(|rest| *rest = -*rest);
         let without: Vec<f64> = self.delays(&vec![0.0; x.len()]);
-        self.push(&without, 1.0, &mut rest);
-        for edge in 0..self.ranges.len() {
-            let (from, to) = self.ends(edge);
-            for cell in &self.cells[self.ranges[edge].clone()] {
-                for (next, took) in cell.took.iter().enumerate() {
-                    rest[to + cell.knot + next] -= took;
-                    rest[from + cell.knot + next] += took;
-                }
-            }
+        self.push(&without, 1.0, &mut buffers.own, &mut rest);
+        for pair in &self.pairs {
+            buffers.own.iter_mut().zip(&pair.took).for_each(|(own, took)| *own = -took);
+            pair.add(&buffers.own, &mut rest);
         }
         self.hold(&mut rest);
         rest
     }
 
-    /// Improves `x`: preconditioned conjugate gradients until a step is below `precision`, microseconds.
-    pub(crate) fn solve(&self, x: &mut [f64], precision: f64) {
-        let (bands, coarse) = (Bands::new(self), Coarse::new(self));
+    /// Improves `x`: preconditioned conjugate gradients until a step is below `precision`, microseconds. `coarse` may be
+    /// that of a system with other weights.
+    pub(crate) fn solve(&self, x: &mut [f64], precision: f64, coarse: &Coarse) {
+        let bands = Bands::new(self);
         let size = x.len();
-        let (mut force, mut delays) = (vec![0.0; self.ranges.len()], vec![0.0; self.ranges.len()]);
-        let mut rest = self.rest(x, &mut force, &mut delays);
+        let mut buffers = self.buffers();
+        let mut rest = self.rest(x, &mut buffers);
         let (mut better, mut image) = (vec![0.0; size], vec![0.0; size]);
         let precondition = |rest: &[f64], better: &mut [f64]| {
             bands.apply(rest, better);
@@ -300,7 +340,7 @@ impl<'s> System<'s> {
             if better.iter().all(|better| better.abs() < precision) {
                 break;
             }
-            self.apply(&direction, &mut image, &mut force, &mut delays);
+            self.apply(&direction, &mut image, &mut buffers);
             let step = product / dot(&direction, &image);
             if !step.is_finite() {
                 break;
@@ -320,8 +360,18 @@ impl<'s> System<'s> {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+/// The product of two vectors. Several sums go on side by side: one alone would wait for each of its additions.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    const SUMS: usize = 8;
+    let (mut a, mut b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
+    let mut sums = [0.0; SUMS];
+    for (a, b) in a.by_ref().zip(b.by_ref()) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
@@ -357,7 +407,7 @@ mod tests {
         for (pinned, delays) in [([None; 2], [2.0; 2]), ([Some(2.0), None], [2.0; 2])] {
             let system = System::new(shape, &weights, pinned.to_vec());
             let mut x = vec![0.0; 8];
-            system.solve(&mut x, 1e-6);
+            system.solve(&mut x, 1e-6, &Coarse::new(&system));
             for (x, wanted) in x.iter().zip(wanted).chain(system.delays(&x).iter().zip(delays)) {
                 assert!((x - wanted).abs() < 1e-4, "{x} {wanted}");
             }
