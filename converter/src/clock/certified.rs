@@ -1,16 +1,29 @@
-//! How far dates can be off, whatever the statistics: a bound that follows from causality, and from how much clocks wander.
+//! A bound on the error of timestamps. It follows from causality, and from how much clocks wander.
 //!
-//! Let e(t) be by how much a clock's dates are ahead of the truth. A message that seems to take y cannot have left later than it
-//! came: so the receiver's e is at most y more than the sender's. Shortest paths over (clock, moment of the run) turn this into a bound
-//! at each moment. Between moments e changes no faster than the clock's rate is wrong, of which at first nothing is assumed but that
-//! both clocks are quartz. But bounds on e at two moments bound its mean rate between them, and wander bounds how much the rate at
-//! another moment nearby differs from that; with narrower rates the paths get shorter, and so on. So where messages are dense, they
-//! tell all; where there are none, the bound grows with the distance to those that there are.
+//! Let e(t) be the error of a clock: how far its timestamps are ahead of the truth. A message that seems to take y cannot
+//! arrive before it leaves, so e of the receiver exceeds e of the sender by at most y. Shortest paths over the nodes
+//! (clock, moment of the run) turn this into a bound on e at each moment.
+//!
+//! Three rules connect the moments of one clock:
+//!
+//! - Between two moments e changes no faster than the rate of the clock is wrong. At first nothing is assumed of rates
+//!   but that both clocks are quartz.
+//! - Bounds on e at two moments bound the mean rate between them. Wander bounds how much the rate of a short piece
+//!   differs from the mean rate around it.
+//! - The bound at a moment is at most the chord between the bounds at an earlier and a later moment, and what a clock
+//!   can wander away from that chord. So a few fast messages bound all that lies between them.
+//!
+//! The three rules narrow each other, so they are applied several times.
+
+mod points;
+mod wander;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::traffic::Edge;
+use points::lower_to_points;
+use wander::Wander;
 
 /// Moments at which dates are bounded: at most so many, fewer where there are many clocks.
 const MOMENTS: usize = 256;
@@ -18,10 +31,12 @@ const MOMENTS: usize = 256;
 const ALL_MOMENTS: usize = 1 << 16;
 /// A clock that was fitted is wrong by no more than this rate: as much as real clocks drift, and as much again.
 const MAX_RATE: f64 = 1e-3;
-/// How often rates are narrowed.
+/// Places between two moments at which what the fit added is looked at.
+const PLACES: usize = 16;
+/// How often bounds are lowered in the end: each time they go one clock further.
+const HOPS: usize = 4;
+/// How often bounds and rates are narrowed.
 const ROUNDS: usize = 4;
-/// Standard deviations of wander that are allowed for.
-const SIGMAS: f64 = 5.0;
 
 /// What clocks and messages are known to have done.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +62,7 @@ type Bounds = [Vec<f64>; 2];
 /// What is certain of the dates of all domains.
 #[derive(Clone, Debug)]
 pub(crate) struct Certain {
-    moments: Vec<f64>,
-    /// By clock and moment: within which rates the error changes up to the next one.
-    rates: Vec<Vec<(f64, f64)>>,
+    clocks: Clocks,
     bounds: Vec<Bounds>,
 }
 
@@ -66,41 +79,34 @@ impl Certain {
         let messages: Vec<(usize, usize, Vec<Seen>)> =
             edges.iter().map(|edge| (edge.from, edge.to, seen(edge))).collect();
         let moments = moments(domains, &messages, known.span);
-        let mut rates = vec![vec![(-MAX_RATE, MAX_RATE); moments.len() - 1]; domains];
-        rates[0].fill((0.0, 0.0));
-        let mut bounds = Vec::new();
+        let mut clocks = Clocks::new(moments, domains, Wander::new(known.wander), &bent);
+        let unknown = [vec![f64::INFINITY; clocks.moments.len()], vec![f64::INFINITY; clocks.moments.len()]];
+        let mut bounds = vec![unknown; domains];
         for _ in 0..ROUNDS {
-            bounds = Net { moments: &moments, rates: &rates }.bounds(&messages);
-            let narrowed = bounds.iter().enumerate().map(|(domain, bounds)| {
-                let bent: Vec<f64> = moments.iter().map(|moment| bent(domain, *moment)).collect();
-                narrowed(&moments, bounds, &bent, known.wander)
-            });
-            let mut next: Vec<Vec<(f64, f64)>> = narrowed.collect();
-            next[0].fill((0.0, 0.0));
-            rates = next;
+            bounds = clocks.bounds(&messages, &bounds);
+            clocks.tighten(&mut bounds);
+            lower_to_points(&clocks, &messages, &bent, &mut bounds);
+            clocks.narrow(&bounds);
         }
-        Self { moments, rates, bounds }
-    }
-
-    fn net(&self) -> Net<'_> {
-        Net { moments: &self.moments, rates: &self.rates }
+        for _ in 0..HOPS {
+            lower_to_points(&clocks, &messages, &bent, &mut bounds);
+        }
+        Self { clocks, bounds }
     }
 
     /// The largest error of each domain's dates against the first's, nanoseconds; infinite where messages do not bound it from both sides.
     pub(crate) fn half_widths(&self) -> Vec<f64> {
-        let net = self.net();
-        self.bounds.iter().enumerate().map(|(domain, bounds)| net.most(domain, bounds)).collect()
+        self.bounds.iter().enumerate().map(|(domain, bounds)| self.clocks.most(domain, bounds)).collect()
     }
 
     /// How far the dates of a domain can be ahead of the truth near a date of it, and how far behind; may be infinite.
     pub(crate) fn at(&self, domain: usize, date: f64) -> (f64, f64) {
-        let net = self.net();
-        let near = net.nearest(date);
+        let near = self.clocks.nearest(date);
         let [ahead, behind] = &self.bounds[domain];
-        let moment = self.moments[near];
+        let moment = self.clocks.moments[near];
         (
-            ahead[near] + net.growth(domain, moment, date).max(0.0),
-            behind[near] + net.growth(domain, date, moment).max(0.0),
+            ahead[near] + self.clocks.growth(domain, moment, date).max(0.0),
+            behind[near] + self.clocks.growth(domain, date, moment).max(0.0),
         )
     }
 }
@@ -121,59 +127,145 @@ fn moments(domains: usize, messages: &[(usize, usize, Vec<Seen>)], span: f64) ->
     moments
 }
 
-/// Within which rates a clock's error changes between one moment and the next, as its bounds leave it. Clocks are smooth, what the fit added
-/// to their lines need not be.
-fn narrowed(moments: &[f64], [ahead, behind]: &Bounds, bent: &[f64], wander: f64) -> Vec<(f64, f64)> {
-    let last = moments.len() - 1;
-    let within = |at: usize| {
-        let (mut low, mut high) = (-MAX_RATE, MAX_RATE);
-        let mut reach = 0;
-        loop {
-            let (from, to) = (at.saturating_sub(reach), (at + 1 + reach).min(last));
-            let time = moments[to] - moments[from];
-            // A mean over the whole reach, and what the rate can differ from it.
-            let more = SIGMAS * wander * (time * 1e-9).sqrt();
-            let added = (bent[to] - bent[from]) / time;
-            high = high.min((ahead[to] + behind[from]) / time - added + more);
-            low = low.max(-(behind[to] + ahead[from]) / time - added - more);
-            if from == 0 && to == last {
-                break;
-            }
-            reach = 2 * reach + 1;
-        }
-        (low, high)
-    };
-    let means: Vec<(f64, f64)> = (0..last).map(within).collect();
-    // A rate is near to what it is at other times.
-    let near = |at: usize| {
-        let others = means.iter().enumerate().map(|(other, (low, high))| {
-            let more = SIGMAS * wander * ((moments[other] - moments[at]).abs() * 1e-9).sqrt();
-            (low - more, high + more)
-        });
-        let (low, high) = others.fold((-MAX_RATE, MAX_RATE), |(low, high), (l, h)| (low.max(l), high.min(h)));
-        let added = (bent[at + 1] - bent[at]) / (moments[at + 1] - moments[at]);
-        // What was fitted is itself within.
-        ((low + added).min(0.0), (high + added).max(0.0))
-    };
-    (0..last).map(near).collect()
-}
-
-/// Clocks at moments, and how far they can move between them.
-struct Net<'n> {
-    moments: &'n [f64],
-    /// By clock and moment: within which rates the error changes up to the next one.
-    rates: &'n [Vec<(f64, f64)>],
-}
-
 /// An arc to another clock at another moment, and how much more its error can be.
 type Arc = (usize, f64);
 
-impl Net<'_> {
+/// Clocks at moments, and how far they can move between them.
+#[derive(Clone, Debug)]
+struct Clocks {
+    moments: Vec<f64>,
+    wander: Wander,
+    /// By clock and moment: within which rates the error changes up to the next moment, on average.
+    rates: Vec<Vec<(f64, f64)>>,
+    /// By clock and moment: what the fit added. A clock is smooth, what the fit added need not be.
+    bent: Vec<Vec<f64>>,
+    /// By clock and moment: how far the error departs from its chord up to the next moment.
+    departures: Vec<Vec<f64>>,
+}
+
+impl Clocks {
+    fn new(moments: Vec<f64>, domains: usize, wander: Wander, bent: impl Fn(usize, f64) -> f64) -> Self {
+        let all = |domain: usize| moments.iter().map(|moment| bent(domain, *moment)).collect::<Vec<f64>>();
+        let bends: Vec<Vec<f64>> = (0..domains).map(all).collect();
+        let departure = |domain: usize, at: usize| {
+            let (time, from, to) = (moments[at + 1] - moments[at], bends[domain][at], bends[domain][at + 1]);
+            let away = (1..PLACES).map(|place| {
+                let place = place as f64 / PLACES as f64;
+                (bent(domain, moments[at] + time * place) - from - (to - from) * place).abs()
+            });
+            wander.off_chord(time / 2.0, time / 2.0) + away.fold(0.0, f64::max)
+        };
+        let of_domain = |domain| (0..moments.len() - 1).map(|at| departure(domain, at)).collect::<Vec<f64>>();
+        let mut departures: Vec<Vec<f64>> = (0..domains).map(of_domain).collect();
+        let mut rates = vec![vec![(-MAX_RATE, MAX_RATE); moments.len() - 1]; domains];
+        // The first clock is the truth.
+        rates[0].fill((0.0, 0.0));
+        departures[0].fill(0.0);
+        Self { moments, wander, rates, bent: bends, departures }
+    }
+
+    /// Within which rates the error of each clock changes between one moment and the next, as the bounds leave it.
+    fn narrow(&mut self, bounds: &[Bounds]) {
+        let rates = bounds.iter().enumerate().skip(1).map(|(domain, bounds)| self.narrowed(domain, bounds));
+        let rates: Vec<Vec<(f64, f64)>> = rates.collect();
+        self.rates.splice(1.., rates);
+    }
+
+    fn narrowed(&self, domain: usize, [ahead, behind]: &Bounds) -> Vec<(f64, f64)> {
+        let (moments, bent) = (&self.moments, &self.bent[domain]);
+        let last = moments.len() - 1;
+        let within = |at: usize| {
+            let (mut low, mut high) = (-MAX_RATE, MAX_RATE);
+            let mut reach = 0;
+            loop {
+                let (from, to) = (at.saturating_sub(reach), (at + 1 + reach).min(last));
+                let time = moments[to] - moments[from];
+                // A mean over the whole reach, and what the rate can differ from it.
+                let (before, after) = (moments[at] - moments[from], moments[to] - moments[at + 1]);
+                let more = self.wander.off_mean(before, moments[at + 1] - moments[at], after);
+                let added = (bent[to] - bent[from]) / time;
+                high = high.min((ahead[to] + behind[from]) / time - added + more);
+                low = low.max(-(behind[to] + ahead[from]) / time - added - more);
+                if from == 0 && to == last {
+                    break;
+                }
+                reach = 2 * reach + 1;
+            }
+            (low, high)
+        };
+        let means: Vec<(f64, f64)> = (0..last).map(within).collect();
+        // A rate is near to what it is at other times.
+        let near = |at: usize| {
+            let others = means.iter().enumerate().map(|(other, (low, high))| {
+                let (one, two) = (at.min(other), at.max(other));
+                let gap = (moments[two] - moments[one + 1].min(moments[two])).max(0.0);
+                let more = if one == two {
+                    0.0
+                } else {
+                    self.wander.apart(moments[one + 1] - moments[one], gap, moments[two + 1] - moments[two])
+                };
+                (low - more, high + more)
+            });
+            let (low, high) = others.fold((-MAX_RATE, MAX_RATE), |(low, high), (l, h)| (low.max(l), high.min(h)));
+            let added = (bent[at + 1] - bent[at]) / (moments[at + 1] - moments[at]);
+            // What was fitted is itself within.
+            ((low + added).min(0.0), (high + added).max(0.0))
+        };
+        (0..last).map(near).collect()
+    }
+
+    /// Lowers bounds to the chords between bounds at other moments.
+    fn tighten(&self, bounds: &mut [Bounds]) {
+        for (bent, [ahead, behind]) in self.bent.iter().zip(bounds).skip(1) {
+            for (bounds, sign) in [(ahead, 1.0), (behind, -1.0)] {
+                for at in 1..self.moments.len() - 1 {
+                    bounds[at] = bounds[at].min(self.least_chord(bounds, bent, sign, at)).max(0.0);
+                }
+            }
+        }
+    }
+
+    /// The least bound at a moment by chords between earlier and later moments, whose distances are powers of two.
+    fn least_chord(&self, bounds: &[f64], bent: &[f64], sign: f64, at: usize) -> f64 {
+        let moments = &self.moments;
+        let reaches = || std::iter::successors(Some(1usize), |reach| reach.checked_mul(2));
+        let mut least = f64::INFINITY;
+        for from in reaches().map_while(|reach| at.checked_sub(reach)) {
+            for to in reaches().map(|reach| at + reach).take_while(|to| *to < moments.len()) {
+                let (before, after) = (moments[at] - moments[from], moments[to] - moments[at]);
+                let place = before / (before + after);
+                let chord = |of: &[f64]| of[from] + (of[to] - of[from]) * place;
+                let departure = sign * (bent[at] - chord(bent)) + self.wander.off_chord(before, after);
+                least = least.min(chord(bounds) + departure);
+            }
+        }
+        least
+    }
+
+    /// The bound at a date, by the chord between the moments around it.
+    fn bound_at(&self, domain: usize, bounds: &[f64], date: f64) -> f64 {
+        let at = self.segment(date);
+        let (from, to) = (self.moments[at], self.moments[at + 1]);
+        let place = ((date - from) / (to - from)).clamp(0.0, 1.0);
+        let departure = self.departures[domain][at];
+        // Outside of all moments nothing is known of the error but that it changes little.
+        let outside = MAX_RATE * (from - date).max(date - to).max(0.0);
+        bounds[at] * (1.0 - place) + bounds[at + 1] * place + departure + outside
+    }
+
+    /// The moment before a date that has one after it.
+    fn segment(&self, date: f64) -> usize {
+        self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1) - 1
+    }
+
     /// How much an error can grow from one date to another one that is near.
     fn growth(&self, domain: usize, from: f64, to: f64) -> f64 {
-        let at = self.moments.partition_point(|moment| *moment <= f64::midpoint(from, to));
-        let (low, high) = self.rates[domain][at.clamp(1, self.moments.len() - 1) - 1];
-        ((to - from) * high).max((to - from) * low)
+        let at = self.segment(f64::midpoint(from, to));
+        let (low, high) = self.rates[domain][at];
+        let is_whole = (to - from).abs() >= self.moments[at + 1] - self.moments[at];
+        // The rates are means between moments.
+        let departure = if is_whole { 0.0 } else { self.departures[domain][at] };
+        ((to - from) * high).max((to - from) * low) + departure
     }
 
     /// The moment nearest to a date.
@@ -182,7 +274,8 @@ impl Net<'_> {
         if date - self.moments[after - 1] <= self.moments[after] - date { after - 1 } else { after }
     }
 
-    fn bounds(&self, messages: &[(usize, usize, Vec<Seen>)]) -> Vec<Bounds> {
+    /// The bounds that follow from messages, and from bounds that are known already.
+    fn bounds(&self, messages: &[(usize, usize, Vec<Seen>)], known: &[Bounds]) -> Vec<Bounds> {
         let count = self.moments.len();
         let domains = self.rates.len();
         let mut ahead: Vec<Vec<Arc>> = vec![Vec::new(); domains * count];
@@ -211,34 +304,30 @@ impl Net<'_> {
                 behind[one].push((other, down));
             }
         }
-        let (ahead, behind) = (distances(&ahead, count), distances(&behind, count));
+        let known = |side: usize| {
+            let mut best: Vec<f64> = known.iter().flat_map(|bounds| &bounds[side]).copied().collect();
+            best[..count].fill(0.0);
+            best
+        };
+        let (ahead, behind) = (distances(&ahead, known(0)), distances(&behind, known(1)));
         let both = ahead.chunks(count).zip(behind.chunks(count));
         both.map(|(ahead, behind)| [ahead.to_vec(), behind.to_vec()]).collect()
     }
 
     /// The largest error at any date.
-    fn most(&self, domain: usize, [ahead, behind]: &Bounds) -> f64 {
-        let between = |bounds: &[f64], at: usize, up: f64, down: f64| {
-            // Lines that rise from both moments meet.
-            let (one, other) = (bounds[at], bounds[at + 1]);
-            let met = (one * down + other * up + up * down) / (up + down);
-            if up + down > 0.0 && met.is_finite() { met.max(one).max(other) } else { one.max(other) }
-        };
-        let intervals = (0..self.moments.len() - 1).map(|at| {
-            let (from, to) = (self.moments[at], self.moments[at + 1]);
-            let (up, down) = (self.growth(domain, from, to), self.growth(domain, to, from));
-            between(ahead, at, up, down).max(between(behind, at, down, up))
-        });
-        intervals.fold(0.0, f64::max)
+    fn most(&self, domain: usize, bounds: &Bounds) -> f64 {
+        let between = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.departures[domain][at];
+        let intervals = 0..self.moments.len() - 1;
+        intervals.map(|at| between(&bounds[0], at).max(between(&bounds[1], at))).fold(0.0, f64::max)
     }
 }
 
-/// Dijkstra's algorithm from all moments of the first domain.
-fn distances(arcs: &[Vec<Arc>], moments: usize) -> Vec<f64> {
-    let mut best = vec![f64::INFINITY; arcs.len()];
+/// Dijkstra's algorithm from all nodes whose distances are known; the result is at most as large.
+fn distances(arcs: &[Vec<Arc>], mut best: Vec<f64>) -> Vec<f64> {
     // Bits of non-negative floats are in their order.
-    let mut heap: BinaryHeap<Reverse<(u64, usize)>> = (0..moments).map(|node| Reverse((0, node))).collect();
-    best[..moments].fill(0.0);
+    let known = best.iter().enumerate().filter(|(_, distance)| distance.is_finite());
+    let mut heap: BinaryHeap<Reverse<(u64, usize)>> =
+        known.map(|(node, distance)| Reverse((distance.to_bits(), node))).collect();
     while let Some(Reverse((bits, node))) = heap.pop() {
         let here = f64::from_bits(bits);
         if here > best[node] {

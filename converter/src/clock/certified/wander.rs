@@ -1,0 +1,63 @@
+//! How far a clock can wander: its rate is a random walk, of which a few standard deviations are allowed for.
+
+/// Standard deviations that are allowed for.
+const SIGMAS: f64 = 5.0;
+
+/// The allowance for a clock. All times are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wander {
+    /// What a rate can change in a nanosecond; in a longer time it is the root of that time as much.
+    step: f64,
+}
+
+impl Wander {
+    /// `wander` is the standard deviation of what a rate changes in a second.
+    pub(super) fn new(wander: f64) -> Self {
+        Self { step: SIGMAS * wander * 1e-9f64.sqrt() }
+    }
+
+    /// How far a clock can be from the chord through its positions so long before and so long after.
+    pub(super) fn off_chord(self, before: f64, after: f64) -> f64 {
+        self.step * before * after / (3.0 * (before + after)).max(f64::MIN_POSITIVE).sqrt()
+    }
+
+    /// How much the mean rate of a piece can differ from that of a longer time around it: `before`, the piece, and `after`.
+    pub(super) fn off_mean(self, before: f64, piece: f64, after: f64) -> f64 {
+        let time = before + piece + after;
+        let inner = piece * (before * before - before * after + after * after);
+        self.step * ((before.powi(3) + after.powi(3) + inner) / 3.0).max(0.0).sqrt() / time
+    }
+
+    /// How much the mean rates of two pieces can differ, between which so much time lies.
+    pub(super) fn apart(self, one: f64, gap: f64, other: f64) -> f64 {
+        self.step * (gap + (one + other) / 3.0).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds up many small independent changes of the rate, each of which acts on what is asked for in proportion to `effect`.
+    fn summed(span: f64, effect: impl Fn(f64) -> f64) -> f64 {
+        const STEPS: u32 = 20_000;
+        let step = span / f64::from(STEPS);
+        let squares = (0..STEPS).map(|at| effect((f64::from(at) + 0.5) * step).powi(2) * step);
+        SIGMAS * squares.sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn the_allowances_are_those_of_a_random_walk() {
+        let wander = Wander { step: SIGMAS };
+        let near = |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-3, "{found} {wanted}");
+        // A change at a time tilts all that follows: what is left of it is a hat over the chord.
+        let (before, after) = (30.0, 70.0);
+        let hat = |at: f64| if at < before { at * after / 100.0 } else { (100.0 - at) * before / 100.0 };
+        near(wander.off_chord(before, after), summed(100.0, hat));
+        // Mean rates from 0 to 100 and from 30 to 50: which part of each lies after a change.
+        let part = |from: f64, to: f64, at: f64| ((to - at) / (to - from)).clamp(0.0, 1.0);
+        near(wander.off_mean(30.0, 20.0, 50.0), summed(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)));
+        near(wander.apart(20.0, 10.0, 40.0), summed(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)));
+        assert_eq!(wander.off_chord(0.0, 0.0), 0.0);
+    }
+}
