@@ -280,6 +280,9 @@ impl Writing<'_, '_> {
         if process.repeated_dates > 0 {
             append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
         }
+        if process.clock_wraps > 0 {
+            append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);
+        }
         if let Some(end) = process.end {
             append_integer(&mut tags, tag::PROCESS_END, end.0);
         }

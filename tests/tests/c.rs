@@ -301,6 +301,50 @@ int main(void) {
 }
 
 #[test]
+fn a_counter_of_32_bits_goes_on_after_it_wraps() {
+    let folder = folder();
+    // The writer thread and the anchors read it as well.
+    let counter = r#"
+#include <stdint.h>
+static uint32_t now;
+static uint64_t ticks(void) { return __atomic_add_fetch(&now, 1u << 28, __ATOMIC_RELAXED); }
+"#;
+    let run_time = r#"
+#include "t_trace.h"
+int main(void) {
+    uint32_t n;
+    if (tumit1_set_clock(ticks, 1000000000, NULL) != 0) { return 1; }
+    for (n = 0; n < 100; n++) { t_tick(n); }
+    return 0;
+}
+"#;
+    let compile_time = r#"
+#define TUMIT_CLOCK() ticks()
+#define TUMIT_CLOCK_HZ 1000000000
+#include "t_trace.h"
+int main(void) {
+    uint32_t n;
+    for (n = 0; n < 100; n++) { t_tick(n); }
+    return 0;
+}
+"#;
+    for source in [run_time, compile_time] {
+        let program = build(folder.path(), C99, TICK, &format!("{counter}{source}"), &[]);
+        let run = record(&program.unwrap_or_else(|error| panic!("{error}")), folder.path(), "run.tmt", &[]);
+        let said = succeed(tumit().arg("info").arg(&run));
+        let file = only(&run);
+        std::fs::remove_dir_all(run).expect("the run can go");
+        let records = &file.records[&0];
+        let steps: Vec<u64> = records.windows(2).map(|pair| pair[1].ticks - pair[0].ticks).collect();
+        // Each reading of the recorder between two records is a step more.
+        assert!(steps.len() == 99 && steps.iter().all(|step| step % (1 << 28) == 0 && *step > 0), "{steps:?}");
+        let wraps = records[99].ticks >> 32;
+        assert!(wraps >= 6, "{wraps}");
+        assert!(said.contains("is a counter of 32 bits and began again at 0"), "{said}");
+    }
+}
+
+#[test]
 fn a_clock_of_ones_own() {
     let folder = folder();
     let run_time = r#"

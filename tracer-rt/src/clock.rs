@@ -5,7 +5,7 @@
 //! path, so that the usual case pays nothing for the choice.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use tracer_format::ClockKind;
 use tracer_format::entries::Anchor;
@@ -37,7 +37,8 @@ pub fn now() -> Date {
     Date(read())
 }
 
-/// Records with another clock, which counts `hz` ticks a second and never goes back. Only before the first record (and
+/// Records with another clock, which counts `hz` ticks a second and never goes back. A counter of 32 bits may wrap, if it
+/// takes two seconds or more for that. Only before the first record (and
 /// the first [`now`]); later it changes nothing and returns `false`.
 pub fn set_clock(clock: fn() -> u64, hz: u64) -> bool {
     if KIND.load(Ordering::Relaxed) != UNDECIDED {
@@ -142,10 +143,52 @@ fn user() -> u64 {
     let clock = unsafe { std::mem::transmute::<*mut (), fn() -> u64>(address) };
     CURSOR.with(|cursor| {
         let asking = cursor.asking.replace(true);
-        let date = clock();
+        let date = unwrapped(clock(), &LATEST, &IS_WIDE);
         cursor.asking.set(asking);
         date
     })
+}
+
+/// Of a program's clock that has shown 32 bits only: its latest date, as if it had 64.
+static LATEST: AtomicU64 = AtomicU64::new(0);
+/// A program's clock has shown more than 32 bits.
+static IS_WIDE: AtomicBool = AtomicBool::new(false);
+/// A counter of 32 bits that falls by more than half of its range has wrapped.
+const WRAP_FALL: u64 = 1 << 31;
+
+/// The date of a program's clock. A counter of 32 bits begins again at 0 every 2^32 ticks: then it falls by nearly as
+/// much. Less is a clock that was set back. The writer thread reads the clock each second, so that no wrap is missed
+/// while nothing is recorded. Lock-free.
+fn unwrapped(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
+    if ticks >> 32 != 0 {
+        is_wide.store(true, Ordering::Relaxed);
+        return ticks;
+    }
+    if is_wide.load(Ordering::Relaxed) {
+        return ticks;
+    }
+    let mut before = latest.load(Ordering::Relaxed);
+    loop {
+        let mut now = (before >> 32 << 32) + ticks;
+        if before.saturating_sub(now) > WRAP_FALL {
+            now += 1 << 32;
+        } else if now >> 32 != 0 && now.saturating_sub(before) > WRAP_FALL {
+            // Read before another thread saw the wrap.
+            now -= 1 << 32;
+        }
+        if now <= before {
+            return now;
+        }
+        match latest.compare_exchange_weak(before, now, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return now,
+            Err(other) => before = other,
+        }
+    }
+}
+
+/// How often the program's clock, a counter of 32 bits, began again at 0.
+pub(crate) fn wraps() -> u64 {
+    if IS_WIDE.load(Ordering::Relaxed) { 0 } else { LATEST.load(Ordering::Relaxed) >> 32 }
 }
 
 /// Nominal ticks per second, 0 when unknown.
@@ -212,6 +255,22 @@ fn system_nanos(clock: libc::clockid_t) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_counter_of_32_bits_is_unwrapped_and_a_clock_that_goes_back_is_not() {
+        const RANGE: u64 = 1 << 32;
+        let dates = |ticks: &[u64]| {
+            let (latest, is_wide) = (AtomicU64::new(0), AtomicBool::new(false));
+            ticks.iter().map(|&ticks| unwrapped(ticks, &latest, &is_wide)).collect::<Vec<u64>>()
+        };
+        // The fourth is of a thread that read the counter before the wrap.
+        let wraps = [5, RANGE - 10, 7, RANGE - 3, RANGE / 2, RANGE - 1, 0];
+        let unwrapped = [5, RANGE - 10, RANGE + 7, RANGE - 3, RANGE + RANGE / 2, 2 * RANGE - 1, 2 * RANGE];
+        assert_eq!(dates(&wraps), unwrapped);
+        for as_they_are in [[RANGE - 10, RANGE + 5, 7], [RANGE / 2, 0, 1], [5000, 0, 6000]] {
+            assert_eq!(dates(&as_they_are), as_they_are);
+        }
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "there is no counter")]

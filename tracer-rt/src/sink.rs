@@ -355,6 +355,9 @@ impl Sink {
         if repeated > 0 {
             append_integer(&mut tags, tag::DATES_REPEATED, repeated);
         }
+        if clock::wraps() > 0 {
+            append_integer(&mut tags, tag::CLOCK_WRAPS, clock::wraps());
+        }
         append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest).max(last_thread));
         self.stage = Stage::End;
         match self.process_block(BlockKind::End, 1, &tags, (0, 0)) {

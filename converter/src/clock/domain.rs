@@ -50,6 +50,8 @@ pub struct Domain {
     pub hops: usize,
     /// Messages to and from it.
     pub messages: u64,
+    /// How often it began again at 0, as a counter of 32 bits; its recorders have unwrapped it.
+    pub clock_wraps: u64,
     /// It stood for several processes, whose clocks turned out to differ.
     pub was_split: bool,
     /// Nothing says how fast it runs: a tick is taken for a nanosecond.
@@ -168,6 +170,7 @@ pub(super) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 edges: 0,
                 hops: 0,
                 messages: 0,
+                clock_wraps: 0,
                 was_split: false,
                 rate_is_unknown: false,
                 drift_shows: false,
@@ -183,6 +186,7 @@ pub(super) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         });
         let domain = &mut domains[number];
         domain.processes += 1;
+        domain.clock_wraps = domain.clock_wraps.max(process.clock_wraps);
         if domain.hz == 0 {
             domain.hz = process.clock_hz;
         }

@@ -65,7 +65,11 @@ pub(super) fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
 
 /// What a user should know: one sentence each.
 pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let wrapped = domains.iter().filter(|domain| domain.clock_wraps > 0).map(|Domain { name, clock_wraps, .. }| {
+        let times = if *clock_wraps == 1 { "once".to_owned() } else { format!("{clock_wraps} times") };
+        format!("clock `{name}` is a counter of 32 bits and began again at 0 {times}: its timestamps go on after that")
+    });
+    let mut remarks: Vec<String> = wrapped.collect();
     if domains.len() > 1 && domains[0].status == Status::Off {
         remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
         return remarks;

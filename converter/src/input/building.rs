@@ -167,6 +167,7 @@ impl Building {
             match number {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
                 tag::DATES_REPEATED => self.process.repeated_dates = integer(bytes).unwrap_or(0),
+                tag::CLOCK_WRAPS => self.process.clock_wraps = integer(bytes).unwrap_or(0),
                 tag::PROCESS_END => self.process.end = integer(bytes).map(LocalTicks),
                 tag::RECORDS_TRUNCATED => self.process.truncated = integer(bytes).unwrap_or(0),
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),

@@ -85,6 +85,8 @@ pub struct Process {
     pub totals: Option<(u64, u64)>,
     /// Records that have the date of the one before, as the clock went back; only a process that ended in order tells.
     pub repeated_dates: u64,
+    /// How often its clock, a counter of 32 bits, began again at 0; the recorder has unwrapped it.
+    pub clock_wraps: u64,
     /// Damage that the scan found.
     pub damage: Vec<Damage>,
     /// Pieces of the file between good blocks, and their bytes: a part of the damage.

@@ -316,6 +316,9 @@ pub(crate) fn end_tags(process: &Process, end: Option<u64>) -> Vec<u8> {
     if process.repeated_dates > 0 {
         append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
     }
+    if process.clock_wraps > 0 {
+        append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);
+    }
     let before = process.repaired.unwrap_or_default();
     let damaged_bytes = process.torn.1.saturating_add(before.damaged_bytes);
     if process.repaired.is_some() || damaged_bytes > 0 {

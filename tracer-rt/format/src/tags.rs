@@ -42,6 +42,8 @@ pub mod tag {
     pub const PROCESS_END: u16 = 33;
     /// Integer: how many records hold a text, bytes or an array that the recorder cut.
     pub const RECORDS_TRUNCATED: u16 = 34;
+    /// Integer: how often a clock of 32 bits began again at 0.
+    pub const CLOCK_WRAPS: u16 = 35;
     pub const REPAIRED: u16 = 40;
     pub const REPAIRED_DAMAGE: u16 = 41;
     pub const REPAIRED_RECORDS: u16 = 42;

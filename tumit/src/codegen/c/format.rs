@@ -30,7 +30,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn numbers() -> [(&'static str, u64); 81] {
+fn numbers() -> [(&'static str, u64); 82] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
@@ -94,6 +94,7 @@ fn numbers() -> [(&'static str, u64); 81] {
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
         ("TAG_RECORDS_DROPPED", u64::from(tag::RECORDS_DROPPED)),
         ("TAG_DATES_REPEATED", u64::from(tag::DATES_REPEATED)),
+        ("TAG_CLOCK_WRAPS", u64::from(tag::CLOCK_WRAPS)),
         ("TAG_SORTED", u64::from(tag::SORTED)),
         ("TAG_STREAM_PROCESS", u64::from(tag::STREAM_PROCESS)),
         ("TAG_SIGNAL_STREAM", u64::from(tag::SIGNAL_STREAM)),

@@ -1,5 +1,8 @@
 /* ---- The clock: raw ticks; the converter does the arithmetic ---- */
 
+/* A counter of 32 bits that falls by more than half of its range has wrapped. */
+#define TUMIT1_WRAP_FALL ((uint64_t)1 << 31)
+
 /* The first bytes of a file as text, cut at the first newline. Returns its length, 0 when it cannot be read. */
 TUMIT1_SLOW(size_t tumit1_read_line(const char *path_, char *text_, size_t room_)) {
     ssize_t got_;
@@ -55,6 +58,29 @@ TUMIT1_SLOW(void tumit1_clock_choose(void)) {
     __atomic_store_n(&tumit1_clock_kind, kind_, __ATOMIC_RELEASE);
 }
 
+/* The date of a user's clock. A counter of 32 bits begins again at 0 every 2^32 ticks: then it falls by nearly as much. Less is a clock
+ * that was set back. The writer thread reads the clock each second, so that no wrap is missed while nothing is recorded. Lock-free. */
+uint64_t tumit1_unwrapped(uint64_t ticks_) {
+    struct tumit1_clock *clock_ = &tumit1_clock;
+    uint64_t latest_ = __atomic_load_n(&clock_->latest_, __ATOMIC_RELAXED), now_;
+    if (ticks_ >> 32 != 0) {
+        __atomic_store_n(&clock_->wide_, 1, __ATOMIC_RELAXED);
+        return ticks_;
+    }
+    if (__atomic_load_n(&clock_->wide_, __ATOMIC_RELAXED)) {
+        return ticks_;
+    }
+    do {
+        now_ = (latest_ >> 32 << 32) + ticks_;
+        if (latest_ > now_ && latest_ - now_ > TUMIT1_WRAP_FALL) {
+            now_ += (uint64_t)1 << 32;
+        } else if (now_ >> 32 != 0 && now_ > latest_ && now_ - latest_ > TUMIT1_WRAP_FALL) {
+            now_ -= (uint64_t)1 << 32; /* read before another thread saw the wrap */
+        }
+    } while (now_ > latest_ && !__atomic_compare_exchange_n(&clock_->latest_, &latest_, now_, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return now_;
+}
+
 uint64_t tumit1_now_slow(void) {
     uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_ACQUIRE);
     uint64_t now_;
@@ -74,7 +100,7 @@ uint64_t tumit1_now_slow(void) {
 #endif
     case TUMIT1_CLOCK_USER:
         tumit1_cursor.asks_++;
-        now_ = tumit1_clock.user_();
+        now_ = tumit1_unwrapped(tumit1_clock.user_());
         tumit1_cursor.asks_--;
         return now_;
     case TUMIT1_CLOCK_MONOTONIC:

@@ -9,6 +9,9 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
     if (tumit1_session.repeated_ != 0) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_DATES_REPEATED, tumit1_session.repeated_);
     }
+    if (tumit1_clock.latest_ >> 32 != 0 && !tumit1_clock.wide_) {
+        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_WRAPS, tumit1_clock.latest_ >> 32);
+    }
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_PROCESS_END, end_);
     return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
 }

@@ -144,7 +144,9 @@ struct tumit1_stats {
 TUMIT1_CALL void tumit1_get_stats(struct tumit1_stats *stats_);
 /* A clock of the program's own, before the first record: `hz_` ticks a second (0 when unknown), and a `domain_`: processes
  * that give equal texts say that they read one clock (NULL: nobody else reads it). It must never run backwards in a thread, and any
- * thread may read it: the recorder's own does about once a second. Returns 0, or -1 when it is too late. The same at compile time, for all records of a translation unit: TUMIT_CLOCK(), TUMIT_CLOCK_HZ and
+ * thread may read it: the recorder's own does about once a second. A counter of 32 bits may wrap, if its period is at least two seconds
+ * (nanoseconds that are computed from such a counter wrap elsewhere, which is not recognised). Returns 0, or -1 when it is too late. The same at compile time, for all records of a translation unit: TUMIT_CLOCK(), TUMIT_CLOCK_HZ and
  * TUMIT_CLOCK_DOMAIN, defined alike in all of them. */
+TUMIT1_CALL uint64_t tumit1_unwrapped(uint64_t ticks_);
 TUMIT1_CALL int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_, int inline_);
 TUMIT1_CALL int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_);

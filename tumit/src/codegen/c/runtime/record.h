@@ -3,12 +3,20 @@
 /* The level's word: 0 when off, else TUMIT1_ON and the first record id of the spec. */
 TUMIT1_HOT uint32_t tumit1_word(const uint32_t *level_) { return __atomic_load_n(level_, __ATOMIC_RELAXED); }
 
+#ifdef TUMIT_CLOCK
+/* A counter of 32 bits may have wrapped. */
+TUMIT1_HOT uint64_t tumit1_read_clock(void) {
+    const uint64_t now_ = (uint64_t)(TUMIT_CLOCK());
+    return TUMIT1_LIKELY(now_ >> 32 != 0) ? now_ : tumit1_unwrapped(now_);
+}
+#endif
+
 /* The clock that is read inline. Without meaning where the process has another one: then its threads have no slot here. */
 TUMIT1_HOT uint64_t tumit1_ticks(void) {
 #ifdef TUMIT_CLOCK
     uint64_t now_;
     tumit1_cursor.asks_++; /* a clock that records is nested, too */
-    now_ = (uint64_t)(TUMIT_CLOCK());
+    now_ = tumit1_read_clock();
     tumit1_cursor.asks_--;
     return now_;
 #else
@@ -19,7 +27,7 @@ TUMIT1_HOT uint64_t tumit1_ticks(void) {
 /* The date now, in ticks of this process's clock: for fields of type `date`. */
 TUMIT1_HOT tumit1_date tumit1_now(void) {
 #ifdef TUMIT_CLOCK
-    return (uint64_t)(TUMIT_CLOCK());
+    return tumit1_read_clock();
 #else
     const uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED);
     return TUMIT1_LIKELY(kind_ == TUMIT1_CLOCK_NATIVE) ? tumit1_counter() : tumit1_now_slow();

@@ -301,6 +301,8 @@ struct tumit1_clock {
     uint64_t (*user_)(void);
     int inline_; /* it is TUMIT_CLOCK(), which recording functions read themselves */
     uint64_t hz_;
+    uint64_t latest_; /* of a user's clock that has shown 32 bits only: its latest date, as if it had 64 */
+    int wide_;        /* a user's clock has shown more than 32 bits */
     char domain_[160];
 };
 
