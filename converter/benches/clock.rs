@@ -1,8 +1,12 @@
-//! How good corrected dates are, on runs whose true dates are known: a table of errors and reversed links.
+//! Errors of corrected timestamps, on runs whose true timestamps are known.
 //!
-//! `cargo bench -p converter --bench clock` for the whole table, `-- --smoke` for a few short runs; `-- --drawn 100` for so many runs of all
-//! kinds, and what is odd about each; `-- --speed` for the time of the fit; `-- --targets 100` for so many runs of each kind that has a target, against it (`-- --targets 20 SEED NAME`:
-//! from this seed on, those whose names contain this).
+//! `cargo bench -p converter --bench clock` prints a table of errors and reversed links. Options after `--`:
+//!
+//! - `--smoke`: a few short runs.
+//! - `--drawn 100`: 100 random runs of all kinds, and what is odd about each.
+//! - `--targets 100 [SEED [NAME]]`: 100 runs of each kind that has a target, from this seed on. `NAME` selects the kinds
+//!   whose names contain it.
+//! - `--speed [NAME]`: the time of the correction of 100,000 records.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and fails by panicking")]
 
@@ -83,8 +87,8 @@ fn table(scene: &Scene) {
     }
 }
 
-/// Errors of runs of all kinds by messages and by samples alone, what each says is certain, and what is odd: dates beyond that, messages that make
-/// dates worse, links that are reversed.
+/// Prints errors of random runs, by messages and by samples alone, and the bound that each reports. Marks what is odd:
+/// errors beyond the bound, messages that make timestamps worse, reversed links.
 fn drawn_runs(runs: u64) {
     println!("errors in nanoseconds: median and largest, then what is certain");
     for seed in 1..=runs {

@@ -19,6 +19,8 @@ fn targets() -> Vec<Target> {
     let target = |name, scene, median, max| Target { name, scene, median, max };
     let minutes = Scene { seconds: 300.0, links: 100_000, ..Scene::default() };
     let hour = Scene { seconds: 3600.0, links: 200_000, ..Scene::default() };
+    // Rates change by up to 20 ppm each minute: between messages nothing tells when.
+    let ntp = Scene { slewed_ppm: 20.0, bursts: Bursts::Many(5), ..Scene::default() };
     let (first, none) = (Bursts::First, Bursts::None);
     vec![
         target("5 min", minutes.clone(), 100, 400),
@@ -28,11 +30,19 @@ fn targets() -> Vec<Target> {
         target("1 h", hour.clone(), 120, 600),
         target("1 h, no samples", Scene { bursts: none, ..hour.clone() }, 120, 600),
         target("1 h, bursts each 900 s", Scene { bursts: Bursts::Many(5), ..hour }, 120, 600),
+        target(
+            "sparse ring, no samples",
+            Scene { bursts: none, halo: Some(0.02), links: 1000, ..minutes.clone() },
+            130,
+            600,
+        ),
+        target("NTP", Scene { seconds: 600.0, links: 50_000, ..ntp.clone() }, 1000, 20_000),
+        target("NTP, sparse", Scene { seconds: 1200.0, links: 1000, ..ntp }, 1_000_000, 3_000_000),
         target("64 domains", Scene { nodes: 64, per_node: 2, links: 400_000, bursts: none, ..minutes }, 80, 400),
     ]
 }
 
-/// What all runs of a kind came to.
+/// The results of all runs of a kind.
 #[derive(Default)]
 struct Tally {
     medians: Vec<i64>,
@@ -41,7 +51,7 @@ struct Tally {
     reversed: u64,
     backward: u64,
     beyond: usize,
-    /// Runs with a fault, which an honest run has not.
+    /// Runs that report a fault, although their clocks and samples are honest.
     faulty: usize,
     seconds: Vec<f64>,
 }
@@ -65,7 +75,7 @@ impl Tally {
     }
 }
 
-/// Prints a line per kind of run: errors in microseconds, and whether they are within the target. `only` is part of the names wanted.
+/// Prints a line per kind of run whose name contains `only`: errors in microseconds, and whether they meet the target.
 pub(crate) fn print(runs: u64, first_seed: u64, only: &str) {
     println!("{runs} runs of each kind from seed {first_seed} on; errors in microseconds");
     println!(

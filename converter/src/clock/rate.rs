@@ -1,13 +1,15 @@
-//! How fast a clock runs, where only its readings beside the system's clock tell.
+//! The rate of a clock, from anchors: readings of the clock together with the system's monotonic clock.
 
 use tracer_format::entries::Anchor;
 
-/// Readings that are nearer to each other than this tell a rate badly, nanoseconds.
+/// Shortest time between two anchors from which a rate is computed, nanoseconds.
 const APART: i128 = 10_000_000;
-/// Between two readings something else happened (the machine slept) where the rate differs from the usual by one part in so many.
+/// A rate between two anchors that differs from the median by more than one part in `ODD` is ignored: the machine slept,
+/// or the clock was set.
 const ODD: i128 = 200;
 
-/// Ticks per second, over all readings between which nothing odd happened; by the first and the last where there are few.
+/// Ticks per second. The mean over all pairs of neighbouring anchors with a usual rate; if there are fewer than three
+/// pairs, the rate between the first anchor and the last.
 pub(super) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Option<u64> {
     let mut points: Vec<(i128, i128)> =
         anchors.map(|anchor| (anchor.monotonic_nanos.into(), anchor.ticks.into())).collect();
@@ -29,15 +31,15 @@ pub(super) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Opt
     (nanos > 0 && ticks > 0).then(|| rate((nanos, ticks))).and_then(|hz| u64::try_from(hz).ok()).filter(|hz| *hz > 0)
 }
 
-/// No clock of a machine runs as wrong as this.
+/// Largest rate error of a real clock.
 const MUCH: f64 = 500e-6;
-/// A reading is off by so much beside what it took, nanoseconds,
+/// Error of an anchor beyond the time that it took to read, nanoseconds.
 const NOISE: f64 = 20_000.0;
-/// and the system's clock runs so wrong.
+/// Largest rate error of the system's monotonic clock, which NTP keeps near to the truth.
 const SYSTEM: f64 = 25e-6;
 
-/// Within which bounds a clock runs faster than it says: by its readings beside the system's clock, each of ticks as if the clock had never been set,
-/// of which there are so many in a second. `None` where its readings are too near to each other to tell.
+/// Bounds on the rate error of a clock with nominal rate `hz`, from its first anchor and its last. `unset` removes clock
+/// steps from ticks. `None` if the anchors are too close together, or the clock does not follow real time.
 pub(super) fn bounds<'a>(
     anchors: impl Iterator<Item = &'a Anchor>,
     unset: impl Fn(u64) -> u64,
@@ -54,7 +56,7 @@ pub(super) fn bounds<'a>(
         ((last.monotonic_nanos - first.monotonic_nanos) as f64, ticks as f64 * tick, read)
     };
     let (rate, off) = (own / system - 1.0, SYSTEM + (2.0 * NOISE + read) / system);
-    // A clock that does not go as the system's does tells nothing; nor do readings at one moment.
+    // The clock does not follow real time, or the anchors are too close together.
     (rate.abs() < MUCH && off < MUCH).then_some((rate - off, rate + off))
 }
 
