@@ -26,6 +26,7 @@ mod pick;
 mod print;
 mod range;
 mod reduce;
+mod reuse;
 mod select;
 mod steps;
 pub(crate) mod tree;
@@ -393,7 +394,7 @@ impl Filter {
             }
             Self::Cut(part) => cut::apply(inner, *part),
             Self::Group { containers, name } => group::apply(inner, containers, name),
-            Self::Reuse { types } => group::reuse(inner, types),
+            Self::Reuse { types } => reuse::reuse(inner, types),
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
             Self::Sort { ty, by, descending } => order::sort(inner, ty, by, *descending),

@@ -31,6 +31,7 @@ mod entities;
 mod faults;
 mod gather;
 mod links;
+mod outcome;
 mod saved;
 mod slots;
 mod states;
@@ -48,13 +49,14 @@ use converter::paje::{
 use converter::time::GlobalNanos;
 
 use crate::query::{ContainerInfo, Interval, TypeInfo};
-use crate::store::{Parts, RawValue, Store};
+use crate::store::RawValue;
 use containers::Containers;
 pub use entities::{EndedLink, EndedState, Entities, Place};
 pub use faults::Fault;
 use faults::Faults;
 pub use gather::Gather;
 use links::{Half, Links};
+pub(crate) use outcome::Outcome;
 pub use saved::LoadError;
 use slots::RecentStacks;
 use states::Stack;
@@ -427,83 +429,6 @@ impl<E: Entities> Simulation<E> {
             }
         }
         self.entities.define_value(value, name);
-    }
-}
-
-/// What a simulation has come to.
-#[derive(Debug)]
-pub(crate) struct Outcome<E> {
-    pub(crate) entities: E,
-    pub(crate) name: String,
-    pub(crate) types: Vec<TypeInfo>,
-    pub(crate) values: Vec<RawValue>,
-    pub(crate) containers: Vec<ContainerInfo>,
-    /// Numbers of their extra fields, by container id.
-    pub(crate) container_details: Vec<u32>,
-    /// First and last date of the trace.
-    pub(crate) extent: (i64, i64),
-    pub(crate) remarks: Vec<String>,
-    /// Whether none of them tells of a fault.
-    pub(crate) intact: bool,
-    pub(crate) wall_clock: Option<i64>,
-}
-
-impl<E> Simulation<E> {
-    /// Ends it. Call [`Self::end`] (or [`Sink::finish`]) first.
-    pub(crate) fn into_outcome(self) -> Outcome<E> {
-        let mut remarks = self.remarks;
-        let told = remarks.len();
-        remarks.extend(self.faults.found().map(|found| found.sentence()));
-        let intact = self.intact && remarks.len() == told;
-        let (containers, container_details) = self.containers.into_parts();
-        Outcome {
-            entities: self.entities,
-            name: self.name,
-            types: self.types,
-            values: self.values,
-            containers,
-            container_details,
-            extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
-            remarks,
-            intact,
-            wall_clock: self.wall_clock,
-        }
-    }
-}
-
-impl Simulation {
-    /// Seals everything. Call [`Self::end`] (or [`Sink::finish`]) first.
-    #[must_use]
-    pub fn into_store(self) -> Store {
-        let Outcome {
-            entities,
-            name,
-            types,
-            values,
-            containers,
-            container_details,
-            extent,
-            remarks,
-            intact,
-            wall_clock,
-        } = self.into_outcome();
-        Parts {
-            name,
-            types,
-            values,
-            containers,
-            container_details,
-            states: entities.states,
-            marks: entities.marks,
-            variables: entities.variables,
-            links: entities.links,
-            details: entities.details,
-            extent,
-            remarks,
-            intact,
-            wall_clock,
-        }
-        .seal()
     }
 }
 

@@ -21,9 +21,9 @@ use super::steps::{Fold, Merge, Room, Steps, life};
 use super::{FilterError, Operation, count, tree, walk};
 use crate::query::nested::NestedTotals;
 use crate::query::{
-    self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval,
-    Lane, Link, LinkCount, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State,
-    Summary, TimelineSource, TypeId, TypeKind, ValueId,
+    self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
+    LinkCount, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary,
+    TimelineSource, TypeId, TypeKind, ValueId,
 };
 
 /// A group while it is made: its name and the positions of its members.
@@ -551,58 +551,4 @@ impl Grouped {
         let ty = super::pick::type_of(&self.model, facts);
         ty.is_some_and(|ty| self.sum(group, ty).is_some())
     }
-}
-
-/// Reuse of the rows of ended containers (thesis P60): siblings of a type whose lives do not overlap share a row.
-///
-/// It is a group of containers of which one lives at a time, so that nothing in it overlaps, and all costs are those of groups.
-pub(super) fn reuse(
-    inner: &Arc<dyn TimelineSource>,
-    patterns: &Patterns,
-) -> Result<Arc<dyn TimelineSource>, FilterError> {
-    let (model, list) = (inner.model(), inner.containers());
-    let types = pattern::types(&model, patterns, "container type", |ty| {
-        ty.kind == TypeKind::Container && ty.id != TypeId::ROOT
-    })?;
-    let mut order: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
-    // A container of the type within another would lie below its own row.
-    let nested: FxHashSet<usize> = order
-        .iter()
-        .flat_map(|&at| (at + 1)..tree::end(&list, at))
-        .filter(|at| order.binary_search(at).is_ok())
-        .collect();
-    order.retain(|at| !nested.contains(at));
-    order.sort_by_key(|&at| (list[at].parent, list[at].ty, list[at].life.from));
-    let mut rows: Vec<Vec<usize>> = Vec::new();
-    for siblings in order.chunk_by(|&a, &b| (list[a].parent, list[a].ty) == (list[b].parent, list[b].ty)) {
-        let first = rows.len();
-        // Rows by the date from which they are free, then by age: the one that was free first is taken.
-        let mut free: std::collections::BTreeSet<(GlobalNanos, usize)> = std::collections::BTreeSet::new();
-        for &at in siblings {
-            let life = list[at].life;
-            let row = match free.first().copied().filter(|row| row.0 <= life.from) {
-                Some(row) => {
-                    free.remove(&row);
-                    row.1
-                }
-                None => {
-                    rows.push(Vec::new());
-                    rows.len() - 1
-                }
-            };
-            rows[row].push(at);
-            free.insert((life.to, row));
-        }
-        debug_assert!(rows[first..].iter().all(|row| !row.is_empty()), "a row is made for a container");
-    }
-    rows.retain(|row| row.len() > 1);
-    let plan = |members: Vec<usize>| {
-        const NAMED: usize = 2;
-        let names: Vec<&str> = members.iter().take(NAMED).map(|&at| list[at].name.as_str()).collect();
-        let more = members.len() - names.len();
-        let name = if more > 0 { format!("{} +{more}", names.join(", ")) } else { names.join(", ") };
-        Plan { name, members }
-    };
-    let plans = rows.into_iter().map(plan).collect();
-    Ok(made(inner, plans)?)
 }

@@ -1,12 +1,13 @@
 //! [`Index`]: the queries, answered from an image.
 
+mod look_up;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use converter::paje::{ContainerId, TypeId, ValueId};
 
 use super::cells::Walk;
-use super::details::Details;
 use super::few::FewWalk;
 use super::format::{Key, LaneRecord, Place, Refused};
 use super::image::{Image, ImageError, touched};
@@ -14,18 +15,15 @@ use super::links::{self, LinkTable};
 use super::marks::MarkLane;
 use super::model::Whole;
 use super::overview::Overview;
-use super::states::{self, Accumulator, DENSE_VALUES, StateLane};
-use super::table::Table;
-use super::tree::Tree;
+use super::states::{Accumulator, DENSE_VALUES, StateLane};
 use super::variables::VariableLane;
-use crate::answers::{self, Detail, Found, LookUp};
+use crate::answers::{self, LookUp};
 use crate::parallel::in_parts;
 use crate::query::nested::{self, Checkpoints};
 use crate::query::{
     Cell, CellWriter, Cells, ContainerInfo, EntityId, EventCount, Facts, GlobalNanos, Interval, Lane, Link,
     LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
 };
-use crate::store::LinkRow;
 
 /// Cells that are worth a thread.
 const CELLS_PER_THREAD: usize = 1 << 13;
@@ -213,102 +211,6 @@ fn none<T>() -> Listed<T> {
 
 fn life(from: i64, to: i64) -> Interval {
     Interval { from: GlobalNanos(from), to: GlobalNanos(to) }
-}
-
-impl LookUp for Index {
-    fn types(&self) -> &Model {
-        &self.model
-    }
-
-    fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
-        let position = self.positions.get(id.index()).copied().unwrap_or(u32::MAX);
-        self.containers.get(position as usize).ok_or(QueryError::Unknown { what: "container" })
-    }
-
-    fn find(&self, id: EntityId) -> Result<Found, QueryError> {
-        let header = &self.image.header;
-        let of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));
-        match id {
-            EntityId::Container(container) => {
-                let info = self.container(container)?;
-                let detail = self.container_details.get(container.index()).copied().unwrap_or(0);
-                Ok(Found { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
-            }
-            EntityId::State(number) => {
-                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { what: "state" })?;
-                let lane = StateLane::new(&self.image, record);
-                let (block, index) = lane.at(row);
-                let (container, ty) = of(&record);
-                Ok(Found {
-                    name: self.value_name(lane.value(block.columns[2].get(index))),
-                    ty,
-                    container,
-                    life: life(states::start(&block, index), states::end(&block, index)),
-                    detail: block.columns[3].get(index) as u32,
-                })
-            }
-            EntityId::Event(number) => {
-                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
-                let (date, value, detail) = MarkLane::new(&self.image, record).row(row);
-                let (container, ty) = of(&record);
-                Ok(Found { name: self.value_name(value), ty, container, life: life(date, date), detail })
-            }
-            EntityId::Link(number) => {
-                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { what: "link" })?;
-                let row = LinkTable::new(&self.image, record).row(at);
-                Ok(Found {
-                    name: self.value_name(row.value),
-                    ty: TypeId(record.ty),
-                    container: row.holder,
-                    life: life(row.start_time, row.end_time),
-                    detail: row.detail,
-                })
-            }
-            EntityId::Sample(number) => {
-                let (record, row) =
-                    self.locate(header.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
-                let (life, value) = VariableLane::new(&self.image, record).row(row);
-                let (container, ty) = of(&record);
-                Ok(Found { name: value.to_string(), ty, container, life, detail: 0 })
-            }
-        }
-    }
-
-    fn link(&self, number: u32) -> Option<LinkRow> {
-        let (record, row) = self.locate(self.image.header.links, number)?;
-        Some(LinkTable::new(&self.image, record).row(row))
-    }
-
-    fn detail(&self, row: u32) -> Detail {
-        Details(&self.image).detail(row)
-    }
-
-    fn key(&self, key: u64) -> String {
-        Details(&self.image).key(key)
-    }
-
-    fn states_during(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
-        let numbers = self
-            .state_lanes(container)
-            .flat_map(|lane| lane.overlapping(interval).map(move |row| EntityId::State(lane.number(row))));
-        numbers.take(most).collect()
-    }
-
-    fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId> {
-        let numbers = self
-            .state_lanes(container)
-            .flat_map(|lane| lane.touching(date, date).map(move |row| EntityId::State(lane.number(row))));
-        numbers.take(most).collect()
-    }
-
-    fn referring(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
-        let tree = Tree { image: &self.image, at: self.image.header.reference_tree };
-        links::referring(Table::new(&self.image, self.image.header.references), tree, container, interval, most)
-    }
-
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
-        links::ends_within(Table::new(&self.image, self.image.header.ends), container, from, to, most)
-    }
 }
 
 impl TimelineSource for Index {

@@ -1,0 +1,82 @@
+//! The result of a simulation, and the store that is made of it.
+
+use super::Simulation;
+use crate::query::{ContainerInfo, TypeInfo};
+use crate::store::{Parts, RawValue, Store};
+
+/// What a simulation has come to.
+#[derive(Debug)]
+pub(crate) struct Outcome<E> {
+    pub(crate) entities: E,
+    pub(crate) name: String,
+    pub(crate) types: Vec<TypeInfo>,
+    pub(crate) values: Vec<RawValue>,
+    pub(crate) containers: Vec<ContainerInfo>,
+    /// Numbers of their extra fields, by container id.
+    pub(crate) container_details: Vec<u32>,
+    /// First and last date of the trace.
+    pub(crate) extent: (i64, i64),
+    pub(crate) remarks: Vec<String>,
+    /// Whether none of them tells of a fault.
+    pub(crate) intact: bool,
+    pub(crate) wall_clock: Option<i64>,
+}
+
+impl<E> Simulation<E> {
+    /// Ends it. Call [`Self::end`] (or [`Sink::finish`](converter::paje::Sink::finish)) first.
+    pub(crate) fn into_outcome(self) -> Outcome<E> {
+        let mut remarks = self.remarks;
+        let told = remarks.len();
+        remarks.extend(self.faults.found().map(|found| found.sentence()));
+        let intact = self.intact && remarks.len() == told;
+        let (containers, container_details) = self.containers.into_parts();
+        Outcome {
+            entities: self.entities,
+            name: self.name,
+            types: self.types,
+            values: self.values,
+            containers,
+            container_details,
+            extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
+            remarks,
+            intact,
+            wall_clock: self.wall_clock,
+        }
+    }
+}
+
+impl Simulation {
+    /// Seals everything. Call [`Self::end`] (or [`Sink::finish`](converter::paje::Sink::finish)) first.
+    #[must_use]
+    pub fn into_store(self) -> Store {
+        let Outcome {
+            entities,
+            name,
+            types,
+            values,
+            containers,
+            container_details,
+            extent,
+            remarks,
+            intact,
+            wall_clock,
+        } = self.into_outcome();
+        Parts {
+            name,
+            types,
+            values,
+            containers,
+            container_details,
+            states: entities.states,
+            marks: entities.marks,
+            variables: entities.variables,
+            links: entities.links,
+            details: entities.details,
+            extent,
+            remarks,
+            intact,
+            wall_clock,
+        }
+        .seal()
+    }
+}
