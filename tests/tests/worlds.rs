@@ -1,7 +1,5 @@
 //! Programs that start others with `MPI_Comm_spawn`: equal ranks of two worlds have distinct rows.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 
 use serde_json::Value;
