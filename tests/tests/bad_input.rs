@@ -157,13 +157,17 @@ fn dates_that_are_hardly_seconds_are_told() {
             seconds.status.success() && told.contains("line 28: ") && told.contains("--unit ms"),
             "{command:?} {told}"
         );
-        let millis = output(tumit().args(command).args(["--unit", "ms"]).current_dir(dir.path()));
-        assert!(
-            millis.status.success() && !String::from_utf8_lossy(&millis.stderr).contains("unit"),
-            "{}",
-            String::from_utf8_lossy(&millis.stderr)
-        );
+        for unit in ["ms", "s"] {
+            let answered = output(tumit().args(command).args(["--unit", unit]).current_dir(dir.path()));
+            let told = String::from_utf8_lossy(&answered.stderr);
+            assert!(answered.status.success() && !told.contains("unit"), "{command:?} --unit {unit}: {told}");
+        }
     }
+    // Timestamps with more decimals than nanoseconds in milliseconds have are seconds.
+    let fine = lines.replace("n\n11 5 ", "n\n11 5.1234567 ");
+    fs::write(dir.path().join("s.paje"), format!("{DEFINITIONS}{fine}")).unwrap();
+    let fine = output(tumit().args(["stats", "s.paje"]).current_dir(dir.path()));
+    assert!(fine.status.success() && fine.stderr.is_empty(), "{}", String::from_utf8_lossy(&fine.stderr));
 }
 
 #[test]

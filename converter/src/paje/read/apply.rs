@@ -22,6 +22,9 @@ type Ending = (i64, u64, ContainerId);
 const ROOT: &str = "0";
 /// Nanoseconds that few traces last, and many last whose dates are no seconds.
 const HOUR: i64 = 3_600_000_000_000;
+/// Nanoseconds of the sixth decimal of a second. A timestamp in milliseconds with more decimals would be finer than a
+/// nanosecond, which no clock is: such timestamps are seconds.
+const FINEST_OF_MILLIS: i64 = 1_000;
 
 /// What is known of the file so far.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub(super) struct State {
     /// The first date, and whether another is so far behind it that it is told.
     first: Option<i64>,
     pub(super) is_long: bool,
+    /// Whether a timestamp has more decimals than milliseconds have.
+    is_fine: bool,
     /// The last line of an event, and the last one with a date.
     pub(super) taken: u64,
     pub(super) dated: u64,
@@ -67,6 +72,7 @@ impl Default for State {
             end: None,
             first: None,
             is_long: false,
+            is_fine: false,
             taken: 0,
             dated: 0,
             sent: 0,
@@ -235,7 +241,8 @@ impl State {
         let first = *self.first.get_or_insert(date.value);
         // As `pj_dump` has them, dates are no nanoseconds.
         let may_be_others = self.missing_decimals == 0 && !self.as_pj_dump;
-        if may_be_others && !self.is_long && date.value.saturating_sub(first) > HOUR {
+        self.is_fine |= date.value % FINEST_OF_MILLIS != 0;
+        if may_be_others && !self.is_long && !self.is_fine && date.value.saturating_sub(first) > HOUR {
             self.is_long = true;
             self.faults.count(FaultKind::LongTime, input.line, word);
         }
