@@ -47,6 +47,13 @@ pub fn molecular_dynamics() -> Command {
     Command::new(PATH.get_or_init(|| build("molecular-dynamics")))
 }
 
+/// The example with async requests.
+#[must_use]
+pub fn requests() -> Command {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    Command::new(PATH.get_or_init(|| build("requests")))
+}
+
 /// The example that filters runs in Rust.
 #[must_use]
 pub fn filter_rust() -> Command {

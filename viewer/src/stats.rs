@@ -6,12 +6,14 @@
 mod durations;
 mod links;
 mod table;
+mod tasks;
 mod variables;
 
 pub use durations::{Durations, durations};
 pub(crate) use links::number;
 pub use links::{Exchange, exchanges, size_field};
 pub use table::{By, DATES, Row, table, time_of_day, to_csv, to_csv_with};
+pub use tasks::{Tasks, tasks};
 pub use variables::{Extreme, VariableStats, variable};
 
 use std::collections::BTreeMap;

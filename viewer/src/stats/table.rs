@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Durations, Extreme, durations, exchanges, size_field, times_of, variable};
+use super::{Durations, Extreme, durations, exchanges, size_field, tasks, times_of, variable};
 use crate::csv_cell;
 use crate::filter::{tree, walk};
 use crate::query::{
@@ -28,7 +28,7 @@ pub enum By {
 /// A row. Dates and durations are in seconds. What does not apply is not there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// `state`, `event`, `link` or `variable`.
+    /// `state`, `task`, `event`, `link` or `variable`.
     pub kind: &'static str,
     /// Name of the type.
     #[serde(rename = "type")]
@@ -143,7 +143,10 @@ pub fn table(
     let mut rows = Vec::new();
     for ty in &model.types {
         match ty.kind {
-            TypeKind::State => maker.states(ty, &mut rows)?,
+            TypeKind::State => {
+                maker.states(ty, &mut rows)?;
+                maker.tasks(ty, &mut rows)?;
+            }
             TypeKind::Event => maker.events(ty, &mut rows)?,
             TypeKind::Link { .. } => maker.links(ty, field, &mut rows)?,
             TypeKind::Variable => maker.variables(ty, &mut rows)?,
@@ -269,6 +272,31 @@ impl Maker<'_> {
                 let of = Row { time, share, self_time, self_share, value, ..Self::row("state", ty, container.clone()) };
                 rows.push(of.lasting(&lasting));
             }
+        }
+        Ok(())
+    }
+
+    /// Tasks whose parts are states of a type.
+    fn tasks(&self, ty: &TypeInfo, rows: &mut Vec<Row>) -> Result<(), QueryError> {
+        let mut joined: BTreeMap<_, (Vec<Durations>, i128)> = BTreeMap::new();
+        for ((container, value), one) in tasks(self.source, ty.id, self.interval)? {
+            let key = match self.by {
+                By::Container => (Some(container), Some(value)),
+                By::Value => (None, Some(value)),
+                By::Type => (None, None),
+            };
+            let all = joined.entry(key).or_default();
+            all.0.push(one.latencies);
+            all.1 += one.active;
+        }
+        for ((container, value), (latencies, active)) in joined {
+            let all: Durations = latencies.into_iter().flat_map(Durations::into_nanos).collect();
+            let row = Row {
+                value: value.and_then(|value| self.value(value)),
+                time: Some(seconds(active)),
+                ..Self::row("task", ty, container.map(|container| self.path(container)))
+            };
+            rows.push(row.lasting(&all));
         }
         Ok(())
     }

@@ -46,6 +46,8 @@ Expressions of --filter (names may have * and ?; put them in \"...\" when they h
 
 Time is total time: a state counts with all that is nested in it, and once where the same value is nested
 in itself. Self time counts only while the state is the innermost one; self shares come to at most 100 %.
+Tasks are states that links join from the end of one to the begin of the next, as the polls of an async
+function: their durations are latencies, from the first poll to the end of the last; active is time in polls.
 Shares refer to the lifetime of the containers, as far as it lies in the interval.
 Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
@@ -172,6 +174,7 @@ fn readable(title: &str, rows: &[Row], wall_clock: Option<i64>) -> String {
                 "Longest",
             ][..],
         ),
+        ("task", &["Task", "Container", "Value", "Count", "Active", "Shortest", "Mean", "Median", "99 %", "Longest"]),
         ("event", &["Event", "Container", "Value", "Count"]),
         ("link", &["Link", "From", "To", "Value", "Count", "Size", "Shortest", "Mean", "Median", "99 %", "Longest"]),
         ("variable", &["Variable", "Container", "Mean", "Least", "at", "in", "Largest", "at", "in"]),
@@ -220,6 +223,12 @@ fn cells(row: &Row, wall_clock: Option<i64>) -> Vec<String> {
             let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0));
             let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count];
             cells.extend([lasts(row.time), share(row.share), lasts(row.self_time), share(row.self_share)]);
+            cells.extend(lasting);
+            cells
+        }
+        "task" => {
+            let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count, lasts(row.time)];
+            cells.push(lasts(row.duration_min));
             cells.extend(lasting);
             cells
         }

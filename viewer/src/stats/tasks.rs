@@ -1,0 +1,159 @@
+//! Latency of tasks: from the begin of the first part to the end of the last one.
+//!
+//! A part is a state. A *continuation* is a link that starts in a container at the end of a state and ends in a
+//! container at the begin of a state of the same value. Without rules, the parts of an `async` span are linked this way;
+//! rules and Pajé text can do the same. Parts that continuations join, one after another, are a task. A part without a
+//! continuation is a task by itself, if other parts of its value have one.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Durations;
+use crate::filter::walk;
+use crate::query::{ContainerId, Interval, Lane, Link, QueryError, TimelineSource, TypeId, TypeKind, ValueId};
+
+/// Links of a type that are looked at to decide whether it has continuations.
+const LOOKED_AT: usize = 100;
+
+/// The tasks of one value whose first part is in one container.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tasks {
+    /// From the begin of the first part to the end of the last one.
+    pub latencies: Durations,
+    /// Time in the parts.
+    pub active: i128,
+}
+
+/// A state.
+struct Part {
+    container: ContainerId,
+    value: ValueId,
+    life: Interval,
+    next: Option<usize>,
+    has_previous: bool,
+}
+
+/// The tasks that overlap an interval, whole, by value and by the container of the first part. A trace without
+/// continuations has none. Of one that has some, all states of the types concerned are read.
+///
+/// # Errors
+/// As [`TimelineSource::states`] and [`TimelineSource::links`].
+pub fn tasks(
+    source: &dyn TimelineSource,
+    ty: TypeId,
+    interval: Interval,
+) -> Result<BTreeMap<(ContainerId, ValueId), Tasks>, QueryError> {
+    let mut extent = source.extent();
+    extent.to.0 = extent.to.0.saturating_add(1);
+    let continuations = continuations(source, ty, extent)?;
+    if continuations.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let mut parts = parts(source, ty, extent)?;
+    let joined = join(source, &mut parts, &continuations, extent)?;
+    let mut found: BTreeMap<(ContainerId, ValueId), (Vec<i64>, i128)> = BTreeMap::new();
+    for first in parts.iter().filter(|part| !part.has_previous && joined.contains(&part.value)) {
+        let (mut last, mut active) = (first, 0_i128);
+        loop {
+            active += i128::from(last.life.to.0) - i128::from(last.life.from.0);
+            match last.next {
+                Some(next) => last = &parts[next],
+                None => break,
+            }
+        }
+        if first.life.from < interval.to && last.life.to >= interval.from {
+            let task = found.entry((first.container, first.value)).or_default();
+            task.0.push(last.life.to.0.saturating_sub(first.life.from.0));
+            task.1 += active;
+        }
+    }
+    let tasks = |(latencies, active): (Vec<i64>, i128)| Tasks { latencies: latencies.into_iter().collect(), active };
+    Ok(found.into_iter().map(|(of, found)| (of, tasks(found))).collect())
+}
+
+/// The types of links that continue states of a type: most of the first links do.
+fn continuations(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Vec<TypeId>, QueryError> {
+    let mut found = Vec::new();
+    for link in source.model().types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+        let some = source.links(link.id, extent, LOOKED_AT)?.items;
+        let mut count = 0;
+        for one in &some {
+            count += usize::from(continues(source, ty, one)?);
+        }
+        if count * 2 > some.len() {
+            found.push(link.id);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a link starts at the end of a state and ends at the begin of one of the same value.
+fn continues(source: &dyn TimelineSource, ty: TypeId, link: &Link) -> Result<bool, QueryError> {
+    let near = |at: i64| {
+        let mut near = source.extent();
+        (near.from.0, near.to.0) = (at.saturating_sub(1), at.saturating_add(1));
+        near
+    };
+    let mut values = [FxHashSet::default(), FxHashSet::default()];
+    for (at, (container, time)) in [(link.start, link.start_time), (link.end, link.end_time)].into_iter().enumerate() {
+        for depth in 0..source.depths(container, ty) {
+            for state in source.states(Lane { container, ty, depth }, near(time.0), LOOKED_AT)?.items {
+                if [state.life.to, state.life.from][at] == time {
+                    values[at].insert(state.value);
+                }
+            }
+        }
+    }
+    Ok(!values[0].is_disjoint(&values[1]))
+}
+
+fn parts(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Vec<Part>, QueryError> {
+    let mut parts = Vec::new();
+    for info in source.containers().iter() {
+        let container = info.id;
+        for depth in 0..source.depths(container, ty) {
+            walk::states(source, Lane { container, ty, depth }, extent, |state| {
+                let (value, life) = (state.value, state.life);
+                parts.push(Part { container, value, life, next: None, has_previous: false });
+                Ok(())
+            })?;
+        }
+    }
+    Ok(parts)
+}
+
+/// Joins parts along the links of these types; the values of the parts that are joined. Each end of a part has one
+/// link at most.
+fn join(
+    source: &dyn TimelineSource,
+    parts: &mut [Part],
+    types: &[TypeId],
+    extent: Interval,
+) -> Result<FxHashSet<ValueId>, QueryError> {
+    let (mut begins, mut ends): (FxHashMap<_, Vec<usize>>, FxHashMap<_, Vec<usize>>) = Default::default();
+    for (at, part) in parts.iter().enumerate() {
+        begins.entry((part.container, part.life.from)).or_default().push(at);
+        ends.entry((part.container, part.life.to)).or_default().push(at);
+    }
+    let mut joined = FxHashSet::default();
+    for &ty in types {
+        walk::links(source, ty, extent, |link| {
+            let ends = ends.get(&(link.start, link.start_time)).map_or(&[][..], Vec::as_slice);
+            let begins = begins.get(&(link.end, link.end_time)).map_or(&[][..], Vec::as_slice);
+            let mut pairs = ends.iter().flat_map(|&end| begins.iter().map(move |&begin| (end, begin)));
+            let fits = |&(end, begin): &(usize, usize)| {
+                let (before, after) = (&parts[end], &parts[begin]);
+                let is_free = before.next.is_none() && !after.has_previous;
+                // A part does not precede itself, also if it has no duration.
+                end != begin && is_free && before.value == after.value && before.life.from <= after.life.from
+            };
+            if let Some((end, begin)) = pairs.find(fits) {
+                (parts[end].next, parts[begin].has_previous) = (Some(begin), true);
+                joined.insert(parts[end].value);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(joined)
+}
