@@ -103,7 +103,7 @@ pub fn encode(scene: &Scene, format: Format, scale: f32) -> Result<Vec<u8>, Expo
     Ok(bytes)
 }
 
-/// Draws a picture into `out`; of what is text, a part is in memory at a time. `scale` is pixels per unit, for PNG.
+/// Draws a picture into `out`; a part of its text or pixels is in memory at a time. `scale` is pixels per unit, for PNG.
 ///
 /// # Errors
 /// See [`ExportError`].
@@ -112,7 +112,7 @@ pub fn draw(scene: &Scene, format: Format, scale: f32, out: &mut dyn Write) -> R
     match format {
         Format::Svg => svg::write(scene, out).map_err(sent),
         Format::Html => html::write(scene, out).map_err(sent),
-        Format::Png => out.write_all(&png::encode(scene, scale)?).map_err(sent),
+        Format::Png => png::write(scene, scale, out),
     }
 }
 

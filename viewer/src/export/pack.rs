@@ -1,7 +1,12 @@
 //! Pixels as the bytes of a PNG: without opacity where all of it is opaque, and with as much effort as is worth it.
 
+use std::io::Write;
+use std::ops::Range;
+
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
-use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
+use resvg::tiny_skia::Pixmap;
+
+use super::ExportError;
 
 /// How hard to look for what can be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,32 +19,69 @@ pub(super) enum Effort {
 /// The bytes of a file.
 ///
 /// # Errors
-/// When there are no pixels.
-pub(super) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, EncodingError> {
+/// If there are no pixels.
+pub(super) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, ExportError> {
     let is_opaque = pixels.pixels().iter().all(|pixel| pixel.alpha() == u8::MAX);
     let mut bytes = Vec::new();
-    let mut encoder = Encoder::new(&mut bytes, pixels.width(), pixels.height());
+    write(&mut bytes, (pixels.width(), pixels.height()), is_opaque, effort, |append| {
+        append(pixels, 0..pixels.height())
+    })?;
+    Ok(bytes)
+}
+
+/// Takes lines of pixels as wide as the image.
+pub(super) type Append<'a> = dyn FnMut(&Pixmap, Range<u32>) -> Result<(), ExportError> + 'a;
+
+/// Writes a file from bands of pixels, which `fill` appends from top to bottom. Without opacity, all pixels must be
+/// opaque.
+///
+/// # Errors
+/// If there are no pixels, more or fewer than the image has, or `out` or `fill` fails.
+pub(super) fn write(
+    out: &mut dyn Write,
+    (width, height): (u32, u32),
+    is_opaque: bool,
+    effort: Effort,
+    fill: impl FnOnce(&mut Append<'_>) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let mut encoder = Encoder::new(out, width, height);
     encoder.set_color(if is_opaque { ColorType::Rgb } else { ColorType::Rgba });
     encoder.set_depth(BitDepth::Eight);
     encoder.set_compression(match effort {
         Effort::Least => Compression::Fast,
         Effort::Usual => Compression::Balanced,
     });
-    let colors = pixels.pixels().iter().map(PremultipliedColorU8::demultiply);
-    let data: Vec<u8> = if is_opaque {
-        colors.flat_map(|color| [color.red(), color.green(), color.blue()]).collect()
-    } else {
-        colors.flat_map(|color| [color.red(), color.green(), color.blue(), color.alpha()]).collect()
-    };
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(&data)?;
-    writer.finish()?;
-    Ok(bytes)
+    let mut writer = encoder.write_header().map_err(failure)?;
+    let mut lines = writer.stream_writer().map_err(failure)?;
+    let mut line = Vec::with_capacity(width as usize * 4);
+    fill(&mut |band, range| {
+        let all = band.pixels().chunks(width as usize);
+        for pixels in all.take(range.end as usize).skip(range.start as usize) {
+            line.clear();
+            let colors = pixels.iter().map(|pixel| pixel.demultiply());
+            if is_opaque {
+                line.extend(colors.flat_map(|color| [color.red(), color.green(), color.blue()]));
+            } else {
+                line.extend(colors.flat_map(|color| [color.red(), color.green(), color.blue(), color.alpha()]));
+            }
+            lines.write_all(&line).map_err(|source| ExportError::Send { source })?;
+        }
+        Ok(())
+    })?;
+    lines.finish().map_err(failure)?;
+    writer.finish().map_err(failure)
+}
+
+fn failure(error: EncodingError) -> ExportError {
+    match error {
+        EncodingError::IoError(source) => ExportError::Send { source },
+        other => ExportError::Drawing { reason: other.to_string() },
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use resvg::tiny_skia::Color;
+    use resvg::tiny_skia::{Color, PremultipliedColorU8};
 
     use super::*;
 

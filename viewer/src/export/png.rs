@@ -1,17 +1,31 @@
 //! A scene as PNG: its SVG, drawn by resvg with the embedded typeface, so that every machine makes the same pixels.
+//!
+//! The image is drawn in bands, and each band from the elements that it shows: memory grows with the scene, not with the
+//! pixels.
 
+use std::io::Write;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::pack::{Effort, pack};
+use super::pack::{self, Effort};
 use super::{ExportError, svg};
+use crate::parallel::in_turn;
 use crate::scene::{MOST_PIXELS, Scene};
 use crate::theme::font;
 
 /// Pixels of the largest picture that is packed well: of larger ones that takes seconds, and saves an eighth.
 const PACKED_WELL: u32 = 8_000_000;
+/// Pixels of a band: an image with fewer is drawn in one piece.
+const PIXELS_PER_BAND: u32 = 1_000_000;
+/// So many bands are drawn at once, by a thread each. A band needs memory for its pixels, and for up to five times as many
+/// if links reach far beyond it.
+const BANDS_AT_ONCE: usize = 2;
+/// A band is drawn with so much of its neighbours, in units: elements that are no higher are not cut by an edge, and have
+/// the pixels that they would have in one piece. Edges of links that reach farther may differ by a shade.
+const MARGIN: f32 = 64.0;
 
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
@@ -21,23 +35,65 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// The bytes of the file; `scale` is pixels per unit.
+/// Writes the file; `scale` is pixels per unit.
 ///
 /// # Errors
-/// When it is too large, or cannot be drawn.
-pub fn encode(scene: &Scene, scale: f32) -> Result<Vec<u8>, ExportError> {
+/// When it is too large, or cannot be drawn or written.
+pub fn write(scene: &Scene, scale: f32, out: &mut dyn Write) -> Result<(), ExportError> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+    let (width, margin) = ((scene.width * scale).ceil().max(1.0) as u32, (MARGIN * scale) as u32);
+    // The same on each machine, as all pixels are.
+    write_bands(scene, scale, (PIXELS_PER_BAND / width).max(margin), out)
+}
+
+/// Draws so many lines of pixels at a time.
+fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Result<(), ExportError> {
     let (width, height) = (f64::from(scene.width * scale).ceil(), f64::from(scene.height * scale).ceil());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
-    let (columns, lines) = (width as u32, height as u32);
-    if width * height > MOST_PIXELS.into() {
-        return Err(ExportError::TooLarge { width: columns.into(), height: lines.into() });
+    let size = (width as u32, height as u32);
+    let too_large = || ExportError::TooLarge { width: size.0.into(), height: size.1.into() };
+    if width * height > MOST_PIXELS.into() || size.0 == 0 || size.1 == 0 {
+        return Err(too_large());
     }
-    let drawing = |reason: String| ExportError::Drawing { reason };
-    let options = Options { fontdb: FONTS.clone(), font_family: font::FAMILY.to_owned(), ..Options::default() };
-    let tree = Tree::from_str(&svg::untitled(scene), &options).map_err(|error| drawing(error.to_string()))?;
-    let mut pixels =
-        Pixmap::new(columns, lines).ok_or(ExportError::TooLarge { width: columns.into(), height: lines.into() })?;
-    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    let effort = if columns.saturating_mul(lines) > PACKED_WELL { Effort::Least } else { Effort::Usual };
-    pack(&pixels, effort).map_err(|error| drawing(error.to_string()))
+    let effort = if size.0.saturating_mul(size.1) > PACKED_WELL { Effort::Least } else { Effort::Usual };
+    // The background covers each pixel, if the image ends with a whole one.
+    #[expect(clippy::float_cmp, reason = "both are whole numbers, or not")]
+    let is_whole = f64::from(scene.width * scale) == width && f64::from(scene.height * scale) == height;
+    let is_opaque = scene.background.is_some() && is_whole;
+    let bands = (0..size.1).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.1));
+    let bands: Vec<Range<u32>> = bands.collect();
+    pack::write(out, size, is_opaque, effort, |append| {
+        for some in bands.chunks(BANDS_AT_ONCE) {
+            for band in in_turn(some.to_vec(), BANDS_AT_ONCE, |lines| band(scene, scale, size, lines)) {
+                let (pixels, lines) = band?.ok_or_else(too_large)?;
+                append(&pixels, lines)?;
+            }
+        }
+        Ok(())
+    })
 }
+
+/// Some lines of pixels with a margin, and the place of the lines in them; `None` if there is no memory for them.
+fn band(
+    scene: &Scene,
+    scale: f32,
+    (width, height): (u32, u32),
+    lines: Range<u32>,
+) -> Result<Option<(Pixmap, Range<u32>)>, ExportError> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+    let margin = (MARGIN * scale) as u32;
+    let drawn = lines.start.saturating_sub(margin)..lines.end.saturating_add(margin).min(height);
+    #[expect(clippy::cast_precision_loss, reason = "below 2²⁴, or too large an image")]
+    let (top, bottom) = (drawn.start as f32, drawn.end as f32);
+    let options = Options { fontdb: FONTS.clone(), font_family: font::FAMILY.to_owned(), ..Options::default() };
+    let text = svg::untitled(scene, (top / scale, bottom / scale));
+    let tree = Tree::from_str(&text, &options).map_err(|error| ExportError::Drawing { reason: error.to_string() })?;
+    drop(text);
+    let Some(mut pixels) = Pixmap::new(width, drawn.end - drawn.start) else { return Ok(None) };
+    let transform = Transform::from_scale(scale, scale).post_translate(0.0, -top);
+    resvg::render(&tree, transform, &mut pixels.as_mut());
+    Ok(Some((pixels, lines.start - drawn.start..lines.end - drawn.start)))
+}
+
+#[cfg(test)]
+mod tests;

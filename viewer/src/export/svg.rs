@@ -1,5 +1,7 @@
 //! A scene as SVG: groups with names, one element per entity with its `<title>`, numbers with two decimals at most.
 
+mod extent;
+
 use std::fmt::Write;
 use std::io;
 
@@ -29,9 +31,9 @@ pub fn to_string(scene: &Scene) -> String {
     Writer::new(true).all(scene)
 }
 
-/// The same without the sentences on entities, for drawing.
-pub(super) fn untitled(scene: &Scene) -> String {
-    Writer::new(false).all(scene)
+/// The same for drawing: without the sentences on entities, and of the elements between two heights alone.
+pub(super) fn untitled(scene: &Scene, part: (f32, f32)) -> String {
+    Writer { part: Some(part), ..Writer::new(false) }.all(scene)
 }
 
 /// So many elements are written by one thread at a time: a row of images takes as long as thousands of lines.
@@ -42,6 +44,8 @@ const TEXT_BYTES: usize = 1 << 20;
 struct Writer<'a> {
     text: String,
     titles: bool,
+    /// Only elements between these heights are written, if it is given. In the coordinates of the group that is written.
+    part: Option<(f32, f32)>,
     /// Clip paths so far.
     windows: u32,
     /// Where the text goes when it grows; without, it stays.
@@ -128,7 +132,7 @@ impl std::fmt::Display for Ink<'_> {
 
 impl Writer<'_> {
     fn new(titles: bool) -> Self {
-        Self { text: String::new(), titles, windows: 0, out: None, outcome: Ok(()) }
+        Self { text: String::new(), titles, part: None, windows: 0, out: None, outcome: Ok(()) }
     }
 
     /// The document as one text.
@@ -170,6 +174,8 @@ impl Writer<'_> {
     /// Writes elements by several threads, in order, some jobs at a time. Groups, which are numbered, are written by this one.
     fn items(&mut self, items: &[Item]) {
         let is_group = |item: &Item| matches!(item, Item::Group(_));
+        let is_within = |item: &&Item| self.part.is_none_or(|part| extent::is_within(item, part));
+        let items: Vec<&Item> = items.iter().filter(is_within).collect();
         for run in items.chunk_by(|a, b| !is_group(a) && !is_group(b)) {
             if run.len() <= ITEMS_PER_JOB {
                 for item in run {
@@ -227,7 +233,10 @@ impl Writer<'_> {
         }
         let (x, y) = (Num(group.x), Num(group.y));
         self.put(format_args!("<g aria-label=\"{}\" transform=\"translate({x} {y})\"{clip}>\n", Escaped(&group.name)));
+        let part = self.part;
+        self.part = part.map(|(top, bottom)| (top - group.y, bottom - group.y));
         self.items(&group.items);
+        self.part = part;
         self.text.push_str("</g>\n");
     }
 

@@ -35,7 +35,8 @@ const LEGEND_GAP: f32 = 26.0;
 const MOST_INDENT: f32 = 110.0;
 /// Rows are made lower to fit a given height, down to this part of what is natural.
 const LEAST_SCALE: f32 = 0.1;
-/// Pixels of the largest picture: half a gigabyte of memory, as a PNG.
+/// Pixels of the largest image: programs that show images refuse much larger ones. If the rows need more, containers are
+/// folded.
 pub(crate) const MOST_PIXELS: f32 = 128e6;
 const BOUND_SIZE: f32 = 9.0;
 /// Size of the second line of the heading.

@@ -66,7 +66,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     filters: ViewFilters,
 
-    /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated
+    /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated. An image has 128 million pixels at
+    /// most: containers are folded if the rows need more, and a note says so
     #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", help_heading = "Pictures")]
     export: Vec<PathBuf>,
     /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)

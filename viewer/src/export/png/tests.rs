@@ -1,0 +1,141 @@
+use super::*;
+use crate::query::{Color, EntityId};
+use crate::scene::{Anchor, Arrow, Band, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Text};
+use crate::theme::Paint;
+use crate::theme::font::Weight;
+
+/// The pixels of an image that is drawn so many lines at a time.
+fn pixels(scene: &Scene, scale: f32, lines: u32) -> (u32, u32, Vec<u8>) {
+    let mut bytes = Vec::new();
+    write_bands(scene, scale, lines, &mut bytes).unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut data = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut data).unwrap();
+    (info.width, info.height, data)
+}
+
+fn paint(number: u16) -> Paint {
+    let [red, green] = number.wrapping_mul(2_741).to_be_bytes();
+    Paint::solid(Color { red, green, blue: 90 })
+}
+
+/// A row with an element of each kind.
+fn row(number: u16) -> Vec<Item> {
+    let (y, x) = (f32::from(number) * 22.37, f32::from(number % 17) * 11.3);
+    let frame = |x, width| Frame::new(x, y + 2.13, width, 18.21);
+    let columns =
+        (0..40).map(|at| vec![(0, f32::from(at % 7_u16) / 14.0), (1, 0.25)]).collect::<crate::scene::Columns<u16>>();
+    let points: Vec<(f32, f32)> = (0..20_u8).map(|at| (f32::from(at) * 9.7, y + f32::from(at * 7 % 13))).collect();
+    vec![
+        Item::Rect(Rect::plain(frame(x, 61.7), Color { red: 9, green: 99, blue: 199 }, 3.0)),
+        Item::Cells(Cells {
+            frame: frame(200.0, 80.0),
+            palette: vec![paint(number).color, paint(number + 1).color],
+            values: Vec::new(),
+            columns,
+        }),
+        Item::Curve(Curve { points, floor: Some(y + 20.0), fill: Some(paint(3)), stroke: Some((paint(4), 1.3)) }),
+        Item::Band(Band {
+            x: 290.3,
+            step: 2.7,
+            columns: (0..30_u8).map(|at| [0.0, 9.0, 4.5].map(|of| y + of + f32::from(at % 5))).collect(),
+            floor: y + 20.0,
+            pale: paint(7),
+            fill: paint(8),
+            line: (paint(9), 1.1),
+        }),
+        Item::Mark(Mark {
+            at: (x + 100.4, y + 19.7),
+            shape: converter::paje::MarkShape::ALL[usize::from(number) % 5],
+            size: 9.3,
+            fill: paint(number),
+            id: None::<EntityId>,
+            title: None,
+        }),
+        Item::Text(Text {
+            at: (x + 3.3, y + 15.1),
+            text: format!("gjÅ thread {number}"),
+            size: 11.0,
+            weight: Weight::Regular,
+            anchor: Anchor::Start,
+            fill: paint(number + 5),
+        }),
+    ]
+}
+
+/// Rows with arrows between neighbours, and one over all of them if there are far links, below a heading.
+fn scene(rows: u16, links: bool) -> Scene {
+    let mut items: Vec<Item> = (0..rows).flat_map(row).collect();
+    let place = |number: u16, x: f32| (x, f32::from(number) * 22.37 + 11.0);
+    let arrow = |from, to| {
+        Item::Arrow(Arrow {
+            from,
+            to,
+            width: 1.2,
+            head: 6.0,
+            paint: paint(11),
+            halo: Some(paint(12)),
+            id: None,
+            title: None,
+        })
+    };
+    items.extend((0..rows - 1).map(|at| arrow(place(at, 50.3 + f32::from(at % 9)), place(at + 1, 230.7))));
+    items.extend(links.then(|| arrow(place(0, 10.0), place(rows - 1, 390.0))));
+    let height = f32::from(rows) * 22.37;
+    let window = Some(Frame::new(0.0, 0.0, 380.0, height - 3.3));
+    let line = Item::Line(Line { from: (99.0, 20.0), to: (99.0, height), width: 1.0, paint: paint(1) });
+    let rows = Item::Group(Group { name: "Rows".into(), x: 31.25, y: 57.5, window, items });
+    Scene {
+        width: 420.0,
+        height: (height + 90.0).ceil(),
+        background: Some(Color { red: 250, green: 251, blue: 252 }),
+        items: vec![line, rows],
+        ..Scene::default()
+    }
+}
+
+/// The channels that differ, and by how much at most.
+fn differences(scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
+    let (whole, banded) = (pixels(scene, scale, u32::MAX), pixels(scene, scale, lines));
+    assert_eq!((banded.0, banded.1), (whole.0, whole.1));
+    let all = whole.2.iter().zip(&banded.2).map(|(a, b)| a.abs_diff(*b));
+    (all.clone().filter(|&difference| difference > 0).count(), all.max().unwrap_or(0))
+}
+
+#[test]
+fn an_image_in_bands_is_the_image_in_one_piece() {
+    for (rows, scale) in [(40, 1.0), (40, 2.0), (20, 3.0), (1500, 1.0)] {
+        for lines in [97, 333, 1000] {
+            let scene = scene(rows, false);
+            let (count, most) = differences(&scene, scale, lines);
+            // Coordinates are rounded to other fractions at other heights: a few edges of letters differ by a shade.
+            let all = f64::from(scene.width * scene.height * scale * scale) * 3.0;
+            let share = f64::from(u32::try_from(count).unwrap()) / all;
+            assert!(share < 2e-4 && most < 16, "{rows} rows, scale {scale}, {lines} lines: {count} by {most}");
+        }
+    }
+}
+
+#[test]
+fn an_image_of_one_band_is_drawn_in_one_piece() {
+    let scene = scene(60, true);
+    let mut bytes = Vec::new();
+    write(&scene, 1.0, &mut bytes).unwrap();
+    let mut whole = Vec::new();
+    write_bands(&scene, 1.0, u32::MAX, &mut whole).unwrap();
+    assert_eq!(bytes, whole);
+}
+
+#[test]
+fn links_over_many_bands_differ_by_a_shade() {
+    let (count, most) = differences(&scene(200, true), 1.0, 333);
+    // The link has an edge on each side, with a halo, in each of 4,500 lines of 420 pixels.
+    assert!(count < 60_000 && most < 32, "{count} differ by up to {most}");
+}
+
+#[test]
+fn an_image_that_is_too_large_says_what_to_do() {
+    let scene = Scene { width: 20_000.0, height: 20_000.0, ..Scene::default() };
+    let error = write(&scene, 1.0, &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("20000 × 20000 pixels") && error.contains("--height"), "{error}");
+}
