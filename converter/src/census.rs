@@ -27,6 +27,8 @@ pub struct Census {
     pub end: GlobalNanos,
     /// The kinds of records that occur, the most frequent first.
     pub kinds: Vec<Kind>,
+    /// Records that the recorder truncated.
+    pub truncated: u64,
     /// What `lost` records tell, by stream and cause.
     pub losses: Vec<LostSpan>,
     /// Of which files, and why.
@@ -98,7 +100,7 @@ impl LostSpan {
 pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
     let mut clocks = Clocks::new(run, options.clock);
     clocks.start_at(first_date(run, &clocks));
-    let (mut end, mut undecodable) = (0, 0);
+    let (mut end, mut undecodable, mut truncated) = (0, 0, 0);
     let mut kinds: BTreeMap<(&str, &str), Kind> = BTreeMap::new();
     let (mut losses, mut unreadable) = (Vec::new(), Vec::new());
     for (number, process) in run.processes.iter().enumerate() {
@@ -111,6 +113,7 @@ pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
             undecodable += reader.damage().1;
+            truncated += reader.truncated();
             missing::add_undecodable(&mut unreadable, &reader);
             losses.extend(reader.losses().iter().map(|lost| span(lost, number, place, |t| map.global_from_ticks(t))));
         }
@@ -120,7 +123,8 @@ pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.records));
     let records = kinds.iter().map(|kind| kind.records).sum();
     let bytes = kinds.iter().map(|kind| kind.bytes).sum();
-    Ok(Census { records, bytes, undecodable, end: GlobalNanos(end), kinds, losses, unreadable, clocks })
+    let end = GlobalNanos(end);
+    Ok(Census { records, bytes, undecodable, end, kinds, truncated, losses, unreadable, clocks })
 }
 
 /// Counts records and bytes by id; returns the date of the last record.

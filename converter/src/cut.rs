@@ -211,6 +211,7 @@ impl Cutting<'_> {
         writer: &mut Writer,
     ) -> Result<(u64, u64, Result<(), u64>), WriteError> {
         let (mut kept, mut seen, mut last) = (0, 0, first_ticks);
+        let mut mark = None;
         let mut body = Vec::new();
         for record in Records::new(payload, first_ticks, |id| process.record_type(id)) {
             let Ok(record) = record else { return Ok((kept, seen, Err(last))) };
@@ -218,6 +219,10 @@ impl Cutting<'_> {
             let time = self.date(number, record.ticks, *ordinal);
             if record.id == ID_LOST {
                 let lost = Lost::decode(record.body);
+                mark = lost.filter(Lost::is_truncation);
+                if mark.is_some() {
+                    continue;
+                }
                 let start = lost.map_or(time, |lost| self.date(number, lost.first_ticks, 0));
                 if self.selection.takes_some_of(start, time) {
                     writer.raw(stream.number, record.id, record.ticks, record.body)?;
@@ -226,11 +231,15 @@ impl Cutting<'_> {
             }
             seen += 1;
             *ordinal += 1;
+            let mark = mark.take();
             let kind = self.plan.program_number(number, record.id).and_then(|kind| self.kinds.get(kind));
             if kind != Some(&true) || !self.selection.takes_time(time) {
                 continue;
             }
             kept += 1;
+            if let Some(mark) = mark {
+                writer.raw(stream.number, ID_LOST, record.ticks, &mark.encode())?;
+            }
             body.clear();
             if process.record_type(record.id).is_some_and(|kind| kind.located) {
                 body.extend_from_slice(&record.site.to_le_bytes());

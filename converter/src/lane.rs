@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tracer_format::columns::{Columns, Rows};
+use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
 use crate::input::{BlockPlace, ReadError};
@@ -78,6 +79,11 @@ pub(crate) struct Due<'a> {
 }
 
 impl<'a> Due<'a> {
+    /// Whether this is the mark of the truncated record that follows.
+    pub(crate) fn is_truncation(&self) -> bool {
+        self.program.is_none() && Lost::decode(self.body).is_some_and(|lost| lost.is_truncation())
+    }
+
     /// The record in its surroundings; `None` of a gap.
     #[inline]
     pub(crate) fn scope(&self, plan: &'a Plan<'_>) -> Option<Scope<'a>> {

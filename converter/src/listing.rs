@@ -44,6 +44,8 @@ pub struct Listed<'a> {
     pub event: &'a str,
     /// Where in the source, if it was recorded.
     pub source: Option<(&'a str, u32)>,
+    /// The recorder cut its longest texts, bytes or arrays, as it was too long.
+    pub truncated: bool,
     /// Its fields, in order.
     pub fields: &'a [(&'a str, FieldValue<'a>)],
 }
@@ -268,6 +270,7 @@ fn record<E>(
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
         source: scope.source().map(|(file, line)| (symbols.text(file), line)),
+        truncated: item.place.truncated,
         fields: &fields,
     })
 }

@@ -122,6 +122,7 @@ impl Visit for Picture<'_> {
         let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
         match due.scope(self.plan) {
             Some(scope) => self.record(&scope, due.only, due.date, (stream, due.ordinal))?,
+            None if due.is_truncation() => {}
             None => self.gap(stream, due.date)?,
         }
         Ok(())
@@ -419,8 +420,13 @@ impl<'o> Job<'o> {
 
     fn report(self, made: Counts, end: i64) -> Report {
         let Self { run, clocks, .. } = self;
-        let remarks =
-            run.launch_remark().into_iter().chain(clocks.remarks.iter().cloned()).chain(self.remarks).collect();
+        let remarks = run
+            .launch_remark()
+            .into_iter()
+            .chain(run.truncation_remark())
+            .chain(clocks.remarks.iter().cloned())
+            .chain(self.remarks)
+            .collect();
         let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped()));
         let counts = Counts {
             paje_events: made.paje_events,

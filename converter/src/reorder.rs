@@ -49,7 +49,7 @@ pub(crate) struct Feed<'r> {
 pub(crate) struct Taking {
     /// Only records whose program says so.
     pub(crate) wanted: fn(&Program) -> bool,
-    /// What is missing between them, too: each gap an item with the bytes of a `lost` record.
+    /// What is missing between them, too: each gap, and each mark of a truncated record, an item with the bytes of a `lost` record.
     pub(crate) gaps: bool,
 }
 
@@ -229,7 +229,13 @@ impl<'r> Feed<'r> {
 
     /// Reads a record that is wanted, or a gap with its bytes; its coarse date is made not to decrease in the stream.
     fn read(&mut self) -> Result<Option<(i64, Place, Option<Block>)>, ReadError> {
-        if let Some((date, place)) = self.behind_gap.take() {
+        if let Some((date, mut place)) = self.behind_gap.take() {
+            if self.taking.gaps && std::mem::take(&mut place.truncated) {
+                let (ticks, ordinal) = (place.ticks.0, place.ordinal);
+                self.behind_gap = Some((date, place));
+                let mark = Lost::of_truncated(self.reader.missing_bytes(), ticks).encode().to_vec();
+                return Ok(Some((date, Place::of_gap(ticks, ordinal), Some(Rc::new(mark)))));
+            }
             return Ok(Some((date, place, None)));
         }
         let before = self.last;
@@ -249,8 +255,12 @@ impl<'r> Feed<'r> {
                 Some(_) if gap.is_none() => continue,
                 _ => None,
             };
-            let Some(gap) = gap else { return Ok(place.map(|place| (self.last, place, None))) };
+            let is_marked = self.taking.gaps && place.as_ref().is_some_and(|place| place.truncated);
+            if gap.is_none() && !is_marked {
+                return Ok(place.map(|place| (self.last, place, None)));
+            }
             self.behind_gap = place.map(|place| (self.last, place));
+            let Some(gap) = gap else { return self.read() };
             return Ok(Some(self.gap(&gap, before)));
         }
     }

@@ -234,6 +234,14 @@ pub enum Loss {
     },
 }
 
+/// A sentence on so many truncated records, if there are any.
+#[must_use]
+pub fn truncation_remark(count: u64) -> Option<String> {
+    let records = if count == 1 { "1 record is".to_owned() } else { format!("{count} records are") };
+    let cut = "the longest texts, bytes or arrays of a record that was larger than a slot of the recorder are cut";
+    (count > 0).then(|| format!("{records} truncated: {cut}; `tumit dump` marks such records"))
+}
+
 impl Run {
     /// Opens a run folder, or one file of it: checks every block and collects the tables. The
     /// records stay in the files. If the folder has several [launches](crate::launches), the latest
@@ -311,6 +319,13 @@ impl Run {
             self.copies.push((out.path, other.path.clone()));
         }
         self.processes = kept;
+    }
+
+    /// How many records the recorders truncated, if any.
+    #[must_use]
+    pub fn truncation_remark(&self) -> Option<String> {
+        let count = self.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.truncated));
+        truncation_remark(count)
     }
 
     /// Ranks that the job had and that left no file: the first, their number, and the size of the job.

@@ -94,12 +94,12 @@ def lines(processes):
     found, start = [], None
     for process in processes:
         rate = rates[process.clock()]
-        for stream, ticks, name, level, source, fields in process.records():
+        for stream, ticks, name, level, source, fields, truncated in process.records():
             nanos = ticks * 10**9 // rate
             start = nanos if start is None else min(start, nanos)
-            found.append((nanos, process, rate, stream, name, level, source, fields))
+            found.append((nanos, process, rate, stream, name, level, source, fields, truncated))
     found.sort(key=lambda record: record[0])
-    for nanos, process, rate, stream, name, level, source, fields in found:
+    for nanos, process, rate, stream, name, level, source, fields, truncated in found:
         about = process.streams.get(stream, {})
         tid = integer_of(about[20]) if 20 in about else stream
         line = {
@@ -116,6 +116,8 @@ def lines(processes):
             line["rank"] = process.integer(5)
         if about.get(25):
             line["label"] = text_of(about[25])
+        if truncated:
+            line["truncated"] = True
         if source is not None:
             line["file"], line["line"] = source
         yield line

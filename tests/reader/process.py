@@ -168,8 +168,8 @@ class Process:
         raise Bad("record id %d is in no schema" % number)
 
     def walk(self, payload, date, limit=None):
-        """The records of a payload: (ticks, name, level, source, fields)."""
-        at = 0
+        """The records of a payload: (ticks, name, level, source, fields, truncated)."""
+        at, truncated = 0, False
         while at < len(payload):
             number, delta, at = unpack("<HI", payload, at)
             if number == WIDE_DATE:
@@ -179,7 +179,8 @@ class Process:
             if limit is not None and date > limit:
                 raise Bad("a date that cannot be")
             if number == LOST:
-                at = unpack("<QQQQI", payload, at)[-1]
+                count, _, _, _, cause, at = unpack("<QQQQI", payload, at)
+                truncated = (count, cause) == (0, 64)
                 continue
             schema, (name, level, located, fields) = self.type_of(number)
             source = None
@@ -189,10 +190,11 @@ class Process:
             value, values = Value(self, schema), {}
             for field, kind in fields:
                 values[field], at = value.field(kind, payload, at)
-            yield date, name, level, source, values
+            yield date, name, level, source, values, truncated
+            truncated = False
 
     def records(self):
-        """All records, stream by stream: (stream, ticks, name, level, source, fields)."""
+        """All records, stream by stream: (stream, ticks, name, level, source, fields, truncated)."""
         for stream in sorted(set(self.blocks) | {piece[0] for piece in self.pieces}):
             expected = 0
             for sequence, block in sorted(self.blocks.get(stream, {}).items()):

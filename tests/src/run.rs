@@ -35,6 +35,8 @@ pub struct ProcessFile {
     pub records: BTreeMap<u32, Vec<TextRecord>>,
     /// Losses as the records say.
     pub lost: Vec<Lost>,
+    /// Records that are marked as truncated.
+    pub truncated: u64,
     /// Sync samples.
     pub sync: Vec<SyncSample>,
     /// Clock anchors.
@@ -185,6 +187,7 @@ impl ProcessFile {
     fn add_records(&mut self, header: &BlockHeader, payload: &[u8], is_last: bool) {
         assert!(self.streams.contains_key(&header.stream), "stream {} is described before it is used", header.stream);
         let (mut found, mut lost) = (Vec::new(), Vec::new());
+        let (mut marked, mut truncated) = (false, 0);
         let mut last = header.first_ticks;
         let all: Vec<_> =
             Records::new(payload, header.first_ticks, |id| self.record_type(id).map(|(_, ty)| ty)).collect();
@@ -194,17 +197,28 @@ impl ProcessFile {
             assert!(record.ticks >= last, "dates of a stream never run backwards");
             last = record.ticks;
             if record.id == tracer_format::ID_LOST {
-                lost.push(Lost::decode(record.body).expect("a whole account"));
+                let account = Lost::decode(record.body).expect("a whole account");
+                marked = account.is_truncation();
+                if !marked {
+                    lost.push(account);
+                }
                 continue;
             }
             let (schema, ty) = self.record_type(record.id).expect("it was decoded");
-            found.push(self.text_record(schema, ty, (record.ticks, record.site), record.body));
+            let mut text = self.text_record(schema, ty, (record.ticks, record.site), record.body);
+            if std::mem::take(&mut marked) {
+                text.text.push_str(" (truncated)");
+                truncated += 1;
+            }
+            found.push(text);
         }
         assert_eq!(found.len(), header.records as usize, "number of records of {header:?}, without the format's own");
         // A thread that still recorded when the process ended may have had the next date already.
         let date_fits = last == header.last_ticks || is_last && last < header.last_ticks;
         assert!(date_fits, "last date of {header:?}: {last}");
+        assert!(!marked, "a mark stands in front of a record: {header:?}");
         self.lost.extend(lost);
+        self.truncated += truncated;
         self.records.entry(header.stream).or_default().extend(found);
     }
 

@@ -6,7 +6,7 @@ use tests::lang::c::{C99, Compiler, EVERY, GNU99, build, folder, record};
 use tests::programs::{succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::block::BlockHeader;
-use tracer_format::tags::tag;
+use tracer_format::tags::{integer, tag};
 use tracer_format::{BlockKind, Codec};
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
@@ -146,7 +146,7 @@ int main(void) {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_counted() {
+fn records_that_are_too_long_are_truncated_and_counted() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -154,7 +154,7 @@ static char text[70001];
 int main(void) {
     memset(text, 'x', sizeof text - 1);
     t_tick(1);
-    t_say(text); /* 65535 bytes and its head: no block holds them */
+    t_say(text); /* 70000 bytes: no slot holds them */
     t_tick(2);
     text[60000] = 0;
     t_say(text);
@@ -164,10 +164,11 @@ int main(void) {
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
     let file = only(&record(&program, folder.path(), "run.tmt", &[]));
-    assert_eq!(file.totals(), (4, 1));
-    assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), 1);
-    assert_eq!(file.lost[0].cause, tracer_format::cause::OVERSIZE);
-    assert_eq!(file.blocks.iter().map(|block| block.dropped).max(), Some(1));
+    assert_eq!((file.totals(), file.truncated, file.lost.len()), ((5, 0), 1, 0));
+    let truncated = file.end.as_ref().and_then(|end| integer(end.get(&tag::RECORDS_TRUNCATED)?));
+    assert_eq!(truncated, Some(1));
+    let texts = file.texts();
+    assert!(texts[1].ends_with("xxx\" (truncated)") && !texts[3].contains("truncated"), "{:?}", &texts[1][65_000..]);
 }
 
 #[test]

@@ -6,14 +6,16 @@
 //! and clocks that are not read inline.
 
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use tracer_format::record::Lost;
-use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use tracer_format::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::clock;
-use crate::fields::Fields;
+use crate::fields::{Fields, Truncated};
 use crate::handler;
+use crate::live;
 use crate::nested;
 use crate::own;
 use crate::pool::slot_bytes;
@@ -152,6 +154,8 @@ pub(crate) struct Room {
     pub(crate) slot: *const Slot,
     pub(crate) now: u64,
     pub(crate) after: After,
+    /// If the record is too long: the size to which it is to be truncated, with its mark.
+    pub(crate) limit: Option<usize>,
 }
 
 /// What is to be done when the record is written.
@@ -174,7 +178,10 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     let cursor = unsafe { &*cursor };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
     if cursor.busy.load(Ordering::Relaxed) != busy::IDLE {
-        return record_nested(cursor, id, bytes, fields);
+        return match F::CAN_BE_CUT {
+            true => record_nested(cursor, id, bytes, apart(fields)),
+            false => record_nested(cursor, id, bytes, fields),
+        };
     }
     cursor.busy.store(busy::RECORDING, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
@@ -186,8 +193,8 @@ pub fn record<F: Fields>(id: u32, fields: F) {
         let Some(room) = thread::make_room(cursor, id, bytes, now) else {
             return cursor.busy.store(busy::IDLE, Ordering::Release);
         };
-        if !matches!(room.after, After::Nothing) {
-            return record_and_more(cursor, room, id, fields);
+        if room.limit.is_some() || !matches!(room.after, After::Nothing) {
+            return record_and_more(cursor, room, id, apart(fields));
         }
         Room { slot, now, .. } = room;
         // SAFETY: `make_room` gives a slot of the pool.
@@ -196,6 +203,15 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     // SAFETY: the slot is the thread's own and has room for so many bytes.
     unsafe { write(slot, state, id as u16, now, fields) };
     cursor.busy.store(busy::IDLE, Ordering::Release);
+}
+
+/// Moves fields of a rare record to memory of their own. What is passed by address alone would be in memory for all records, where the
+/// compiler knows less of it.
+#[inline(always)]
+fn apart<F>(fields: F) -> F {
+    let fields = ManuallyDrop::new(fields);
+    // SAFETY: a valid value, which is not dropped where it was.
+    unsafe { std::ptr::read(&raw const *fields) }
 }
 
 /// A record inside a record: a signal handler interrupted its own thread, wherever it was. It goes to a stream of its own. Unless that one
@@ -214,11 +230,8 @@ fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
     }
     cursor.nested.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    if let Some(Room { slot, now, .. }) = nested::make_room(cursor, bytes) {
-        // SAFETY: a slot of the pool.
-        let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
-        // SAFETY: as in `record`.
-        unsafe { write(slot, state, id as u16, now, fields) };
+    if let Some(room) = nested::make_room(cursor, bytes) {
+        fill(cursor, room, id, fields);
     }
     cursor.nested.store(false, Ordering::Release);
 }
@@ -227,10 +240,7 @@ fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
 #[cold]
 #[inline(never)]
 fn record_and_more<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
-    // SAFETY: a slot of the pool.
-    let state = unsafe { &*room.slot }.state.load(Ordering::Relaxed);
-    // SAFETY: as in `record`.
-    unsafe { write(room.slot, state, id as u16, room.now, fields) };
+    fill(cursor, room, id, fields);
     match room.after {
         After::Nothing => {}
         After::Handler => cursor.nested.store(false, Ordering::Release),
@@ -238,6 +248,31 @@ fn record_and_more<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
     }
     cursor.busy.store(busy::IDLE, Ordering::Release);
 }
+
+/// Writes a record where there is room, as a whole or truncated.
+fn fill<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
+    // SAFETY: a slot of the pool.
+    let state = unsafe { &*room.slot }.state.load(Ordering::Relaxed);
+    let Some(limit) = room.limit else {
+        // SAFETY: as in `record`.
+        return unsafe { write(room.slot, state, id as u16, room.now, fields) };
+    };
+    let whole = fields.bytes();
+    let Some(cut) = Truncated::new(fields, limit - LOST_BYTES - RECORD_HEAD_BYTES) else {
+        let class = if matches!(room.after, After::Handler) { NESTED } else { class_of(id) };
+        return thread::lose_uncut(cursor, class, RECORD_HEAD_BYTES + whole, room.now);
+    };
+    let mark = Lost::of_truncated((whole - cut.bytes()) as u64, room.now).encode();
+    // Published together, so that no block ends between them. The record has the date of its mark: its delta is 0.
+    let both = (mark, id as u16, 0u32, cut);
+    // SAFETY: as in `record`: the mark and the record are within the limit, for which there is room.
+    unsafe { write(room.slot, state, ID_LOST, room.now, both) };
+    TRUNCATED.fetch_add(1, Ordering::Relaxed);
+    live::count_truncated();
+}
+
+/// Records that were truncated.
+pub(crate) static TRUNCATED: AtomicU64 = AtomicU64::new(0);
 
 /// The stream that a record goes to, unless it is nested.
 #[inline(always)]

@@ -6,6 +6,9 @@ use crate::intern::{Interned, Site};
 
 /// What can be packed into a record. Implemented here only; generated code passes tuples of these.
 pub trait Fields: Sized {
+    /// Whether some of it is counted, and can be cut.
+    const CAN_BE_CUT: bool = false;
+
     /// Size in bytes.
     fn bytes(&self) -> usize;
 
@@ -14,6 +17,55 @@ pub trait Fields: Sized {
     /// # Safety
     /// `bytes()` bytes at `at` must be the caller's to write.
     unsafe fn store(self, at: *mut u8);
+
+    /// Upper bound of [`Self::bytes_cut`], which disregards boundaries of characters and elements. It is the same in C.
+    fn bytes_at_most(&self, _most: usize) -> usize {
+        self.bytes()
+    }
+
+    /// Size in bytes when counted fields keep at most `most` bytes each, in whole characters and elements.
+    fn bytes_cut(&self, _most: usize) -> usize {
+        self.bytes()
+    }
+
+    /// Stores it so cut.
+    ///
+    /// # Safety
+    /// `bytes_cut(most)` bytes at `at` must be the caller's to write.
+    unsafe fn store_cut(self, at: *mut u8, _most: usize) {
+        // SAFETY: a field that cannot be cut has its own size.
+        unsafe { self.store(at) };
+    }
+}
+
+/// Fields of a record that is truncated: counted ones keep at most so many bytes each.
+#[derive(Debug)]
+pub(crate) struct Truncated<F>(F, usize);
+
+impl<F: Fields> Truncated<F> {
+    /// Cuts the longest counted fields, to one length, so that all take at most `room` bytes. `None` where that is not possible.
+    pub(crate) fn new(fields: F, room: usize) -> Option<Self> {
+        let (mut fits, mut exceeds) = (0, usize::from(u16::MAX) + 1);
+        if fields.bytes_at_most(fits) > room {
+            return None;
+        }
+        while exceeds - fits > 1 {
+            let middle = fits.midpoint(exceeds);
+            *(if fields.bytes_at_most(middle) <= room { &mut fits } else { &mut exceeds }) = middle;
+        }
+        Some(Self(fields, fits))
+    }
+}
+
+impl<F: Fields> Fields for Truncated<F> {
+    fn bytes(&self) -> usize {
+        self.0.bytes_cut(self.1)
+    }
+
+    unsafe fn store(self, at: *mut u8) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.0.store_cut(at, self.1) };
+    }
 }
 
 macro_rules! numbers {
@@ -63,6 +115,8 @@ wrappers! {
 macro_rules! tuples {
     ($(($($field:ident)*))*) => {$(
         impl<$($field: Fields),*> Fields for ($($field,)*) {
+            const CAN_BE_CUT: bool = false $(|| $field::CAN_BE_CUT)*;
+
             #[inline(always)]
             #[expect(non_snake_case, reason = "type names bind values")]
             fn bytes(&self) -> usize {
@@ -80,6 +134,31 @@ macro_rules! tuples {
                     next = next.wrapping_add($field.bytes());
                     // SAFETY: the fields' sizes add up to `bytes()`.
                     unsafe { $field.store(here) };
+                )*
+                let _ = next;
+            }
+
+            #[expect(non_snake_case, reason = "type names bind values")]
+            fn bytes_at_most(&self, most: usize) -> usize {
+                let ($($field,)*) = self;
+                0 $(+ $field.bytes_at_most(most))*
+            }
+
+            #[expect(non_snake_case, reason = "type names bind values")]
+            fn bytes_cut(&self, most: usize) -> usize {
+                let ($($field,)*) = self;
+                0 $(+ $field.bytes_cut(most))*
+            }
+
+            #[expect(non_snake_case, reason = "type names bind values")]
+            unsafe fn store_cut(self, at: *mut u8, most: usize) {
+                let ($($field,)*) = self;
+                let mut next = at;
+                $(
+                    let here = next;
+                    next = next.wrapping_add($field.bytes_cut(most));
+                    // SAFETY: the fields' sizes add up to `bytes_cut(most)`.
+                    unsafe { $field.store_cut(here, most) };
                 )*
                 let _ = next;
             }
@@ -101,12 +180,14 @@ tuples! {
     (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H)
 }
 
-/// Counted bytes: `string` and `bytes`.
+/// Counted bytes: `bytes`.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted<'a>(pub &'a [u8]);
 
 impl Fields for Counted<'_> {
-    /// Too long for its count is too long for a block: the record is then dropped as oversize.
+    const CAN_BE_CUT: bool = true;
+
+    /// Too long for its count is too long for a slot: the record is then truncated.
     #[inline(always)]
     fn bytes(&self) -> usize {
         2 + self.0.len()
@@ -120,6 +201,65 @@ impl Fields for Counted<'_> {
         let text = at.wrapping_add(2);
         // SAFETY: the caller's promise; a slot of the pool is no part of the program's own data.
         unsafe { std::ptr::copy_nonoverlapping(self.0.as_ptr(), text, self.0.len()) };
+    }
+
+    fn bytes_at_most(&self, most: usize) -> usize {
+        2 + self.0.len().min(most)
+    }
+
+    fn bytes_cut(&self, most: usize) -> usize {
+        self.bytes_at_most(most)
+    }
+
+    unsafe fn store_cut(self, at: *mut u8, most: usize) {
+        let kept = self.0.len().min(most);
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Counted(&self.0[..kept]).store(at) };
+    }
+}
+
+/// The bytes of a text: `string`.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a>(pub &'a [u8]);
+
+impl<'a> Text<'a> {
+    /// At most so many bytes of it, in whole characters.
+    fn cut(self, most: usize) -> Counted<'a> {
+        let Some(next) = self.0.get(most) else { return Counted(self.0) };
+        let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
+        let start = self.0[..most].iter().rev().take(3).position(|byte| !is_inside(byte));
+        match start {
+            Some(back) if is_inside(next) => Counted(&self.0[..most - back - 1]),
+            _ => Counted(&self.0[..most]),
+        }
+    }
+}
+
+impl Fields for Text<'_> {
+    const CAN_BE_CUT: bool = true;
+
+    #[inline(always)]
+    fn bytes(&self) -> usize {
+        Counted(self.0).bytes()
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, at: *mut u8) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Counted(self.0).store(at) };
+    }
+
+    fn bytes_at_most(&self, most: usize) -> usize {
+        Counted(self.0).bytes_at_most(most)
+    }
+
+    fn bytes_cut(&self, most: usize) -> usize {
+        self.cut(most).bytes()
+    }
+
+    unsafe fn store_cut(self, at: *mut u8, most: usize) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.cut(most).store(at) };
     }
 }
 
@@ -141,9 +281,11 @@ impl<T: Fields + Copy, const N: usize> Fields for [T; N] {
 pub struct Slice<'a, T>(pub &'a [T]);
 
 impl<T: Fields + Copy> Fields for Slice<'_, T> {
+    const CAN_BE_CUT: bool = true;
+
     #[inline(always)]
     fn bytes(&self) -> usize {
-        // Longer than its count is longer than a block, for every type of element: dropped as oversize.
+        // Longer than its count is longer than a slot, for every type of element: truncated.
         2 + self.0.first().map_or(0, T::bytes) * self.0.len()
     }
 
@@ -154,6 +296,27 @@ impl<T: Fields + Copy> Fields for Slice<'_, T> {
         unsafe { count.store(at) };
         // SAFETY: the caller's promise: the elements follow the count.
         unsafe { store_all(self.0, at.wrapping_add(2)) };
+    }
+
+    fn bytes_at_most(&self, most: usize) -> usize {
+        2 + (self.bytes() - 2).min(most)
+    }
+
+    fn bytes_cut(&self, most: usize) -> usize {
+        self.cut(most).bytes()
+    }
+
+    unsafe fn store_cut(self, at: *mut u8, most: usize) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.cut(most).store(at) };
+    }
+}
+
+impl<T: Fields + Copy> Slice<'_, T> {
+    /// At most so many bytes of it, in whole elements.
+    fn cut(self, most: usize) -> Self {
+        let each = self.0.first().map_or(1, T::bytes).max(1);
+        Self(&self.0[..self.0.len().min(most / each)])
     }
 }
 
@@ -201,6 +364,8 @@ impl<E: Enumerated> Fields for Choice<E> {
 pub struct Choices<'a, E>(pub &'a [E]);
 
 impl<E: Enumerated> Fields for Choices<'_, E> {
+    const CAN_BE_CUT: bool = true;
+
     #[inline(always)]
     fn bytes(&self) -> usize {
         2 + size_of::<E::Number>() * self.0.len()
@@ -217,6 +382,26 @@ impl<E: Enumerated> Fields for Choices<'_, E> {
             unsafe { element.number().store(next) };
             next = next.wrapping_add(size_of::<E::Number>());
         }
+    }
+
+    fn bytes_at_most(&self, most: usize) -> usize {
+        2 + (self.bytes() - 2).min(most)
+    }
+
+    fn bytes_cut(&self, most: usize) -> usize {
+        self.cut(most).bytes()
+    }
+
+    unsafe fn store_cut(self, at: *mut u8, most: usize) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.cut(most).store(at) };
+    }
+}
+
+impl<E: Enumerated> Choices<'_, E> {
+    /// At most so many bytes of it, in whole elements.
+    fn cut(self, most: usize) -> Self {
+        Self(&self.0[..self.0.len().min(most / size_of::<E::Number>().max(1))])
     }
 }
 
@@ -265,5 +450,22 @@ mod tests {
         assert_eq!(packed(([1u16, 2], Slice(&[3i8, -1]))), [1, 0, 2, 0, 2, 0, 3, 0xFF]);
         assert_eq!(packed(((1u8, 2u8), (3u8, ()))), [1, 2, 3]);
         assert_eq!(packed(1.5f32), 1.5f32.to_le_bytes());
+    }
+
+    #[test]
+    fn the_longest_fields_are_cut_in_whole_characters_and_elements() {
+        let cut = |room| Truncated::new((Text("aé€😀".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2, 3])), room);
+        let packed_in = |room| cut(room).map(packed);
+        let whole = packed((Text("aé€😀".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2, 3])));
+        assert_eq!((whole.len(), packed_in(whole.len())), (30, Some(whole)));
+        // Nine bytes each: the last character and the last element do not fit.
+        let nine = packed((Text("aé€".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2])));
+        assert_eq!(packed_in(26), Some(nine.clone()));
+        assert_eq!(packed_in(27), Some(nine));
+        assert_eq!(packed_in(12), Some(packed((Text(b"a"), Counted(b"hi"), Slice::<u32>(&[])))));
+        assert_eq!(packed_in(6), Some(vec![0; 6]));
+        assert!(cut(5).is_none() && Truncated::new(([0u8; 100], Counted(b"a")), 101).is_none());
+        // No text: the cut is where it is.
+        assert_eq!(Text(&[0x80; 9]).cut(5).0.len(), 5);
     }
 }

@@ -305,6 +305,14 @@ pub(crate) fn count_lost(stream: u32, records: u64) {
     }
 }
 
+/// Counts a truncated record where it survives the process.
+pub(crate) fn count_truncated() {
+    let base = HEAD.load(Ordering::Acquire);
+    if !base.is_null() {
+        word(base, head::TRUNCATED).fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// Notes that the process ended in order: where its file cannot take all, the live file stays.
 pub(crate) fn note_process_end(end: u64) {
     let base = HEAD.load(Ordering::Acquire);

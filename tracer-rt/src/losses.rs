@@ -137,7 +137,9 @@ pub(crate) fn news(lost: &Lost) -> Vec<u8> {
 /// The news with which a payload begins.
 pub(crate) fn news_at_start(payload: &[u8]) -> Option<Lost> {
     let (head, body) = payload.split_at_checked(RECORD_HEAD_BYTES)?;
-    if head[..2] == ID_LOST.to_le_bytes() { Lost::decode(body.get(..Lost::BYTES)?) } else { None }
+    let news = if head[..2] == ID_LOST.to_le_bytes() { Lost::decode(body.get(..Lost::BYTES)?) } else { None };
+    // A mark belongs to the record behind it.
+    news.filter(|lost| !lost.is_truncation())
 }
 
 #[cfg(test)]
@@ -195,5 +197,6 @@ mod tests {
         assert_eq!(news_at_start(&bytes[..bytes.len() - 1]), None);
         assert_eq!(news_at_start(&[1, 0, 0, 0, 0, 0, 7]), None);
         assert_eq!(news_at_start(&[]), None);
+        assert_eq!(news_at_start(&news(&Lost::of_truncated(9, 100))), None, "no loss");
     }
 }

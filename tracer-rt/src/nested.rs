@@ -11,7 +11,7 @@ use crate::buffer::{After, Cursor, KEPT, MAX_RECORD_BYTES, NESTED, Room, used};
 use crate::state::{STATE, State};
 use crate::stream::{Entry, Names, Stream};
 use crate::thread::{self, lose_nested};
-use crate::{clock, fault, live};
+use crate::{clock, fault, live, pool};
 
 /// Streams that are there for handlers. The helper makes more.
 const SPARES: usize = 8;
@@ -31,21 +31,24 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used(state) + bytes <= cursor.rooms[class].get() {
-        return Some(Room { slot, now, after: After::Handler });
+        return Some(Room { slot, now, after: After::Handler, limit: None });
     }
     let Some(stream) = STATE.try_lock_soon().and_then(|mut state| stream(&mut state, cursor)) else {
         lose_nested(cursor, bytes);
         return None;
     };
-    if bytes > MAX_RECORD_BYTES {
-        stream.lose(1, bytes as u64, (now, now), cause::OVERSIZE);
-        return None;
+    let mut limit = (bytes > MAX_RECORD_BYTES).then_some(MAX_RECORD_BYTES);
+    let wanted = limit.unwrap_or(bytes);
+    let next = |bytes| STATE.try_lock_soon().and_then(|mut state| thread::next_slot(&mut state, stream, now, bytes));
+    let mut slot = next(wanted);
+    if slot.is_none() && wanted > pool::MAX_PART_RECORD_BYTES {
+        limit = Some(pool::MAX_PART_RECORD_BYTES);
+        slot = next(pool::MAX_PART_RECORD_BYTES);
     }
-    let slot = STATE.try_lock_soon().and_then(|mut state| thread::next_slot(&mut state, stream, now, bytes));
     match slot {
         Some(slot) => {
             cursor.point(NESTED, slot);
-            Some(Room { slot, now, after: After::Handler })
+            Some(Room { slot, now, after: After::Handler, limit })
         }
         None => {
             stream.lose(1, bytes as u64, (now, now), cause::NESTED);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::buffer::record;
-use crate::fields::{Choices, Counted, Enumerated, Fields, Slice};
+use crate::fields::{Choices, Counted, Enumerated, Fields, Slice, Text};
 use crate::level::Level;
 use crate::span::{EndsWhenDropped, Span};
 
@@ -124,6 +124,8 @@ macro_rules! kept {
         }
 
         impl $(<$element: $bound + Copy>)? Fields for $name $(<$element>)? {
+            const CAN_BE_CUT: bool = true;
+
             #[inline]
             fn bytes(&self) -> usize {
                 $borrowed(&self.0).bytes()
@@ -134,12 +136,27 @@ macro_rules! kept {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { $borrowed(&self.0).store(at) };
             }
+
+            fn bytes_at_most(&self, most: usize) -> usize {
+                $borrowed(&self.0).bytes_at_most(most)
+            }
+
+            fn bytes_cut(&self, most: usize) -> usize {
+                $borrowed(&self.0).bytes_cut(most)
+            }
+
+            unsafe fn store_cut(self, at: *mut u8, most: usize) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { $borrowed(&self.0).store_cut(at, most) };
+            }
         }
     )*};
 }
 kept! {
-    /// A `string` or `bytes`, kept.
+    /// A `bytes`, kept.
     KeptBytes of [u8] as Counted;
+    /// A `string`, kept.
+    KeptText of [u8] as Text;
     /// A counted array, kept.
     KeptSlice<T: Fields> of [T] as Slice;
     /// A counted array of an enum's values, kept.
@@ -154,6 +171,7 @@ mod tests {
     use std::task::Waker;
 
     use super::*;
+    use crate::fields::Truncated;
 
     /// Counts its parts, and knows whether one is under way.
     #[derive(Default)]
@@ -236,5 +254,7 @@ mod tests {
         }
         assert_eq!(packed((KeptBytes::new(b"hi"), 7u8)), packed((Counted(b"hi"), 7u8)));
         assert_eq!(packed(KeptSlice::new(&[1u16, 2])), packed(Slice(&[1u16, 2])));
+        let cut = |text: KeptText| packed(Truncated::new((text, 7u8), 6).unwrap());
+        assert_eq!(cut(KeptText::new("éé".as_bytes())), packed((Text("é".as_bytes()), 7u8)));
     }
 }

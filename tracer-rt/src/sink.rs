@@ -8,7 +8,7 @@ use tracer_format::entries::{Anchor, SyncSample};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
-use crate::buffer::{LOST_BYTES, REPEATED, Slot};
+use crate::buffer::{LOST_BYTES, REPEATED, Slot, TRUNCATED};
 use crate::losses::news_at_start;
 use crate::session;
 use crate::state::STATE;
@@ -354,6 +354,10 @@ impl Sink {
         let repeated = REPEATED.load(Ordering::Relaxed);
         if repeated > 0 {
             append_integer(&mut tags, tag::DATES_REPEATED, repeated);
+        }
+        let truncated = TRUNCATED.load(Ordering::Relaxed);
+        if truncated > 0 {
+            append_integer(&mut tags, tag::RECORDS_TRUNCATED, truncated);
         }
         if clock::wraps() > 0 {
             append_integer(&mut tags, tag::CLOCK_WRAPS, clock::wraps());

@@ -11,7 +11,7 @@ use tracer_format::live::LiveLayout;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use crate::buffer::{Cursor, REPEATED, SLOT_BYTES, Slot};
+use crate::buffer::{Cursor, REPEATED, SLOT_BYTES, Slot, TRUNCATED};
 use crate::config::Config;
 use crate::intern::{TABLES, Tables};
 use crate::level::{Levels, Registered};
@@ -356,6 +356,7 @@ impl State {
         self.helper = None;
         STRAYS.store(0, Ordering::Relaxed);
         REPEATED.store(0, Ordering::Relaxed);
+        TRUNCATED.store(0, Ordering::Relaxed);
     }
 
     /// Asks the system to tell of the end of threads, of the process, and of forks. Once.

@@ -45,6 +45,18 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
     lose_stray();
 }
 
+/// Counts a record that cannot be truncated as far as it would have to be: what it has are fields of a fixed size.
+pub(crate) fn lose_uncut(cursor: &Cursor, class: usize, bytes: usize, now: u64) {
+    // SAFETY: a stream lives as long as its thread's cursor points to it.
+    match unsafe { cursor.streams[class].get().as_ref() } {
+        Some(stream) => {
+            let cause = if bytes > MAX_RECORD_BYTES { cause::OVERSIZE } else { cause::NO_BUFFER };
+            stream.lose(1, bytes as u64, (now, now), cause);
+        }
+        None => lose_stray(),
+    }
+}
+
 /// Finds room for a record of so many bytes, which was made at `now` of the native clock. Counts the loss if there is
 /// none.
 #[cold]
@@ -63,7 +75,7 @@ pub(crate) fn begin_again(cursor: &Cursor, id: u32, bytes: usize) -> Option<Room
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used(state) + bytes <= cursor.rooms[class_of(id)].get() {
-        return Some(Room { slot, now, after: After::Nothing });
+        return Some(Room { slot, now, after: After::Nothing, limit: None });
     }
     let room = make_room(cursor, id, bytes, now);
     if room.is_none() {
@@ -90,23 +102,25 @@ fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     let stream = unsafe { &*cursor.streams[class].get() };
     let native = clock::is_native();
     let now = if native { now } else { clock::read() };
-    if bytes > MAX_RECORD_BYTES {
-        stream.lose(1, bytes as u64, (now, now), cause::OVERSIZE);
-        return None;
-    }
+    let mut limit = (bytes > MAX_RECORD_BYTES).then_some(MAX_RECORD_BYTES);
+    let wanted = limit.unwrap_or(bytes);
     let current = stream.slot.load(Ordering::Relaxed).cast_const();
     if !native && !current.is_null() {
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
-        if used(state) + bytes <= buffer::room_bytes(pool::slot_bytes(current)) {
-            return Some(Room { slot: current, now, after: After::Nothing });
+        if used(state) + wanted <= buffer::room_bytes(pool::slot_bytes(current)) {
+            return Some(Room { slot: current, now, after: After::Nothing, limit });
         }
     }
-    let (mut slot, called) = exchange(stream, now, bytes);
+    let (mut slot, called) = exchange(stream, now, wanted);
     let mut why = called.then_some(own::Cause::Call);
     if slot.is_none() && class == KEPT && policy::may_block() {
-        slot = wait_for_slot(stream, id as u16, now, bytes);
+        slot = wait_for_slot(stream, id as u16, now, wanted);
         why = Some(own::Cause::Room);
+    }
+    if slot.is_none() && wanted > pool::MAX_PART_RECORD_BYTES {
+        limit = Some(pool::MAX_PART_RECORD_BYTES);
+        (slot, _) = exchange(stream, now, pool::MAX_PART_RECORD_BYTES);
     }
     let after = match why {
         Some(why) if own::LEVEL.known_base().is_some() => After::Waited(why, clock::read()),
@@ -118,7 +132,7 @@ fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
             if native {
                 cursor.point(class, slot);
             }
-            Some(Room { slot, now, after })
+            Some(Room { slot, now, after, limit })
         }
         None => {
             cursor.point_nowhere(class);

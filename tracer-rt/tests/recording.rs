@@ -216,14 +216,60 @@ fn losses_are_counted_exactly() {
 }
 
 #[test]
-fn overlong_records_are_lost_and_told() {
+fn overlong_records_are_truncated_and_marked() {
     let file = run("oversize");
     let stream = file.streams.values().next().unwrap();
-    assert_eq!(stream.records.len(), 3);
-    assert_eq!(stream.records[1].get("data"), &Value::Bytes(vec![7; 60_000]));
-    assert_eq!(stream.dropped, 2);
-    assert_eq!(stream.losses.len(), 1);
-    assert_eq!((stream.losses[0].count, stream.losses[0].cause), (2, 2));
+    let most = most_in(1 << 16);
+    let data = |at: usize| stream.records[at].get("data");
+    assert_eq!(stream.records.len(), 5);
+    assert_eq!((data(1), data(2)), (&Value::Bytes(vec![1; most]), &Value::Bytes(vec![1; most])));
+    assert_eq!(data(3), &Value::Bytes(vec![7; 60_000]));
+    assert_eq!(stream.marks, [(1, 65_500 - most as u64), (2, 100_000 - most as u64)]);
+    assert_eq!((stream.dropped, stream.losses.len(), file.truncated), (0, 0, Some(2)));
+}
+
+/// The content of the largest `blob`: a slot of 64 KiB, or a part of one, without its head, a wide date, an account of losses, a mark, id,
+/// delta and count.
+const fn most_in(slot: usize) -> usize {
+    slot - 64 - 14 - 42 - 42 - 6 - 2
+}
+
+#[test]
+fn records_are_truncated_whatever_the_policy() {
+    for policy in ["COM=drop", "COM=block", "COM=overwrite"] {
+        let (run, _) = run_with("truncated", &[("TUMIT_POLICY", policy), ("TUMIT_MEMORY", "1M")]);
+        let file = &run.files[0];
+        let stream = file.streams.values().next().unwrap();
+        let (blobs, ticks): (Vec<_>, Vec<_>) =
+            stream.records.iter().enumerate().partition(|(_, record)| record.name == "blob");
+        assert!(blobs.iter().all(|(_, blob)| blob.get("data") == &Value::Bytes(vec![3; most_in(1 << 16)])), "{policy}");
+        let marks: Vec<_> = blobs.iter().map(|(at, _)| (*at, 70_000 - most_in(1 << 16) as u64)).collect();
+        assert_eq!(stream.marks, marks, "{policy}");
+        assert!(!blobs.is_empty() && ticks.len() + blobs.len() + stream.dropped as usize == 100, "{policy}");
+        let whole = policy == "COM=block";
+        assert!(!whole || stream.dropped == 0);
+        assert!(file.truncated.is_some_and(|count| count >= blobs.len() as u64), "{policy}: {:?}", file.truncated);
+    }
+}
+
+#[test]
+fn where_only_parts_of_slots_are_free_records_are_truncated_to_them() {
+    let (run, _) = run_with("truncated in parts", &[("TUMIT_MEMORY", "256k")]);
+    let file = &run.files[0];
+    let short = file.streams.values().find(|stream| stream.records.len() == 2).unwrap();
+    assert_eq!(short.records[1].get("data"), &Value::Bytes(vec![2; most_in(1 << 12)]));
+    assert_eq!(short.marks, [(1, 5_000 - most_in(1 << 12) as u64)]);
+    assert_eq!((file.end_written, file.end_dropped, file.truncated), (Some(5), Some(0), Some(1)));
+}
+
+#[test]
+fn records_of_signal_handlers_are_truncated() {
+    let file = run("truncated in handlers");
+    let blobs = || file.records().filter(|record| record.name == "blob");
+    assert!(blobs().all(|blob| blob.get("data") == &Value::Bytes(vec![3; most_in(1 << 16)])));
+    let marks: usize = file.streams.values().map(|stream| stream.marks.len()).sum();
+    assert_eq!((marks, file.truncated), (blobs().count(), Some(blobs().count() as u64)));
+    assert!(blobs().count() > 0);
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(crate) struct Place {
     pub(crate) ordinal: u64,
     start: u32,
     length: u32,
+    /// The recorder truncated it.
+    pub(crate) truncated: bool,
 }
 
 /// Where a block is in its stream.
@@ -99,6 +101,11 @@ pub struct StreamReader<'r> {
     gap: Option<Lost>,
     /// It was told that the last block is missing.
     told_end: bool,
+    /// A mark says that the next record is truncated.
+    is_marked: bool,
+    /// By how many bytes the last mark says that its record is.
+    missing_bytes: u64,
+    truncated: u64,
 }
 
 impl<'r> StreamReader<'r> {
@@ -128,6 +135,9 @@ impl<'r> StreamReader<'r> {
             damaged_records: 0,
             gap: None,
             told_end: false,
+            is_marked: false,
+            missing_bytes: 0,
+            truncated: 0,
         }
     }
 
@@ -146,6 +156,17 @@ impl<'r> StreamReader<'r> {
     #[must_use]
     pub fn losses(&self) -> &[Lost] {
         &self.losses
+    }
+
+    /// How many of the records that were read so far are truncated.
+    #[must_use]
+    pub const fn truncated(&self) -> u64 {
+        self.truncated
+    }
+
+    /// How many bytes are missing of the last truncated record.
+    pub(crate) const fn missing_bytes(&self) -> u64 {
+        self.missing_bytes
     }
 
     /// What is missing between the record before the last one that was read and that one, or behind the last record of all;
@@ -260,6 +281,7 @@ impl<'r> StreamReader<'r> {
         }
         let place = BlockPlace { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
         self.of_columns = memory;
+        self.is_marked = false;
         (self.at, self.ticks, self.in_block) = (0, last_ticks, block.header.records);
         self.next_block += 1;
         self.ordinal += columns.records() as u64;
@@ -303,17 +325,24 @@ impl<'r> StreamReader<'r> {
                     let lost = if id == ID_LOST { Lost::decode(raw.body) } else { None };
                     self.at += records.offset();
                     self.ticks = ticks;
-                    self.in_block += 1;
                     if let Some(lost) = lost {
-                        self.note(&lost);
+                        self.is_marked = lost.is_truncation();
+                        if self.is_marked {
+                            self.missing_bytes = lost.bytes;
+                        } else {
+                            self.note(&lost);
+                        }
                         continue;
                     }
+                    self.in_block += 1;
+                    let truncated = std::mem::take(&mut self.is_marked);
+                    self.truncated += u64::from(truncated);
                     let ordinal = self.ordinal;
                     self.ordinal += 1;
                     let start = self.at - length;
                     #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 2^24 bytes")]
                     let (start, length) = (start as u32, length as u32);
-                    return Ok(Some(Place { id, ticks: LocalTicks(ticks), site, ordinal, start, length }));
+                    return Ok(Some(Place { id, ticks: LocalTicks(ticks), site, ordinal, start, length, truncated }));
                 }
                 Some(Err(_)) if self.piece.is_some() => {
                     self.long_piece = self.payload.len().saturating_mul(2);
@@ -346,7 +375,9 @@ impl<'r> StreamReader<'r> {
         self.in_block += 1;
         let ordinal = self.ordinal;
         self.ordinal += 1;
-        Some(Place { id, ticks: LocalTicks(self.ticks), site, ordinal, start, length: length - skip })
+        let ticks = LocalTicks(self.ticks);
+        // Only what varies in size can be truncated.
+        Some(Place { id, ticks, site, ordinal, start, length: length - skip, truncated: false })
     }
 
     /// The bytes of a record of the current block.
@@ -360,6 +391,7 @@ impl<'r> StreamReader<'r> {
     }
 
     fn give_up_block(&mut self, why: FormatError) {
+        self.is_marked = false;
         let block = &self.stream.blocks[self.next_block - 1];
         let bytes = (self.payload.len() - self.at) as u64;
         let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
@@ -408,6 +440,7 @@ impl<'r> StreamReader<'r> {
         };
         let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
         if is_gap(before, block) {
+            self.is_marked = false;
             // Nobody knows how many records a lost block had.
             let first = if before.is_some() { self.ticks } else { block.header.first_ticks };
             self.miss_damaged(0, first, block.header.first_ticks);
@@ -435,6 +468,7 @@ impl<'r> StreamReader<'r> {
                 None => self.set_piece(&payload, 0),
             },
             Err(why) => {
+                self.is_marked = false;
                 self.damage.push(Damage { offset: block.payload_offset, bytes: filled as u64, why });
                 self.damaged_records += u64::from(block.header.records);
                 self.miss_damaged(block.header.records.into(), block.header.first_ticks, block.header.last_ticks);
@@ -456,7 +490,8 @@ pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
 impl Place {
     /// Stands for what is missing in front of the record with this position: the bytes of a `lost` record alone.
     pub(crate) const fn of_gap(ticks: u64, ordinal: u64) -> Self {
-        Self { id: ID_LOST, ticks: LocalTicks(ticks), site: 0, ordinal, start: 0, length: Lost::BYTES as u32 }
+        let (ticks, length) = (LocalTicks(ticks), Lost::BYTES as u32);
+        Self { id: ID_LOST, ticks, site: 0, ordinal, start: 0, length, truncated: false }
     }
 
     /// A record whose fields are so many bytes, which are kept alone.

@@ -1,4 +1,4 @@
-! Long variable arrays: what is larger than a block is dropped and counted.
+! Long variable arrays: records that are larger than a slot are truncated.
 program drive
   use, intrinsic :: iso_c_binding, only: c_double, c_int8_t
   use counted_long_trace

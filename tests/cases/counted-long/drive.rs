@@ -1,4 +1,4 @@
-//! Long variable arrays: what is larger than a block is dropped and counted.
+//! Long variable arrays: records that are larger than a slot are truncated.
 
 tracer_rt::events!("cases/counted-long/spec.tumit");
 

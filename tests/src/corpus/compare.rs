@@ -115,7 +115,8 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     let lost =
         file.lost.iter().fold((0, 0, 0), |sum, lost| (sum.0 + lost.count, sum.1 + lost.bytes, sum.2 | lost.cause));
     let (written, dropped) = file.totals();
-    let end = format!("{written} records written, {dropped} dropped");
+    let truncated = if file.truncated > 0 { format!(", {} truncated", file.truncated) } else { String::new() };
+    let end = format!("{written} records written, {dropped} dropped{truncated}");
     let _ = writeln!(listing, "  {end}");
     essence.push(format!("{end}; told as lost: {} records, {} bytes, causes {:#x}", lost.0, lost.1, lost.2));
 }

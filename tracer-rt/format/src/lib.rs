@@ -64,6 +64,8 @@ pub mod cause {
     pub const OVERWRITTEN: u32 = 16;
     /// They are damaged or missing in the file of which this one was made.
     pub const DAMAGED: u32 = 32;
+    /// No record is missing: the record that follows is truncated.
+    pub const TRUNCATED: u32 = 64;
 }
 
 /// Which clock a process read.

@@ -2,7 +2,7 @@
 
 use crate::block::{FormatError, u32_at, u64_at};
 use crate::schema::{Field, FieldType, RecordType, Scalar};
-use crate::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use crate::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES, cause};
 
 /// A record, not yet looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,18 @@ impl Lost {
         }
         bytes[32..].copy_from_slice(&self.cause.to_le_bytes());
         bytes
+    }
+
+    /// The mark in front of a record of this date that is so many bytes shorter than the program asked for.
+    #[must_use]
+    pub const fn of_truncated(bytes: u64, ticks: u64) -> Self {
+        Self { count: 0, bytes, first_ticks: ticks, last_ticks: ticks, cause: cause::TRUNCATED }
+    }
+
+    /// Whether this is the mark in front of a truncated record. No record is missing there.
+    #[must_use]
+    pub const fn is_truncation(&self) -> bool {
+        self.count == 0 && self.cause == cause::TRUNCATED
     }
 
     /// Reads a body of [`Lost::BYTES`].
@@ -306,5 +318,6 @@ mod tests {
     fn lost_round_trip() {
         let lost = Lost { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
         assert_eq!(Lost::decode(&lost.encode()), Some(lost));
+        assert!(!lost.is_truncation() && Lost::of_truncated(7, 8).is_truncation());
     }
 }

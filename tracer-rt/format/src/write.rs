@@ -50,6 +50,16 @@ struct OutStream {
     first: u64,
     last: u64,
     bytes: Vec<u8>,
+    /// The mark of the next record.
+    mark: Option<Vec<u8>>,
+}
+
+impl OutStream {
+    fn put(&mut self, id: u16, delta: u32, body: &[u8]) {
+        self.bytes.extend_from_slice(&id.to_le_bytes());
+        self.bytes.extend_from_slice(&delta.to_le_bytes());
+        self.bytes.extend_from_slice(body);
+    }
 }
 
 /// The names of a file, and their numbers.
@@ -252,7 +262,8 @@ impl<W: Write> FileWriter<W> {
         self.block(BlockKind::Stream, stream, 1, &tags)
     }
 
-    /// Adds a record to a stream; `body` is what stands behind id and delta.
+    /// Adds a record to a stream; `body` is what stands behind id and delta. The mark of a truncated record is written with the next
+    /// record of the stream, in one block.
     ///
     /// # Errors
     /// What `out` says, or that the record is larger than a block.
@@ -262,6 +273,12 @@ impl<W: Write> FileWriter<W> {
             return Err(too_large(body.len()));
         }
         let lost = id == ID_LOST;
+        if lost && Lost::decode(body).is_some_and(|lost| lost.is_truncation()) {
+            self.streams.entry(stream).or_default().mark = Some(body.to_vec());
+            return Ok(());
+        }
+        let mark = self.streams.get_mut(&stream).and_then(|stream| stream.mark.take());
+        let need = need + mark.as_ref().map_or(0, |mark| RECORD_HEAD_BYTES + mark.len());
         let current = self.streams.entry(stream).or_default();
         match self.slice {
             None if !current.bytes.is_empty() && (lost || current.bytes.len() + need > BLOCK_BYTES) => {
@@ -288,9 +305,10 @@ impl<W: Write> FileWriter<W> {
             0
         });
         current.last = ticks;
-        current.bytes.extend_from_slice(&id.to_le_bytes());
-        current.bytes.extend_from_slice(&delta.to_le_bytes());
-        current.bytes.extend_from_slice(body);
+        if let Some(mark) = &mark {
+            current.put(ID_LOST, delta, mark);
+        }
+        current.put(id, if mark.is_some() { 0 } else { delta }, body);
         if !lost {
             current.records += 1;
             current.written += 1;

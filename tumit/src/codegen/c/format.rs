@@ -64,6 +64,7 @@ fn numbers() -> [(&'static str, u64); 82] {
         ("CLOCK_MONOTONIC", ClockKind::Monotonic as u64),
         ("CLOCK_USER", ClockKind::User as u64),
         ("CAUSE_NO_BUFFER", u64::from(cause::NO_BUFFER)),
+        ("CAUSE_TRUNCATED", u64::from(cause::TRUNCATED)),
         ("CAUSE_OVERSIZE", u64::from(cause::OVERSIZE)),
         ("CAUSE_NESTED", u64::from(cause::NESTED)),
         ("CAUSE_WRITE_FAILED", u64::from(cause::WRITE_FAILED)),

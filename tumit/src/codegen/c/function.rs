@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tracer_format::RECORD_HEAD_BYTES;
-use tracer_format::schema::{FieldType, Scalar};
+use tracer_format::schema::{FieldType, RecordType, Scalar};
 
 use super::types::Element;
 use super::{Header, Unsupported, comment, names, wrap};
@@ -25,8 +25,17 @@ struct Field {
     before: Option<String>,
     /// Bytes when they vary: an expression in C.
     bytes: Option<String>,
+    /// A statement that lets the count of a record that is too long fit `tumit1_most` bytes.
+    cut: Option<String>,
     /// Statements that write the bytes.
     put: Vec<String>,
+}
+
+impl Field {
+    /// One whose size does not vary.
+    const fn fixed(put: Vec<String>) -> Self {
+        Self { before: None, bytes: None, cut: None, put }
+    }
 }
 
 impl Signature {
@@ -62,6 +71,7 @@ impl Signature {
                 Field {
                     before: Some(format!("size_t {count} = tumit1_text_bytes({text});")),
                     bytes: Some(count.clone()),
+                    cut: Some(format!("{count} = tumit1_fit_text({text}, {count}, tumit1_most);")),
                     put: vec![put_count, put_bytes(&text, &count)],
                 }
             }
@@ -71,16 +81,17 @@ impl Signature {
                 Field {
                     before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(count.clone()),
+                    cut: Some(cut_count(&count, 1)),
                     put: vec![put_count, put_bytes(&bytes, &count)],
                 }
             }
             FieldType::One(_) => {
                 let value = self.declare(&element.c, name);
-                Field { before: None, bytes: None, put: vec![format!("tumit1_p = {};", put_one(&element, &value))] }
+                Field::fixed(vec![format!("tumit1_p = {};", put_one(&element, &value))])
             }
             FieldType::Fixed(_, length) => {
                 let array = self.declare(&pointer_to(&element.c), name);
-                Field { before: None, bytes: None, put: put_all(&element, scalar, &array, &format!("{length}u")) }
+                Field::fixed(put_all(&element, scalar, &array, &format!("{length}u")))
             }
             FieldType::Variable(_) => {
                 let array = self.declare(&pointer_to(&element.c), name);
@@ -90,6 +101,7 @@ impl Signature {
                 Field {
                     before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(times(scalar, &count)),
+                    cut: Some(cut_count(&count, scalar.bytes().unwrap_or(1))),
                     put,
                 }
             }
@@ -109,6 +121,7 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, index: usize) -> Resu
     if located {
         declared.insert(0, "struct tumit1_site *tumit1_at".into());
     }
+    cut(out, header, index, &signature);
     out.push('\n');
     about(out, record);
     if declared.is_empty() {
@@ -150,40 +163,97 @@ fn body(out: &mut String, header: &Header<'_>, index: usize, signature: &Signatu
     let layout = &header.spec.records[index].layout;
     let level = header.names.levels.get(header.spec.records[index].level.index()).map_or("", String::as_str);
     let on = header.names.on(level);
-    let fixed: usize = layout.fields.iter().filter_map(|field| field.ty.bytes()).sum();
-    let counts = 2 * layout.fields.iter().filter(|field| field.ty.bytes().is_none()).count();
-    let bytes = RECORD_HEAD_BYTES + usize::from(layout.located) * 4 + fixed + counts;
+    let varying = varying_bytes(layout);
+    let bytes = varying.unwrap_or_else(|| constant_bytes(layout));
     if u32::try_from(bytes).is_err() {
         return Err(Unsupported { reason: format!("`{}` is larger than any block", layout.name) });
     }
-    let mut depth = 4;
     out.push_str("    struct tumit1_place tumit1_to;\n");
-    if counts == 0 {
+    if varying.is_none() {
         let _ = writeln!(out, "    unsigned char *tumit1_p = tumit1_try({on}, {index}u, {bytes}u, &tumit1_to);");
-    } else {
-        let _ = write!(out, "    uint32_t tumit1_on = {on};\n    if (tumit1_on != 0) {{\n");
-        for line in signature.fields.iter().filter_map(|field| field.before.as_ref()) {
-            let _ = writeln!(out, "        {line}");
-        }
-        let head = format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_on + {index}u, ");
-        let mut sizes = vec![format!("{bytes}u")];
-        sizes.extend(signature.fields.iter().filter_map(|field| field.bytes.clone()));
-        out.push_str(&wrap(&head, &sizes, " +", &format!("\n{}", " ".repeat(12)), ", &tumit1_to);\n"));
-        depth = 8;
+        put(out, signature, layout.located, 4);
+        return Ok(());
     }
+    let _ = write!(out, "    uint32_t tumit1_on = {on};\n    if (tumit1_on != 0) {{\n");
+    for line in signature.fields.iter().filter_map(|field| field.before.as_ref()) {
+        let _ = writeln!(out, "        {line}");
+    }
+    let head = format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_on + (TUMIT1_CUTTABLE + {index}u), ");
+    let next = format!("\n{}", " ".repeat(12));
+    out.push_str(&wrap(&head, &sizes(signature, bytes), " +", &next, ", &tumit1_to);\n"));
+    put(out, signature, layout.located, 8);
+    let mut given = vec!["tumit1_on".to_owned(), "tumit1_limit(&tumit1_to)".to_owned()];
+    given.extend(layout.located.then(|| "tumit1_at".to_owned()));
+    given.extend(signature.names.iter().cloned());
+    out.truncate(out.trim_end_matches("\n").len());
+    out.push_str(" else if (tumit1_limit(&tumit1_to) != 0) {\n");
+    let head = format!("            tumit1_cut_{}(", header.names.functions[index]);
+    out.push_str(&wrap(&head, &given, ",", &format!("\n{}", " ".repeat(16)), ");\n        }\n    }\n"));
+    Ok(())
+}
+
+/// The size of a record whose size varies: constants, and what each counted field adds.
+fn sizes(signature: &Signature, bytes: usize) -> Vec<String> {
+    let counted = signature.fields.iter().filter_map(|field| field.bytes.clone());
+    std::iter::once(format!("{bytes}u")).chain(counted).collect()
+}
+
+/// The function for a record that is too long. It stands apart, so that the counts of all other records stay as the compiler knows them.
+fn cut(out: &mut String, header: &Header<'_>, index: usize, signature: &Signature) {
+    let layout = &header.spec.records[index].layout;
+    let Some(bytes) = varying_bytes(layout) else { return };
+    let next = |depth: usize| format!("\n{}", " ".repeat(depth));
+    let mut declared = vec!["uint32_t tumit1_on".to_owned(), "uint64_t tumit1_limited".to_owned()];
+    declared.extend(layout.located.then(|| "struct tumit1_site *tumit1_at".to_owned()));
+    declared.extend(signature.declared.iter().cloned());
+    let head = format!("\nTUMIT1_COLD void tumit1_cut_{}(", header.names.functions[index]);
+    out.push_str(&wrap(&head, &declared, ",", &next(8), ") {\n"));
+    out.push_str("    struct tumit1_place tumit1_to;\n");
+    for line in signature.fields.iter().filter_map(|field| field.before.as_ref()) {
+        let _ = writeln!(out, "    {line}");
+    }
+    let sizes = sizes(signature, bytes);
+    let count = sizes.len() - 1;
+    out.push_str(&wrap(&format!("    const size_t tumit1_sizes[{count}] = {{"), &sizes[1..], ",", &next(8), "};\n"));
+    let fit = format!("tumit1_fit(&tumit1_to, tumit1_limited, {bytes}u, tumit1_sizes, {count}u)");
+    let _ = writeln!(out, "    const size_t tumit1_most = {fit};\n    unsigned char *tumit1_p;");
+    for line in signature.fields.iter().filter_map(|field| field.cut.as_ref()) {
+        let _ = writeln!(out, "    {line}");
+    }
+    let head = format!("    tumit1_p = tumit1_begin_cut(tumit1_on + {index}u, ");
+    out.push_str(&wrap(&head, &sizes, " +", &next(8), ", &tumit1_to);\n"));
+    put(out, signature, layout.located, 4);
+    out.push_str("}\n");
+}
+
+/// Bytes of a record with counted fields, without what these hold; `None` where it has none.
+fn varying_bytes(layout: &RecordType) -> Option<usize> {
+    let counts = 2 * layout.fields.iter().filter(|field| field.ty.bytes().is_none()).count();
+    (counts > 0).then(|| constant_bytes(layout) + counts)
+}
+
+/// Bytes of all that has one size in a record.
+fn constant_bytes(layout: &RecordType) -> usize {
+    let fixed: usize = layout.fields.iter().filter_map(|field| field.ty.bytes()).sum();
+    RECORD_HEAD_BYTES + usize::from(layout.located) * 4 + fixed
+}
+
+/// Writes the fields of a record that has begun, and publishes it.
+fn put(out: &mut String, signature: &Signature, located: bool, depth: usize) {
     let indent = " ".repeat(depth);
     let _ = writeln!(out, "{indent}if (tumit1_p != NULL) {{");
-    if layout.located {
+    if located {
         let _ = writeln!(out, "{indent}    tumit1_p = tumit1_put_u32(tumit1_p, tumit1_site_id(tumit1_at));");
     }
     for line in signature.fields.iter().flat_map(|field| &field.put) {
         let _ = writeln!(out, "{indent}    {line}");
     }
     let _ = writeln!(out, "{indent}    tumit1_end(&tumit1_to);\n{indent}}}");
-    if counts != 0 {
-        out.push_str("    }\n");
-    }
-    Ok(())
+}
+
+/// So many elements of `each` bytes as may be kept.
+fn cut_count(count: &str, each: usize) -> String {
+    format!("{count} = tumit1_fit_count({count}, {each}u, tumit1_most);")
 }
 
 /// `const T *`, for pointers `T const *`.

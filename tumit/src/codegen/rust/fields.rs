@@ -51,7 +51,7 @@ pub(super) fn kept(spec: &Spec, record: &Record) -> (TokenStream, TokenStream) {
         let value = value(&name, field.ty);
         let one = |scalar| scalar_type(spec, scalar);
         match field.ty {
-            FieldType::One(Scalar::String) => (quote!(__rt::KeptBytes::new(#name.as_bytes())), quote!(__rt::KeptBytes)),
+            FieldType::One(Scalar::String) => (quote!(__rt::KeptText::new(#name.as_bytes())), quote!(__rt::KeptText)),
             FieldType::One(Scalar::Bytes) => (quote!(__rt::KeptBytes::new(#name)), quote!(__rt::KeptBytes)),
             FieldType::One(scalar @ Scalar::Enum { .. }) => {
                 let ty = one(scalar);
@@ -173,7 +173,7 @@ fn value(name: &proc_macro2::Ident, ty: FieldType) -> TokenStream {
         FieldType::One(Scalar::Enum { .. }) => quote!(__rt::Choice(#name)),
         FieldType::One(Scalar::Interned) => quote!(::tracer_rt::Intern::intern(#name)),
         FieldType::One(Scalar::Pointer) => quote!(::core::convert::Into::<::tracer_rt::Pointer>::into(#name)),
-        FieldType::One(Scalar::String) => quote!(__rt::Counted(#name.as_bytes())),
+        FieldType::One(Scalar::String) => quote!(__rt::Text(#name.as_bytes())),
         FieldType::One(Scalar::Bytes) => quote!(__rt::Counted(#name)),
         FieldType::One(_) => quote!(#name),
         FieldType::Fixed(Scalar::Enum { .. }, _) => quote!(#name.map(__rt::Choice)),

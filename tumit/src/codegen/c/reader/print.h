@@ -267,7 +267,11 @@ TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, si
     size_t *offsets;
     uint32_t k;
     if (type == NULL) {
-        fprintf(out, "(%llu records lost)", (unsigned long long)head->lost.count);
+        if (head->lost.count == 0 && head->lost.cause == TUMIT1R_CAUSE_TRUNCATED) {
+            fprintf(out, "(the next record is truncated: %llu bytes are missing)", (unsigned long long)head->lost.bytes);
+        } else {
+            fprintf(out, "(%llu records lost)", (unsigned long long)head->lost.count);
+        }
         return;
     }
     tumit1r_print_name(out, head, type->name, type->count > 0, width);

@@ -2,12 +2,15 @@
 
 /* The end block. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
-    unsigned char block_[TUMIT1_HEADER_BYTES + 80];
+    unsigned char block_[TUMIT1_HEADER_BYTES + 96];
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_sink.written_);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_DROPPED, dropped_);
     if (tumit1_session.repeated_ != 0) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_DATES_REPEATED, tumit1_session.repeated_);
+    }
+    if (tumit1_session.truncated_ != 0) {
+        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_TRUNCATED, tumit1_session.truncated_);
     }
     if (tumit1_clock.latest_ >> 32 != 0 && !tumit1_clock.wide_) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_WRAPS, tumit1_clock.latest_ >> 32);

@@ -58,7 +58,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
         s_->state_ = TUMIT1_CLOSED;
     }
     s_->alive_ = s_->streams_ = s_->waiting_ = s_->sleeps_ = s_->stuck_ = 0;
-    s_->repeated_ = s_->dropped_ = s_->early_.count_ = s_->early_.bytes_ = 0;
+    s_->truncated_ = s_->repeated_ = s_->dropped_ = s_->early_.count_ = s_->early_.bytes_ = 0;
     s_->warned_ = s_->helper_ = s_->stop_ = s_->join_ = s_->main_gone_ = s_->tells_ = 0;
     tumit1_sink.written_ = tumit1_sink.blocks_ = tumit1_sink.latest_ = 0;
     tumit1_sink.file_ = s_->pool_.file_ = -1;

@@ -8,6 +8,7 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_ON 0x40000000u
 #define TUMIT1_RING 0x80000000u
 #define TUMIT1_BUSY 0x7FFFFFFFu
+#define TUMIT1_CUTTABLE 0x10000u /* beside an id: the record has texts or counted arrays, which can be truncated */
 
 #define TUMIT1_SLOT 65536u         /* bytes of a slot, the unit in which threads hand over their records */
 #define TUMIT1_SLOT_HEAD 64u       /* of these: its head; then the payload */
@@ -69,13 +70,14 @@ struct tumit1_cursor {
     unsigned char waited_why_;
 };
 
-/* A slot with room for a record, NULL when it is dropped, and the record's date. */
+/* A slot with room for a record, and the record's date. Without a slot: 0 when the record is dropped, else the bytes to which it is to be
+ * truncated, with its mark. */
 struct tumit1_room {
     struct tumit1_slot *slot_;
     uint64_t now_;
 };
 
-/* Where a record goes, the slot's state when it is whole, and its date. */
+/* Where a record goes, the slot's state when it is whole, and its date. Without a slot: `state_` is the room's `now_`. */
 struct tumit1_place {
     struct tumit1_slot *slot_;
     uint64_t state_;
@@ -89,6 +91,9 @@ extern TUMIT1_SHARED uint64_t tumit1_tasks;
 
 TUMIT1_CALL struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_);
 TUMIT1_CALL struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_);
+TUMIT1_CALL size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, const size_t *sizes_, size_t count_);
+TUMIT1_CALL size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t most_);
+TUMIT1_CALL unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place *to_);
 TUMIT1_CALL uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_);
 TUMIT1_CALL uint64_t tumit1_now_slow(void);
 TUMIT1_CALL uint32_t tumit1_intern(const char *text_);

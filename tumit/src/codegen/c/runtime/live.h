@@ -110,6 +110,15 @@ TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
     }
 }
 
+/* Counts a truncated record, in the live file, too. Without the lock. */
+TUMIT1_SLOW(void tumit1_count_truncated(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    __atomic_fetch_add(&tumit1_session.truncated_, 1u, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&pool_->live_, __ATOMIC_ACQUIRE)) {
+        __atomic_fetch_add((uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_TRUNCATED), 1u, __ATOMIC_RELAXED);
+    }
+}
+
 /* Notes in the live file that the process ended in order: where the file cannot take all, the live file stays. */
 TUMIT1_SLOW(void tumit1_note_process_end(uint64_t end_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;

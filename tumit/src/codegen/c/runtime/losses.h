@@ -59,6 +59,11 @@ TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_lost *from_, unsigned c
     return tumit1_put_u32(p_, __atomic_exchange_n(&from_->cause_, 0u, __ATOMIC_RELAXED));
 }
 
+/* Whether a payload begins with an account of what is missing, and not with the mark of a truncated record. */
+TUMIT1_SLOW(int tumit1_tells_loss(const unsigned char *p_)) {
+    return tumit1_get_u16(p_) == TUMIT1_ID_LOST && tumit1_get_u64(p_ + TUMIT1_RECORD_HEAD_BYTES) != 0;
+}
+
 /* An account that was in a block which could not be written, or in a slot that is no more, is told again. `dropped_` has it already. */
 TUMIT1_SLOW(void tumit1_tell_again(struct tumit1_lost *to_, const unsigned char *p_)) {
     uint64_t none_ = 0;

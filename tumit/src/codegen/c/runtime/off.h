@@ -64,6 +64,7 @@ TUMIT1_HOT int tumit1_sync_point(struct tumit1_link *link_) {
 #endif
 
 /* What recording functions call: nothing comes of it, and no code either. */
+#define TUMIT1_CUTTABLE 0u
 struct tumit1_place {
     int none_;
 };
@@ -75,6 +76,33 @@ TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes
     return NULL;
 }
 TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
+    return tumit1_try(0, id_, bytes_, to_);
+}
+TUMIT1_HOT uint64_t tumit1_limit(const struct tumit1_place *to_) {
+    (void)to_;
+    return 0;
+}
+TUMIT1_HOT size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, const size_t *sizes_, size_t count_) {
+    (void)to_;
+    (void)limit_;
+    (void)fixed_;
+    (void)sizes_;
+    (void)count_;
+    return 0;
+}
+TUMIT1_HOT size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t most_) {
+    (void)text_;
+    (void)bytes_;
+    (void)most_;
+    return 0;
+}
+TUMIT1_HOT size_t tumit1_fit_count(size_t count_, size_t each_, size_t most_) {
+    (void)count_;
+    (void)each_;
+    (void)most_;
+    return 0;
+}
+TUMIT1_HOT unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
     return tumit1_try(0, id_, bytes_, to_);
 }
 TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) { (void)to_; }

@@ -47,6 +47,8 @@
 #define TUMIT1_WORK(...)                                                  \
     extern TUMIT1_WEAK TUMIT1_PLAIN __attribute__((__noinline__)) __VA_ARGS__; \
     __VA_ARGS__
+/* The rare half of a recording function. */
+#define TUMIT1_COLD static TUMIT1_PLAIN __attribute__((__noinline__, __cold__, __unused__))
 #define TUMIT1_UNUSED __attribute__((__unused__))
 #define TUMIT1_HOT static __inline__ TUMIT1_PLAIN __attribute__((__always_inline__, __unused__))
 /* Runs before `main`, and before the constructors of C++. */

@@ -174,7 +174,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_some(const struct tumit1_thread *t_, size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
-    if (bytes_ > TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_LOST_BYTES) {
+    if (bytes_ > TUMIT1_MAX_PART_RECORD) {
         return tumit1_take_slot();
     }
     if (tumit1_session.alive_ > pool_->slots_ / 2 || (!t_->fed_ && pool_->available_ < pool_->slots_ - pool_->slots_ / 4)) {

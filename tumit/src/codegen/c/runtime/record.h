@@ -59,7 +59,7 @@ TUMIT1_HOT uint64_t tumit1_new_task(void) { return __atomic_add_fetch(&tumit1_ta
 #define TUMIT1_MINE slot_
 #endif
 
-/* Begins a record of `bytes_` in all. Returns where its fields go, or NULL when it is dropped. One compare finds a full
+/* Begins a record of `bytes_` in all. Returns where its fields go, or NULL when it is dropped or too long. One compare finds a full
  * slot, a thread's first record and a recorder that has ended alike; another one a thread that is inside the recorder, and levels that
  * overwrite. */
 TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
@@ -70,6 +70,7 @@ TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit
     if (TUMIT1_UNLIKELY((int32_t)TUMIT1_OWN(c_->busy_) > (int32_t)id_)) {
         struct tumit1_room room_ = tumit1_find_elsewhere(id_, bytes_);
         if (room_.slot_ == NULL) {
+            to_->state_ = room_.now_;
             return NULL;
         }
         slot_ = room_.slot_;
@@ -86,6 +87,7 @@ TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit
             if (room_.slot_ == NULL) {
                 __atomic_signal_fence(__ATOMIC_SEQ_CST);
                 TUMIT1_SET(c_->busy_, 0u);
+                to_->state_ = room_.now_;
                 return NULL;
             }
             slot_ = room_.slot_;
@@ -128,12 +130,76 @@ TUMIT1_HOT uint32_t tumit1_site_id(struct tumit1_site *site_) {
     return TUMIT1_LIKELY(id_ != 0) ? id_ : tumit1_site_new(site_);
 }
 
-/* A count, as far as sizes are computed from it. One that does not fit its 16 bits is larger than a block: the record is
- * dropped, and its true size is told. */
+/* The bytes to which a record that did not begin is to be truncated; 0 when it is dropped. */
+TUMIT1_HOT uint64_t tumit1_limit(const struct tumit1_place *to_) { return to_->state_; }
+
+/* So many elements of `each_` bytes as `most_` bytes hold. */
+TUMIT1_HOT size_t tumit1_fit_count(size_t count_, size_t each_, size_t most_) {
+    return count_ < most_ / each_ ? count_ : most_ / each_;
+}
+
+/* A count, as far as sizes are computed from it. One that does not fit its 16 bits is larger than a slot: the record is
+ * truncated, and the mark tells how much is missing. */
 TUMIT1_HOT size_t tumit1_count(size_t count_) { return count_ < 0xFFFFFFFu ? count_ : 0xFFFFFFFu; }
 
 /* Bytes of a text. */
 TUMIT1_HOT size_t tumit1_text_bytes(const char *text_) { return text_ == NULL ? 0 : tumit1_count(strlen(text_)); }
+
+#ifndef TUMIT_EXTERN
+/* The most bytes that each counted field of a record that is too long may keep: the longest ones are cut, to one length. The record has
+ * `fixed_` bytes without these fields' `sizes_`. */
+size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, const size_t *sizes_, size_t count_) {
+    size_t fits_ = 0, exceeds_ = 65536, i_;
+    to_->now_ = fixed_;
+    for (i_ = 0; i_ < count_; i_++) {
+        to_->now_ += sizes_[i_];
+    }
+    while (exceeds_ - fits_ > 1) {
+        const size_t middle_ = fits_ + (exceeds_ - fits_) / 2;
+        uint64_t bytes_ = fixed_ + TUMIT1_LOST_BYTES;
+        for (i_ = 0; i_ < count_; i_++) {
+            bytes_ += sizes_[i_] < middle_ ? sizes_[i_] : middle_;
+        }
+        if (bytes_ <= limit_) {
+            fits_ = middle_;
+        } else {
+            exceeds_ = middle_;
+        }
+    }
+    return fits_;
+}
+
+/* Bytes of a text, at most so many, in whole characters. */
+size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t most_) {
+    size_t back_ = 0;
+    if (bytes_ <= most_) {
+        return bytes_;
+    }
+    while (back_ < 3 && back_ < most_ && ((unsigned char)text_[most_ - back_] & 0xC0u) == 0x80u) {
+        back_++;
+    }
+    /* Where no character begins, it is no UTF-8. */
+    return ((unsigned char)text_[most_ - back_] & 0xC0u) == 0x80u ? most_ : most_ - back_;
+}
+
+/* Begins a record that is truncated to `bytes_`: behind its mark, which is published with it. */
+unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
+    const uint64_t missing_ = to_->now_ - bytes_;
+    unsigned char *p_ = tumit1_begin(id_, bytes_ + TUMIT1_LOST_BYTES, to_);
+    if (p_ != NULL) {
+        (void)tumit1_put_u16(p_ - TUMIT1_RECORD_HEAD_BYTES, TUMIT1_ID_LOST); /* with the delta that the record had */
+        p_ = tumit1_put_u64(p_, 0);
+        p_ = tumit1_put_u64(p_, missing_);
+        p_ = tumit1_put_u64(p_, to_->now_);
+        p_ = tumit1_put_u64(p_, to_->now_);
+        p_ = tumit1_put_u32(p_, TUMIT1_CAUSE_TRUNCATED);
+        p_ = tumit1_put_u16(p_, (uint16_t)id_);
+        p_ = tumit1_put_u32(p_, 0);
+        tumit1_count_truncated();
+    }
+    return p_;
+}
+#endif
 
 #ifdef TUMIT_CLOCK
 #ifndef TUMIT_CLOCK_HZ

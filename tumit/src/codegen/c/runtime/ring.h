@@ -93,7 +93,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
     first_ = (uint32_t)done_ == 0 ? slot_->first_ : slot_->flushed_last_;
     last_ = __atomic_load_n(&slot_->last_, __ATOMIC_RELAXED);
     bytes_ = (uint32_t)state_ - (uint32_t)done_;
-    if ((uint32_t)done_ == 0 && tumit1_get_u16(tumit1_payload(slot_)) == TUMIT1_ID_LOST) {
+    if ((uint32_t)done_ == 0 && tumit1_tells_loss(tumit1_payload(slot_))) {
         tumit1_tell_again(&t_->lost_, tumit1_payload(slot_));
         bytes_ -= TUMIT1_LOST_BYTES;
     }
@@ -115,7 +115,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
  * of the memory. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_ring(const struct tumit1_thread *t_, size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    const int fits_part_ = bytes_ <= TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_LOST_BYTES;
+    const int fits_part_ = bytes_ <= TUMIT1_MAX_PART_RECORD;
     struct tumit1_slot *slot_ = pool_->ring_bytes_ < (uint64_t)(pool_->slots_ + 1) / 2 * TUMIT1_SLOT ? tumit1_take_some(t_, bytes_) : NULL;
     while (slot_ == NULL && (slot_ = tumit1_overwrite()) != NULL) {
         const int part_ = tumit1_slot_bytes(slot_) != TUMIT1_SLOT;

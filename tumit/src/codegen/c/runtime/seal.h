@@ -115,7 +115,7 @@ TUMIT1_SLOW(int tumit1_append_piece(const struct tumit1_piece *piece_, int raw_)
 TUMIT1_SLOW(void tumit1_give_up(const struct tumit1_piece *piece_)) {
     struct tumit1_thread *t_ = piece_->thread_;
     t_->failed_++;
-    if (tumit1_get_u16(piece_->payload_) == TUMIT1_ID_LOST) {
+    if (tumit1_tells_loss(piece_->payload_)) {
         tumit1_tell_again(&t_->lost_, piece_->payload_);
     }
     if (piece_->records_ != 0) {

@@ -25,6 +25,7 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_MEMORY 16777216u   /* of all slots, unless TUMIT_MEMORY says otherwise */
 #define TUMIT1_LEAST_MEMORY 1048576u /* as little where the system gives no more */
 #define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_LOST_BYTES)
+#define TUMIT1_MAX_PART_RECORD (TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_LOST_BYTES)
 #define TUMIT1_PIECES (TUMIT1_SLOT / TUMIT1_PART) /* of a divided slot, the first of which is not used */
 #define TUMIT1_MAX_NAMES 65536u   /* strings, and as many source positions */
 #define TUMIT1_MAX_TEXT 4096u     /* bytes of an interned string; the rest is cut */
@@ -265,6 +266,7 @@ struct tumit1_session {
         int on_;
         char name_[64];
     } later_levels_[TUMIT1_LATER_LEVELS];
+    uint64_t truncated_;       /* records that were too long */
     uint64_t repeated_;        /* records that have the date of the one before, as the clock went back */
     struct tumit1_lost early_; /* of these: records of signal handlers for which recording could not begin */
     uint32_t streams_;

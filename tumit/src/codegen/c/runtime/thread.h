@@ -307,12 +307,17 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t i
     return NULL;
 }
 
-/* Finds room for a record of the calling thread's stream. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_)) {
+/* Finds room for a record of the calling thread's stream. `cut_`, of a record that can be truncated, gets the size for which there may be
+ * room when there is none for all of it. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_, uint64_t *cut_)) {
     struct tumit1_slot *slot_;
     int called_ = 0, why_ = -1;
     if (bytes_ > TUMIT1_MAX_RECORD) {
-        tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
+        if (cut_ != NULL) {
+            *cut_ = TUMIT1_MAX_RECORD;
+        } else {
+            tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
+        }
         return NULL;
     }
     slot_ = t_->slot_;
@@ -332,20 +337,23 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint3
     if (why_ >= 0 && slot_ != NULL && !t_->overwrites_ && tumit1_own_waited(why_)) {
         tumit1_point(0, NULL); /* its next record comes by here, and tells */
     }
-    if (slot_ == NULL) {
+    if (slot_ == NULL && cut_ != NULL && bytes_ > TUMIT1_MAX_PART_RECORD) {
+        *cut_ = TUMIT1_MAX_PART_RECORD;
+    } else if (slot_ == NULL) {
         tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
     }
     return slot_;
 }
 
 /* A record that finds no room where its thread writes: hands over the slot and takes another. Without room it is dropped, which is
- * counted. */
+ * counted, or is to be truncated. */
 struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_;
     const uint32_t before_ = tumit1_busy();
     const int ring_ = (id_ & TUMIT1_RING) != 0;
     struct tumit1_thread *t_ = ring_ ? c_->ring_thread_ : c_->thread_;
+    uint64_t cut_ = 0;
     room_.slot_ = NULL;
     room_.now_ = now_;
     if (c_->waited_until_ != 0 && !ring_) {
@@ -354,6 +362,7 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     if (t_ == NULL && tumit1_must_not_attach()) {
         tumit1_lose_early(bytes_);
         tumit1_idle(before_);
+        room_.now_ = 0;
         return room_;
     }
     if (t_ == NULL) {
@@ -366,11 +375,15 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
         tumit1_lose_stray();
         tumit1_point(ring_, NULL);
     } else {
-        room_.slot_ = tumit1_find_room(t_, id_ & 0xFFFFu, bytes_, room_.now_);
+        room_.slot_ = tumit1_find_room(t_, id_ & 0xFFFFu, bytes_, room_.now_, (id_ & TUMIT1_CUTTABLE) != 0 ? &cut_ : NULL);
     }
     tumit1_idle(before_);
     if ((ring_ ? c_->ring_thread_ : c_->thread_) == NULL) {
         room_.slot_ = NULL; /* a signal handler forked meanwhile, and this is the child: the record is the parent's */
+        cut_ = 0;
+    }
+    if (room_.slot_ == NULL) {
+        room_.now_ = cut_;
     }
     return room_;
 }
