@@ -496,7 +496,7 @@ impl Place {
 
     /// A record whose fields are so many bytes, which are kept alone.
     pub(crate) const fn detached((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
-        Self { id, ticks, site, ordinal, start: 0, length }
+        Self { id, ticks, site, ordinal, start: 0, length, truncated: false }
     }
 
     /// Whether it stands for what is missing.

@@ -180,7 +180,7 @@ fn encode(item: &Item, out: &mut Vec<u8>) {
     out.extend_from_slice(&place.site.to_le_bytes());
     out.extend_from_slice(&place.id.to_le_bytes());
     out.extend_from_slice(&rank.to_le_bytes());
-    out.push(only.is_some().into());
+    out.push(u8::from(only.is_some()) | u8::from(place.truncated) << 1);
     out.extend_from_slice(&only.unwrap_or(0).to_le_bytes());
     #[expect(clippy::cast_possible_truncation, reason = "records are shorter than 2^24 bytes")]
     out.extend_from_slice(&(body.len() as u32).to_le_bytes());
@@ -196,8 +196,9 @@ fn decode(bytes: &[u8]) -> Option<(Item, usize)> {
     let (due, time) = (word(0).cast_signed(), word(8).cast_signed());
     let length = half(43) as usize;
     let body = rest.get(..length)?;
-    let place = Place::detached((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
-    let only = (head[40] != 0).then(|| short(41));
+    let mut place = Place::detached((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
+    place.truncated = head[40] & 2 != 0;
+    let only = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
     Some((Item { date: due, due, time, only, rank: short(38), place, block }, HEAD + length))
 }
@@ -228,7 +229,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn item(due: i64, ordinal: u64, body: &[u8]) -> Item {
-        let place = Place::detached((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
+        let mut place = Place::detached((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
+        place.truncated = ordinal.is_multiple_of(3);
         let block = Some(Rc::new(body.to_vec()));
         Item { date: due, due, time: due + 1, only: ordinal.is_multiple_of(2).then_some(4), rank: 9, place, block }
     }
@@ -253,6 +255,7 @@ mod tests {
             let mut found = Vec::new();
             while let Ok(Some(item)) = spilled.pop() {
                 prop_assert_eq!((item.time, item.rank, item.place.site, item.place.id), (item.due + 1, 9, 5, 7));
+                prop_assert_eq!(item.place.truncated, item.place.ordinal.is_multiple_of(3));
                 prop_assert_eq!(item.only, item.place.ordinal.is_multiple_of(2).then_some(4));
                 let block = item.block.clone().unwrap_or_default();
                 found.push((item.due, item.place.ordinal, item.place.body(&block).to_vec()));

@@ -30,7 +30,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn numbers() -> [(&'static str, u64); 82] {
+fn numbers() -> [(&'static str, u64); 83] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
