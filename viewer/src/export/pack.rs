@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
-use resvg::tiny_skia::Pixmap;
+use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
 use super::ExportError;
 
@@ -58,7 +58,7 @@ pub(super) fn write(
         let all = band.pixels().chunks(width as usize);
         for pixels in all.take(range.end as usize).skip(range.start as usize) {
             line.clear();
-            let colors = pixels.iter().map(|pixel| pixel.demultiply());
+            let colors = pixels.iter().map(PremultipliedColorU8::demultiply);
             if is_opaque {
                 line.extend(colors.flat_map(|color| [color.red(), color.green(), color.blue()]));
             } else {
@@ -81,7 +81,7 @@ fn failure(error: EncodingError) -> ExportError {
 
 #[cfg(test)]
 mod tests {
-    use resvg::tiny_skia::{Color, PremultipliedColorU8};
+    use resvg::tiny_skia::Color;
 
     use super::*;
 
