@@ -86,7 +86,7 @@ impl Found {
     }
 }
 
-/// A simulation under way. One that gathers is made into a [`Store`] at its end.
+/// A simulation under way. One that gathers is made into a [`Store`](crate::store::Store) at its end.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Simulation<E = Gather> {
     name: String,
