@@ -344,3 +344,29 @@ int main(void) {
     let (plenty, scarce) = (convert("512"), convert("1"));
     assert!(plenty.lines().count() > 40_000 && plenty == scarce, "{} and {} bytes", plenty.len(), scarce.len());
 }
+
+/// The options of `pj_dump` for user fields and hierarchies give the same rows, in whatever order.
+#[test]
+fn user_fields_and_hierarchies_are_those_of_pj_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("x.paje");
+    fs::write(&trace, include_str!("../paje/user-fields.paje")).unwrap();
+    let sorted = |text: String| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let read = |name: &str| sorted(fs::read_to_string(folder.path().join(name)).unwrap());
+    let theirs = ["-l", "9", "-e", "1e300", "-u", "--entity-hierarchy=e.theirs", "--type-hierarchy=t.theirs", "x.paje"];
+    let theirs = sorted(succeed(Command::new("pj_dump").args(theirs).current_dir(folder.path())));
+    let ours = ["--entity-hierarchy", "e.ours", "--type-hierarchy", "t.ours"];
+    let args = [&["x.paje", "-o", "-", "--pj-dump", "--user-fields"], &ours[..]].concat();
+    let ours = convert(folder.path(), &args);
+    assert_eq!((ours.status.code(), told(&ours).as_str()), (Some(0), ""));
+    assert_eq!(sorted(String::from_utf8(ours.stdout).unwrap()), theirs);
+    assert_eq!(read("e.ours"), read("e.theirs"));
+    assert_eq!(read("t.ours"), read("t.theirs"));
+    // A table does not replace the trace.
+    let refused = convert(folder.path(), &["x.paje", "-o", "-", "--pj-dump", "--type-hierarchy", "x.paje"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+}

@@ -8,6 +8,7 @@ mod csv;
 mod details;
 mod early;
 mod frames;
+pub mod hierarchy;
 mod json;
 mod pj_dump;
 mod row;
@@ -39,6 +40,8 @@ pub enum Format {
     Json,
     /// The rows of `pj_dump -l 9 -e 1e300`.
     PjDump,
+    /// The same with the user's fields, as `pj_dump -u`.
+    PjDumpWithFields,
 }
 
 /// What was written.
@@ -84,10 +87,11 @@ fn write_out(path: &Path, options: &OpenOptions, format: Format, out: Out<'_>) -
     match format {
         Format::Csv => write_as(csv::Csv { start }, input, options, out),
         Format::Json => write_as(json::Json { start }, input, options, out),
-        Format::PjDump => {
+        Format::PjDump | Format::PjDumpWithFields => {
+            let user_fields = format == Format::PjDumpWithFields;
             let of_run = input.is_records(options);
             let options = OpenOptions { as_pj_dump: true, ..options.clone() };
-            write_as(pj_dump::PjDump { of_run }, input, &options, out)
+            write_as(pj_dump::PjDump { of_run, user_fields }, input, &options, out)
         }
     }
 }

@@ -6,6 +6,7 @@ use converter::digits::{seconds, signed, whole};
 use converter::paje::read::double_of_date;
 use converter::paje::write::text_of_name;
 
+use super::details::{Detail, FieldValue};
 use super::row::{Context, Form, Kind, Row, Value};
 use crate::rows::general;
 
@@ -14,10 +15,16 @@ use crate::rows::general;
 pub(super) struct PjDump {
     /// Whether names come from a run: they are those of its Pajé file, where not all signs can stand.
     pub(super) of_run: bool,
+    /// Whether rows end with the user's fields, as `pj_dump -u` prints them.
+    pub(super) user_fields: bool,
 }
 
 impl Form for PjDump {
     const IS_PEER: bool = true;
+
+    fn has_details(&self) -> bool {
+        self.user_fields
+    }
 
     fn name(&self, name: &str, out: &mut Vec<u8>) {
         if self.of_run {
@@ -27,7 +34,7 @@ impl Form for PjDump {
         }
     }
 
-    fn row(&self, row: &Row<'_>, _: Context<'_>, out: &mut Vec<u8>) {
+    fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(row.kind.name().as_bytes());
         for name in [row.container.name, row.ty] {
             out.extend_from_slice(b", ");
@@ -67,7 +74,23 @@ impl Form for PjDump {
                 out.extend_from_slice(text);
             }
         }
+        if let Some(detail) = row.detail.filter(|_| self.user_fields) {
+            fields(detail, context, out);
+        }
         out.push(b'\n');
+    }
+}
+
+/// The values of the user's fields, in the order of the trace. Names of files are none: `pj_dump` knows `File` and `Line`.
+fn fields(detail: &Detail, context: Context<'_>, out: &mut Vec<u8>) {
+    for field in &detail.fields {
+        out.extend_from_slice(b", ");
+        match field.value {
+            FieldValue::Text { from, to } => out.extend_from_slice(detail.text(from, to).as_bytes()),
+            FieldValue::Integer(number) => signed(number, out),
+            FieldValue::Float(number) => nine_decimals(number, out),
+            FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
+        }
     }
 }
 

@@ -100,6 +100,11 @@ pub(super) trait Form {
     /// Whether `pj_dump` is to be met digit by digit.
     const IS_PEER: bool = false;
 
+    /// Whether rows show the fields of the user.
+    fn has_details(&self) -> bool {
+        true
+    }
+
     /// Whether rows without details begin and end alike that are of one place.
     const HAS_FRAMES: bool = false;
 

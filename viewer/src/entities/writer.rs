@@ -240,7 +240,7 @@ impl<F: Form> Entities for Writer<'_, F> {
 
     fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
         // `pj_dump` shows them only when asked.
-        if F::IS_PEER { 0 } else { self.details.add(extra, source) }
+        if self.form.has_details() { self.details.add(extra, source) } else { 0 }
     }
 
     fn join(&mut self, start: u32, end: u32) -> u32 {

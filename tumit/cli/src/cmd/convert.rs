@@ -59,6 +59,18 @@ pub(crate) struct Args {
     #[arg(long)]
     pj_dump: bool,
 
+    /// Rows of --pj-dump end with the user's fields, as those of `pj_dump -u`
+    #[arg(long, requires = "pj_dump")]
+    user_fields: bool,
+
+    /// Writes which containers and types of entities belong to which, as `pj_dump --entity-hierarchy`
+    #[arg(long, value_name = "FILE", requires = "pj_dump")]
+    entity_hierarchy: Option<PathBuf>,
+
+    /// Writes which types and values belong to which, as `pj_dump --type-hierarchy`
+    #[arg(long, value_name = "FILE", requires = "pj_dump")]
+    type_hierarchy: Option<PathBuf>,
+
     /// Tables have the time of day for timestamps, in UTC: 2026-11-25T13:18:31.000000042Z; for runs
     #[arg(long, conflicts_with = "pj_dump")]
     wall_clock: bool,
@@ -137,12 +149,13 @@ pub(crate) fn is_mistake(error: &ConvertError) -> bool {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let format = format(args)?;
-    if args.out.as_os_str() != "-" {
+    let tables = [&args.entity_hierarchy, &args.type_hierarchy].into_iter().flatten();
+    for target in tables.chain(Some(&args.out).filter(|out| out.as_os_str() != "-")) {
         let rules = args.rules.as_deref().map(Path::new);
         // The command that reads the trace reports its errors.
         let parts = parts_of(&args.input).unwrap_or_default();
         let parts = parts.iter().filter_map(|part| part.path.as_deref());
-        keep_inputs(&args.out, [args.input.as_path()].into_iter().chain(rules).chain(parts))?;
+        keep_inputs(target, [args.input.as_path()].into_iter().chain(rules).chain(parts))?;
     }
     let input = &TraceInput::open(&args.input)?;
     if format != Format::Paje || args.pj_dump {
@@ -152,6 +165,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         );
     }
     match format {
+        _ if args.user_fields => return entities::run(args, input, viewer::entities::Format::PjDumpWithFields),
         _ if args.pj_dump => return entities::run(args, input, viewer::entities::Format::PjDump),
         Format::Csv => return entities::run(args, input, viewer::entities::Format::Csv),
         Format::Json => return entities::run(args, input, viewer::entities::Format::Json),

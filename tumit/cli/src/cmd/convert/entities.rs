@@ -1,8 +1,11 @@
 //! Containers and entities as rows: `-o x.csv`, `-o x.json`, `--pj-dump`.
 
+use std::io::{self, BufWriter, Write as _};
+
 use converter::pipeline::Options;
-use viewer::entities::{self, Account};
-use viewer::{OpenError, OpenOptions};
+use viewer::entities::{self, Account, hierarchy};
+use viewer::query::TimelineSource;
+use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::{Args, is_mistake, named};
 use crate::cmd::Status;
@@ -51,8 +54,31 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: entities::Format) -> 
         Err(OpenError::Convert(error)) => return Err(named(error, &args.out)),
         Err(error) => return Err(error.into()),
     };
+    write_hierarchies(args, input, options)?;
     for line in faults.iter().chain(&remarks) {
         term::note(&format!("tumit: {line}"));
     }
     Ok(if faults.is_empty() { Status::Done } else { Status::InputHasMistakes })
+}
+
+/// Writes the tables of --entity-hierarchy and --type-hierarchy. They need the whole trace, which is read once more.
+fn write_hierarchies(args: &Args, input: &TraceInput, options: OpenOptions) -> anyhow::Result<()> {
+    type Write = fn(&dyn TimelineSource, &mut dyn io::Write) -> io::Result<()>;
+    let wanted: [(_, Write); 2] =
+        [(&args.entity_hierarchy, hierarchy::write_entities), (&args.type_hierarchy, hierarchy::write_types)];
+    if wanted.iter().all(|(path, _)| path.is_none()) {
+        return Ok(());
+    }
+    let mut options = options;
+    (options.index, options.progress) = (IndexChoice::None, None);
+    let source = viewer::open(input.path(), &options)?;
+    for (path, write) in wanted.into_iter().filter_map(|(path, write)| Some((path.as_ref()?, write))) {
+        let file = OutputFile::create(path)?;
+        let mut out = BufWriter::new(&file);
+        write(source.as_ref(), &mut out)?;
+        out.flush()?;
+        drop(out);
+        file.finish()?;
+    }
+    Ok(())
 }
