@@ -80,9 +80,17 @@ fn traces_come_from_pipes_and_compressed_files() {
         let told = errors.contains("--input-limit SIZE");
         assert!(code == Some(2) && told, "{program}: {out}{errors}");
     }
-    let mut broken = fs::read(dir.path().join("x.packed")).unwrap();
-    broken.truncate(broken.len() / 2);
-    let (code, _, errors) = run(dir.path(), &["stats", "-"], &broken);
+    // Of data that are cut short, the part before is read: here the definitions and some of 100,000 events.
+    let states: String = (0..100_000).map(|at| format!("27 {at} 7 h x{}\n", at * 7919 % 1000)).collect();
+    let long = corpus("event-type-parent.paje") + &states;
+    fs::write(dir.path().join("long.paje"), long).unwrap();
+    let packed = Command::new("gzip").args(["-c", "long.paje"]).current_dir(dir.path()).output().unwrap().stdout;
+    let (code, out, errors) =
+        run(dir.path(), &["convert", "-", "-o", "-", "--format", "csv"], &packed[..packed.len() / 2]);
+    let events = out.lines().filter(|line| line.starts_with("Event,")).count();
+    assert!(code == Some(1) && errors.contains("damaged or cut short"), "{errors}");
+    assert!((1_000..90_000).contains(&events), "{events}");
+    let (code, _, errors) = run(dir.path(), &["stats", "-"], &packed[..20]);
     assert!(code == Some(2) && errors.contains("damaged or cut short"), "{errors}");
 }
 

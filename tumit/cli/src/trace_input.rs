@@ -9,6 +9,7 @@ use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use converter::paje::foreign::{foreign_folder, foreign_format};
@@ -28,6 +29,13 @@ const MOST_OF_A_SPEC: u64 = 16 << 20;
 const SNIFFED: u64 = 1 << 12;
 
 static LIMIT: OnceLock<u64> = OnceLock::new();
+/// Some input ended too early.
+static CUT_SHORT: AtomicBool = AtomicBool::new(false);
+
+/// Whether some input ended too early, so that a part of the trace is missing.
+pub(crate) fn was_cut_short() -> bool {
+    CUT_SHORT.load(Ordering::Relaxed)
+}
 
 /// Bytes that an input may have that is not a plain file, after it was decompressed.
 pub(crate) fn limit_to(limit: Bytes) {
@@ -132,6 +140,12 @@ impl TraceInput {
         Ok(())
     }
 
+    /// A message about it, with the name that was given instead of that of its copy.
+    pub(crate) fn named(&self, message: &str) -> String {
+        let path = self.path.to_string_lossy();
+        if self.is_copy() { message.replace(path.as_ref(), &self.name) } else { message.to_owned() }
+    }
+
     /// Whether it was copied, so that nothing can be kept beside it.
     pub(crate) fn is_copy(&self) -> bool {
         self.spool.is_some()
@@ -183,7 +197,10 @@ fn is_binary(first: &[u8]) -> bool {
 /// Copies an input to a temporary file without a name.
 fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File> {
     let mut first = Vec::new();
-    (&mut input).take(FIRST_BYTES).read_to_end(&mut first)?;
+    let mut damage = cut_short((&mut input).take(FIRST_BYTES).read_to_end(&mut first).map(|_| ()))?;
+    if let Some(damage) = damage.take_if(|_| first.is_empty()) {
+        bail!(damage);
+    }
     refuse(&first[..first.len().min(SNIFFED as usize)], given, kind)?;
     if Compression::of(&first).is_some() {
         bail!("it is compressed twice; decompress it once");
@@ -197,7 +214,14 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
     let most = if is_process || has_definition() { limit() } else { MOST_OF_A_SPEC };
     check_limit(first.len() as u64, most)?;
     let mut file = tempfile::tempfile().context("cannot make a temporary file; TMPDIR names another folder")?;
-    file.write_all(&first).and_then(|()| copy(input, (first.len() as u64, most), &mut file))?;
+    file.write_all(&first)?;
+    if damage.is_none() {
+        damage = cut_short(copy(input, (first.len() as u64, most), &mut file))?;
+    }
+    if let Some(damage) = damage {
+        CUT_SHORT.store(true, Ordering::Relaxed);
+        term::note(&format!("tumit: {}: {damage}; what was decompressed before is read", given.display()));
+    }
     file.rewind()?;
     Ok(file)
 }
@@ -217,6 +241,7 @@ fn relay(mut input: Box<dyn Read + Send>, given: &Path) -> anyhow::Result<File> 
         let sent = first.len() as u64;
         let relayed = writer.write_all(&first).and_then(|()| copy(input, (sent, limit()), &mut writer));
         if let Err(error) = relayed {
+            CUT_SHORT.store(true, Ordering::Relaxed);
             term::note(&format!("{name}: {error}; what follows is missing"));
         }
     });
@@ -296,9 +321,32 @@ impl Read for Decoded {
         let Self(reader, name) = self;
         let damaged = |error: io::Error| match error.kind() {
             io::ErrorKind::Interrupted => error,
-            kind => io::Error::new(kind, format!("its {name} data are damaged or cut short: {error}")),
+            kind => io::Error::new(kind, CutShort(format!("its {name} data are damaged or cut short: {error}"))),
         };
         reader.read(buffer).map_err(damaged)
+    }
+}
+
+/// Compressed data end too early. What was decompressed before is good.
+#[derive(Debug)]
+struct CutShort(String);
+
+impl std::fmt::Display for CutShort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CutShort {}
+
+/// The message about data that are cut short, if that is all that is wrong.
+fn cut_short(result: io::Result<()>) -> io::Result<Option<String>> {
+    match result {
+        Ok(()) => Ok(None),
+        Err(error) if error.get_ref().and_then(|inner| inner.downcast_ref::<CutShort>()).is_some() => {
+            Ok(Some(error.to_string()))
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -191,7 +191,10 @@ struct ClockInfo {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let input = TraceInput::open(&args.input)?;
-    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    let mut recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    if let Some(title) = input.title() {
+        recorded.path = title.into();
+    }
     let info = gather(&recorded)?;
     let mut out = term::stdout();
     if args.json {

@@ -18,6 +18,7 @@ use crate::output_path::keep_inputs;
 use crate::progress::Bar;
 use crate::run_options::{Dating, Resources, options};
 use crate::term;
+use crate::trace_input::TraceInput;
 
 /// Joins runs into one: the parts of a job that were recorded into several folders
 #[derive(Debug, clap::Args)]
@@ -63,9 +64,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     keep_inputs(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
+    let inputs: Vec<TraceInput> = args.inputs.iter().map(|input| TraceInput::open(input)).collect::<Result<_, _>>()?;
     let mut runs = Vec::new();
-    for input in &args.inputs {
-        runs.push(Run::open_launches(input, Launches::All)?);
+    for input in &inputs {
+        runs.push(Run::open_launches(input.path(), Launches::All)?);
     }
     Run::adopt_live_files(&mut runs)?;
     different(&runs)?;
@@ -169,7 +171,9 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
 
 /// Copies a process's file; what is in its live file goes into the copy.
 fn take(process: &Process, folder: &Path) -> anyhow::Result<()> {
-    let stem = process.path.file_stem().map_or_else(|| "process".into(), |stem| stem.to_string_lossy());
+    // A copy of a pipe has no name.
+    let stem = process.path.file_stem().filter(|_| process.path.extension().is_some());
+    let stem = stem.map_or_else(|| "process".into(), |stem| stem.to_string_lossy());
     let target = (1u32..)
         .map(|number| folder.join(if number == 1 { format!("{stem}.tmt") } else { format!("{stem}-{number}.tmt") }))
         .find(|path| !path.exists())

@@ -47,6 +47,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    if args.input.as_os_str() == "-" {
+        bail!("`-` is no file that can be repaired: write standard input to a file NAME.tmt first");
+    }
     let recorded = Run::open_launches(&args.input, Launches::All)?;
     if let Some(process) = recorded.processes.iter().find(|p| p.part.is_some() && !p.damage.is_empty()) {
         bail!(

@@ -56,7 +56,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
     }
     let input = TraceInput::open(&args.input)?;
-    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    let mut recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    if let Some(title) = input.title() {
+        recorded.path = title.into();
+    }
     let begun = Instant::now();
     let chosen = options(args.dating, args.resources);
     let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &chosen)?;
