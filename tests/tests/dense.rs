@@ -127,6 +127,6 @@ fn centuries_of_many_hosts_are_told_as_they_are() {
     for index in [&["--index", "none"][..], &[]] {
         let told = output(tumit().args(["stats", "a.paje"]).args(index).current_dir(folder.path()));
         let told = String::from_utf8_lossy(&told.stdout).replace('\u{202f}', "");
-        assert!(told.contains("4730400000 s  25.0 %") && told.contains("14191200000 s  75.0 %"), "{told}");
+        assert!(told.contains("54750 d  25.0 %") && told.contains("164250 d  75.0 %"), "{told}");
     }
 }

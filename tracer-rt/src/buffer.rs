@@ -194,7 +194,10 @@ pub fn record<F: Fields>(id: u32, fields: F) {
             return cursor.busy.store(busy::IDLE, Ordering::Release);
         };
         if room.limit.is_some() || !matches!(room.after, After::Nothing) {
-            return record_and_more(cursor, room, id, apart(fields));
+            return match F::CAN_BE_CUT {
+                true => record_and_more(cursor, room, id, apart(fields)),
+                false => record_and_more(cursor, room, id, fields),
+            };
         }
         Room { slot, now, .. } = room;
         // SAFETY: `make_room` gives a slot of the pool.

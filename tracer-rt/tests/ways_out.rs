@@ -312,8 +312,15 @@ fn a_broken_recorder_is_found_out() {
     assert!(fails(|| kill_at_random("flush slowly for ever", 500, &early, 0, nothing_lost_nothing_torn)));
 }
 
-/// Two levels that record more than two slots can take, one that waits and one that drops.
+/// Two levels that record more than two slots can take, one that waits and one that drops. On a loaded machine the writer
+/// thread may keep up in one run, but not in five.
 fn check_policies(fault: &str) {
+    let has_dropped = (0..5).any(|_| check_policies_once(fault) > 0);
+    assert!(has_dropped, "records that nobody waits for are dropped");
+}
+
+/// Returns how many records were dropped.
+fn check_policies_once(fault: &str) -> u64 {
     let place = Place::new().with("TUMIT_MEMORY", "128K").with("TUMIT_LEVELS", "APP=on,XYZ=on");
     let place = place.with("TUMIT_POLICY", "all=block,ways_out.APP=drop,COM=sleep").with("TUMIT_FAULT", fault);
     let output = place.output("flood");
@@ -323,8 +330,8 @@ fn check_policies(fault: &str) {
     let left = place.all_is_there();
     assert!(left.ended);
     let details = left.records().iter().filter(|record| matches!(record, Record::Detail(_))).count() as u64;
-    assert!(left.end_dropped > 0, "records that nobody waits for are dropped");
     assert_eq!(details + left.end_dropped, 600_000);
+    left.end_dropped
 }
 
 #[test]

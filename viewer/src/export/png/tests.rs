@@ -108,10 +108,11 @@ fn an_image_in_bands_is_the_image_in_one_piece() {
         for lines in [97, 333, 1000] {
             let scene = scene(rows, false);
             let (count, most) = differences(&scene, scale, lines);
-            // Coordinates are rounded to other fractions at other heights: a few edges of letters differ by a shade.
+            // Coordinates are rounded to other fractions at other heights: at a few edges of letters, one of the lines of samples
+            // in a pixel is on the other side of the edge.
             let all = f64::from(scene.width * scene.height * scale * scale) * 3.0;
             let share = f64::from(u32::try_from(count).unwrap()) / all;
-            assert!(share < 2e-4 && most < 16, "{rows} rows, scale {scale}, {lines} lines: {count} by {most}");
+            assert!(share < 2e-4 && most < 64, "{rows} rows, scale {scale}, {lines} lines: {count} by {most}");
         }
     }
 }
