@@ -2,8 +2,8 @@
 
 CARGO ?= cargo
 # What the demo builds, and where it then is. Continuous integration takes what its tests have built.
-DEMO ?= --profile demo -p tumit-cli -p molecular-dynamics
-BUILT ?= target/demo
+DEMO ?= --workspace --bin tumit --bin molecular-dynamics
+BUILT ?= target/debug
 TUMIT = $(BUILT)/tumit
 MD = $(BUILT)/molecular-dynamics
 
