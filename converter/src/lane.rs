@@ -20,7 +20,7 @@ use crate::rules::{Program, Scope};
 
 /// How many records are put together record by record, at most.
 const CHUNK_RECORDS: usize = 256;
-/// How many, at most, of a block for which memory is short.
+/// Maximum size of a chunk, in records, if memory is short.
 const SMALL_CHUNK_RECORDS: usize = 16;
 /// How many bytes of them.
 const CHUNK_BYTES: usize = 1 << 16;

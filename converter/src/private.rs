@@ -35,8 +35,8 @@ pub fn restricted(mode: u32) -> u32 {
     mode & LEFT.load(Ordering::Relaxed)
 }
 
-/// The permissions of a finished output file. It keeps the permissions of the file that it
-/// replaces.
+/// The permissions of a finished output file: those of the file that it replaces, or 0666 without
+/// the umask; in both cases without the bits that the inputs do not allow.
 #[must_use]
 pub fn permissions_of_file(there: Option<&Permissions>) -> Permissions {
     let mode = there.map_or_else(|| 0o666 & !umask(), |there| there.mode() & 0o7777);

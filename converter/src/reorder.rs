@@ -49,7 +49,7 @@ pub(crate) struct Feed<'r> {
 pub(crate) struct Taking {
     /// Only records whose program says so.
     pub(crate) wanted: fn(&Program) -> bool,
-    /// What is missing between them, too: each gap, and each mark of a truncated record, an item with the bytes of a `lost` record.
+    /// Each drop between them, and each mark of a truncated record, is an item, too.
     pub(crate) gaps: bool,
 }
 

@@ -357,7 +357,7 @@ impl Run {
     pub fn rank_remark(&self) -> Option<String> {
         let (rank, times) = self.same_rank()?;
         Some(format!(
-            "{times} processes have rank {rank}: worlds that were started from one another (MPI_Comm_spawn), or several runs; their rows are distinct"
+            "{times} processes have rank {rank}: MPI worlds that were started by `MPI_Comm_spawn`, or several runs; their rows are distinct"
         ))
     }
 

@@ -157,7 +157,7 @@ static IS_WIDE: AtomicBool = AtomicBool::new(false);
 const WRAP_FALL: u64 = 1 << 31;
 
 /// The date of a program's clock. A counter of 32 bits begins again at 0 every 2^32 ticks: then it falls by nearly as
-/// much. Less is a clock that was set back. The writer thread reads the clock each second, so that no wrap is missed
+/// much. A smaller decrease is a clock step backwards; it is not unwrapped. The writer thread reads the clock each second, so that no wrap is missed
 /// while nothing is recorded. Lock-free.
 fn unwrapped(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
     if ticks >> 32 != 0 {

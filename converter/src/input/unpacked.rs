@@ -7,7 +7,8 @@
 //!
 //! Limits: the budget (1 GiB, or `TUMIT_BLOCK_MEMORY` in MiB), half of the budget for pieces, 4 KiB
 //! for each further stream, and the block that a thread is unpacking (16 MiB). A stream with longer
-//! records has pieces of up to four times its longest record.
+//! records has pieces of up to four times its longest record. Records that wait for earlier ones
+//! have a quarter of the budget more; further ones go to a temporary file.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

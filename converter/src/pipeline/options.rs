@@ -30,8 +30,9 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// How many threads may work; as many as are of use if `None`. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
-    /// How many bytes of what the first pass notes of links are kept in memory; the rest goes to temporary files. The result does not
-    /// depend on it. Records that wait since a rule dates an arrow far back (`at`) are not bounded by it.
+    /// Memory budget in bytes for link endpoints; the rest goes to temporary files. The result does not depend on it.
+    /// Records that wait for an action with an earlier timestamp (`at`) have a budget of their own: a quarter of
+    /// `TUMIT_BLOCK_MEMORY`.
     pub memory: usize,
     /// All records are read one by one, none made into operations by column: slower, and for comparison, as the result does not depend on it.
     pub by_record: bool,

@@ -85,7 +85,7 @@ fn read_standard_input() -> anyhow::Result<String> {
     Ok(TEXT.get_or_init(|| text).clone())
 }
 
-/// Maximum size of a spec in bytes.
+/// Input of this many bytes or more is rejected before all of it is read. A spec may have 8 MiB (T0015).
 const MOST: u64 = 16 << 20;
 
 fn read(path: &str) -> anyhow::Result<String> {
@@ -106,7 +106,7 @@ fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     }
     input.take(MOST).read_to_end(&mut bytes)?;
     if bytes.len() as u64 >= MOST {
-        bail!("it has more than {} MiB, and a spec has less", MOST >> 20);
+        bail!("it has {} MiB or more; a spec may have 8 MiB", MOST >> 20);
     }
     Ok(bytes)
 }

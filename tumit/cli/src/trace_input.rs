@@ -80,7 +80,7 @@ impl TraceInput {
             File::from(io::stdin().as_fd().try_clone_to_owned().context("cannot read standard input")?)
         } else {
             let Ok(metadata) = std::fs::metadata(given) else {
-                // Whoever reads it says what is wrong, or waits for it.
+                // The reader reports the error, or waits for the file.
                 return Ok(Self { path: given.to_owned(), name, spool: None });
             };
             if metadata.is_dir() {
@@ -164,11 +164,11 @@ impl TraceInput {
     }
 }
 
-/// What may come.
+/// The accepted kinds of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Trace,
-    /// A trace; what is Pajé text need not be at hand as a whole.
+    /// A trace; Pajé text may be streamed.
     Growing,
     Any,
 }

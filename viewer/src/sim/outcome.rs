@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::query::{ContainerInfo, TypeInfo};
 use crate::store::{Parts, RawValue, Store};
 
-/// What a simulation has come to.
+/// The result of a simulation.
 #[derive(Debug)]
 pub(crate) struct Outcome<E> {
     pub(crate) entities: E,

@@ -58,8 +58,8 @@ TUMIT1_SLOW(void tumit1_clock_choose(void)) {
     __atomic_store_n(&tumit1_clock_kind, kind_, __ATOMIC_RELEASE);
 }
 
-/* The date of a user's clock. A counter of 32 bits begins again at 0 every 2^32 ticks: then it falls by nearly as much. Less is a clock
- * that was set back. The writer thread reads the clock each second, so that no wrap is missed while nothing is recorded. Lock-free. */
+/* The date of a user's clock. A counter of 32 bits begins again at 0 every 2^32 ticks: then it falls by nearly as much. A smaller
+ * decrease is a clock step backwards; it is not unwrapped. The writer thread reads the clock each second, so that no wrap is missed while nothing is recorded. Lock-free. */
 uint64_t tumit1_unwrapped(uint64_t ticks_) {
     struct tumit1_clock *clock_ = &tumit1_clock;
     uint64_t latest_ = __atomic_load_n(&clock_->latest_, __ATOMIC_RELAXED), now_;
