@@ -6,6 +6,7 @@ mod split;
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -90,6 +91,13 @@ fn traces_come_from_pipes_and_compressed_files() {
     let events = out.lines().filter(|line| line.starts_with("Event,")).count();
     assert!(code == Some(1) && errors.contains("damaged or cut short"), "{errors}");
     assert!((1_000..90_000).contains(&events), "{events}");
+    // What is made of a private file is private, whatever the mode of its copy.
+    let private = dir.path().join("private.gz");
+    fs::write(&private, &packed).unwrap();
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o600)).unwrap();
+    let (code, _, errors) = run(dir.path(), &["convert", "private.gz", "-o", "private.csv"], b"");
+    let mode = fs::metadata(dir.path().join("private.csv")).unwrap().permissions().mode();
+    assert!(code != Some(2) && mode & 0o077 == 0, "{mode:o} {errors}");
     let (code, _, errors) = run(dir.path(), &["stats", "-"], &packed[..20]);
     assert!(code == Some(2) && errors.contains("damaged or cut short"), "{errors}");
 }
