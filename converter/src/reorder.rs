@@ -1,8 +1,8 @@
 //! One stream in order of date, although rules give some arrows other dates than their record's.
 //!
 //! A record and its arrows wait in a heap until nothing that is still to be read from the stream can be earlier. What that
-//! is, the first pass has noted for each block: so no more than the blocks that overlap in date are held. What has no room in
-//! memory waits in a temporary file.
+//! is, the first pass has noted for each block: so no more than the blocks that overlap in date are held. Items without room in
+//! memory wait in a temporary file.
 
 mod spilled;
 

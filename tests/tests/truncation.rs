@@ -19,7 +19,7 @@ const fn most_in(slot: usize) -> usize {
     slot - 64 - 14 - 42 - 42 - 6 - 4 - 4
 }
 
-/// Characters of two bytes behind one of one byte: a cut behind an even number of bytes would be within a character.
+/// Characters of two bytes after one of one byte: a cut after an even number of bytes splits a character.
 const LONG: &str = r#"
 #include "t_trace.h"
 #include <signal.h>

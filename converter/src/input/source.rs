@@ -494,7 +494,7 @@ impl Place {
         Self { id: ID_LOST, ticks, site: 0, ordinal, start: 0, length, truncated: false }
     }
 
-    /// A record whose fields are so many bytes, which are kept alone.
+    /// A record whose `length` bytes of fields are stored outside a block.
     pub(crate) const fn detached((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
         Self { id, ticks, site, ordinal, start: 0, length, truncated: false }
     }

@@ -91,7 +91,7 @@ fn traces_come_from_pipes_and_compressed_files() {
     let events = out.lines().filter(|line| line.starts_with("Event,")).count();
     assert!(code == Some(1) && errors.contains("damaged or cut short"), "{errors}");
     assert!((1_000..90_000).contains(&events), "{events}");
-    // What is made of a private file is private, whatever the mode of its copy.
+    // An output of a private file is private. The mode of its copy does not matter.
     let private = dir.path().join("private.gz");
     fs::write(&private, &packed).unwrap();
     fs::set_permissions(&private, fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,4 +1,4 @@
-//! The tables of `pj_dump --entity-hierarchy` and `--type-hierarchy`: what belongs to what, as comma-separated names.
+//! The tables of `pj_dump --entity-hierarchy` and `--type-hierarchy`: parents and children as comma-separated names.
 
 use std::io::{self, Write};
 

@@ -81,7 +81,7 @@ impl Form for PjDump {
     }
 }
 
-/// The values of the user's fields, in the order of the trace. Names of files are none: `pj_dump` knows `File` and `Line`.
+/// The values of the user's fields, in the order of the trace. `File` and `Line` are not user fields.
 fn fields(detail: &Detail, context: Context<'_>, out: &mut Vec<u8>) {
     for field in &detail.fields {
         out.extend_from_slice(b", ");

@@ -63,11 +63,11 @@ pub(crate) struct Args {
     #[arg(long, requires = "pj_dump")]
     user_fields: bool,
 
-    /// Writes which containers and types of entities belong to which, as `pj_dump --entity-hierarchy`
+    /// Writes the parent of each container and entity type to FILE, as `pj_dump --entity-hierarchy`
     #[arg(long, value_name = "FILE", requires = "pj_dump")]
     entity_hierarchy: Option<PathBuf>,
 
-    /// Writes which types and values belong to which, as `pj_dump --type-hierarchy`
+    /// Writes the parent of each type and value to FILE, as `pj_dump --type-hierarchy`
     #[arg(long, value_name = "FILE", requires = "pj_dump")]
     type_hierarchy: Option<PathBuf>,
 
