@@ -64,7 +64,8 @@ impl Kind {
         }
     }
 
-    /// The file of this kind at a path, if there is one. An empty file counts as one.
+    /// The file of this kind at a path, if there is one. An empty file is none: nothing shows that
+    /// Tumit wrote it.
     fn known(self, path: &Path) -> io::Result<Option<Metadata>> {
         let there = match std::fs::symlink_metadata(path) {
             Ok(there) => there,
@@ -86,7 +87,7 @@ impl Kind {
         let (mut text, file) = (String::new(), options.open(path)?);
         let opened = file.metadata()?;
         let is_text = file.take(MOST_BYTES).read_to_string(&mut text).is_ok();
-        if is_text && (text.is_empty() || (self.fits)(&text)) {
+        if is_text && (self.fits)(&text) {
             return Ok(Some(opened));
         }
         Err(foreign(path, &other))
@@ -120,15 +121,15 @@ mod tests {
         OURS.remove(&path).expect("it is of the kind");
         OURS.remove(&path).expect("there is none");
         assert!(!path.exists());
-        for content in ["mine", "\u{fffd}", " ours"] {
+        for content in ["mine", "\u{fffd}", " ours", ""] {
             std::fs::write(&path, content).expect("room for it");
             for error in [OURS.write(&path, "ours").expect_err("foreign"), OURS.remove(&path).expect_err("foreign")] {
                 assert!(error.to_string().contains("is no file of tests; move it away"), "{error}");
             }
             assert_eq!(std::fs::read_to_string(&path).expect("it is there"), content);
         }
-        std::fs::write(&path, "").expect("room for it");
-        OURS.write(&path, "ours").expect("an empty file holds nothing");
+        std::fs::remove_file(&path).expect("it is there");
+        OURS.write(&path, "ours").expect("it is new");
         // A symbolic link and its target are left unchanged, even if the target is a file of the
         // kind.
         let link = folder.path().join("link");

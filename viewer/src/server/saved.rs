@@ -78,6 +78,10 @@ mod tests {
         assert!(file.exists(), "`--filters` reads it");
         trace().save_filters(&[]).expect("it can be removed");
         assert!(!file.exists() && trace().saved_filters().is_empty());
+        std::fs::write(&file, "").expect("room for it");
+        let _ = trace().save_filters(&filters);
+        trace().save_filters(&[]).expect("there is nothing to do");
+        assert_eq!(std::fs::read(&file).expect("an empty foreign file stays"), b"");
         std::fs::write(&file, "mine").expect("room for it");
         assert!(trace().saved_filters().is_empty(), "it is none of ours");
         // A foreign file is neither replaced nor removed, even behind a symbolic link.
