@@ -53,6 +53,9 @@ pub struct OpenOptions {
     pub cancel: Option<Arc<AtomicBool>>,
     /// What the trace is called, if its path does not tell.
     pub title: Option<String>,
+    /// The path leads to a temporary copy. An index is then recognised by the content of the trace
+    /// alone, because name and time of the copy are new each time.
+    pub is_copy: bool,
     /// Whether numbers of Pajé text are read as `pj_dump` reads them; dates are doubles then.
     pub(crate) as_pj_dump: bool,
     /// Where its beginning is shown while it is read.
@@ -93,6 +96,7 @@ impl Default for OpenOptions {
             index: IndexChoice::default(),
             cancel: None,
             title: None,
+            is_copy: false,
             as_pj_dump: false,
             glimpse: None,
             read_up_to: READ_BYTES,
@@ -265,8 +269,12 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<Indexed, OpenErr
     let lookup = Lookup::new(path, options).map_err(io_error)?;
     // What is no trace says so better than a missing index.
     let input = Input::find(path, options)?;
-    let lookup =
-        lookup.ok_or_else(|| io_error(io::Error::other("a trace that is no file, or still grows, has no index")))?;
+    let lookup = lookup.ok_or_else(|| {
+        io_error(io::Error::other(
+            "a trace that is no file, or still grows, has no index beside it; for a pipe or a compressed file, name \
+             the index with `-o PATH`",
+        ))
+    })?;
     let found = |place: &Path, was_there| -> Result<Indexed, IndexError> {
         let index = Index::open_up_to(place, lookup.key, options.read_up_to)?;
         // Who makes an index ahead wants to know.

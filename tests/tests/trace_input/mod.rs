@@ -103,6 +103,33 @@ fn traces_come_from_pipes_and_compressed_files() {
 }
 
 #[test]
+fn a_pipe_or_compressed_file_is_indexed_at_a_given_place() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("x.paje"), corpus("two-nodes.paje")).unwrap();
+    let packed = Command::new("gzip").args(["-c", "x.paje"]).current_dir(dir.path()).output().unwrap().stdout;
+    fs::write(dir.path().join("x.gz"), &packed).unwrap();
+    // The index is found again by the content: a file, standard input, the page's export.
+    for (args, input, verb) in [
+        (&["index", "x.gz", "-o", "x.tmtx"][..], &b""[..], "made"),
+        (&["index", "x.gz", "-o", "x.tmtx"], b"", "is there already"),
+        (&["index", "-", "-o", "x.tmtx"], &packed, "is there already"),
+    ] {
+        let (code, out, errors) = run(dir.path(), args, input);
+        assert!(code == Some(0) && errors.contains(&format!("x.tmtx: {verb}")), "{args:?}: {out}{errors}");
+    }
+    let made = fs::metadata(dir.path().join("x.tmtx")).unwrap().modified().unwrap();
+    let (code, _, errors) = run(dir.path(), &["view", "x.gz", "--index", "x.tmtx", "-o", "x.svg"], b"");
+    assert!(code == Some(0), "{errors}");
+    assert_eq!(fs::metadata(dir.path().join("x.tmtx")).unwrap().modified().unwrap(), made, "it is used");
+    // Another trace has another index.
+    let other = corpus("event-type-parent.paje");
+    let (code, _, errors) = run(dir.path(), &["index", "-", "-o", "x.tmtx"], other.as_bytes());
+    assert!(code == Some(0) && errors.contains("x.tmtx: made"), "{errors}");
+    let (code, _, errors) = run(dir.path(), &["index", "x.gz"], b"");
+    assert!(code == Some(2) && errors.contains("name the index with `-o PATH`"), "{errors}");
+}
+
+#[test]
 fn what_is_no_trace_is_named_and_ends() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("archive")).unwrap();

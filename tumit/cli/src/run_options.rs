@@ -117,7 +117,7 @@ impl RunOptions {
     ) -> anyhow::Result<Option<T>> {
         let input = TraceInput::open(path)?;
         let Some(mut options) = self.of(index)? else { return Ok(None) };
-        input.apply(&mut options)?;
+        input.apply(&mut options);
         let path = input.path();
         let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller();

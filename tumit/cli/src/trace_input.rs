@@ -127,19 +127,16 @@ impl TraceInput {
         if self.spool.is_some() { self.path.to_str().unwrap_or(given) } else { given }
     }
 
-    /// Opens it under its own name. What was copied has no index, as nobody could find it again.
-    pub(crate) fn apply(&self, options: &mut OpenOptions) -> anyhow::Result<()> {
+    /// Opens it under its own name. What was copied has an index only where the user wants it, as
+    /// there is no place beside a copy.
+    pub(crate) fn apply(&self, options: &mut OpenOptions) {
         options.title = self.title();
         if self.is_copy() || self.path.as_os_str() == "/dev/stdin" {
-            match options.index {
-                IndexChoice::At(_) => bail!(
-                    "an index is for a plain file, and `{}` is a pipe or compressed: put the trace in a file first",
-                    self.name
-                ),
-                _ => options.index = IndexChoice::None,
+            options.is_copy = true;
+            if options.index == IndexChoice::Auto {
+                options.index = IndexChoice::None;
             }
         }
-        Ok(())
     }
 
     /// A message about it, with the name that was given instead of that of its copy.

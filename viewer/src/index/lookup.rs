@@ -1,7 +1,8 @@
 //! Where the index of a trace is, and what makes it stale.
 
 use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, Read as _, Seek as _};
+use std::hash::Hasher as _;
+use std::io::{self, BufRead as _, Read as _, Seek as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -80,7 +81,8 @@ impl Lookup {
         let mut content = Vec::new();
         let (mut size, mut is_run) = (0_u64, metadata.is_dir());
         for file in &files {
-            let (bytes, starts_run) = describe(file, &mut content)?;
+            let (bytes, starts_run) =
+                if options.is_copy { describe_content(file, &mut content)? } else { describe(file, &mut content)? };
             size += bytes;
             is_run |= starts_run;
         }
@@ -173,6 +175,27 @@ fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
         starts_run |= number == 0 && sample.starts_with(&tracer_format::FILE_MAGIC);
         out.extend_from_slice(&XxHash3_64::oneshot(&sample).to_le_bytes());
     }
+    Ok((size, starts_run))
+}
+
+/// As [`describe`], for a copy: appends the hash of all its bytes. The name and time of a copy say
+/// nothing about the trace.
+fn describe_content(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
+    const AT_ONCE: usize = 1 << 20;
+    let mut file = io::BufReader::with_capacity(AT_ONCE, File::open(path)?);
+    let (mut hasher, mut size, mut starts_run) = (XxHash3_64::new(), 0, false);
+    loop {
+        let bytes = file.fill_buf()?;
+        let length = bytes.len();
+        if length == 0 {
+            break;
+        }
+        starts_run |= size == 0 && bytes.starts_with(&tracer_format::FILE_MAGIC);
+        hasher.write(bytes);
+        size += length as u64;
+        file.consume(length);
+    }
+    out.extend_from_slice(&hasher.finish().to_le_bytes());
     Ok((size, starts_run))
 }
 

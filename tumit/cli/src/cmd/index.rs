@@ -15,6 +15,7 @@ Examples:
   tumit index run.tmt                        makes run.tmt/index.tmtx; `tumit view run.tmt` then reads that
   tumit index big.paje                       makes big.paje.tmtx
   tumit index big.paje -o /scratch/big.tmtx
+  tumit index big.paje.gz -o big.tmtx        then: tumit view big.paje.gz --index big.tmtx
 
 `tumit view` does this by itself for large traces. The index is made in bounded memory, and made anew when the trace
 changes, or is opened with other clocks or rules. It can be removed at any time.
@@ -23,7 +24,8 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools
     path: PathBuf,
 
-    /// Makes the index here [default: beside the trace, or inside the run; else in the user's cache folder]
+    /// Makes the index here [default: beside the trace, or inside the run; else in the user's cache folder]. For a pipe or a
+    /// compressed file there is no default
     #[arg(short = 'o', long, visible_alias = "output", value_name = "PATH")]
     index: Option<PathBuf>,
 

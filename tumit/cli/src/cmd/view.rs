@@ -144,7 +144,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         options.progress = bar.teller();
         let input = TraceInput::open(path)?;
         let mut options = options.clone();
-        input.apply(&mut options)?;
+        input.apply(&mut options);
         let opened = viewer::open(input.path(), &options);
         drop(bar);
         let source = match opened {
@@ -175,9 +175,14 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
     let mut inputs = Vec::new();
     for (at, given) in args.paths.iter().enumerate() {
         let mut options = options.clone();
-        let input = if args.follow { None } else { Some(TraceInput::open_while_it_comes(given)?) };
+        // An index needs the whole trace, so a pipe is copied first.
+        let open = match options.index {
+            IndexChoice::At(_) => TraceInput::open,
+            _ => TraceInput::open_while_it_comes,
+        };
+        let input = if args.follow { None } else { Some(open(given)?) };
         if let Some(input) = &input {
-            input.apply(&mut options)?;
+            input.apply(&mut options);
         }
         let is_copy = input.as_ref().is_some_and(TraceInput::is_copy);
         let path = input.as_ref().map_or(given.as_path(), TraceInput::path).to_owned();

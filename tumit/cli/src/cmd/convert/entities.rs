@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: entities::Format) -> 
     options.wall_clock = args.wall_clock;
     options.launches = args.launch.launches();
     options.output.clone_from(&args.text_output);
-    input.apply(&mut options)?;
+    input.apply(&mut options);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);

@@ -22,7 +22,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Res
     open.index = IndexChoice::None;
     open.launches = args.launch.launches();
     open.output.clone_from(&args.text_output);
-    input.apply(&mut open)?;
+    input.apply(&mut open);
     let mut style = args.style;
     if is_paje(input.path()) {
         // The unit is that of the input. The output is in seconds.
