@@ -271,6 +271,43 @@ fn conditions_and_ends_of_links() {
 }
 
 #[test]
+fn names_in_conditions_that_fit_nothing_are_mistakes() {
+    let dir = tempfile::tempdir().unwrap();
+    let example = |filter: &str, words: &str| {
+        let out = run(dir.path(), &["stats", "--filter", filter]);
+        let message = text(&out.stderr);
+        assert!(out.status.code() == Some(2) && message.contains(words), "{filter}: {message}");
+        let example = message.trim_end().rsplit_once("; example: `").unwrap().1.trim_end_matches('`').to_owned();
+        assert!(!rows(dir.path(), &["--filter", &example]).is_empty(), "{example}");
+        example
+    };
+    let links = |filter: &str| rows(dir.path(), &["--filter", filter]).iter().any(|row| row["kind"] == "link");
+    for (filter, words, expected) in [
+        (
+            "only where from = Node 0",
+            "no link of Message starts at `Node 0` itself",
+            "only where from ~ Node 0/* of Message",
+        ),
+        ("hide where to ~ Node ? of Message", "ends at `Node ?` itself", "only where to ~ Node 0/* of Message"),
+        ("only where not (from = Node 1)", "`involves` either end", "only where from ~ Node 1/* of Message"),
+    ] {
+        assert_eq!(example(filter, words), expected);
+    }
+    assert!(links("only where from ~ Node 0/* of Message") && links("only where involves Node 1"));
+    // A container of the type at which links start may have none.
+    assert!(!links("only where from = thread 0.1"));
+    assert_eq!(
+        example("only where value = workin", "no value is called `workin`; did you mean `working`?"),
+        "only value working"
+    );
+    example("hide where value ~ x* or value = working", "no value is called `x*`");
+    example("only where container = thread 7", "no container is called `thread 7`");
+    for filter in ["only where value != workin", "only where value ~ work*", "only where value = working, blocked"] {
+        assert!(!rows(dir.path(), &["--filter", filter]).is_empty(), "{filter}");
+    }
+}
+
+#[test]
 fn saved_filters_never_replace_another_file() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("notes.txt");

@@ -322,6 +322,23 @@ pub enum FilterError {
         /// A correct expression. It uses a name of the trace if there is one.
         example: Box<str>,
     },
+    /// A container exists, but no link starts or ends at it.
+    #[error(
+        "no link of {of} {verb} at `{name}` itself; `{field}` means the exact container, `{field} ~ NAME/*` any \
+         container below it and `involves` either end, there or below; example: `{example}`"
+    )]
+    NoEnd {
+        /// The types of links.
+        of: String,
+        /// `starts` or `ends`.
+        verb: &'static str,
+        /// The pattern.
+        name: String,
+        /// `from` or `to`.
+        field: &'static str,
+        /// An expression that a link fits.
+        example: Box<str>,
+    },
     /// The part of time lies outside of the trace.
     #[error(
         "nothing lies in that part of time; the trace runs from {} to {}; example: `{}`",
@@ -370,7 +387,7 @@ impl FilterError {
     pub fn place(&self, text: &str) -> Range<usize> {
         match self {
             Self::Syntax { at, .. } => at.clone(),
-            Self::Nothing { pattern, .. } => {
+            Self::Nothing { pattern, .. } | Self::NoEnd { name: pattern, .. } => {
                 text.find(pattern.as_str()).map_or(0..text.len(), |from| from..from + pattern.len())
             }
             _ => 0..text.len(),

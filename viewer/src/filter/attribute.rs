@@ -57,54 +57,91 @@ pub(crate) fn check(source: &dyn TimelineSource, name: &str, types: &[TypeId]) -
     if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
-    let (model, list, extent) = (source.model(), source.containers(), source.extent());
-    let interval = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
-    let (mut known, mut asked) = (BTreeSet::new(), 0);
-    let mut has = |id: EntityId| -> Result<bool, QueryError> {
-        let facts = source.facts(id)?;
-        let has = field(&facts, name).is_some();
-        known.extend(facts.fields.into_iter().map(|field| field.0));
-        Ok(has)
-    };
-    for &ty in types {
-        let kind = model.types.get(ty.index()).map_or(TypeKind::Container, |ty| ty.kind);
-        let mut some = |ids: &mut dyn Iterator<Item = EntityId>, total: u64| -> Result<bool, QueryError> {
-            asked += usize::try_from(total).unwrap_or(usize::MAX).min(ASKED);
-            for id in ids {
-                if has(id)? {
-                    return Ok(true);
-                }
-            }
-            Ok(asked >= ASKED)
-        };
-        if matches!(kind, TypeKind::Link { .. }) {
-            let found = source.links(ty, interval, ASKED)?;
-            if some(&mut found.items.iter().map(|link| link.id), found.total)? {
-                return Ok(());
-            }
-        }
-        for info in list.iter() {
-            let depths = if kind == TypeKind::State { source.depths(info.id, ty) } else { 0 };
-            for depth in 0..depths {
-                let found = source.states(Lane { container: info.id, ty, depth }, interval, ASKED)?;
-                if some(&mut found.items.iter().map(|state| state.id), found.total)? {
-                    return Ok(());
-                }
-            }
-            if kind == TypeKind::Event {
-                let found = source.events(info.id, ty, interval, ASKED)?;
-                if some(&mut found.items.iter().map(|mark| mark.id), found.total)? {
-                    return Ok(());
-                }
-            }
-        }
-    }
+    let search = Search::run(source, types, &|facts| field(facts, name).is_some())?;
     // Of nothing, nobody knows.
-    if asked == 0 {
+    if search.found || search.asked == 0 || search.asked >= ASKED {
         return Ok(());
     }
-    let known: Vec<&str> = known.iter().map(String::as_str).chain(OF_ALL).collect();
+    let known: Vec<&str> = search.known.iter().map(String::as_str).chain(OF_ALL).collect();
     Err(FilterError::nothing("field of these types", &Pattern::new(name), &known))
+}
+
+/// Whether one of the first entities has an extra field of this name. Links have fields `from` and
+/// `to`, so links only count if `with_links`.
+pub(super) fn has_own(
+    source: &dyn TimelineSource,
+    name: &str,
+    types: &[TypeId],
+    with_links: bool,
+) -> Result<bool, FilterError> {
+    let model = source.model();
+    let is_link = |ty: &TypeId| model.types.get(ty.index()).is_some_and(|ty| matches!(ty.kind, TypeKind::Link { .. }));
+    let types: Vec<TypeId> = types.iter().copied().filter(|ty| with_links || !is_link(ty)).collect();
+    let has = |facts: &Facts| facts.fields.iter().any(|field| field.0.eq_ignore_ascii_case(name));
+    Ok(Search::run(source, &types, &has)?.found)
+}
+
+/// The search for a field among the first entities of some types.
+#[derive(Default)]
+struct Search {
+    found: bool,
+    /// Number of entities among which the search was.
+    asked: usize,
+    /// Extra fields of these.
+    known: BTreeSet<String>,
+}
+
+impl Search {
+    fn run(source: &dyn TimelineSource, types: &[TypeId], has: &dyn Fn(&Facts) -> bool) -> Result<Self, FilterError> {
+        let (model, list, extent) = (source.model(), source.containers(), source.extent());
+        let interval = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+        let mut search = Self::default();
+        for &ty in types {
+            let kind = model.types.get(ty.index()).map_or(TypeKind::Container, |ty| ty.kind);
+            if matches!(kind, TypeKind::Link { .. }) {
+                let found = source.links(ty, interval, ASKED)?;
+                if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
+                    return Ok(search);
+                }
+            }
+            for info in list.iter() {
+                let depths = if kind == TypeKind::State { source.depths(info.id, ty) } else { 0 };
+                for depth in 0..depths {
+                    let found = source.states(Lane { container: info.id, ty, depth }, interval, ASKED)?;
+                    if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
+                        return Ok(search);
+                    }
+                }
+                if kind == TypeKind::Event {
+                    let found = source.events(info.id, ty, interval, ASKED)?;
+                    if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
+                        return Ok(search);
+                    }
+                }
+            }
+        }
+        Ok(search)
+    }
+
+    /// Looks at some entities. Whether the search ends with them.
+    fn ends(
+        &mut self,
+        source: &dyn TimelineSource,
+        ids: &mut dyn Iterator<Item = EntityId>,
+        total: u64,
+        has: &dyn Fn(&Facts) -> bool,
+    ) -> Result<bool, QueryError> {
+        self.asked += usize::try_from(total).unwrap_or(usize::MAX).min(ASKED);
+        for id in ids {
+            let facts = source.facts(id)?;
+            if has(&facts) {
+                self.found = true;
+                return Ok(true);
+            }
+            self.known.extend(facts.fields.into_iter().map(|field| field.0));
+        }
+        Ok(self.asked >= ASKED)
+    }
 }
 
 /// Fields that all entities have, or may have.

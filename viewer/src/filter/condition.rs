@@ -3,10 +3,12 @@
 //! Precedence: `not` before `and` before `or`. A condition is true or false. A comparison of a
 //! field that an entity does not have is false, and `not` makes it true.
 
+mod names;
+
 use rustc_hash::FxHashSet;
 
 use super::{Comparison, FilterError, Pattern, Patterns, attribute, pattern, tree};
-use crate::query::{ContainerId, EntityId, Facts, TimelineSource, TypeId, TypeInfo, TypeKind};
+use crate::query::{ContainerId, EntityId, Facts, TimelineSource, TypeId};
 
 /// The condition after `where`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ impl Condition {
         Ok(match self {
             Self::Field(test) => {
                 attribute::check(source, &test.field, types)?;
-                test.check_containers(source)?;
+                test.check_names(source, types)?;
                 Test::Field(test.clone())
             }
             Self::Involves(named) => {
@@ -151,37 +153,6 @@ impl FieldTest {
             Some(path) => self.fits_path(&path),
             None => attribute::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
         }
-    }
-
-    /// Reports an error if the field refers to containers and no container has one of the names.
-    fn check_containers(&self, source: &dyn TimelineSource) -> Result<(), FilterError> {
-        let about = ["container", "from", "to"].iter().any(|name| self.field.eq_ignore_ascii_case(name));
-        if !about || !matches!(self.comparison, Comparison::Equal | Comparison::Like) {
-            return Ok(());
-        }
-        let list = source.containers();
-        let mut missing: Vec<&Pattern> = self.operands.iter().collect();
-        let mut path: Vec<String> = Vec::new();
-        for info in list.iter() {
-            path.truncate(info.depth as usize);
-            path.push(info.name.clone());
-            missing.retain(|operand| !ends(&path).any(|name| self.fits_operand(operand, &name)));
-            if missing.is_empty() {
-                return Ok(());
-            }
-        }
-        // The trace may have a field with this name.
-        let Some(&first) = missing.first() else { return Ok(()) };
-        let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
-        if self.is_own(source) { Ok(()) } else { Err(FilterError::nothing("container", first, &known)) }
-    }
-
-    /// Whether entities have a field of this name that does not refer to containers.
-    fn is_own(&self, source: &dyn TimelineSource) -> bool {
-        let model = source.model();
-        let with = |ty: &&TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event);
-        let types: Vec<TypeId> = model.types.iter().filter(with).map(|ty| ty.id).collect();
-        !self.field.eq_ignore_ascii_case("container") && attribute::check(source, &self.field, &types).is_ok()
     }
 
     /// The path of the container to which the field refers.

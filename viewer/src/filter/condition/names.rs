@@ -1,0 +1,143 @@
+//! Checks the names in a condition against a trace, so that a wrong name is an error and not an
+//! empty result.
+
+use rustc_hash::FxHashSet;
+
+use super::{FieldTest, ends};
+use crate::filter::print::Name;
+use crate::filter::{Comparison, FilterError, Pattern, attribute, tree};
+use crate::query::{ContainerId, ContainerInfo, GlobalNanos, Interval, TimelineSource, TypeId, TypeInfo, TypeKind};
+
+/// What a field with names refers to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    Value,
+    Container,
+    Start,
+    End,
+}
+
+impl FieldTest {
+    /// Reports an error if no entity of these types can have one of the operands: no container or
+    /// value has this name, or the container has a type at which no such link starts or ends.
+    pub(super) fn check_names(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<(), FilterError> {
+        let known =
+            [("value", About::Value), ("container", About::Container), ("from", About::Start), ("to", About::End)];
+        let about = known.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|one| one.1);
+        let Some(about) = about.filter(|_| matches!(self.comparison, Comparison::Equal | Comparison::Like)) else {
+            return Ok(());
+        };
+        let checked = match about {
+            About::Value => self.check_values(source, types),
+            _ => self.check_containers(source, types, about),
+        };
+        // The trace may have a field with this name.
+        if checked.is_err() && attribute::has_own(source, &self.field, types, about == About::Value)? {
+            return Ok(());
+        }
+        checked
+    }
+
+    /// Without values there is nothing to compare with: the trace may be empty or at its beginning.
+    fn check_values(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<(), FilterError> {
+        let model = source.model();
+        let names: Vec<&str> =
+            model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.name.as_str()).collect();
+        let is_missing = |operand: &&Pattern| !names.iter().any(|name| self.fits_operand(operand, name));
+        match self.operands.iter().find(is_missing) {
+            Some(operand) if !names.is_empty() => Err(FilterError::nothing("value", operand, &names)),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_containers(&self, source: &dyn TimelineSource, types: &[TypeId], about: About) -> Result<(), FilterError> {
+        let list = source.containers();
+        let mut found: Vec<Vec<usize>> = vec![Vec::new(); self.operands.iter().count()];
+        let mut path: Vec<String> = Vec::new();
+        for (at, info) in list.iter().enumerate() {
+            path.truncate(info.depth as usize);
+            path.push(info.name.clone());
+            for (found, operand) in found.iter_mut().zip(self.operands.iter()) {
+                if ends(&path).any(|name| self.fits_operand(operand, &name)) {
+                    found.push(at);
+                }
+            }
+        }
+        for (found, operand) in found.iter().zip(self.operands.iter()) {
+            if found.is_empty() {
+                let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
+                return Err(FilterError::nothing("container", operand, &known));
+            }
+            if matches!(about, About::Start | About::End) {
+                self.check_ends(source, types, (found, operand), about)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports an error if no link of these types starts, or ends, at one of the found containers.
+    /// Containers of a declared type pass: such a container may have no link. The links are only
+    /// read for other containers.
+    fn check_ends(
+        &self,
+        source: &dyn TimelineSource,
+        types: &[TypeId],
+        (found, operand): (&[usize], &Pattern),
+        about: About,
+    ) -> Result<(), FilterError> {
+        let (model, list) = (source.model(), source.containers());
+        let links: Vec<&TypeInfo> = model
+            .types
+            .iter()
+            .filter(|ty| types.contains(&ty.id) && matches!(ty.kind, TypeKind::Link { .. }))
+            .collect();
+        let declared = |info: &ContainerInfo| {
+            links.iter().any(|ty| match ty.kind {
+                TypeKind::Link { start, .. } if about == About::Start => start == info.ty,
+                TypeKind::Link { end, .. } => end == info.ty,
+                _ => false,
+            })
+        };
+        if found.iter().any(|&at| declared(&list[at])) {
+            return Ok(());
+        }
+        let used = used_ends(source, &links, about)?;
+        let Some(one) = list.iter().find(|info| used.contains(&info.id)) else { return Ok(()) };
+        if found.iter().any(|&at| used.contains(&list[at].id)) {
+            return Ok(());
+        }
+        let has_below = found.iter().find(|&&at| tree::end(&list, at) > at + 1);
+        let (comparison, name) = match has_below {
+            Some(&at) => ("~", format!("{}/*", list[at].name)),
+            None => ("=", one.name.clone()),
+        };
+        let of: Vec<String> = links.iter().map(|ty| Name(&ty.name).to_string()).collect();
+        let (word, verb) = if about == About::Start { ("from", "starts") } else { ("to", "ends") };
+        let only_of = if let [of] = &of[..] { format!(" of {of}") } else { String::new() };
+        Err(FilterError::NoEnd {
+            of: of.join(", "),
+            verb,
+            name: operand.to_string(),
+            field: word,
+            example: format!("only where {word} {comparison} {}{only_of}", Name(&name)).into(),
+        })
+    }
+}
+
+/// The containers at which links of these types start, or end.
+fn used_ends(
+    source: &dyn TimelineSource,
+    links: &[&TypeInfo],
+    about: About,
+) -> Result<FxHashSet<ContainerId>, FilterError> {
+    let extent = source.extent();
+    let interval = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let mut used = FxHashSet::default();
+    for ty in links {
+        source.link_counts(ty.id, interval, 63, &mut |count| {
+            used.insert(if about == About::Start { count.start } else { count.end });
+            Ok(())
+        })?;
+    }
+    Ok(used)
+}
