@@ -159,9 +159,9 @@ impl Report {
         say(counts.not_computable, one, many);
         let (one, many) = (
             "action names a process or thread by values that several have (equal process ids, ranks or thread ids): left out; \
-             name it by more keys, such as `host`",
+             add a key that differs: `pid` on one host, `host` between hosts",
             "actions name a process or thread by values that several have (equal process ids, ranks or thread ids): left out; \
-             name it by more keys, such as `host`",
+             add a key that differs: `pid` on one host, `host` between hosts",
         );
         say(counts.ambiguous, one, many);
         let (one, many) = ("record could not be decoded: left out", "records could not be decoded: left out");

@@ -126,6 +126,8 @@ fn readers_and_copies_show_which_records_are_truncated() {
         let info: Value = serde_json::from_str(&succeed(tumit().args(["info", "--json"]).arg(run))).unwrap();
         assert_eq!((&info["truncated_records"], &info["losses"]), (&Value::from(2), &Value::Array(Vec::new())));
         assert!(info["remarks"].to_string().contains(remark), "{name}: {}", info["remarks"]);
+        let shown = succeed(tumit().arg("info").arg(run));
+        assert!(shown.contains(remark) && shown.ends_with("\nNo other data was lost or damaged.\n"), "{shown}");
         let converted = output(tumit().arg("convert").arg(run).args(["-o", "-"]));
         let text = String::from_utf8_lossy(&converted.stdout);
         assert!(!text.contains("unknown (records lost)"), "{name}");

@@ -66,8 +66,10 @@ fn processes_of_one_rank_are_told_apart_and_asked_for() {
     let count = |name: &str| listed.lines().filter(|line| line.split("  ").any(|cell| cell.trim() == name)).count();
     assert_eq!([count("rank 0/100"), count("rank 0/201"), count("rank 1")], [1, 2, 3], "{listed}");
     let shown = run(&["info"], &path).1;
-    for name in ["rank 0/100", "rank 0/201", "rank 1", "0/100/100", "0/201/201", "1/102"] {
-        assert!(shown.lines().any(|line| line.starts_with(&format!("{name}  "))), "{name}: {shown}");
+    // In each table, a process has one form of its name.
+    for (name, pid) in [("rank 0/100", "100"), ("rank 0/201", "201"), ("rank 1", "102")] {
+        let named: Vec<&str> = shown.lines().filter(|line| line.starts_with(&format!("{name}  "))).collect();
+        assert!(named.len() == 2 && named[1].split("  ").any(|cell| cell.trim() == pid), "{name}: {shown}");
     }
     assert!(shown.contains(" 1.000 kHz "), "{shown}");
     for (asked, records) in [("0", 3), ("1", 3), ("201", 2), ("0/100", 1), ("pid 102", 3), ("0/201", 2)] {
@@ -78,6 +80,31 @@ fn processes_of_one_rank_are_told_apart_and_asked_for() {
         assert!(told.contains(&format!(": {records} records of ")), "{told} {error}");
         fs::remove_dir_all(&part).unwrap();
     }
+}
+
+#[test]
+fn processes_are_in_order_of_rank_and_columns_are_aligned() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tmt");
+    // The names of the files have another order than the ranks.
+    for (number, rank) in (1u32..).zip([Some(10), Some(2), None, Some(0)]) {
+        let mut file =
+            File::new(&About { rank, ranks: Some(11), hz: 1000, ..About::new(100 + u64::from(number)) }, &schema());
+        for (stream, tid) in (0u32..).zip([100 + u64::from(number), 500]) {
+            file.thread(stream, tid, "");
+            file.records(stream, 0, &marks(0..1));
+        }
+        file.end();
+        file.save(&path, &format!("p{number}.tmt"));
+    }
+    let shown = run(&["info"], &path).1;
+    let first = |line: &str| line.split("  ").next().unwrap().to_owned();
+    let table: Vec<String> = shown.lines().skip_while(|line| !line.starts_with("process")).map(first).collect();
+    assert_eq!(table[..5], ["process", "rank 0", "rank 2", "rank 10", "pid 103"], "{shown}");
+    let dumped = run(&["dump"], &path).1;
+    assert!(dumped.contains("  worker 1  mark "), "{dumped}");
+    let columns: Vec<usize> = dumped.lines().filter_map(|line| line.find("  mark ")).collect();
+    assert!(columns.len() == 8 && columns.iter().all(|column| *column == columns[0]), "{dumped}");
 }
 
 #[test]
@@ -140,7 +167,10 @@ fn thread_ids_that_are_given_again_are_of_several_threads() {
         };
         assert_eq!((streams.len(), records("signal"), records("overwrites")), (6, vec![4], vec![5]));
         let shown = run(&["info"], path).1;
-        assert!(shown.lines().any(|line| line.starts_with("1/7#3 ") && line.ends_with(" overwritten")), "{shown}");
+        assert!(
+            shown.lines().any(|line| line.starts_with("pid 1    7#3 ") && line.ends_with(" overwritten")),
+            "{shown}"
+        );
     }
 }
 

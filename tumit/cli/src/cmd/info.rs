@@ -97,8 +97,6 @@ struct ProcessInfo {
     file: String,
     /// What tells it from all others: `rank 3`, `rank 3/4711`, `pid 4711`.
     name: String,
-    #[serde(skip)]
-    key: String,
     rank: Option<u64>,
     pid: u64,
     host: String,
@@ -165,6 +163,9 @@ struct EventInfo {
 #[derive(Debug, Serialize)]
 struct LostInfo {
     process: u64,
+    /// The process and thread as the other tables name them.
+    #[serde(skip)]
+    name: String,
     #[serde(skip)]
     key: String,
     tid: Option<u64>,
@@ -246,7 +247,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         start: start_ns.map(wall_clock::text),
         start_ns,
         launches: run.launches.iter().map(launch_info).collect(),
-        processes: (0..run.processes.len()).map(|at| process_info(run, at)).collect(),
+        processes: by_rank(run).into_iter().map(|at| process_info(run, at)).collect(),
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
         losses: losses.iter().map(ToString::to_string).chain(replaced.iter().cloned()).collect(),
@@ -286,7 +287,8 @@ fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
     let stream = &process.streams[lost.stream];
     LostInfo {
         process: process.rank.unwrap_or(process.pid),
-        key: run.process_key(lost.process),
+        name: run.process_name(lost.process),
+        key: stream.thread_key(),
         tid: stream.tid,
         thread: stream.thread_name(),
         records: lost.records,
@@ -333,7 +335,6 @@ fn process_info(run: &Run, at: usize) -> ProcessInfo {
     ProcessInfo {
         file: process.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         name: run.process_name(at),
-        key: run.process_key(at),
         rank: process.rank,
         pid: process.pid,
         host: process.host.clone(),
@@ -366,6 +367,17 @@ fn process_info(run: &Run, at: usize) -> ProcessInfo {
         thread_count: process.threads(),
         threads: threads.collect(),
     }
+}
+
+/// The positions of the processes by rank, then by process id and ordinal. Those without a rank
+/// come last.
+fn by_rank(run: &Run) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..run.processes.len()).collect();
+    places.sort_by_cached_key(|&at| {
+        let rank = run.processes[at].rank;
+        (rank.is_none(), rank, natural(&run.process_key(at)))
+    });
+    places
 }
 
 /// A name in pieces that compare as people sort: numbers by value, `worker 9` before `worker 10`.

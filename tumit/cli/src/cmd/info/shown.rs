@@ -1,5 +1,7 @@
 //! What `tumit info` says, as tables.
 
+use std::collections::BTreeSet;
+
 use converter::listing::FieldValue;
 use converter::time::GlobalNanos;
 
@@ -67,12 +69,13 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
     let labelled = threads().any(|(_, thread)| !thread.label.is_empty());
     let marked = threads().any(|(_, thread)| !stream_of(thread).is_empty());
-    let mut rows = vec![["thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["process", "thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
     rows[0]
         .extend([("stream", marked), ("label", labelled)].iter().filter(|(_, is)| *is).map(|(head, _)| (*head).into()));
     for (process, thread) in threads().take(most) {
         let mut row = vec![
-            format!("{}/{}", process.key, thread.key),
+            process.name.clone(),
+            thread.key.clone(),
             thread.name.clone(),
             thread.records.to_string(),
             thread.dropped.to_string(),
@@ -85,7 +88,7 @@ pub(super) fn text(info: &Info, most: usize) -> String {
         }
         rows.push(row);
     }
-    table::append(&mut text, &rows, &[2, 3]);
+    table::append(&mut text, &rows, &[3, 4]);
     more(&mut text, threads().count(), most);
     let mut rows = vec![["event", "level", "records", "per second", "bytes"].map(str::to_owned).to_vec()];
     for event in &info.events {
@@ -97,9 +100,10 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     lost_table(&mut text, info, most);
     let head = ["clock", "kind", "rate", "processes", "dates from", "offset", "drift", "residual"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for clock in &info.clocks {
+    let names: Vec<&str> = info.clocks.iter().map(|clock| clock.name.as_str()).collect();
+    for (clock, name) in info.clocks.iter().zip(short_clocks(&names)) {
         rows.push(vec![
-            clock.name.clone(),
+            name,
             clock.kind.to_owned(),
             frequency(clock.hz),
             clock.processes.to_string(),
@@ -113,11 +117,29 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     for line in info.told.iter().chain(&info.remarks) {
         text.push_str(&format!("\n! {line}"));
     }
-    if info.losses.is_empty() {
-        text.push_str("\nNothing was lost or damaged.");
+    match (info.losses.is_empty(), info.truncated_records) {
+        (true, 0) => text.push_str("\nNothing was lost or damaged."),
+        (true, _) => text.push_str("\nNo other data was lost or damaged."),
+        _ => {}
     }
     text.push('\n');
     text
+}
+
+/// The names of the clocks with the boot ids in them cut to eight digits, as a table has little
+/// room. The names stay whole if short ones would be equal; `--json` has whole names.
+fn short_clocks(names: &[&str]) -> Vec<String> {
+    let is_id = |word: &str| {
+        let lengths: Vec<usize> = word.split('-').map(str::len).collect();
+        lengths == [8, 4, 4, 4, 12] && word.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
+    };
+    let short = |word: &str| if is_id(word) { format!("{}…", &word[..8]) } else { word.to_owned() };
+    let all: Vec<String> = names.iter().map(|name| name.split(' ').map(short).collect::<Vec<_>>().join(" ")).collect();
+    let distinct = |names: &mut dyn Iterator<Item = &str>| names.collect::<BTreeSet<_>>().len();
+    if distinct(&mut all.iter().map(String::as_str)) < distinct(&mut names.iter().copied()) {
+        return names.iter().map(|name| (*name).to_owned()).collect();
+    }
+    all
 }
 
 /// What a stream of a thread has, if not what the thread recorded in the ordinary way. A thread has a row for each of its streams.
@@ -161,10 +183,12 @@ fn lost_table(text: &mut String, info: &Info, most: usize) {
     if info.lost.is_empty() {
         return;
     }
-    let mut rows = vec![["lost by", "name", "records", "size", "from", "to", "because"].map(str::to_owned).to_vec()];
+    let head = ["lost by", "thread", "name", "records", "size", "from", "to", "because"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
     for lost in info.lost.iter().take(most) {
         rows.push(vec![
-            format!("{}/{}", lost.key, lost.tid.unwrap_or(0)),
+            lost.name.clone(),
+            lost.key.clone(),
             lost.thread.clone(),
             lost.records.to_string(),
             bytes(lost.bytes),
@@ -173,7 +197,7 @@ fn lost_table(text: &mut String, info: &Info, most: usize) {
             lost.causes.join(", "),
         ]);
     }
-    table::append(text, &rows, &[2, 3, 4, 5]);
+    table::append(text, &rows, &[3, 4, 5, 6]);
     more(text, info.lost.len(), most);
 }
 
@@ -231,7 +255,16 @@ fn bytes(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{frequency, more};
+    use super::{frequency, more, short_clocks};
+
+    #[test]
+    fn boot_ids_of_clocks_are_short_if_names_stay_distinct() {
+        let [one, other] = ["f403e296-081b-4a7a-9b12-0fe216369171", "f403e296-081b-4a7a-9b12-0fe216369172"];
+        let in_zone = format!("{one} time:[4026531834] of process 12");
+        assert_eq!(short_clocks(&[one, &in_zone]), ["f403e296…", "f403e296… time:[4026531834] of process 12"]);
+        assert_eq!(short_clocks(&[one, other, "node-1"]), [one, other, "node-1"]);
+        assert_eq!(short_clocks(&["a-b", "x  y", one, one]), ["a-b", "x  y", "f403e296…", "f403e296…"]);
+    }
 
     #[test]
     fn rates_have_a_unit_of_their_size() {
