@@ -163,6 +163,10 @@ fn dates_that_are_hardly_seconds_are_told() {
             assert!(answered.status.success() && !told.contains("unit"), "{command:?} --unit {unit}: {told}");
         }
     }
+    // Hours in whole seconds are plausible.
+    fs::write(dir.path().join("h.paje"), format!("{DEFINITIONS}{}", lines.replace("20000.5", "20000"))).unwrap();
+    let hours = output(tumit().args(["stats", "h.paje"]).current_dir(dir.path()));
+    assert!(hours.status.success() && hours.stderr.is_empty(), "{}", String::from_utf8_lossy(&hours.stderr));
     // Timestamps with more decimals than nanoseconds in milliseconds have are seconds.
     let fine = lines.replace("n\n11 5 ", "n\n11 5.1234567 ");
     fs::write(dir.path().join("s.paje"), format!("{DEFINITIONS}{fine}")).unwrap();

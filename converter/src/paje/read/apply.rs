@@ -20,8 +20,13 @@ type Ending = (i64, u64, ContainerId);
 
 /// The root's identifier.
 const ROOT: &str = "0";
-/// Nanoseconds that few traces last, and many last whose dates are no seconds.
-const HOUR: i64 = 3_600_000_000_000;
+/// Nanoseconds that few traces last whose timestamps are seconds with decimals, and many last whose
+/// timestamps are milliseconds with decimals.
+const LONG_IF_DECIMAL: i64 = 3_600_000_000_000;
+/// The same if all timestamps are whole numbers: 10⁶ s, which is more than eleven days. Schedules and
+/// simulations often last some hours in whole seconds.
+const LONG_IF_WHOLE: i64 = 1_000_000_000_000_000;
+const SECOND: i64 = 1_000_000_000;
 /// Nanoseconds of the sixth decimal of a second. A timestamp in milliseconds with more decimals would be finer than a
 /// nanosecond, which no clock is: such timestamps are seconds.
 const FINEST_OF_MILLIS: i64 = 1_000;
@@ -40,6 +45,8 @@ pub(super) struct State {
     pub(super) is_long: bool,
     /// Whether a timestamp has more decimals than milliseconds have.
     is_fine: bool,
+    /// Whether a timestamp is no whole number.
+    has_decimals: bool,
     /// The last line of an event, and the last one with a date.
     pub(super) taken: u64,
     pub(super) dated: u64,
@@ -73,6 +80,7 @@ impl Default for State {
             first: None,
             is_long: false,
             is_fine: false,
+            has_decimals: false,
             taken: 0,
             dated: 0,
             sent: 0,
@@ -242,7 +250,9 @@ impl State {
         // As `pj_dump` has them, dates are no nanoseconds.
         let may_be_others = self.missing_decimals == 0 && !self.as_pj_dump;
         self.is_fine |= date.value % FINEST_OF_MILLIS != 0;
-        if may_be_others && !self.is_long && !self.is_fine && date.value.saturating_sub(first) > HOUR {
+        self.has_decimals |= date.value % SECOND != 0;
+        let long = if self.has_decimals { LONG_IF_DECIMAL } else { LONG_IF_WHOLE };
+        if may_be_others && !self.is_long && !self.is_fine && date.value.saturating_sub(first) > long {
             self.is_long = true;
             self.faults.count(FaultKind::LongTime, input.line, word);
         }

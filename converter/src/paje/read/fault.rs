@@ -151,7 +151,7 @@ faults! {
     /// A byte order mark.
     ByteOrderMark: "byte order mark", "write none: `pj_dump` refuses it";
     /// Probably no seconds.
-    LongTime: "date more than an hour behind the first, if dates are seconds", "write seconds: milliseconds (as StarPU's), microseconds and nanoseconds are read right with `--unit ms`, `us` or `ns`; `--unit s` says that these are seconds";
+    LongTime: "date far behind the first, if dates are seconds: more than an hour, or 1,000,000 s if all are whole numbers", "write seconds: milliseconds (as StarPU's), microseconds and nanoseconds are read right with `--unit ms`, `us` or `ns`; `--unit s` says that these are seconds";
     /// No LF at the end of the file.
     NoLineEnd: "last line without its end", "end it: ViTE leaves the line out else";
     /// Longer than 4000 bytes.

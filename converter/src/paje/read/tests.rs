@@ -352,7 +352,7 @@ fn what_not_everybody_reads_is_noted() {
         ("5 1 S c1 R\r\n", FaultKind::CarriageReturn),
         ("5 1 S c1 \"\"\n", FaultKind::Empty),
         ("5 -1 S c1 R\n", FaultKind::Negative),
-        ("5 1 S c1 R\n5 3602 S c1 R\n", FaultKind::LongTime),
+        ("5 1 S c1 R\n5 1000002 S c1 R\n", FaultKind::LongTime),
         ("5 1 S c1 R", FaultKind::NoLineEnd),
         ("5 1 S c1 R\n2 late S L \"0 0 0\"\n", FaultKind::UndatedEnd),
         (
@@ -378,6 +378,26 @@ fn what_not_everybody_reads_is_noted() {
     assert_eq!(report.notes[0].kind, FaultKind::ByteOrderMark);
     let long = format!("5 1 S c1 {}\n", "x".repeat(4000));
     assert_eq!(read(with_header(&long).as_slice(), &mut Log::default()).unwrap().notes[0].kind, FaultKind::Lengthy);
+}
+
+#[test]
+fn long_times_are_noted_only_where_seconds_are_doubtful() {
+    let is_noted = |body: &str| {
+        let report = read(with_header(body).as_slice(), &mut Log::default()).unwrap();
+        report.notes.iter().any(|note| note.kind == FaultKind::LongTime)
+    };
+    for (times, expected) in [
+        ("0 7200 86400", false),
+        ("0 1000000", false),
+        ("5 1000006", true),
+        ("0 3600.5", true),
+        ("0.25 100 7200", true),
+        ("0 3599.5", false),
+        ("0.1234567 7200.5 2000000", false),
+    ] {
+        let body: String = times.split(' ').map(|time| format!("5 {time} S c1 R\n")).collect();
+        assert_eq!(is_noted(&body), expected, "{times}");
+    }
 }
 
 #[test]
