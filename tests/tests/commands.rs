@@ -112,6 +112,41 @@ fn the_table_of_json_fields_is_complete() {
 }
 
 #[test]
+fn what_is_no_spec_is_named_with_the_command_for_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for folder in ["run.tmt", "archive", "empty"] {
+        fs::create_dir(dir.path().join(folder)).expect("it is new");
+    }
+    fs::write(dir.path().join("run.tmt/a.tmt"), tracer_format::FILE_MAGIC).expect("it can be written");
+    fs::write(dir.path().join("archive/traces.otf2"), b"\x03\x23\0\0").expect("it can be written");
+    fs::copy(tests::programs::workspace().join("tests/paje/two-nodes.paje"), dir.path().join("x.paje"))
+        .expect("a copy");
+    fs::write(dir.path().join("c.json"), "{\"traceEvents\": []}").expect("it can be written");
+    for (input, words) in [
+        ("run.tmt", "This is a run, not a spec. `tumit info`"),
+        ("run.tmt/a.tmt", "This is a file of a run, not a spec. `tumit info`"),
+        ("archive", "This is an OTF2 archive."),
+        ("empty", "This is a folder. Name a spec in it"),
+        ("x.paje", "This is a Pajé file, not a spec. `tumit check`"),
+        ("c.json", "This is a Chrome trace (JSON)."),
+    ] {
+        for command in [&["check"][..], &["gen", "c"], &["doc"]] {
+            // A Pajé file is checked.
+            if (input, command) == ("x.paje", &["check"]) {
+                continue;
+            }
+            let out = run(dir.path(), &[command, &[input]].concat());
+            let message = stderr(&out);
+            assert!(out.status.code() == Some(2) && message.contains(words), "{command:?} {input}: {message}");
+        }
+    }
+    for command in ["info", "dump"] {
+        let message = stderr(&run(dir.path(), &[command, "x.paje"]));
+        assert!(message.contains("x.paje is a Pajé file, not a run: `tumit stats`"), "{command}: {message}");
+    }
+}
+
+#[test]
 fn codes_are_explained_by_example() {
     let dir = tempfile::tempdir().unwrap();
     let text = succeed(tumit().args(["explain", "T0062"]).current_dir(dir.path()));

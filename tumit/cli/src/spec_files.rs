@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use anyhow::{Context, bail};
-use converter::paje::foreign::foreign_format;
+use anyhow::{Context, anyhow, bail};
+use converter::paje::foreign::{foreign_folder, foreign_format};
 use tumit::{Diagnostics, LoadError, Loader, Spec};
 
 use crate::term;
@@ -89,7 +89,33 @@ fn read_standard_input() -> anyhow::Result<String> {
 const MOST: u64 = 16 << 20;
 
 fn read(path: &str) -> anyhow::Result<String> {
+    if Path::new(path).is_dir() {
+        return Err(folder(Path::new(path)));
+    }
     as_text(bounded(fs::File::open(path)?, path)?)
+}
+
+/// Says what a folder is that was given as a spec.
+fn folder(path: &Path) -> anyhow::Error {
+    let is_of_run = |file: &Path| file.extension().is_some_and(|ending| ending == "tmt" || ending == "live");
+    let mut files = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    if files.any(|file| file.is_file() && is_of_run(&file)) {
+        return anyhow!("This is a run, not a spec. {SHOWS_RUNS}");
+    }
+    match foreign_folder(path) {
+        Some(foreign) => anyhow!("This is {}. {}", foreign.name, foreign.advice),
+        None => anyhow!("This is a folder. Name a spec in it, such as `{}`", path.join("app.tumit").display()),
+    }
+}
+
+const SHOWS_RUNS: &str = "`tumit info` shows what a run holds, `tumit view` draws it";
+
+/// Whether bytes begin as Pajé text does. No spec does.
+pub(crate) fn is_paje(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+    lines.find(|line| !line.is_empty() && line[0] != b'#').is_some_and(|line| line.starts_with(b"%"))
+        && bytes.windows(9).any(|word| word == b"%EventDef")
 }
 
 /// The bytes of a spec. Input that is not text, or that is too long for a spec, is rejected before
@@ -100,6 +126,14 @@ fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     // Known foreign formats are rejected by name. No spec begins as they do.
     if let Some(foreign) = foreign_format(&bytes, Path::new(path)) {
         bail!("This is {}. {}", foreign.name, foreign.advice);
+    }
+    if bytes.starts_with(&tracer_format::FILE_MAGIC) {
+        bail!("This is a file of a run, not a spec. {SHOWS_RUNS}");
+    }
+    if is_paje(&bytes) {
+        bail!(
+            "This is a Pajé file, not a spec. `tumit check` checks it, `tumit stats` sums it up, `tumit view` draws it"
+        );
     }
     if bytes.contains(&0) {
         bail!("it is neither a spec nor a trace, as it begins with binary data");

@@ -17,6 +17,7 @@ use converter::paje::read::not_paje;
 use viewer::{IndexChoice, OpenOptions};
 
 use crate::sizes::Bytes;
+use crate::spec_files::is_paje;
 use crate::term;
 
 /// `--input-limit`, unless it is given.
@@ -60,6 +61,21 @@ impl TraceInput {
     /// Looks at what was given, and copies what is no plain file.
     pub(crate) fn open(given: &Path) -> anyhow::Result<Self> {
         Self::open_as(given, Kind::Trace)
+    }
+
+    /// As [`Self::open`], for commands that read the records of runs only.
+    pub(crate) fn open_run(given: &Path) -> anyhow::Result<Self> {
+        let input = Self::open(given)?;
+        let mut first = Vec::new();
+        // An error of reading is reported by the reader of the run.
+        let _ = File::open(&input.path).and_then(|file| file.take(SNIFFED).read_to_end(&mut first));
+        if is_paje(&first) {
+            bail!(
+                "{} is a Pajé file, not a run: `tumit stats` sums it up, `tumit convert` lists what is in it",
+                input.name
+            );
+        }
+        Ok(input)
     }
 
     /// As [`Self::open`], but a Pajé file that is no plain file can be read while it comes, once and from front to back.
@@ -229,8 +245,8 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
 fn relay(mut input: Box<dyn Read + Send>, given: &Path) -> anyhow::Result<File> {
     let mut first = Vec::new();
     (&mut input).take(SNIFFED).read_to_end(&mut first)?;
-    let is_paje = first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
-    if !is_paje || first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(&first).is_some() {
+    let has_definition = first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
+    if !has_definition || first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(&first).is_some() {
         return spool(io::Cursor::new(first).chain(input), given, Kind::Growing);
     }
     refuse(&first, given, Kind::Growing)?;

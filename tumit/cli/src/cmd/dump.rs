@@ -65,7 +65,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let input = TraceInput::open(&args.input)?;
+    let input = TraceInput::open_run(&args.input)?;
     let recorded = Run::open_launches(input.path(), args.launch.launches())?;
     if args.wall_clock && recorded.processes.iter().all(|process| process.anchors.is_empty()) {
         bail!("--wall-clock: no process of {} read the real-time clock", args.input.display());

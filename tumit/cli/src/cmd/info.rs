@@ -191,7 +191,7 @@ struct ClockInfo {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let input = TraceInput::open(&args.input)?;
+    let input = TraceInput::open_run(&args.input)?;
     let mut recorded = Run::open_launches(input.path(), args.launch.launches())?;
     if let Some(title) = input.title() {
         recorded.path = title.into();
