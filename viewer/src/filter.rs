@@ -329,11 +329,11 @@ pub enum FilterError {
     )]
     NoEnd {
         /// The types of links.
-        of: String,
+        of: Box<str>,
         /// `starts` or `ends`.
         verb: &'static str,
         /// The pattern.
-        name: String,
+        name: Box<str>,
         /// `from` or `to`.
         field: &'static str,
         /// An expression that a link fits.
@@ -387,12 +387,16 @@ impl FilterError {
     pub fn place(&self, text: &str) -> Range<usize> {
         match self {
             Self::Syntax { at, .. } => at.clone(),
-            Self::Nothing { pattern, .. } | Self::NoEnd { name: pattern, .. } => {
-                text.find(pattern.as_str()).map_or(0..text.len(), |from| from..from + pattern.len())
-            }
+            Self::Nothing { pattern, .. } => place_of(pattern, text),
+            Self::NoEnd { name, .. } => place_of(name, text),
             _ => 0..text.len(),
         }
     }
+}
+
+/// The place of a name in an expression, else all of the expression.
+fn place_of(name: &str, text: &str) -> Range<usize> {
+    text.find(name).map_or(0..text.len(), |from| from..from + name.len())
 }
 
 impl Filter {

@@ -95,7 +95,7 @@ fn read(path: &str) -> anyhow::Result<String> {
     as_text(bounded(fs::File::open(path)?, path)?)
 }
 
-/// Says what a folder is that was given as a spec.
+/// The error for a folder in the place of a spec: it names the kind of folder.
 fn folder(path: &Path) -> anyhow::Error {
     let is_of_run = |file: &Path| file.extension().is_some_and(|ending| ending == "tmt" || ending == "live");
     let mut files = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());

@@ -143,8 +143,8 @@ impl TraceInput {
         if self.spool.is_some() { self.path.to_str().unwrap_or(given) } else { given }
     }
 
-    /// Opens it under its own name. What was copied has an index only where the user wants it, as
-    /// there is no place beside a copy.
+    /// Sets the title. A copied input has an index only at a path that the user names, because a
+    /// temporary copy has no folder.
     pub(crate) fn apply(&self, options: &mut OpenOptions) {
         options.title = self.title();
         if self.is_copy() || self.path.as_os_str() == "/dev/stdin" {

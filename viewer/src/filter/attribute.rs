@@ -58,7 +58,7 @@ pub(crate) fn check(source: &dyn TimelineSource, name: &str, types: &[TypeId]) -
         return Ok(());
     }
     let search = Search::run(source, types, &|facts| field(facts, name).is_some())?;
-    // Of nothing, nobody knows.
+    // Without entities, the fields are unknown.
     if search.found || search.asked == 0 || search.asked >= ASKED {
         return Ok(());
     }
@@ -123,7 +123,7 @@ impl Search {
         Ok(search)
     }
 
-    /// Looks at some entities. Whether the search ends with them.
+    /// Searches some entities. Returns whether the search is over.
     fn ends(
         &mut self,
         source: &dyn TimelineSource,

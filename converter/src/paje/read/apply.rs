@@ -20,8 +20,8 @@ type Ending = (i64, u64, ContainerId);
 
 /// The root's identifier.
 const ROOT: &str = "0";
-/// Nanoseconds that few traces last whose timestamps are seconds with decimals, and many last whose
-/// timestamps are milliseconds with decimals.
+/// Nanoseconds. Few traces with decimal seconds are longer. Many traces with decimal milliseconds
+/// appear longer if they are read as seconds.
 const LONG_IF_DECIMAL: i64 = 3_600_000_000_000;
 /// The same if all timestamps are whole numbers: 10⁶ s, which is more than eleven days. Schedules and
 /// simulations often last some hours in whole seconds.

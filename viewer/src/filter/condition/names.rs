@@ -8,7 +8,7 @@ use crate::filter::print::Name;
 use crate::filter::{Comparison, FilterError, Pattern, attribute, tree};
 use crate::query::{ContainerId, ContainerInfo, GlobalNanos, Interval, TimelineSource, TypeId, TypeInfo, TypeKind};
 
-/// What a field with names refers to.
+/// The kind of thing that the operands of a field name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum About {
     Value,
@@ -115,9 +115,9 @@ impl FieldTest {
         let (word, verb) = if about == About::Start { ("from", "starts") } else { ("to", "ends") };
         let only_of = if let [of] = &of[..] { format!(" of {of}") } else { String::new() };
         Err(FilterError::NoEnd {
-            of: of.join(", "),
+            of: of.join(", ").into(),
             verb,
-            name: operand.to_string(),
+            name: operand.to_string().into(),
             field: word,
             example: format!("only where {word} {comparison} {}{only_of}", Name(&name)).into(),
         })
