@@ -4,7 +4,8 @@
 //! Process files with equal launch ids belong to one launch. Files of older recorders have no id;
 //! they form one launch together. Launches that overlap in time are joined: programs that run side
 //! by side are one recording. Examples are a server and its client, or parts of a job that are
-//! started by hand on several nodes.
+//! started by hand on several nodes. A process that still runs counts until now, a killed one until
+//! its last known timestamp.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -65,7 +66,8 @@ impl Run {
 
     /// Removes the processes of all other launches.
     pub(crate) fn keep(&mut self, which: Launches) -> Result<(), OpenError> {
-        let members = launches_of(&self.processes);
+        let now = wall_clock::now();
+        let members = launches_of(&self.processes, |process| now.filter(|_| process.is_running()));
         let count = members.len();
         let wanted = match which {
             Launches::All => None,
@@ -116,13 +118,22 @@ impl Run {
 /// The time range of a launch and the positions of its processes.
 type Members = (Option<(i64, i64)>, Vec<usize>);
 
-/// The launches in order of time, with the positions of their processes.
-fn launches_of(processes: &[Process]) -> Vec<Members> {
+/// The launches in order of time, with the positions of their processes. `running` returns the
+/// current time for a process that still runs. It is called only if there is more than one launch id.
+fn launches_of(processes: &[Process], running: impl Fn(&Process) -> Option<i64>) -> Vec<Members> {
     let mut by_id: BTreeMap<&str, Members> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
         let (time, members) = by_id.entry(&process.launch).or_default();
         *time = joined(*time, process.real_time());
         members.push(at);
+    }
+    if by_id.len() > 1 {
+        for (time, members) in by_id.values_mut() {
+            let now = members.iter().find_map(|at| running(&processes[*at]));
+            if let (Some((_, end)), Some(now)) = (time.as_mut(), now) {
+                *end = now.max(*end);
+            }
+        }
     }
     let mut all: Vec<Members> = by_id.into_values().collect();
     // Groups without a time come last and join the latest launch: they may belong to it.
@@ -148,16 +159,14 @@ fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i6
 }
 
 impl Process {
-    /// From the first reading of the real-time clock to the end or the last record, in nanoseconds
+    /// From the first reading of the real-time clock to the last known timestamp, in nanoseconds
     /// since 1970.
     fn real_time(&self) -> Option<(i64, i64)> {
         let first = self.anchors.iter().min_by_key(|anchor| anchor.ticks)?;
         let last = self.anchors.iter().max_by_key(|anchor| anchor.ticks)?;
         let narrow = |nanos: u64| i64::try_from(nanos).unwrap_or(i64::MAX);
         let (start, known) = (narrow(first.real_nanos), narrow(last.real_nanos));
-        let records = self.streams.iter().filter_map(|stream| stream.blocks.last());
-        let ticks = records.map(|block| block.header.last_ticks).chain(self.end.map(|end| end.0)).max();
-        let ticks = ticks.unwrap_or(0).saturating_sub(last.ticks);
+        let ticks = self.last_known_ticks().unwrap_or(0).saturating_sub(last.ticks);
         let more = u128::from(ticks) * 1_000_000_000 / u128::from(self.clock_hz.max(1));
         let more = if self.clock_hz > 0 { i64::try_from(more).unwrap_or(0) } else { 0 };
         Some((start, known.saturating_add(more).max(start)))
@@ -179,7 +188,7 @@ mod tests {
     }
 
     fn members(processes: &[Process]) -> Vec<Vec<usize>> {
-        launches_of(processes).into_iter().map(|(_, members)| members).collect()
+        launches_of(processes, |_| None).into_iter().map(|(_, members)| members).collect()
     }
 
     #[test]
@@ -195,6 +204,20 @@ mod tests {
         // A process without a time belongs to the latest launch.
         assert_eq!(members(&[process("x", 0, 0), process("a", 1, 9), process("b", 50, 60)]), [vec![1], vec![2, 0]]);
         assert_eq!(members(&[process("x", 0, 0), process("y", 0, 0)]), [[0, 1]]);
+    }
+
+    #[test]
+    fn a_process_runs_until_its_last_known_timestamp_or_until_now() {
+        let mut server = process("server", 1, 9);
+        server.clock_hz = 1_000_000_000;
+        let client = process("client", 50, 60);
+        assert_eq!(members(&[server.clone(), client.clone()]), [[0], [1]]);
+        let running = |process: &Process| (process.launch == "server").then_some(1070);
+        let launches = launches_of(&[server.clone(), client.clone()], running);
+        assert_eq!(launches, [(Some((1001, 1070)), vec![0, 1])]);
+        // It was killed; its live file has a later reading than its file.
+        server.last_known = Some(crate::time::LocalTicks(55));
+        assert_eq!(members(&[server, client]), [[0, 1]]);
     }
 
     #[test]

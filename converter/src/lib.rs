@@ -26,6 +26,7 @@ pub mod repair;
 pub mod report;
 mod rules;
 pub mod run;
+pub mod running;
 pub mod sort;
 pub mod time;
 pub mod waiting;

@@ -33,6 +33,12 @@ pub fn early_start_of(run: &Run, method: Method) -> Option<i64> {
     start_of(run, &clocks)
 }
 
+/// The current time in nanoseconds since 1970. `None` if the system clock is outside 1970 to 2262.
+pub(crate) fn now() -> Option<i64> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_nanos()).ok()
+}
+
 /// A time in UTC in ISO 8601: `2026-11-25T13:18:31.000000042Z`.
 #[must_use]
 pub fn text(nanos: i64) -> String {

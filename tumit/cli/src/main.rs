@@ -9,7 +9,6 @@ mod output_path;
 mod progress;
 mod remarks;
 mod run_options;
-mod running;
 mod signals;
 mod sizes;
 mod spec_files;

@@ -4,7 +4,7 @@ mod names;
 mod shown;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use converter::census::{self, LostSpan};
@@ -19,8 +19,8 @@ use serde::Serialize;
 
 use super::Status;
 use crate::run_options::LaunchChoice;
+use crate::term;
 use crate::trace_input::TraceInput;
-use crate::{running, term};
 
 /// Shows what a run holds: processes, threads, events, rates, losses, clocks
 #[derive(Debug, clap::Args)]
@@ -312,9 +312,7 @@ fn state(process: &Process) -> &'static str {
     if process.ended {
         return if process.repaired.is_some_and(|repaired| repaired.unended) { "repaired" } else { "ended" };
     }
-    let live = process.live.as_ref().filter(|live| live.used).map(|live| live.path.as_path());
-    let files: Vec<&Path> = std::iter::once(process.path.as_path()).chain(live).collect();
-    if running::user_of(&files).is_some() { "running" } else { "unfinished" }
+    if process.is_running() { "running" } else { "unfinished" }
 }
 
 fn process_info(run: &Run, at: usize) -> ProcessInfo {

@@ -9,11 +9,12 @@ use anyhow::{Context, bail};
 use converter::input::{LevelName, Process, levels_of_live};
 use converter::launches::Launches;
 use converter::run::Run;
+use converter::running;
 use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
 use tumit::diag::did_you_mean;
 
 use super::Status;
-use crate::{running, term};
+use crate::term;
 
 /// Switches a level of a running program on or off
 #[derive(Debug, clap::Args)]

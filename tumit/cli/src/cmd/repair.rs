@@ -9,11 +9,12 @@ use converter::input::Process;
 use converter::launches::Launches;
 use converter::repair::{self, Repair};
 use converter::run::{Loss, Run};
+use converter::running;
 use tracer_format::PREAMBLE_BYTES;
 
 use super::Status;
 use crate::output_file::OutputFile;
-use crate::{running, term};
+use crate::term;
 
 /// Rewrites what a killed process or a full disk left unfinished or damaged
 #[derive(Debug, clap::Args)]

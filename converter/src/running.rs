@@ -1,14 +1,19 @@
-//! Which processes of this machine have a file of a run open: they are still recording.
+//! Processes of this machine that have a file of a run open: they are still recording.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The process that has one of these files open, if any; always `None` where there is no `/proc`.
+use crate::input::Process;
+
+/// The system's id of a process that has one of these files open or mapped. `None` if there is no
+/// such process, if its user does not permit to see it, or if the system has no `/proc`.
 ///
-/// A process's id in a run may be that of another name space: so all processes are looked at, as far as they may be, once.
-pub(crate) fn user_of(files: &[&Path]) -> Option<u32> {
+/// Process ids of a run can belong to another PID name space. All processes are therefore looked at.
+/// This is done once, at the first call.
+#[must_use]
+pub fn user_of(files: &[&Path]) -> Option<u32> {
     static OPEN: LazyLock<BTreeMap<Identity, u32>> = LazyLock::new(open_files);
     let files = files.iter().filter_map(|file| Identity::of(file));
     files.filter_map(|file| OPEN.get(&file).copied()).next()
@@ -25,13 +30,17 @@ fn open_files() -> BTreeMap<Identity, u32> {
     all
 }
 
-/// The name of this machine; empty when the system does not tell.
-pub(crate) fn host() -> String {
+/// The name of this machine. Empty if the system does not tell it.
+#[must_use]
+pub fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| String::new(), |name| name.trim().to_owned())
 }
 
 /// The live files that a process has mapped.
-pub(crate) fn live_files(pid: u32) -> std::io::Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// If there is no such process, or its user does not permit to see it.
+pub fn live_files(pid: u32) -> std::io::Result<Vec<PathBuf>> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
     let mut files: Vec<PathBuf> = maps.lines().filter_map(mapped_file).filter(|file| is_live(file)).collect();
     files.sort();
@@ -71,6 +80,16 @@ impl Identity {
 impl Identity {
     fn of(_path: &Path) -> Option<Self> {
         None
+    }
+}
+
+impl Process {
+    /// Whether a process of this machine still records this file.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        let live = self.live.as_ref().filter(|live| live.used).map(|live| live.path.as_path());
+        let files: Vec<&Path> = std::iter::once(self.path.as_path()).chain(live).collect();
+        !self.ended && user_of(&files).is_some()
     }
 }
 
