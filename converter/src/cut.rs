@@ -189,8 +189,10 @@ impl Cutting<'_> {
             let at = streams.binary_search_by_key(stream, |(_, stream)| stream.number);
             at.is_ok_and(|at| self.date(streams[at].0, *end, u64::MAX) <= to)
         });
-        if let (Some(end), Some((number, _))) = (ends.process, streams.first()) {
-            ends.process = Some(last_within(end, |ticks| self.date(*number, ticks, u64::MAX) <= to));
+        if let Some((number, _)) = streams.first() {
+            let within = |end| last_within(end, |ticks| self.date(*number, ticks, u64::MAX) <= to);
+            ends.process = ends.process.map(within);
+            ends.last_known = ends.last_known.map(within);
         }
         ends
     }

@@ -285,6 +285,8 @@ impl Writing<'_, '_> {
         }
         if let Some(end) = process.end {
             append_integer(&mut tags, tag::PROCESS_END, end.0);
+        } else if let Some(ticks) = process.last_known_ticks() {
+            append_integer(&mut tags, tag::LAST_KNOWN, ticks);
         }
         if process.truncated > 0 {
             append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);

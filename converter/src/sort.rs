@@ -148,7 +148,11 @@ impl<W: Write> Writing<'_, W> {
         for (number, process) in (0u32..).zip(&self.run.processes) {
             self.file.select(number)?;
             let clock = ClockTags { kind: Some(ClockKind::User as u64), hz: NANOS, domain: &domain };
-            let mut tags = process_tags(process, &clock);
+            let streams = stream..stream + process.streams.len();
+            let last_known = process.last_known_ticks().filter(|_| process.end.is_none());
+            let last_known =
+                last_known.and_then(|ticks| streams.map(|stream| self.end_of(stream, LocalTicks(ticks))).max());
+            let mut tags = process_tags(process, &clock, last_known);
             append_integer(&mut tags, tag::SORTED, 1);
             let of_process = self.file.process_stream();
             self.file.block(BlockKind::Process, of_process, 1, &tags)?;

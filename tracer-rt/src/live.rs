@@ -321,6 +321,14 @@ pub(crate) fn note_process_end(end: u64) {
     }
 }
 
+/// Notes a reading of the clock. The last one tells until when a process lived that is killed.
+pub(crate) fn note_reading(ticks: u64) {
+    let base = HEAD.load(Ordering::Acquire);
+    if !base.is_null() {
+        word(base, head::LAST_READING).store(ticks, Ordering::Relaxed);
+    }
+}
+
 /// Counts the records of a slot as overwritten, so that at any moment it can be told whether they are counted: the slot says
 /// what the count was before. Under the session's lock.
 pub(crate) fn count_overwritten(slot: &Slot, records: u64) {

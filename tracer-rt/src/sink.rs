@@ -295,10 +295,12 @@ impl Sink {
         }
     }
 
-    /// About ten times a second: where a clock was set, what it showed before and after goes to the file.
+    /// Reads the clocks, about ten times a second. If a clock was set since the last reading, both readings go to the file.
     pub(crate) fn look_at_clocks(&mut self) {
+        let now = clock::anchor();
+        live::note_reading(now.ticks);
         if matches!(self.file, Target::Open(_))
-            && let Err(error) = self.readings(&clock::anchor(), false)
+            && let Err(error) = self.readings(&now, false)
         {
             self.complain(&format!("cannot write the trace: {error}"));
         }

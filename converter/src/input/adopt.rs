@@ -40,6 +40,7 @@ impl Building {
                 live.dropped = snapshot.header.dropped;
                 self.process.truncated = snapshot.header.truncated;
                 self.process.end = Some(LocalTicks(snapshot.header.process_end)).filter(|end| end.0 > 0);
+                self.process.last_known = self.last_reading(snapshot.header.last_reading);
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
                 self.forget_what_was_cut_off();
@@ -49,6 +50,12 @@ impl Building {
         }
         self.process.live = Some(live);
         Ok(())
+    }
+
+    /// The later of the last reading in the file and that in the live file, which is 0 if there is none.
+    fn last_reading(&self, in_live: u64) -> Option<LocalTicks> {
+        let in_file = self.process.anchors.iter().map(|anchor| anchor.ticks).max();
+        Some(in_live.max(in_file.unwrap_or(0))).filter(|ticks| *ticks > 0).map(LocalTicks)
     }
 
     /// Whether a live file is of this process. A file that was killed before it could say which it is believes the names.

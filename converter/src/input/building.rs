@@ -134,6 +134,7 @@ impl Building {
                 tag::LAUNCH => process.launch = text_of(bytes),
                 tag::LIVE_PATH => process.live_path = Some(PathBuf::from(text_of(bytes))),
                 tag::BUFFERS => process.buffers = integer(bytes),
+                tag::LAST_KNOWN => process.last_known = integer(bytes).map(LocalTicks),
                 tag::SORTED => self.is_sorted = integer(bytes) == Some(1),
                 _ => {}
             }
@@ -168,6 +169,7 @@ impl Building {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
                 tag::DATES_REPEATED => self.process.repeated_dates = integer(bytes).unwrap_or(0),
                 tag::CLOCK_WRAPS => self.process.clock_wraps = integer(bytes).unwrap_or(0),
+                tag::LAST_KNOWN => self.process.last_known = integer(bytes).map(LocalTicks),
                 tag::PROCESS_END => self.process.end = integer(bytes).map(LocalTicks),
                 tag::RECORDS_TRUNCATED => self.process.truncated = integer(bytes).unwrap_or(0),
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),

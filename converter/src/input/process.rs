@@ -79,6 +79,9 @@ pub struct Process {
     /// Timestamp of the orderly end. `None` if the process was killed, or if its recorder is too
     /// old to write it.
     pub end: Option<LocalTicks>,
+    /// Timestamp until which the process is known to have run, if its file or its live file tells
+    /// it. See [`Self::last_known_ticks`].
+    pub last_known: Option<LocalTicks>,
     /// Records with texts, bytes or arrays that the recorder truncated.
     pub truncated: u64,
     /// Records written and dropped, as it said at its end.
@@ -382,6 +385,16 @@ impl Process {
     pub fn kind(&self, id: u16) -> Option<(usize, usize)> {
         let (provider, record) = (*self.kinds.get(usize::from(id))?)?;
         Some((provider as usize, record as usize))
+    }
+
+    /// Timestamp of the orderly end. Without one, the latest of the records and of the readings of
+    /// the clock, in local ticks. `None` if there are neither. O(readings + streams).
+    #[must_use]
+    pub fn last_known_ticks(&self) -> Option<u64> {
+        let readings = || self.anchors.iter().map(|anchor| anchor.ticks).max();
+        let told = self.end.or(self.last_known).map(|ticks| ticks.0).or_else(readings);
+        let records = self.streams.iter().filter_map(|stream| stream.blocks.last());
+        records.map(|block| block.header.last_ticks).chain(told).max()
     }
 
     /// Bytes of the file that belong to no good block.

@@ -36,6 +36,8 @@ pub struct Writer {
 pub(crate) struct Ends {
     /// The orderly end of the process.
     pub(crate) process: Option<u64>,
+    /// The last known timestamp of the process.
+    pub(crate) last_known: Option<u64>,
     /// By stream: the end of its thread, if it is known.
     pub(crate) threads: BTreeMap<u32, u64>,
 }
@@ -44,7 +46,11 @@ impl Ends {
     /// The ends that the recorder noted.
     pub(crate) fn of(process: &Process) -> Self {
         let threads = process.streams.iter().filter_map(|stream| Some((stream.number, stream.end?.0)));
-        Self { process: process.end.map(|end| end.0), threads: threads.collect() }
+        Self {
+            process: process.end.map(|end| end.0),
+            last_known: process.last_known_ticks(),
+            threads: threads.collect(),
+        }
     }
 }
 
@@ -124,7 +130,9 @@ impl Writer {
 
     fn tables(&mut self, process: &Process, is_kept: impl Fn(u32) -> bool, ends: &Ends) -> io::Result<()> {
         let file = &mut self.file;
-        file.block(BlockKind::Process, PROCESS_STREAM, 1, &process_tags(process, &ClockTags::of(process)))?;
+        let last_known = ends.last_known.filter(|_| ends.process.is_none());
+        let tags = process_tags(process, &ClockTags::of(process), last_known);
+        file.block(BlockKind::Process, PROCESS_STREAM, 1, &tags)?;
         for provider in &process.providers {
             let ids = u32::try_from(provider.schema.records.len()).unwrap_or(0);
             file.schema(provider.base, ids, &provider.schema.encode())?;
@@ -268,8 +276,9 @@ impl<'p> ClockTags<'p> {
     }
 }
 
-/// The tags of a process whose clock is this one.
-pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> {
+/// The tags of a process in a copy with this clock. `last_known` is the last known timestamp of a
+/// process without an orderly end, in ticks of the copy.
+pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>, last_known: Option<u64>) -> Vec<u8> {
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process.id);
     if let Some(parent) = &process.parent_id {
@@ -285,6 +294,9 @@ pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> 
         }
     }
     append_integer(&mut tags, tag::CLOCK_HZ, clock.hz);
+    if let Some(ticks) = last_known {
+        append_integer(&mut tags, tag::LAST_KNOWN, ticks);
+    }
     for (tag, text) in [
         (tag::HOST, process.host.as_str()),
         (tag::CLOCK_DOMAIN, clock.domain),

@@ -1,8 +1,8 @@
 //! Ends of threads and processes.
 //!
 //! An end is not a record: its timestamp is in the tables of the file. A process ends at its
-//! orderly end. Without one, it ends with the last record of its threads. A thread without a
-//! recorded end ends with its process.
+//! orderly end. Without one, it ends at its last known timestamp, see
+//! [`crate::Process::last_known_ticks`]. A thread without a recorded end ends with its process.
 
 use rustc_hash::FxHashMap;
 
@@ -49,6 +49,7 @@ impl Endings {
         let mut threads: FxHashMap<(u32, u32), Thread> = FxHashMap::default();
         let has_threads = (0..plan.streams.len()).any(|stream| plan.source(stream).1.end.is_some());
         let has_rules = plan.has_end_rules();
+        let mut last_known = (None, None);
         for (stream, facts) in plan.streams.iter().enumerate() {
             let (process, source) = plan.source(stream);
             let Some(block) = source.blocks.last() else { continue };
@@ -56,12 +57,15 @@ impl Endings {
             let last_raw = plan.date(stream, block.header.last_ticks);
             let last = fine.date(last_raw, records.saturating_sub(1));
             let number = u32::try_from(facts.process).unwrap_or(NO_PROCESS);
+            if last_known.0 != Some(number) {
+                last_known = (Some(number), process.last_known_ticks());
+            }
             let ending = |ticks: Option<u64>| {
                 let raw = ticks.map_or(last_raw, |ticks| plan.date(stream, ticks).max(last_raw));
                 let time = if ticks.is_some() { fine.date(raw, records).max(last) } else { last };
                 Ending { time, is_process: false, process: number, thread: facts.thread, stream, raw }
             };
-            let of_process = Ending { is_process: true, thread: 0, ..ending(process.end.map(|end| end.0)) };
+            let of_process = Ending { is_process: true, thread: 0, ..ending(last_known.1) };
             match all.last_mut().filter(|known| known.process == number) {
                 Some(known) => known.extend(&of_process),
                 None => all.push(of_process),

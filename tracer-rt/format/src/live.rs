@@ -35,6 +35,7 @@ pub mod head {
     pub const OVERWRITTEN: usize = 72;
     pub const TRUNCATED: usize = 80;
     pub const PROCESS_END: usize = 88;
+    pub const LAST_READING: usize = 96;
     pub const REQUEST: usize = 128;
     pub const REQUEST_LENGTH: usize = 132;
     pub const REQUEST_TEXT: usize = 136;

@@ -24,6 +24,8 @@ pub mod tag {
     pub const PARENT_PID: u16 = 16;
     /// Text of at most [`super::MAX_LAUNCH_BYTES`]: processes with equal texts were launched together.
     pub const LAUNCH: u16 = 17;
+    /// Integer: the last known timestamp of a process that has no orderly end, in a copy of its file.
+    pub const LAST_KNOWN: u16 = 18;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;

@@ -101,6 +101,8 @@ pub(crate) struct Header {
     pub(crate) truncated: u64,
     /// Timestamp of the orderly end of the process; 0 if the process did not end in order.
     pub(crate) process_end: u64,
+    /// Timestamp of the writer thread's last reading of the clock; 0 if there is none.
+    pub(crate) last_reading: u64,
 }
 
 /// Whether all bytes of a file are 0: its process made it, and came no further.
@@ -157,6 +159,7 @@ impl Header {
             overwritten: u64_at(bytes, head::OVERWRITTEN),
             truncated: u64_at(bytes, head::TRUNCATED),
             process_end: u64_at(bytes, head::PROCESS_END),
+            last_reading: u64_at(bytes, head::LAST_READING),
         };
         header.checked(u32_at(bytes, head::LOG_BYTES), length)
     }

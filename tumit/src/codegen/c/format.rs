@@ -30,7 +30,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn numbers() -> [(&'static str, u64); 83] {
+fn numbers() -> [(&'static str, u64); 84] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
@@ -106,6 +106,7 @@ fn numbers() -> [(&'static str, u64); 83] {
         ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
         ("LIVE_OVERWRITTEN", live::head::OVERWRITTEN as u64),
         ("LIVE_PROCESS_END", live::head::PROCESS_END as u64),
+        ("LIVE_LAST_READING", live::head::LAST_READING as u64),
         ("LIVE_TRUNCATED", live::head::TRUNCATED as u64),
         ("LIVE_LOSSES", live::head::LOSSES as u64),
         ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),

@@ -30,12 +30,21 @@ TUMIT1_SLOW(void tumit1_append_reading(const struct tumit1_reading *of_)) {
     (void)tumit1_append_plain(TUMIT1_KIND_ANCHORS, TUMIT1_PROCESS_STREAM, 1, block_, 32, of_->ticks_, of_->ticks_);
 }
 
+/* Notes a reading of the clock. The last one tells until when a process lived that is killed. */
+TUMIT1_SLOW(void tumit1_note_reading(uint64_t ticks_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    if (pool_->live_) {
+        __atomic_store_n((uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_LAST_READING), ticks_, __ATOMIC_RELAXED);
+    }
+}
+
 /* Reads the clocks. The file gets the reading where it is wanted; where a clock was set since the last one, it gets both, so that it is known when. */
 TUMIT1_SLOW(void tumit1_look_at_clocks(int wanted_)) {
     struct tumit1_sink *s_ = &tumit1_sink;
     struct tumit1_reading now_;
     int jumped_ = 0, far_;
     tumit1_read_clocks(&now_);
+    tumit1_note_reading(now_.ticks_);
     far_ = s_->read_.monotonic_ != 0 && now_.monotonic_ >= s_->read_.monotonic_ + 10000000u; /* else too near to tell a rate */
     if (far_) {
         double rate_ = ((double)now_.ticks_ - (double)s_->read_.ticks_) / (double)(now_.monotonic_ - s_->read_.monotonic_);
