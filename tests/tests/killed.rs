@@ -37,11 +37,11 @@ int main(int count, char **arguments) {
 /// Durations of the states of the first thread and of the other thread, in milliseconds.
 fn durations(run: &Path) -> (f64, f64) {
     let table = output(tumit().args(["stats", "--by", "container", "--json"]).arg(run)).stdout;
-    let table = String::from_utf8(table).unwrap();
+    let table = String::from_utf8(table).expect("the table is text");
     let of = |name: &str| {
-        let mut rows = table.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let row = rows.find(|row| row["container"].as_str().unwrap().ends_with(name));
-        row.unwrap_or_else(|| panic!("{name}: {table}"))["time"].as_f64().unwrap() * 1e3
+        let mut rows = table.lines().map(|line| serde_json::from_str::<Value>(line).expect("each line is JSON"));
+        let row = rows.find(|row| row["container"].as_str().expect("a name").ends_with(name));
+        row.unwrap_or_else(|| panic!("{name}: {table}"))["time"].as_f64().expect("a number") * 1e3
     };
     (of("/main"), of("/worker 1"))
 }
@@ -59,8 +59,8 @@ impl Drop for Running {
 fn launches(run: &Path) -> usize {
     // `info` fails, as a process has no orderly end.
     let info = output(tumit().args(["info", "--json"]).arg(run)).stdout;
-    let info: Value = serde_json::from_slice(&info).unwrap();
-    info["launches"].as_array().unwrap().len()
+    let info: Value = serde_json::from_slice(&info).expect("it is JSON");
+    info["launches"].as_array().expect("a list").len()
 }
 
 #[test]
