@@ -371,7 +371,6 @@ fn streams(run: &Run, facts: &[Facts], symbols: &mut Symbols) -> Arc<[StreamFact
                 number: streams.len(),
                 process: number,
                 thread: stream.thread.number,
-                reuse: stream.thread.reuse,
                 begin: facts.clock.global_from_ticks(first),
                 pid: process.pid,
                 tid: stream.shown_tid(),

@@ -114,8 +114,6 @@ pub(crate) struct StreamFacts {
     pub(crate) process: usize,
     /// The number of its thread in the process.
     pub(crate) thread: u32,
-    /// The number of earlier threads of the process with its thread id.
-    pub(crate) reuse: u32,
     /// Its first raw timestamp, nanoseconds from the start of the run.
     pub(crate) begin: i64,
     pub(crate) pid: u64,

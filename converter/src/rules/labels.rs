@@ -65,9 +65,8 @@ fn members(plan: &Plan<'_>, model: &Model, (container, distinct): (usize, Distin
         above = kind.parent;
     }
     let is_one_process = plan.streams.last().is_none_or(|stream| stream.process == 0);
-    let is_reused = plan.streams.iter().any(|stream| stream.reuse > 0);
     let may_collide = match distinct {
-        Distinct::Thread => is_reused || !is_one_process && !is_in_process,
+        Distinct::Thread => plan.streams.len() > 1,
         Distinct::Keys | Distinct::Process => !is_one_process && !is_in_process,
     };
     if !may_collide {
@@ -90,9 +89,7 @@ fn members(plan: &Plan<'_>, model: &Model, (container, distinct): (usize, Distin
         }
         text.clear();
         pattern.append(stream, symbols, &mut text);
-        // Within one process only threads with a reused thread id get a suffix. Other threads with
-        // equal names were named by the program.
-        let part = (is_of_host.then_some(stream.host), is_in_process.then_some((process, stream.tid)));
+        let part = (is_of_host.then_some(stream.host), is_in_process.then_some(process));
         members.push((hash(&(text.as_str(), part)), (process, thread), at));
     }
     members
@@ -146,23 +143,23 @@ impl<'m> Pattern<'m> {
 
 /// Suffixes for containers with one label, each given by a stream of its thread or process.
 /// Processes differ by the first of rank or process id, host, process id and full name that is
-/// distinct for all. Threads of one process with one thread id differ by an ordinal. `None` if no
+/// distinct for all. Threads of one process differ by an ordinal in order of creation. `None` if no
 /// suffix is needed.
 fn distinctions(run: &Run, streams: &[&StreamFacts]) -> Vec<Option<String>> {
     let mut processes: Vec<usize> = streams.iter().map(|stream| stream.process).collect();
     processes.sort_unstable();
     processes.dedup();
     let of_process = process_texts(run, &processes);
-    let mut reused: FxHashMap<(usize, u64), (u32, u32)> = FxHashMap::default();
-    for stream in streams {
-        let of_tid = reused.entry((stream.process, stream.tid)).or_insert((stream.reuse, stream.reuse));
-        *of_tid = (of_tid.0.min(stream.reuse), of_tid.1.max(stream.reuse));
-    }
+    let mut threads: Vec<(usize, u32)> = streams.iter().map(|stream| (stream.process, stream.thread)).collect();
+    threads.sort_unstable();
+    threads.dedup();
     let text = |stream: &&StreamFacts| {
         let at = processes.binary_search(&stream.process).ok();
         let process = at.and_then(|at| of_process.get(at));
-        let (least, largest) = reused.get(&(stream.process, stream.tid)).copied().unwrap_or_default();
-        let ordinal = (least < largest).then(|| format!("#{}", u64::from(stream.reuse) + 1));
+        let first = threads.partition_point(|thread| thread.0 < stream.process);
+        let behind = threads.partition_point(|thread| thread.0 <= stream.process);
+        let before = threads.partition_point(|thread| *thread < (stream.process, stream.thread));
+        let ordinal = (behind - first > 1).then(|| format!("#{}", before - first + 1));
         match (process, ordinal) {
             (Some(process), Some(ordinal)) => Some(format!(" ({process}, {ordinal})")),
             (Some(process), None) => Some(format!(" ({process})")),
