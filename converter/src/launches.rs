@@ -166,10 +166,15 @@ impl Process {
         let last = self.anchors.iter().max_by_key(|anchor| anchor.ticks)?;
         let narrow = |nanos: u64| i64::try_from(nanos).unwrap_or(i64::MAX);
         let (start, known) = (narrow(first.real_nanos), narrow(last.real_nanos));
-        let ticks = self.last_known_ticks().unwrap_or(0).saturating_sub(last.ticks);
-        let more = u128::from(ticks) * 1_000_000_000 / u128::from(self.clock_hz.max(1));
-        let more = if self.clock_hz > 0 { i64::try_from(more).unwrap_or(0) } else { 0 };
-        Some((start, known.saturating_add(more).max(start)))
+        let ticks = u128::from(self.last_known_ticks().unwrap_or(0).saturating_sub(last.ticks));
+        // Without a nominal rate, the readings of the monotonic clock give it.
+        let (nanos, per_ticks) = match self.clock_hz {
+            0 => (last.monotonic_nanos.saturating_sub(first.monotonic_nanos), last.ticks - first.ticks),
+            hz => (1_000_000_000, hz),
+        };
+        let after = (ticks * u128::from(nanos)).checked_div(per_ticks.into()).unwrap_or(0);
+        let end = known.saturating_add(i64::try_from(after).unwrap_or(i64::MAX));
+        Some((start, end.max(start)))
     }
 }
 
@@ -182,7 +187,7 @@ mod tests {
     fn process(launch: &str, from: u64, to: u64) -> Process {
         let mut process = Process::default();
         process.launch = launch.to_owned();
-        let anchor = |ticks| Anchor { ticks, monotonic_nanos: 0, real_nanos: 1000 + ticks, bracket: 0 };
+        let anchor = |ticks| Anchor { ticks, monotonic_nanos: ticks, real_nanos: 1000 + ticks, bracket: 0 };
         process.anchors = if to > 0 { vec![anchor(from), anchor(to)] } else { Vec::new() };
         process
     }
@@ -209,7 +214,6 @@ mod tests {
     #[test]
     fn a_process_runs_until_its_last_known_timestamp_or_until_now() {
         let mut server = process("server", 1, 9);
-        server.clock_hz = 1_000_000_000;
         let client = process("client", 50, 60);
         assert_eq!(members(&[server.clone(), client.clone()]), [[0], [1]]);
         let running = |process: &Process| (process.launch == "server").then_some(1070);
@@ -217,7 +221,9 @@ mod tests {
         assert_eq!(launches, [(Some((1001, 1070)), vec![0, 1])]);
         // It was killed; its live file has a later reading than its file.
         server.last_known = Some(crate::time::LocalTicks(55));
-        assert_eq!(members(&[server, client]), [[0, 1]]);
+        assert_eq!(members(&[server.clone(), client.clone()]), [[0, 1]]);
+        server.clock_hz = 500_000_000;
+        assert_eq!(launches_of(&[server, client], |_| None)[0].0, Some((1001, 1009 + 2 * (55 - 9))));
     }
 
     #[test]
