@@ -321,7 +321,7 @@ pub(crate) fn note_process_end(end: u64) {
     }
 }
 
-/// Notes a reading of the clock. The last one tells until when a process lived that is killed.
+/// Stores a reading of the clock. If the process is killed, the last reading is its end.
 pub(crate) fn note_reading(ticks: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {

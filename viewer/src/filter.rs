@@ -394,7 +394,8 @@ impl FilterError {
     }
 }
 
-/// The place of a name in an expression, else all of the expression.
+/// The byte range of a name in an expression. The range of the whole expression if it does not
+/// contain the name.
 fn place_of(name: &str, text: &str) -> Range<usize> {
     text.find(name).map_or(0..text.len(), |from| from..from + name.len())
 }

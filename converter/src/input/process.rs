@@ -79,8 +79,8 @@ pub struct Process {
     /// Timestamp of the orderly end. `None` if the process was killed, or if its recorder is too
     /// old to write it.
     pub end: Option<LocalTicks>,
-    /// Timestamp until which the process is known to have run, if its file or its live file tells
-    /// it. See [`Self::last_known_ticks`].
+    /// Last known timestamp of a process without an orderly end, from its live file or, in a copy,
+    /// from its file. See [`Self::last_known_ticks`].
     pub last_known: Option<LocalTicks>,
     /// Records with texts, bytes or arrays that the recorder truncated.
     pub truncated: u64,

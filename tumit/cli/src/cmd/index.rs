@@ -24,8 +24,8 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools
     path: PathBuf,
 
-    /// Makes the index here [default: beside the trace, or inside the run; else in the user's cache folder]. For a pipe or a
-    /// compressed file there is no default
+    /// Writes the index to this file [default: beside the trace, or inside the run; else in the user's
+    /// cache folder]. A pipe or a compressed file has no default
     #[arg(short = 'o', long, visible_alias = "output", value_name = "PATH")]
     index: Option<PathBuf>,
 
