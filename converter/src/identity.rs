@@ -17,6 +17,9 @@ pub(crate) struct ThreadIdentity {
     pub(crate) reuse: u32,
     /// The name that is shown if the thread has none.
     pub(crate) unnamed: Unnamed,
+    /// The ordinal among the threads of the process that have the same name, in order of creation,
+    /// from 1. 0 if no other thread has the name.
+    pub(crate) ordinal: u32,
 }
 
 /// The name of a thread without a name.
@@ -74,7 +77,24 @@ pub(crate) fn set_threads(process: &mut Process) {
                 Unnamed::Worker(*workers.entry(number).or_insert(count.saturating_add(1)))
             }
         };
-        stream.thread = ThreadIdentity { number, reuse, unnamed };
+        stream.thread = ThreadIdentity { number, reuse, unnamed, ordinal: 0 };
+    }
+    set_ordinals(&mut process.streams);
+}
+
+/// Numbers the threads with equal names. Names that the recorder gives (`main`, `worker 1`) are
+/// unique, unless the program gives such a name to a thread.
+fn set_ordinals(streams: &mut [Stream]) {
+    let names: Vec<String> = streams.iter().map(Stream::thread_name).collect();
+    let mut threads: FxHashMap<&str, BTreeMap<u32, u32>> = FxHashMap::default();
+    for (stream, name) in streams.iter().zip(&names) {
+        threads.entry(name).or_default().insert(stream.thread.number, 0);
+    }
+    for ordinals in threads.values_mut().filter(|threads| threads.len() > 1) {
+        ordinals.values_mut().zip(1..).for_each(|(ordinal, number)| *ordinal = number);
+    }
+    for (stream, name) in streams.iter_mut().zip(&names) {
+        stream.thread.ordinal = threads[name.as_str()][&stream.thread.number];
     }
 }
 
@@ -168,6 +188,34 @@ mod tests {
         (stream.number, stream.tid) = (number, Some(tid));
         stream.blocks = vec![BlockIndex { payload_offset: 0, header, live: false }];
         stream
+    }
+
+    #[test]
+    fn threads_with_equal_names_have_ordinals_in_order_of_creation() {
+        let named = |number, tid, name: &str| {
+            let mut stream = stream(number, tid, (0, 9));
+            stream.name = name.to_owned();
+            stream
+        };
+        let mut signal = named(4, 9, "pool");
+        signal.signal = true;
+        let mut process = Process::default();
+        process.pid = 1;
+        process.streams = vec![
+            named(0, 1, ""),
+            named(1, 9, "pool"),
+            named(2, 8, "io"),
+            named(3, 7, "pool"),
+            signal,
+            named(5, 6, "worker 1"),
+            named(6, 5, ""),
+        ];
+        set_threads(&mut process);
+        let names: Vec<String> = process.streams.iter().map(Stream::distinct_name).collect();
+        let expected = ["main", "pool (#1)", "io", "pool (#2)", "pool (#1)", "worker 1 (#1)", "worker 1 (#2)"];
+        assert_eq!(names, expected);
+        assert!(process.streams[3].is_called("pool") && process.streams[3].is_called("pool (#2)"));
+        assert!(!process.streams[3].is_called("pool (#1)"));
     }
 
     fn threads_of(streams: Vec<Stream>) -> Vec<(u32, u32, String)> {

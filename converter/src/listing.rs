@@ -34,7 +34,7 @@ pub struct Listed<'a> {
     pub tid: u64,
     /// Host name.
     pub host: &'a str,
-    /// Name of the thread.
+    /// Name of the thread, with an ordinal if several threads of the process have the name.
     pub thread: &'a str,
     /// What the program says that the thread's streams are; empty when it says nothing.
     pub label: &'a str,
@@ -257,6 +257,8 @@ fn record<E>(
     });
     let fields: Vec<(&str, FieldValue<'_>)> = fields.collect();
     let stream = &plan.streams[feed.stream];
+    let name = symbols.text(stream.thread_name);
+    let numbered = (stream.name_ordinal > 0).then(|| format!("{name} (#{})", stream.name_ordinal));
     visit(&Listed {
         time: GlobalNanos(item.date),
         wall_clock: start.map(|start| start.saturating_add(item.date)),
@@ -265,7 +267,7 @@ fn record<E>(
         rank: stream.rank,
         tid: stream.tid,
         host: symbols.text(stream.host),
-        thread: symbols.text(stream.thread_name),
+        thread: numbered.as_deref().unwrap_or(name),
         label: symbols.text(stream.label),
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),

@@ -378,6 +378,7 @@ fn streams(run: &Run, facts: &[Facts], symbols: &mut Symbols) -> Arc<[StreamFact
                 rank: process.rank.unwrap_or(number as u64),
                 host,
                 thread_name: symbols.intern(&stream.thread_name()),
+                name_ordinal: stream.thread.ordinal,
                 label: symbols.intern(&stream.label),
             });
         }

@@ -93,6 +93,14 @@ impl Stream {
         }
     }
 
+    /// The displayed name, with an ordinal if several threads of the process have the name:
+    /// `pool (#2)`.
+    #[must_use]
+    pub fn distinct_name(&self) -> String {
+        let name = self.thread_name();
+        if self.thread.ordinal == 0 { name } else { format!("{name} (#{})", self.thread.ordinal) }
+    }
+
     /// The thread id, with an ordinal if earlier threads of the process had the same id: `4711`,
     /// `4711#2`.
     #[must_use]
@@ -109,7 +117,8 @@ impl Stream {
     pub fn is_called(&self, name: &str) -> bool {
         let is_label = !self.label.is_empty() && self.label == name;
         let tid = name.strip_prefix("thread ").filter(|_| self.name.is_empty()).unwrap_or(name);
-        is_label || self.thread_name() == name || self.shown_tid().to_string() == tid || self.thread_key() == tid
+        let is_name = self.thread_name() == name || self.distinct_name() == name;
+        is_label || is_name || self.shown_tid().to_string() == tid || self.thread_key() == tid
     }
 
     /// The thread id of the operating system, or what stands for it.

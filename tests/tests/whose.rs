@@ -198,6 +198,40 @@ fn processes_with_one_process_id_have_names_of_their_own() {
     assert_eq!(converted.matches("\"worker 1\"").count(), 3, "{converted}");
 }
 
+#[test]
+fn threads_with_equal_names_are_distinct() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tmt");
+    let rules = "trace small; level L { event mark { n: u32 } }
+        paje { container thread[pid: u64, tid: u64] LABEL = stream { state does } }
+        rule mark -> set does = \"it\" on thread[pid, tid];";
+    let names = ["pool (#1)", "pool (#2)", "pool (#3)"];
+    for (label, expected) in
+        [("\"{thread_name}\"", names), ("\"T\"", ["T (#2)", "T (#3)", "T (#4)"]), ("\"{tid}\"", ["71", "72", "73"])]
+    {
+        let (spec, diagnostics) = tumit::compile_text("small.tumit", &rules.replace("LABEL", label));
+        let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
+        let mut file = File::new(&About::new(1), &spec.schema());
+        file.thread(0, 1, "");
+        (1..4).for_each(|stream| file.thread(stream, 70 + u64::from(stream), "pool"));
+        (0..4).for_each(|stream| file.records(stream, 0, &marks(0..stream + 1)));
+        file.end();
+        file.save(&path, "a.tmt");
+        let run_of = |words: &[&str]| run(words, &path).1;
+        let (stats, paje) = (run_of(&["stats", "--by", "container", "--csv"]), run_of(&["convert", "-o", "-"]));
+        let (shown, dumped) = (run_of(&["info"]), run_of(&["dump"]));
+        for (records, name) in (2..).zip(expected) {
+            assert!(stats.contains(&format!(",{name},")), "{label} {name}: {stats}");
+            assert!(paje.contains(&format!("\"{name}\"")), "{label} {name}: {paje}");
+            let count = |name: &str| dumped.lines().filter(|line| line.contains(&format!("  {name}  mark"))).count();
+            assert_eq!(count(names[records - 2]), records, "{dumped}");
+        }
+        assert!(names.iter().all(|name| shown.contains(name)), "{shown}");
+        assert_eq!(run_of(&["dump", "--thread", "pool (#2)"]).lines().count(), 3);
+        assert_eq!(run_of(&["dump", "--thread", "pool"]).lines().count(), 9);
+    }
+}
+
 /// The live file of the process with id 1, with marks 6 to 8 of its thread.
 fn live_of(id: u64, sequence: u64) -> Live {
     let mut live = Live::new(process_id(id), 4);

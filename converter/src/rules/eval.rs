@@ -121,6 +121,8 @@ pub(crate) struct StreamFacts {
     pub(crate) rank: u64,
     pub(crate) host: Sym,
     pub(crate) thread_name: Sym,
+    /// The ordinal among the threads of its process that have the same name. 0 if no other has it.
+    pub(crate) name_ordinal: u32,
     pub(crate) label: Sym,
 }
 

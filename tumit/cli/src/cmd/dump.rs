@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let options = options(args.dating, args.resources);
     let mut out = term::stdout();
     let processes: Vec<String> = (0..recorded.processes.len()).map(|at| recorded.process_name(at)).collect();
-    let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.thread_name().chars().count()).max();
+    let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.distinct_name().chars().count()).max();
     let process = processes.iter().map(String::len).max().unwrap_or(0).max(11);
     let columns = Columns {
         processes,

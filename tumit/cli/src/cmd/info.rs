@@ -290,7 +290,7 @@ fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
         name: run.process_name(lost.process),
         key: stream.thread_key(),
         tid: stream.tid,
-        thread: stream.thread_name(),
+        thread: stream.distinct_name(),
         records: lost.records,
         bytes: lost.bytes,
         causes: lost.causes(),
@@ -318,13 +318,13 @@ fn state(process: &Process) -> &'static str {
 fn process_info(run: &Run, at: usize) -> ProcessInfo {
     let process = &run.processes[at];
     let mut streams: Vec<&Stream> = process.streams.iter().collect();
-    streams.sort_by_cached_key(|stream| (natural(&stream.thread_name()), stream.tid, stream.number));
+    streams.sort_by_cached_key(|stream| (natural(&stream.distinct_name()), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
         stream: stream.number,
         tid: stream.tid,
         signal: stream.signal,
         overwrites: stream.overwrites,
-        name: stream.thread_name(),
+        name: stream.distinct_name(),
         key: stream.thread_key(),
         label: stream.label.clone(),
         records: stream.records(),
