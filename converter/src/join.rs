@@ -1,7 +1,71 @@
 //! Several runs as one: the parts of a job that were recorded into several folders, and live files that are in another folder than their runs.
 
-use crate::input::{Lives, Process};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read as _, Write};
+
+use tracer_format::block::append_block;
+use tracer_format::tags::{append_tag, tag};
+use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, PROCESS_STREAM};
+
+use crate::input::{Entry, Lives, Process, ReadError};
+use crate::repair::{self, RepairError};
 use crate::run::{OpenError, Run};
+
+/// Makes the processes of several launches one launch, because readers show only one launch. Returns
+/// whether the processes changed.
+pub fn mark_as_merged(runs: &mut [Run]) -> bool {
+    let processes = || runs.iter().flat_map(|run| &run.processes);
+    let launches: BTreeSet<_> = processes().map(Process::launch_id).collect();
+    let id = processes().next().map(|process| process.id);
+    let is_changed = launches.len() > 1;
+    if is_changed {
+        for process in runs.iter_mut().flat_map(|run| &mut run.processes) {
+            process.merged_run = id;
+        }
+    }
+    is_changed
+}
+
+/// Writes the process file that holds these processes. It gets the ids of their merged run, and the
+/// contents of the live file, which a file of one process may have. Blocks are copied unchanged.
+///
+/// # Errors
+/// If the file cannot be read or the copy cannot be written.
+pub fn copy_with_merged_run(processes: &[&Process], out: &mut dyn Write) -> Result<(), RepairError> {
+    let Some(first) = processes.first() else { return Ok(()) };
+    let entries = processes.iter().filter_map(|process| {
+        let mut payload = Vec::new();
+        append_tag(&mut payload, tag::MERGED_RUN, &process.merged_run?);
+        let stream = PROCESS_STREAM - process.part.unwrap_or(0);
+        Some(Entry { kind: BlockKind::Process, stream, entries: 1, in_file: false, payload })
+    });
+    if first.live.is_some() {
+        return repair::write_after(first, entries.collect(), out);
+    }
+    let read_error = |source| ReadError { file: first.path.clone(), offset: 0, source };
+    let mut file = File::open(&first.path).map_err(read_error)?;
+    let mut start = vec![0; PREAMBLE_BYTES];
+    file.read_exact(&mut start).map_err(read_error)?;
+    // Only one of the processes of a sorted file has the number.
+    let sequence = processes.iter().map(|process| process.next_sequence).max().unwrap_or(0);
+    for (sequence, entry) in (sequence..).zip(entries) {
+        let bytes = u32::try_from(entry.payload.len()).map_err(io::Error::other)?;
+        let header = BlockHeader {
+            kind: entry.kind as u8,
+            stream: entry.stream,
+            records: entry.entries,
+            sequence,
+            raw_bytes: bytes,
+            stored_bytes: bytes,
+            ..BlockHeader::default()
+        };
+        append_block(&mut start, &header, &entry.payload);
+    }
+    out.write_all(&start)?;
+    io::copy(&mut file, out)?;
+    Ok(())
+}
 
 impl Run {
     /// The processes of several runs as one run, by rank, those without one by the names of their files.

@@ -2,7 +2,7 @@
 //! Readers show one of them.
 //!
 //! Process files with equal launch ids belong to one launch. Files of older recorders have no id;
-//! they form one launch together. Launches that overlap in time are joined: programs that run side
+//! they form one launch together. The processes of a merged run form one launch. Launches that overlap in time are joined: programs that run side
 //! by side are one recording. Examples are a server and its client, or parts of a job that are
 //! started by hand on several nodes. A process that still runs counts until now, a killed one until
 //! its last known timestamp.
@@ -121,9 +121,9 @@ type Members = (Option<(i64, i64)>, Vec<usize>);
 /// The launches in order of time, with the positions of their processes. `running` returns the
 /// current time for a process that still runs. It is called only if there is more than one launch id.
 fn launches_of(processes: &[Process], running: impl Fn(&Process) -> Option<i64>) -> Vec<Members> {
-    let mut by_id: BTreeMap<&str, Members> = BTreeMap::new();
+    let mut by_id: BTreeMap<LaunchId<'_>, Members> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
-        let (time, members) = by_id.entry(&process.launch).or_default();
+        let (time, members) = by_id.entry(process.launch_id()).or_default();
         *time = joined(*time, process.real_time());
         members.push(at);
     }
@@ -158,7 +158,20 @@ fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i6
     }
 }
 
+/// What is equal in all processes of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LaunchId<'p> {
+    /// The launch id that the recorder wrote.
+    Recorded(&'p str),
+    /// The id of the merged run.
+    Merged([u8; 16]),
+}
+
 impl Process {
+    pub(crate) fn launch_id(&self) -> LaunchId<'_> {
+        self.merged_run.map_or(LaunchId::Recorded(&self.launch), LaunchId::Merged)
+    }
+
     /// From the first reading of the real-time clock to the last known timestamp, in nanoseconds
     /// since 1970.
     fn real_time(&self) -> Option<(i64, i64)> {

@@ -7,7 +7,7 @@ pub mod cut;
 pub mod digits;
 mod identity;
 pub mod input;
-mod join;
+pub mod join;
 mod lane;
 pub mod launches;
 pub mod listing;

@@ -99,10 +99,16 @@ fn missing_live(process: &Process) -> Option<PathBuf> {
 /// # Errors
 /// When the file cannot be read or the result not be written.
 pub fn write(process: &Process, out: &mut dyn Write) -> Result<(), RepairError> {
+    write_after(process, Vec::new(), out)
+}
+
+/// Writes the repaired file of a process, with these blocks before all others.
+pub(crate) fn write_after(process: &Process, first: Vec<Entry>, out: &mut dyn Write) -> Result<(), RepairError> {
     let read_error = |source| ReadError { file: process.path.clone(), offset: 0, source };
     let names = missing_names(process).map_err(read_error)?;
     // A file begins with what its process is.
-    let (early, late): (Vec<Entry>, Vec<Entry>) = names.into_iter().partition(|entry| entry.kind == BlockKind::Process);
+    let names = first.into_iter().chain(names);
+    let (early, late): (Vec<Entry>, Vec<Entry>) = names.partition(|entry| entry.kind == BlockKind::Process);
     let mut writing =
         Writing { out, process, sequence: 0, numbers: numbers(process), names_before: early.len() as u64 };
     writing.out.write_all(&preamble())?;

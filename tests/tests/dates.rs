@@ -211,13 +211,27 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     assert_ne!(first, both);
     assert_eq!((counts(&indexed("1")), counts(&indexed("all"))), (counts(&first), counts(&both)));
 
-    // A single launch becomes a separate run. Joined runs keep their launches.
+    // A single launch becomes a separate run.
     let (one, joined) = (folder.path().join("one.tmt"), folder.path().join("joined.tmt"));
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&one).args(["--launch", "1"]));
     assert_eq!(succeed(tumit().arg("dump").arg(&one)).lines().count(), 3);
+    // A merged run is one launch, and so are its copies. A later merge counts.
+    let [third, sorted, again, cut] =
+        ["third", "sorted", "again", "cut"].map(|name| folder.path().join(name).with_extension("tmt"));
+    write_launch(&third, "third", 4, 120);
     succeed(tumit().arg("merge").arg(&run).arg("-o").arg(&joined));
-    assert_eq!(succeed(tumit().arg("dump").arg(&joined).args(["--launch", "all"])).lines().count(), 9);
-    assert_eq!(succeed(tumit().arg("dump").arg(&joined)).lines().count(), 6);
+    succeed(tumit().arg("merge").args([&joined, &third]).arg("-o").arg(&again));
+    succeed(tumit().arg("merge").args([&run, &third]).arg("--sort").arg("-o").arg(&sorted));
+    succeed(tumit().arg("cut").arg(&again).arg("-o").arg(&cut).args(["--thread", "main"]));
+    for (path, records) in [(&joined, 9), (&again, 12), (&sorted, 12), (&cut, 12)] {
+        assert_eq!(succeed(tumit().arg("dump").arg(path)).lines().count(), records, "{}", path.display());
+        let shown = succeed(tumit().arg("info").arg(path));
+        assert!(shown.contains("Nothing was lost or damaged") && !shown.contains("launch"), "{shown}");
+    }
+    let sorted_again = folder.path().join("sorted-again.tmt");
+    write_launch(&folder.path().join("fourth.tmt"), "fourth", 5, 180);
+    succeed(tumit().arg("merge").args([&sorted, &folder.path().join("fourth.tmt")]).arg("-o").arg(&sorted_again));
+    assert_eq!(succeed(tumit().arg("dump").arg(&sorted_again)).lines().count(), 15);
 }
 
 #[test]

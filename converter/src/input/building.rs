@@ -132,6 +132,7 @@ impl Building {
                 tag::WRITER => process.writer = text_of(bytes),
                 tag::JOB => process.job = text_of(bytes),
                 tag::LAUNCH => process.launch = text_of(bytes),
+                tag::MERGED_RUN => process.merged_run = process.merged_run.or(bytes.try_into().ok()),
                 tag::LIVE_PATH => process.live_path = Some(PathBuf::from(text_of(bytes))),
                 tag::BUFFERS => process.buffers = integer(bytes),
                 tag::LAST_KNOWN => process.last_known = integer(bytes).map(LocalTicks),
@@ -247,6 +248,7 @@ impl Building {
     pub(super) fn finish(mut self, path: &Path, length: u64) -> Process {
         self.process.path = path.to_path_buf();
         self.process.file_bytes = length;
+        self.process.next_sequence = self.numbers.iter().max().map_or(0, |last| last.saturating_add(1));
         self.process.missing_blocks = gaps(self.numbers);
         self.process.strings = dense(self.strings);
         self.process.sites = dense(self.sites);

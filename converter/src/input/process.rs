@@ -62,6 +62,8 @@ pub struct Process {
     /// Launch id: processes with equal ids were launched together. Empty if the recorder is too old
     /// to write it.
     pub launch: String,
+    /// Id of the merged run. Processes with equal ids form one launch, whatever their launch ids are.
+    pub merged_run: Option<[u8; 16]>,
     /// Interned strings by id; ids that no block gave are `None`.
     pub strings: Vec<Option<Box<str>>>,
     /// Source positions by id.
@@ -99,6 +101,8 @@ pub struct Process {
     /// Blocks of the process's own (names, specs, threads, clocks), not of records, whose sequence numbers no block of the file has. Of a
     /// sorted file they are counted with its first process, as nobody knows whose they were.
     pub missing_blocks: u64,
+    /// The next free sequence number of blocks without records, in the file.
+    pub(crate) next_sequence: u64,
     /// A process block says which process it is.
     pub described: bool,
     /// What a repair of the file left out or filled in.

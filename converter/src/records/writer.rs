@@ -281,8 +281,10 @@ impl<'p> ClockTags<'p> {
 pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>, last_known: Option<u64>) -> Vec<u8> {
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process.id);
-    if let Some(parent) = &process.parent_id {
-        append_tag(&mut tags, tag::PARENT_ID, parent);
+    for (tag, id) in [(tag::PARENT_ID, &process.parent_id), (tag::MERGED_RUN, &process.merged_run)] {
+        if let Some(id) = id {
+            append_tag(&mut tags, tag, id);
+        }
     }
     append_integer(&mut tags, tag::PID, process.pid);
     if let Some(parent) = process.parent_pid {

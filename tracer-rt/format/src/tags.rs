@@ -26,6 +26,8 @@ pub mod tag {
     pub const LAUNCH: u16 = 17;
     /// Integer: the last known timestamp of a process that has no orderly end, in a copy of its file.
     pub const LAST_KNOWN: u16 = 18;
+    /// 16 bytes: id of the merged run. Processes of one merged run form one launch.
+    pub const MERGED_RUN: u16 = 19;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;

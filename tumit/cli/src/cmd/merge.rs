@@ -10,7 +10,8 @@ use converter::launches::Launches;
 use converter::pipeline::ConvertError;
 use converter::run::{Loss, Run};
 use converter::sort::sort;
-use converter::{private, repair, report};
+use converter::{join, private, report};
+use indexmap::IndexMap;
 
 use super::Status;
 use crate::output_file::OutputFolder;
@@ -27,7 +28,7 @@ use crate::trace_input::TraceInput;
 #[command(after_help = "\
 Each node of a cluster may have recorded into a folder of its own, on its own disk. Joined, their processes are
 one run: messages between them are paired and clocks are brought together. The given runs stay as they are. All launches of a
-run folder are taken; `tumit cut --launch N` takes one out before.
+run folder are taken; `tumit cut --launch N` takes one out before. The joined run is one launch.
 
 A killed process's live file, in a folder that TUMIT_LIVE named, is found by its run, and may be given, too, where it was moved.
 
@@ -75,16 +76,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let unreadable: Vec<String> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
     // What could not be read of the parts is not in the whole.
     let mut told = unreadable;
+    let is_changed = join::mark_as_merged(&mut runs);
     if args.sort {
         told.extend(sorted(args, runs, folder.path())?);
     } else {
-        let mut taken: Vec<&Path> = Vec::new();
+        // A sorted file holds several processes.
+        let mut files: IndexMap<&Path, Vec<&Process>> = IndexMap::new();
         for process in runs.iter().flat_map(|run| &run.processes) {
-            // A sorted file holds several processes.
-            if !taken.contains(&process.path.as_path()) {
-                take(process, folder.path())?;
-                taken.push(&process.path);
-            }
+            files.entry(&process.path).or_default().push(process);
+        }
+        for processes in files.values() {
+            copy(processes, is_changed, folder.path())?;
         }
     }
     folder.finish()?;
@@ -169,21 +171,22 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
     Ok(told)
 }
 
-/// Copies a process's file; what is in its live file goes into the copy.
-fn take(process: &Process, folder: &Path) -> anyhow::Result<()> {
+/// Copies the process file of these processes. The copy includes the contents of the live file.
+fn copy(processes: &[&Process], is_changed: bool, folder: &Path) -> anyhow::Result<()> {
+    let source = &processes[0].path;
     // A copy of a pipe has no name.
-    let stem = process.path.file_stem().filter(|_| process.path.extension().is_some());
+    let stem = source.file_stem().filter(|_| source.extension().is_some());
     let stem = stem.map_or_else(|| "process".into(), |stem| stem.to_string_lossy());
     let target = (1u32..)
         .map(|number| folder.join(if number == 1 { format!("{stem}.tmt") } else { format!("{stem}-{number}.tmt") }))
         .find(|path| !path.exists())
         .context("no name is left")?;
     let written = || format!("cannot write `{}`", target.display());
-    if process.live.is_none() {
-        fs::copy(&process.path, &target).with_context(written)?;
+    if !is_changed && processes[0].live.is_none() {
+        fs::copy(source, &target).with_context(written)?;
         return Ok(());
     }
     let mut file = BufWriter::with_capacity(1 << 20, private::create_new(&target).with_context(written)?);
-    repair::write(process, &mut file).with_context(|| format!("cannot copy `{}`", process.path.display()))?;
+    join::copy_with_merged_run(processes, &mut file).with_context(|| format!("cannot copy `{}`", source.display()))?;
     file.flush().with_context(written)
 }
