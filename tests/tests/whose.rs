@@ -315,6 +315,16 @@ fn a_run_and_its_live_file_are_joined() {
     let joined = folder.path().join("joined.tmt");
     let (_, told, error) = call(tumit().arg("merge").args([&path, &lives]).arg("-o").arg(&joined));
     assert!(told.contains("1 processes, 9 records"), "{told} {error}");
+    // A run of another launch: readers show both.
+    let (other, both) = (folder.path().join("other.tmt"), folder.path().join("both.tmt"));
+    let mut file = File::with_tags(&About::new(2), &schema(), |tags| append_tag(tags, tag::LAUNCH, b"other"));
+    file.thread(0, 2, "main");
+    file.records(0, 0, &marks(0..1));
+    file.end();
+    file.save(&other, "b.tmt");
+    assert_eq!(call(tumit().arg("merge").args([&path, &other]).arg("-o").arg(&both)).0, Some(0));
+    assert_eq!(run(&["dump"], &both).1.lines().count(), 10);
+    assert_eq!(info(&both)["losses"], Value::Array(Vec::new()));
 }
 
 #[test]
