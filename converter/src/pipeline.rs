@@ -112,8 +112,9 @@ fn picture(
         return Ok(None);
     }
     let end = end?.max(picture.last_end());
-    let Some((counts, told)) = picture.finish(end)? else { return Ok(None) };
-    job.remarks.extend(told);
+    let Some((counts, explanations)) = picture.finish(end)? else { return Ok(None) };
+    job.remarks.extend(explanations.failed);
+    job.ambiguous = explanations.ambiguous;
     Ok(Some((counts, end)))
 }
 
@@ -245,6 +246,8 @@ struct Job<'o> {
     options: &'o Options,
     clocks: Clocks,
     remarks: Vec<String>,
+    /// A sentence for each ambiguous reference.
+    ambiguous: Vec<String>,
     counts: Counts,
     reversed_coarse: Option<u64>,
     causality: Option<Causality>,
@@ -262,6 +265,7 @@ impl<'o> Job<'o> {
             options,
             clocks,
             remarks: Vec::new(),
+            ambiguous: Vec::new(),
             counts: Counts::default(),
             reversed_coarse: None,
             causality: None,
@@ -446,6 +450,7 @@ impl<'o> Job<'o> {
             end: GlobalNanos(end),
             losses,
             remarks,
+            ambiguous: self.ambiguous,
             clocks,
             reversed_coarse,
             causality,

@@ -86,6 +86,8 @@ pub struct Report {
     pub losses: Vec<Loss>,
     /// What else a user should know: one sentence each.
     pub remarks: Vec<String>,
+    /// References by value that several processes or threads match: one sentence each, with the place of the rule.
+    pub ambiguous: Vec<String>,
     /// The clock model.
     pub clocks: Clocks,
     /// Links that ended before they started by sync samples alone, if there were links and dates were then corrected by them.
@@ -106,7 +108,8 @@ impl Report {
     /// What was lost, damaged, left out or moved, one line each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        let of_run = told(&self.losses).into_iter().chain(self.repairs()).chain(self.clock_faults());
+        let of_run = told(&self.losses).into_iter().chain(self.repairs());
+        let of_run = of_run.chain(self.ambiguous.iter().cloned()).chain(self.clock_faults());
         of_run.chain(self.text_faults.iter().cloned()).collect()
     }
 
@@ -157,13 +160,6 @@ impl Report {
         say(counts.backward_records, one, many);
         let (one, many) = ("value could not be computed: left out", "values could not be computed: left out");
         say(counts.not_computable, one, many);
-        let (one, many) = (
-            "action names a process or thread by values that several have (equal process ids, ranks or thread ids): left out; \
-             add a key that differs: `pid` on one host, `host` between hosts",
-            "actions name a process or thread by values that several have (equal process ids, ranks or thread ids): left out; \
-             add a key that differs: `pid` on one host, `host` between hosts",
-        );
-        say(counts.ambiguous, one, many);
         let (one, many) = ("record could not be decoded: left out", "records could not be decoded: left out");
         say(counts.unknown_records, one, many);
         lines

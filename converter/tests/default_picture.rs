@@ -257,8 +257,11 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     let (rows, report) = converted(folder.path());
     assert_eq!(report.counts.ambiguous, 2, "{rows:#?}");
     let told = report.faults().join("\n");
-    assert!(told.contains("2 actions name a process or thread by values that several have"), "{told}");
-    assert!(told.contains("add a key that differs: `pid` on one host, `host` between hosts"), "{told}");
+    assert!(
+        told.contains("`thread[id]` matches several processes, first with tid 8: 2 actions were left out"),
+        "{told}"
+    );
+    assert!(told.contains("add the key `pid` to container `thread`"), "{told}");
     // No process has thread 9. Its row has the name of the thread whose record refers to it.
     assert_eq!(names(&rows, "thread"), ["t5", "t5 (pid 1)", "t6", "t7"], "{rows:#?}");
     assert_eq!(rows.iter().filter(|row| row.starts_with("Event")).count(), 4);

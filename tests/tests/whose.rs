@@ -232,6 +232,44 @@ fn threads_with_equal_names_are_distinct() {
     }
 }
 
+/// A rule that names a thread by the id in its record.
+const BY_VALUE: &str = "trace small;
+level L { event mark { n: u32 } event from { id: u32 } }
+paje { container thread[tid: u64] \"{thread_name}\" = stream { event marked } }
+rule from -> mark marked = \"x\" on thread[id];
+";
+
+#[test]
+fn ambiguous_references_are_reported_with_the_place_of_their_rule() {
+    let schema = tumit::compile_text("specs/small.tumit", BY_VALUE).0.unwrap().schema();
+    // The hosts and process ids of the two processes that have a thread 8.
+    for ((host, pid), advice) in [
+        (("a", 3), "add the key `pid` to container `thread`, and say its value in the rule"),
+        (("b", 2), "add the key `host` to container `thread`, and say its value in the rule"),
+        (("a", 2), "no key distinguishes these processes, so convert each launch or program alone"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.tmt");
+        for (number, (host, pid, tid)) in (1u8..).zip([("a", 1, 1), ("a", 2, 8), (host, pid, 8)]) {
+            let about = About { host, ..About::new(pid) };
+            let mut file = File::with_tags(&about, &schema, |tags| append_tag(tags, tag::PROCESS_ID, &[number; 16]));
+            file.thread(0, tid, "main");
+            let mut records = Records::default();
+            for date in [1000, 1010] {
+                records.record(u16::from(number == 1), date, &8u32.to_le_bytes());
+            }
+            file.records(0, 0, &records);
+            file.end();
+            file.save(&path, &format!("{number}.tmt"));
+        }
+        let (status, _, error) = call(tumit().arg("convert").arg(&path).args(["-o", "-"]));
+        let expected =
+            "specs/small.tumit:4: `thread[id]` matches several processes, first with tid 8: 2 actions were left out";
+        assert!(status == Some(1) && error.contains(&format!("{expected}; {advice}")), "{advice}: {error}");
+        assert_eq!(error.matches("thread[id]").count(), 1, "{error}");
+    }
+}
+
 /// The live file of the process with id 1, with marks 6 to 8 of its thread.
 fn live_of(id: u64, sequence: u64) -> Live {
     let mut live = Live::new(process_id(id), 4);

@@ -377,6 +377,8 @@ pub struct Instance {
     pub keys: Vec<Expr>,
     /// `existing`: where there is no such container, the action is left out; otherwise it makes one.
     pub existing: bool,
+    /// Its place in [`Spec::sources`]; `None` if no rule says it, as in the default picture.
+    pub span: Option<crate::source::Span>,
 }
 
 /// The value of a state, event or link.
@@ -462,6 +464,14 @@ impl Spec {
         let acts = |record: RecordId| self.rules.get(record.index()).is_some_and(|actions| !actions.is_empty());
         // The default needs both ends of a span: a rule for one of them switches it off for both.
         self.span_of(record).map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
+    }
+
+    /// The file, the line from 1 and the text of a place in [`sources`](Self::sources).
+    #[must_use]
+    pub fn source_at(&self, span: crate::source::Span) -> Option<(&str, usize, &str)> {
+        let file = self.sources.get(span.file.0 as usize)?;
+        let before = file.text.get(..span.start as usize)?;
+        Some((&file.path, before.matches('\n').count() + 1, file.text.get(span.range())?))
     }
 
     /// Types from the root to `ty`, itself included.

@@ -13,6 +13,7 @@ use tumit::spec;
 use super::eval::{Code, FieldRead, Names, Scope};
 use super::model::Model;
 use super::ready::{Ready, ready_arrows, ready_links};
+use super::referents::Referent;
 use super::value::{KeyPart, Sym, Symbols};
 use crate::paje::{self, TypeId, ValueId};
 use actions::{Compiler, Missing};
@@ -146,8 +147,19 @@ pub(crate) struct Target {
     pub(crate) keys: Vec<Code>,
     /// Where there is none, the arrow is left out.
     pub(crate) existing: bool,
-    /// It names a process or thread by values. Several processes or threads may have them.
-    pub(crate) is_by_value: bool,
+    /// Set if it names a process or thread by values. Several processes or threads may have them.
+    pub(crate) by_value: Option<Arc<Reference>>,
+}
+
+/// A reference by value as its rule has it, for messages about the reference.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// File and line: `app.tumit:12`.
+    pub(crate) place: String,
+    /// For example `thread[sender]`.
+    pub(crate) text: String,
+    /// The container type to which it refers.
+    pub(crate) container: String,
 }
 
 impl Target {
@@ -165,9 +177,20 @@ impl Target {
 
     /// Whether it names a process or thread by values that several have.
     pub(crate) fn is_ambiguous(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> bool {
-        let is_referent = |code: &&Code| matches!(code, Code::Referent(_));
-        self.is_by_value
-            && self.keys.iter().filter(is_referent).any(|code| scope.key(code, scratch, symbols) == KeyPart::None)
+        self.by_value.is_some() && self.ambiguous_referent(scope, scratch, symbols).is_some()
+    }
+
+    /// The process or thread of which several have the values.
+    pub(crate) fn ambiguous_referent(
+        &self,
+        scope: &Scope<'_>,
+        scratch: &mut String,
+        symbols: &mut Symbols,
+    ) -> Option<&Referent> {
+        self.keys.iter().find_map(|code| match code {
+            Code::Referent(referent) if referent.key(scope, scratch, symbols) == KeyPart::None => Some(&**referent),
+            _ => None,
+        })
     }
 }
 

@@ -103,7 +103,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let marked = spec.containers.iter().position(|container| container.stream.is_some());
     if let Some(at) = marked {
         let keys = spec.containers[at].stream.clone().unwrap_or_default();
-        return Instance { ty: ContainerTypeId(id(at)), keys, existing: false };
+        return Instance { ty: ContainerTypeId(id(at)), keys, existing: false, span: None };
     }
     let text = |text: &str| Piece::Text(text.to_owned());
     let name = |name: &str| Piece::Name(name.to_owned(), Format::default());
@@ -119,7 +119,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let ty = ContainerTypeId(id(spec.containers.len()));
     spec.containers.push(thread);
     let keys = values.into_iter().chain([Builtin::Tid]).map(Expr::Builtin).collect();
-    Instance { ty, keys, existing: false }
+    Instance { ty, keys, existing: false, span: None }
 }
 
 fn container(name: &str, parent: Option<ContainerTypeId>, keys: Vec<&str>, pattern: Vec<Piece>) -> ContainerType {

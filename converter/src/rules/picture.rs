@@ -2,6 +2,7 @@
 //!
 //! Arrows are evaluated here, record by record, or before, in columns (`ready`); what their operations do is the same code.
 
+mod ambiguous;
 mod containers;
 mod ends;
 mod failed;
@@ -33,6 +34,7 @@ use crate::plan::Plan;
 use crate::report::Counts;
 use crate::time::GlobalNanos;
 use crate::waiting::Waiting;
+use ambiguous::Ambiguous;
 use ends::Ends;
 use failed::Failed;
 use found::Found;
@@ -56,6 +58,7 @@ pub(crate) struct Picture<'p> {
     gaps: Gaps,
     found: Found,
     failed: Failed,
+    ambiguous: Ambiguous,
     /// Those of the model, and in one pass those that were met since.
     values: Cow<'p, Values>,
     known: KnownValues,
@@ -66,6 +69,15 @@ pub(crate) struct Picture<'p> {
     /// Set where there is one pass.
     once: Option<Once>,
     pub(crate) counts: Counts,
+}
+
+/// Where the rules could not do what they say: one sentence each.
+#[derive(Debug, Default)]
+pub(crate) struct Explanations {
+    /// Values that could not be computed.
+    pub(crate) failed: Vec<String>,
+    /// Ambiguous references.
+    pub(crate) ambiguous: Vec<String>,
 }
 
 /// What is sent with a value, fields and a source position.
@@ -123,6 +135,7 @@ impl<'p> Picture<'p> {
             gaps: Gaps::default(),
             found: Found::default(),
             failed: Failed::default(),
+            ambiguous: Ambiguous::default(),
             values: Cow::Borrowed(&model.values),
             known: KnownValues::default(),
             acts: Acts::default(),
@@ -177,8 +190,9 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    /// Ends what is open, children first, at `end`; `None` when the picture is void. What there is to tell comes with the counts.
-    pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(Counts, Vec<String>)>> {
+    /// Ends what is open, children first, at `end`; `None` when the picture is void. The counts come with their
+    /// explanations.
+    pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(Counts, Explanations)>> {
         if !self.settle()? {
             return Ok(None);
         }
@@ -188,7 +202,9 @@ impl<'p> Picture<'p> {
             self.destroy(top)?;
         }
         self.sink.finish(self.now)?;
-        Ok(Some((self.counts, self.failed.told(self.symbols))))
+        let explanations =
+            Explanations { failed: self.failed.told(self.symbols), ambiguous: self.ambiguous.sentences() };
+        Ok(Some((self.counts, explanations)))
     }
 
     fn emit(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
@@ -266,10 +282,14 @@ impl<'p> Picture<'p> {
 
     /// Whether a target names a process or thread by values that several have. If so, it is
     /// counted.
+    #[inline]
     fn is_ambiguous(&mut self, scope: &Scope<'_>, on: &Target) -> bool {
-        let is_ambiguous = on.is_by_value && on.is_ambiguous(scope, &mut self.scratch, self.symbols);
-        self.counts.ambiguous += u64::from(is_ambiguous);
-        is_ambiguous
+        let Some(reference) = &on.by_value else { return false };
+        let Some(referent) = on.ambiguous_referent(scope, &mut self.scratch, self.symbols) else { return false };
+        let values = referent.values(scope, &mut self.scratch, self.symbols);
+        self.counts.ambiguous += 1;
+        self.ambiguous.add(reference, referent, &values, self.symbols);
+        true
     }
 
     /// Sends a state or point event, with its fields and source position.

@@ -113,7 +113,9 @@ fn ready(number: u16, arrow: &Arrow, located: bool, model: &Model) -> Option<Rea
         Op::Link { .. } | Op::Nothing | Op::Line { .. } => return None,
     };
     // The thread that values refer to may depend on the time of the record.
-    if on.is_by_value && on.keys.iter().any(|key| matches!(key, Code::Referent(referent) if referent.is_of_thread())) {
+    if on.by_value.is_some()
+        && on.keys.iter().any(|key| matches!(key, Code::Referent(referent) if referent.is_of_thread()))
+    {
         return None;
     }
     let is_key = |key: &&Code| !matches!(key, Code::Referent(_));
@@ -143,7 +145,7 @@ fn named(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ReadyVa
 }
 
 fn link_parts(link: usize, key: &[Code], on: &Target, located: bool, model: &Model) -> Option<Vec<Part>> {
-    if on.is_by_value {
+    if on.by_value.is_some() {
         return None;
     }
     let codes = on.holder_steps(model.links[link].holder).flatten().chain(key);

@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tumit::spec::Builtin;
 
 use super::eval::{Code, Scope, StreamFacts};
@@ -25,6 +25,19 @@ pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {
         "stream_label" => Builtin::StreamLabel,
         _ => return None,
     })
+}
+
+/// The name of a key that [`builtin_key`] knows.
+pub(crate) const fn key_name(builtin: Builtin) -> &'static str {
+    match builtin {
+        Builtin::Pid => "pid",
+        Builtin::Tid => "tid",
+        Builtin::Rank => "rank",
+        Builtin::Host => "host",
+        Builtin::ThreadName => "thread_name",
+        Builtin::StreamLabel => "stream_label",
+        _ => "",
+    }
 }
 
 /// How containers of a type are distinct, if all their own keys are built-ins.
@@ -101,15 +114,24 @@ impl Referent {
             let thread = scope.stream.thread;
             return self.part(short(scope.stream.process), Some(thread));
         };
-        let mut values: smallvec::SmallVec<[(Builtin, KeyPart); 4]> = smallvec::SmallVec::new();
-        for (builtin, code) in keys {
-            values.push((*builtin, scope.key(code, scratch, symbols)));
-        }
+        let values = values_of(keys, scope, scratch, symbols);
         match self.table.find(short(scope.stream.process), &values, scope.time) {
             Found::Thread(process, thread) => self.part(process, Some(thread)),
             Found::Process(process) => self.part(process, None),
             Found::Several => KeyPart::None,
         }
+    }
+
+    /// Its keys with their values in a record.
+    pub(crate) fn values(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyValues {
+        let keys = self.by_value.as_deref().unwrap_or_default();
+        values_of(keys, scope, scratch, symbols)
+    }
+
+    /// The further keys that together distinguish the processes that have these values; `None` if
+    /// no keys do.
+    pub(crate) fn missing_keys(&self, values: &[(Builtin, KeyPart)]) -> Option<&'static [Builtin]> {
+        self.table.missing_keys(values)
     }
 
     fn part(&self, process: u32, thread: Option<u32>) -> KeyPart {
@@ -121,6 +143,13 @@ impl Referent {
         };
         KeyPart::Of { process, thread }
     }
+}
+
+/// Built-in keys with their values.
+pub(crate) type KeyValues = smallvec::SmallVec<[(Builtin, KeyPart); 4]>;
+
+fn values_of(keys: &[(Builtin, Code)], scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyValues {
+    keys.iter().map(|(builtin, code)| (*builtin, scope.key(code, scratch, symbols))).collect()
 }
 
 /// The process or thread to which values refer.
@@ -191,37 +220,66 @@ impl ReferentTable {
 
     /// The process or thread to which these values refer in a record of this process and time.
     fn find(&self, own: u32, keys: &[(Builtin, KeyPart)], time: i64) -> Found {
-        let of_thread = |at: &u32| self.has(*at, keys, |_| true).then_some(*at);
-        let candidates = match (value(keys, Builtin::Tid), value(keys, Builtin::ThreadName)) {
-            (Some(tid), _) => number(tid).and_then(|tid| self.by().tid.get(&tid)),
-            (None, Some(name)) => text(name).and_then(|name| self.by().name.get(&name)),
-            (None, None) => None,
-        };
-        if let Some(thread) = self.choose(own, candidates.into_iter().flatten().filter_map(of_thread), time) {
+        if let Some(thread) = self.choose(own, self.threads(keys), time) {
             return thread;
         }
         // No thread has the values. The keys of its process may identify the process.
-        let is_of_process = |builtin| matches!(builtin, Builtin::Pid | Builtin::Rank | Builtin::Host);
-        let of_process = |at: &u32| self.has(*at, keys, is_of_process).then_some(*at);
         let has_process = keys.iter().any(|(builtin, _)| is_of_process(*builtin));
         if !has_process {
             return Found::Process(own);
         }
-        if self.by().process.get(&own).is_some_and(|at| of_process(at).is_some()) {
+        if self.by().process.get(&own).is_some_and(|at| self.has(*at, keys, is_of_process)) {
             return Found::Process(own);
         }
-        let candidates = match (value(keys, Builtin::Pid), value(keys, Builtin::Rank)) {
-            (Some(pid), _) => number(pid).and_then(|pid| self.by().pid.get(&pid)),
-            (None, Some(rank)) => number(rank).and_then(|rank| self.by().rank.get(&rank)),
-            (None, None) => None,
-        };
-        let mut processes = candidates.into_iter().flatten().filter_map(of_process);
+        let mut processes = self.processes(keys);
         let found = processes.next().map(|at| short(self.streams[at as usize].process));
         match (found, processes.next()) {
             (Some(process), None) => Found::Process(process),
             (Some(_), Some(_)) => Found::Several,
             (None, _) => Found::Process(NO_PROCESS),
         }
+    }
+
+    /// The streams whose threads have these values.
+    fn threads(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
+        let candidates = match (value(keys, Builtin::Tid), value(keys, Builtin::ThreadName)) {
+            (Some(tid), _) => number(tid).and_then(|tid| self.by().tid.get(&tid)),
+            (None, Some(name)) => text(name).and_then(|name| self.by().name.get(&name)),
+            (None, None) => None,
+        };
+        candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, |_| true))
+    }
+
+    /// The first streams of the processes that have the values of the keys of a process.
+    fn processes(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
+        let candidates = match (value(keys, Builtin::Pid), value(keys, Builtin::Rank)) {
+            (Some(pid), _) => number(pid).and_then(|pid| self.by().pid.get(&pid)),
+            (None, Some(rank)) => number(rank).and_then(|rank| self.by().rank.get(&rank)),
+            (None, None) => None,
+        };
+        candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, is_of_process))
+    }
+
+    /// As [`Referent::missing_keys`].
+    fn missing_keys(&self, keys: &[(Builtin, KeyPart)]) -> Option<&'static [Builtin]> {
+        let mut found: Vec<&StreamFacts> = self.threads(keys).map(|at| &self.streams[at as usize]).collect();
+        if found.is_empty() {
+            found = self.processes(keys).map(|at| &self.streams[at as usize]).collect();
+        }
+        let processes: FxHashSet<usize> = found.iter().map(|stream| stream.process).collect();
+        let further: [&'static [Builtin]; 3] = [&[Builtin::Pid], &[Builtin::Host], &[Builtin::Host, Builtin::Pid]];
+        let distinguishes = |further: &[Builtin]| {
+            let value = |stream: &StreamFacts, builtin: Builtin| match builtin {
+                Builtin::Pid => stream.pid,
+                _ => stream.host.0.into(),
+            };
+            let all_values = |stream: &&StreamFacts| -> smallvec::SmallVec<[u64; 2]> {
+                further.iter().map(|builtin| value(stream, *builtin)).collect()
+            };
+            found.iter().map(all_values).collect::<FxHashSet<_>>().len() == processes.len()
+        };
+        let is_new = |further: &&[Builtin]| further.iter().all(|builtin| value(keys, *builtin).is_none());
+        further.into_iter().filter(is_new).find(|further| distinguishes(further))
     }
 
     /// A thread of the own process, or else one of the only process with candidates. If several
@@ -264,6 +322,10 @@ impl ReferentTable {
             _ => true,
         })
     }
+}
+
+const fn is_of_process(builtin: Builtin) -> bool {
+    matches!(builtin, Builtin::Pid | Builtin::Rank | Builtin::Host)
 }
 
 fn value(keys: &[(Builtin, KeyPart)], wanted: Builtin) -> Option<KeyPart> {

@@ -11,7 +11,7 @@ use super::super::model::Model;
 use super::super::referents::{Distinct, Referent, builtin_key};
 use super::super::value::{Symbols, Val};
 use super::tree::{Entity, Tree};
-use super::{Arrow, End, LinkValue, Op, Target, ValueCode, distinguishing};
+use super::{Arrow, End, LinkValue, Op, Reference, Target, ValueCode, distinguishing};
 use crate::paje::{self, TypeId};
 
 /// The name of a field that a rule asks for and the run does not have.
@@ -172,7 +172,18 @@ impl Compiler<'_> {
             }
         }
         let keys = steps.iter().flat_map(|(_, keys)| distinguishing(keys)).cloned().collect();
-        Ok(Target { number: self.model.next_target(), steps, keys, existing: instance.existing, is_by_value })
+        let by_value = is_by_value.then(|| Arc::new(self.reference(instance)));
+        Ok(Target { number: self.model.next_target(), steps, keys, existing: instance.existing, by_value })
+    }
+
+    /// A reference by value as its rule has it.
+    fn reference(&self, instance: &Instance) -> Reference {
+        let container = self.spec.containers[instance.ty.index()].name.clone();
+        let (place, text) = match instance.span.and_then(|span| self.spec.source_at(span)) {
+            Some((file, line, text)) => (format!("{file}:{line}"), text.to_owned()),
+            None => (format!("spec `{}`", self.spec.name), container.clone()),
+        };
+        Reference { place, text, container }
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {

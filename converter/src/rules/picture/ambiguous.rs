@@ -1,0 +1,91 @@
+//! [`Ambiguous`]: references by value that several processes match. Each is reported with the place of its rule.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use tumit::spec::Builtin;
+
+use super::super::compile::Reference;
+use super::super::referents::{Referent, key_name};
+use super::super::value::{KeyPart, Symbols};
+
+/// References that are reported one by one.
+const MOST: usize = 8;
+
+/// The ambiguous references, in the order of their first use.
+#[derive(Debug, Default)]
+pub(super) struct Ambiguous(Vec<OneReference>);
+
+#[derive(Debug)]
+struct OneReference {
+    reference: Arc<Reference>,
+    /// Actions that were left out for it.
+    count: u64,
+    /// The key values of the first action.
+    example: String,
+    /// The keys that would distinguish the processes of the first action.
+    missing: Option<&'static [Builtin]>,
+}
+
+impl Ambiguous {
+    #[cold]
+    pub(super) fn add(
+        &mut self,
+        reference: &Arc<Reference>,
+        referent: &Referent,
+        values: &[(Builtin, KeyPart)],
+        symbols: &Symbols,
+    ) {
+        // The actions of one rule for several events share the place.
+        match self.0.iter_mut().find(|one| one.reference == *reference) {
+            Some(one) => one.count += 1,
+            None => self.0.push(OneReference {
+                reference: Arc::clone(reference),
+                count: 1,
+                example: example(values, symbols),
+                missing: referent.missing_keys(values),
+            }),
+        }
+    }
+
+    /// A sentence for each reference.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let more = self.0.len().saturating_sub(MOST);
+        let more = (more > 0).then(|| format!("… and {more} more ambiguous references"));
+        self.0.iter().take(MOST).map(OneReference::sentence).chain(more).collect()
+    }
+}
+
+impl OneReference {
+    fn sentence(&self) -> String {
+        let Self { reference, count, example, .. } = self;
+        let Reference { place, text, .. } = &**reference;
+        let actions = if *count == 1 { "1 action was".to_owned() } else { format!("{count} actions were") };
+        format!(
+            "{place}: `{text}` matches several processes, first with {example}: {actions} left out; {}",
+            self.advice()
+        )
+    }
+
+    fn advice(&self) -> String {
+        let container = &self.reference.container;
+        let Some(missing) = self.missing else {
+            return "no key distinguishes these processes, so convert each launch or program alone".to_owned();
+        };
+        let names = missing.iter().map(|builtin| format!("`{}`", key_name(*builtin))).collect::<Vec<_>>().join(" and ");
+        let keys = if missing.len() == 1 { "key" } else { "keys" };
+        format!("add the {keys} {names} to container `{container}`, and say its value in the rule")
+    }
+}
+
+/// The values as `tid 8, host a`.
+fn example(values: &[(Builtin, KeyPart)], symbols: &Symbols) -> String {
+    let mut text = String::new();
+    for (builtin, value) in values {
+        let separator = if text.is_empty() { "" } else { ", " };
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{separator}{} ", key_name(*builtin));
+        value.value().append(&mut text, symbols);
+    }
+    text
+}
