@@ -57,8 +57,8 @@ fn spans_are_states_and_events_marks() {
         rows,
         [
             "Container, 0, 0, 0, 1e-06, 1e-06, 0",
-            "Container, 0, Process, 0, 1e-06, 1e-06, Process 42",
-            "Container, Process 42, Thread, 0, 1e-06, 1e-06, worker",
+            "Container, 0, Process, 0, 1e-06, 1e-06, pid 42",
+            "Container, pid 42, Thread, 0, 1e-06, 1e-06, worker",
             "Event, worker, Event, 0.000000500, tick, 6",
             "State, worker, Span, 0.000000000, 0.000001000, 0.000001000, 0.000000000, step, 5",
         ]
@@ -144,7 +144,7 @@ fn no_two_processes_share_a_row() {
             [About::new(1), About::new(1)],
             0,
             [
-                &["Process 1 (pid 1#1)", "Process 1 (pid 1#2)"],
+                &["pid 1#1", "pid 1#2"],
                 &["main (pid 1#1)", "main (pid 1#2)"],
                 &["Thread 1 (pid 1#1)", "Thread 1 (pid 1#2)"],
             ],
@@ -154,7 +154,7 @@ fn no_two_processes_share_a_row() {
             [About::new(1), About::new(1)],
             5_000,
             [
-                &["Process 1 (pid 1#1)", "Process 1 (pid 1#2)"],
+                &["pid 1#1", "pid 1#2"],
                 &["main (pid 1#1)", "main (pid 1#2)"],
                 &["Thread 1 (pid 1#1)", "Thread 1 (pid 1#2)"],
             ],
@@ -163,19 +163,19 @@ fn no_two_processes_share_a_row() {
             "two hosts",
             [on("a", 1), on("b", 1)],
             0,
-            [&["Process 1 (a)", "Process 1 (b)"], &["main (a)", "main (b)"], &["Thread 1 (a)", "Thread 1 (b)"]],
+            [&["pid 1@a", "pid 1@b"], &["main (a)", "main (b)"], &["Thread 1 (a)", "Thread 1 (b)"]],
         ),
         (
             "equal ranks in two worlds",
             [ranked(0, 10), ranked(0, 11)],
             0,
-            [&["Rank 0 (pid 10)", "Rank 0 (pid 11)"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
+            [&["rank 0/10", "rank 0/11"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
         ),
         (
             "nothing equal",
             [About::new(10), About::new(11)],
             0,
-            [&["Process 10", "Process 11"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
+            [&["pid 10", "pid 11"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
         ),
     ];
     for (case, abouts, later, expected) in cases {

@@ -210,7 +210,7 @@ fn parts_of_an_async_span_are_linked() {
     let links: Vec<&String> = rows.iter().filter(|row| row.starts_with("Link")).collect();
     assert_eq!(
         links,
-        ["Link, Process 42, Continuation, 0.000001000, 0.000002000, 0.000001000, Continuation, one, two, k0"]
+        ["Link, pid 42, Continuation, 0.000001000, 0.000002000, 0.000001000, Continuation, one, two, k0"]
     );
     assert_eq!(rows.iter().filter(|row| row.starts_with("State")).count(), 3);
 }

@@ -9,6 +9,10 @@ use tumit::spec::{
     Pattern, Piece, RecordId, Value, ValueExpr, ValueId, Verb,
 };
 
+/// A hole of a label: the process by the name that all commands give it ([`crate::run::Run::process_name`]).
+/// No name of a spec has a space.
+pub(super) const PROCESS_NAME: &str = "process name";
+
 /// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an
 /// implicit tree of processes and threads; processes are shown by rank where the job has ranks.
 pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
@@ -105,15 +109,14 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
         let keys = spec.containers[at].stream.clone().unwrap_or_default();
         return Instance { ty: ContainerTypeId(id(at)), keys, existing: false, span: None };
     }
-    let text = |text: &str| Piece::Text(text.to_owned());
     let name = |name: &str| Piece::Name(name.to_owned(), Format::default());
-    let (keys, pattern, values) = if ranked {
-        (vec!["rank"], vec![text("Rank "), name("rank")], vec![Builtin::Rank])
+    let (keys, values) = if ranked {
+        (vec!["rank"], vec![Builtin::Rank])
     } else {
-        (vec!["host", "pid"], vec![text("Process "), name("pid")], vec![Builtin::Host, Builtin::Pid])
+        (vec!["host", "pid"], vec![Builtin::Host, Builtin::Pid])
     };
     let process = ContainerTypeId(id(spec.containers.len()));
-    spec.containers.push(container("Process", None, keys, pattern));
+    spec.containers.push(container("Process", None, keys, vec![name(PROCESS_NAME)]));
     let mut thread = container("Thread", Some(process), vec!["tid"], vec![name("thread_name")]);
     thread.stream = Some(Vec::new());
     let ty = ContainerTypeId(id(spec.containers.len()));

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use tumit::spec::Piece;
 
 use super::super::compile::Target;
+use super::super::default::PROCESS_NAME;
 use super::super::eval::Scope;
 use super::super::format;
 use super::super::instances::Node;
@@ -211,6 +212,12 @@ impl Picture<'_> {
             let (hole, format) = match piece {
                 Piece::Text(literal) => {
                     text.push_str(literal);
+                    continue;
+                }
+                Piece::Name(hole, _) if hole == PROCESS_NAME => {
+                    if let KeyPart::Of { process, .. } = own {
+                        text.push_str(&self.plan.run().process_name(process as usize));
+                    }
                     continue;
                 }
                 Piece::Name(hole, format) => (hole, *format),
