@@ -516,6 +516,26 @@ fn names_that_could_not_be_kept_are_told() {
 }
 
 #[test]
+fn cut_names_are_no_complete_data() {
+    let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
+    schema.sources.clear();
+    for (length, expected) in [(4096, "No other data was lost or damaged."), (100, "Nothing was lost or damaged.")] {
+        let mut file = File::new(&About::new(1), &schema);
+        file.thread(0, 7, "main");
+        file.string(&"x".repeat(length));
+        file.end();
+        let folder = tempfile::tempdir().unwrap();
+        file.save(folder.path(), "a.tmt");
+        let text = stdout(&run(&["info"], folder.path()));
+        assert!(
+            text.contains("may be cut") == (length == 4096) && text.ends_with(&format!("\n{expected}\n")),
+            "{text}"
+        );
+        assert_eq!(info(folder.path())["long_names"], u64::from(length == 4096));
+    }
+}
+
+#[test]
 fn losses_are_shown_with_cause_and_dates() {
     let folder = tempfile::tempdir().unwrap();
     let path = big(folder.path(), 400, 3);

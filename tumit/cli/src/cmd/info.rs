@@ -65,6 +65,8 @@ struct Info {
     undecodable_records: u64,
     /// Records that the recorders truncated.
     truncated_records: u64,
+    /// Names of the length at which recorders cut them.
+    long_names: usize,
     /// The real time of the first record, in UTC and in nanoseconds since 1970.
     start: Option<String>,
     start_ns: Option<i64>,
@@ -244,6 +246,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
         truncated_records: census.truncated,
+        long_names: run.processes.iter().map(names::long_names).sum(),
         start: start_ns.map(wall_clock::text),
         start_ns,
         launches: run.launches.iter().map(launch_info).collect(),

@@ -20,11 +20,15 @@ pub(super) fn replaced(run: &Run) -> Vec<String> {
     run.processes.iter().filter_map(said).collect()
 }
 
+/// How many names of a process have the length at which recorders cut them.
+pub(super) fn long_names(process: &Process) -> usize {
+    names(process).filter(|name| (MOST_BYTES - LESS_BYTES..=MOST_BYTES).contains(&name.len())).count()
+}
+
 /// A sentence for each process some of whose names may have been longer.
 pub(super) fn cut(run: &Run) -> Vec<String> {
     let said = |process: &Process| {
-        let long = |name: &&str| (MOST_BYTES - LESS_BYTES..=MOST_BYTES).contains(&name.len());
-        let count = names(process).filter(long).count();
+        let count = long_names(process);
         let names = if count == 1 { "name" } else { "names" };
         let file = process.path.display();
         (count > 0)

@@ -117,10 +117,10 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     for line in info.told.iter().chain(&info.remarks) {
         text.push_str(&format!("\n! {line}"));
     }
-    match (info.losses.is_empty(), info.truncated_records) {
-        (true, 0) => text.push_str("\nNothing was lost or damaged."),
-        (true, _) => text.push_str("\nNo other data was lost or damaged."),
-        _ => {}
+    if info.losses.is_empty() {
+        let is_whole = info.truncated_records == 0 && info.long_names == 0;
+        let subject = if is_whole { "Nothing" } else { "No other data" };
+        text.push_str(&format!("\n{subject} was lost or damaged."));
     }
     text.push('\n');
     text
