@@ -1,5 +1,7 @@
 //! `tumit view`.
 
+mod outputs;
+
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
-use viewer::export::{self, Format};
+use viewer::export::Format;
 use viewer::filter::{Chain, Part};
 use viewer::layout::{Folds, Options, Outline};
 use viewer::live::{self, Begun, Current};
@@ -20,13 +22,13 @@ use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
 use super::convert::is_mistake;
-use crate::output_file::OutputFile;
 use crate::progress::Bar;
 use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
 use crate::term;
 use crate::trace_input::TraceInput;
 use crate::view_filters::{ViewFilters, interval, time};
+use outputs::{FormatName, Output, is_standard_output, outputs};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -36,6 +38,7 @@ Examples:
   tumit view before.tmt after.tmt                        both on one page, on one time axis, with a table of what differs
   tumit view run.tmt --source src                        what was recorded beside the lines that did it
   tumit view run.paje -o timeline.svg                    a picture, without a browser; .html zooms
+  tumit view run.paje -o - --format svg | inkscape -p    to standard output
   tumit view run.paje -o a.svg -o a.png --from 0.2 --to 0.4 --theme dark --fold 1
   tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' -o part.png
   tumit view run.paje --filter 'count computing of Activity per Node into Working threads' -o working.png
@@ -66,10 +69,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     filters: ViewFilters,
 
-    /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated. An image has 128 million pixels at
-    /// most: containers are folded if the rows need more, and a note says so
+    /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated; `-`: to standard output. An image
+    /// has 128 million pixels at most: containers are folded if the rows need more, and a note says so
     #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", help_heading = "Pictures")]
     export: Vec<PathBuf>,
+    /// Format of the picture where the name of the file does not end in it, as for `-`
+    #[arg(long, value_enum, requires = "export", help_heading = "Pictures")]
+    format: Option<FormatName>,
     /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
     #[arg(long, value_name = "INTERVAL", value_parser = interval, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help_heading = "Pictures")]
     interval: Option<Part>,
@@ -125,7 +131,7 @@ enum Theme {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     // Wrong names are found before a long trace is read.
-    let formats = args.export.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = outputs(&args.export, args.format)?;
     let options = args.run.of(index_choice(args.index.as_ref()))?;
     let Some(mut options) = options else { return Ok(Status::InputHasMistakes) };
     ensure!(
@@ -153,7 +159,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         };
         let mut told = Told::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
-        draw(args, filtered.as_ref(), &formats)?;
+        draw(args, filtered.as_ref(), &outputs)?;
         told.rest(&source.summary());
         if !source.summary().intact {
             return Ok(Status::InputHasMistakes);
@@ -239,8 +245,8 @@ fn refused(error: OpenError) -> anyhow::Result<Status> {
     }
 }
 
-/// Draws the picture into each of the files.
-fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow::Result<()> {
+/// Draws the picture into each of the outputs.
+fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[Output<'_>]) -> anyhow::Result<()> {
     let outline = Outline::new(source)?;
     let theme = match args.theme {
         Theme::Light => ThemeKind::Light,
@@ -248,14 +254,14 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
     };
     let options = Options { folds: Folds { level: args.fold, ..Folds::default() }, theme, ..Options::default() };
     let interval = part(args, source.extent())?;
-    for (path, &format) in args.export.iter().zip(formats) {
+    for output in outputs {
         let scale = f32::from(args.scale);
         let of = DocumentOptions {
             interval,
             width: f32::from(args.width),
             height: args.height.map(f32::from),
             resolution: scale,
-            titles: format != Format::Png,
+            titles: output.format != Format::Png,
         };
         let scene = document(source, &outline, &options, of)?;
         if let Some(wanted) = of.height.filter(|wanted| scene.height > *wanted) {
@@ -265,12 +271,11 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
             ));
         }
         for note in &scene.notes {
-            term::note(&format!("{}: {note}", path.display()));
+            let name =
+                if is_standard_output(output.path) { "the picture".into() } else { output.path.to_string_lossy() };
+            term::note(&format!("{name}: {note}"));
         }
-        let file = OutputFile::create(path)?;
-        export::draw(&scene, format, scale, &mut &file).map_err(|error| error.in_file(path))?;
-        file.finish()?;
-        term::note(&format!("drew {}", path.display()));
+        output.draw(&scene, scale)?;
     }
     Ok(())
 }

@@ -1,0 +1,86 @@
+//! Pictures on standard output, and statistics of traces that hold nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+
+use tests::programs::{output, tumit};
+
+/// The definitions of a container and a state.
+const DEFINITIONS: &str = "%EventDef PajeDefineContainerType 1
+% Alias string
+% ContainerType string
+% Name string
+%EndEventDef
+%EventDef PajeDefineStateType 2
+% Alias string
+% ContainerType string
+% Name string
+%EndEventDef
+%EventDef PajeCreateContainer 3
+% Time date
+% Alias string
+% Type string
+% Container string
+% Name string
+%EndEventDef
+%EventDef PajePushState 4
+% Time date
+% Container string
+% Type string
+% Value string
+%EndEventDef
+%EventDef PajePopState 5
+% Time date
+% Container string
+% Type string
+%EndEventDef
+1 T 0 Thread
+2 S T State
+";
+
+const STATES: &str = "3 0 t T 0 main
+4 0.1 t S busy
+5 0.4 t S
+";
+
+fn call(folder: &Path, args: &[&str]) -> (Option<i32>, Vec<u8>, String) {
+    let out = output(tumit().args(args).current_dir(folder));
+    (out.status.code(), out.stdout, String::from_utf8(out.stderr).unwrap())
+}
+
+#[test]
+fn pictures_go_to_standard_output() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
+    for (format, begin) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("html", b"<!doctype html>")] {
+        let file = format!("b.{format}");
+        let (status, picture, error) = call(dir.path(), &["view", "a.paje", "-o", "-", "--format", format]);
+        assert!(status == Some(0) && picture.to_ascii_lowercase().starts_with(&begin.to_ascii_lowercase()), "{error}");
+        assert_eq!((call(dir.path(), &["view", "a.paje", "-o", &file]).0, error.as_str()), (Some(0), ""));
+        assert!(fs::read(dir.path().join(file)).unwrap() == picture, "{format}");
+    }
+    // The ending of a file says its format, --format that of all others.
+    let both = ["view", "a.paje", "-o", "c.svg", "-o", "plain", "-o", "-", "--format", "png"];
+    assert!(call(dir.path(), &both).1.starts_with(b"\x89PNG"));
+    assert!(fs::read(dir.path().join("plain")).unwrap().starts_with(b"\x89PNG"));
+    assert!(fs::read(dir.path().join("c.svg")).unwrap().starts_with(b"<svg"));
+}
+
+#[test]
+fn pictures_need_one_format() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
+    for (args, expected) in [
+        (&["-o", "-"][..], "name the format with --format svg, --format png or --format html"),
+        (&["-o", "-", "-o", "-", "--format", "svg"], "standard output takes one picture"),
+        (&["-o", "b.svg", "--format", "png"], "the ending of `b.svg` names another format than --format"),
+        (&["-o", "plain"], "`plain` names no format"),
+        (&["--format", "svg"], "--export <FILE>"),
+    ] {
+        let (status, picture, error) = call(dir.path(), &[&["view", "a.paje"], args].concat());
+        assert!(status == Some(2) && picture.is_empty() && error.contains(expected), "{args:?}: {error}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}

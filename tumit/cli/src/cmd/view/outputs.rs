@@ -1,0 +1,123 @@
+//! Where `tumit view` draws its pictures, and in which format.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use viewer::export::{self, ExportError, Format};
+use viewer::scene::Scene;
+
+use crate::output_file::OutputFile;
+use crate::term;
+
+/// The formats as words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum FormatName {
+    /// Scalable vector graphics
+    Svg,
+    /// Pixels
+    Png,
+    /// One page that zooms and needs nothing else
+    Html,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Svg => Self::Svg,
+            FormatName::Png => Self::Png,
+            FormatName::Html => Self::Html,
+        }
+    }
+}
+
+/// A picture that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output<'a> {
+    /// A file, or `-` for standard output.
+    pub(super) path: &'a Path,
+    pub(super) format: Format,
+}
+
+/// The pictures that were asked for. The ending of a file says its format; `--format` says that of all others.
+pub(super) fn outputs(paths: &[PathBuf], asked: Option<FormatName>) -> anyhow::Result<Vec<Output<'_>>> {
+    let asked = asked.map(Format::from);
+    let mut outputs = Vec::new();
+    for path in paths {
+        let format = match (Format::of(path), asked) {
+            (Ok(format), _) => format,
+            (Err(_), Some(asked)) => asked,
+            (Err(_), None) if is_standard_output(path) => {
+                bail!(
+                    "`-o -` writes to standard output: name the format with --format svg, --format png or --format html"
+                )
+            }
+            (Err(error), None) => return Err(error).context("--format names one for a file without such an ending"),
+        };
+        outputs.push(Output { path, format });
+    }
+    if let Some(asked) = asked
+        && let Some(first) = outputs.first()
+        && outputs.iter().all(|output| output.format != asked)
+    {
+        bail!("the ending of `{}` names another format than --format: leave one of them out", first.path.display());
+    }
+    let to_standard_output: Vec<_> = outputs.iter().filter(|output| is_standard_output(output.path)).collect();
+    if to_standard_output.len() > 1 {
+        bail!("standard output takes one picture: give `-o -` once");
+    }
+    if let [output] = to_standard_output[..] {
+        refuse_pixels_on_terminal(output.format, std::io::stdout().is_terminal())?;
+    }
+    Ok(outputs)
+}
+
+/// A PNG is binary, which garbles a terminal.
+fn refuse_pixels_on_terminal(format: Format, is_terminal: bool) -> anyhow::Result<()> {
+    if format == Format::Png && is_terminal {
+        bail!(
+            "standard output is a terminal, which shows no PNG: redirect it, as in `-o - > picture.png`, or name a file"
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+impl Output<'_> {
+    /// Draws a scene into the file, or to standard output.
+    pub(super) fn draw(&self, scene: &Scene, scale: f32) -> anyhow::Result<()> {
+        let Self { path, format } = *self;
+        if is_standard_output(path) {
+            let cannot_write = "cannot write to standard output";
+            let mut out = term::stdout();
+            match export::draw(scene, format, scale, &mut out) {
+                Err(ExportError::Send { source }) => return Err(source).context(cannot_write),
+                drawn => drawn?,
+            }
+            return out.flush().context(cannot_write);
+        }
+        let file = OutputFile::create(path)?;
+        export::draw(scene, format, scale, &mut &file).map_err(|error| error.in_file(path))?;
+        file.finish()?;
+        term::note(&format!("drew {}", path.display()));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use viewer::export::Format;
+
+    use super::refuse_pixels_on_terminal;
+
+    #[test]
+    fn only_pixels_are_kept_from_terminals() {
+        for format in [Format::Svg, Format::Png, Format::Html] {
+            assert!(refuse_pixels_on_terminal(format, false).is_ok());
+            assert_eq!(refuse_pixels_on_terminal(format, true).is_err(), format == Format::Png);
+        }
+    }
+}
