@@ -84,3 +84,28 @@ fn pictures_need_one_format() {
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn statistics_of_an_empty_trace_are_called_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.paje"), DEFINITIONS).unwrap();
+    let empty = "a: the trace is empty: it has no states, events, links or variables\n";
+    let text = |args: &[&str]| {
+        let (status, text, error) = call(dir.path(), &[&["stats", "a.paje"], args].concat());
+        assert_eq!(status, Some(0), "{error}");
+        (String::from_utf8(text).unwrap(), error)
+    };
+    assert_eq!(text(&[]), (empty.to_owned(), String::new()));
+    let told = format!("tumit: {empty}");
+    let (rows, error) = text(&["--csv"]);
+    assert!(rows.starts_with("kind,type,") && rows.lines().count() == 1 && error == told, "{rows}{error}");
+    assert_eq!(text(&["--json"]), (String::new(), told));
+    // A trace without duration has one date.
+    fs::write(dir.path().join("a.paje"), [DEFINITIONS, "3 0.5 t T 0 main\n4 0.5 t S busy\n5 0.5 t S\n"].concat())
+        .unwrap();
+    let rows = text(&[]).0;
+    assert!(rows.starts_with("a, at ") && rows.contains("busy") && !rows.contains("1 ns"), "{rows}");
+    // An empty part of a trace is a part.
+    fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
+    assert_eq!(text(&["--interval", "0.05..0.08"]).0.lines().next(), Some("a, 50.00 ms to 80.00 ms"));
+}

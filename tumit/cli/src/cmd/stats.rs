@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use viewer::filter::Part;
-use viewer::query::GlobalNanos;
+use viewer::query::{GlobalNanos, Interval};
 use viewer::scene::number;
 use viewer::stats::{self, By, Row};
 use viewer::time_text::{duration, grouped, timestamp};
@@ -90,6 +90,9 @@ pub(crate) struct Args {
     filters: ViewFilters,
 }
 
+/// What is said of a trace without rows and without duration.
+const EMPTY: &str = "the trace is empty: it has no states, events, links or variables";
+
 /// What has a row of its own, as words.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Rows {
@@ -112,7 +115,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     }
     let mut told = Told::of(&summary);
     let source = args.filters.apply(&chain, source)?;
-    let mut interval = args.interval.map_or(Ok(source.extent()), |part| part.of(source.extent()))?;
+    let extent = source.extent();
+    let mut interval = args.interval.map_or(Ok(extent), |part| part.of(extent))?;
     // A trace without duration is its first nanosecond.
     interval.to = interval.to.max(GlobalNanos(interval.from.0.saturating_add(1)));
     let by = match args.by {
@@ -121,6 +125,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         Rows::Type => By::Type,
     };
     let rows = stats::table(source.as_ref(), interval, by, args.field.as_deref())?;
+    let is_whole = chain.filters.is_empty() && args.interval.is_none();
+    let is_empty = rows.is_empty() && is_moment(extent) && is_whole;
+    if is_empty && (args.csv || args.json) {
+        term::note(&format!("tumit: {}: {EMPTY}", summary.name));
+    }
     let text = if args.csv {
         stats::to_csv_with(&rows, wall_clock)
     } else if args.json {
@@ -137,19 +146,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         }
         text
     } else {
-        let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
-        let written = |time: GlobalNanos| match wall_clock {
-            Some(start) => converter::wall_clock::text(start.saturating_add(time.0)),
-            None => timestamp(time, resolution),
+        let title = match is_empty {
+            true => format!("{}: {EMPTY}", summary.name),
+            false => format!("{}, {}", summary.name, part_text(interval, is_moment(extent), wall_clock)),
         };
-        let part = format!("{} to {}", written(interval.from), written(interval.to));
-        readable(&format!("{}, {part}", summary.name), &rows, wall_clock)
+        readable(&title, &rows, wall_clock)
     };
     let mut out = term::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     told.rest(&source.summary());
     Ok(if summary.intact { Status::Done } else { Status::InputHasMistakes })
+}
+
+/// Whether a trace has no duration. Its extent may have its only nanosecond.
+fn is_moment(extent: Interval) -> bool {
+    extent.to.0.saturating_sub(extent.from.0) <= 1
+}
+
+/// The counted part of time, or its only date.
+fn part_text(interval: Interval, is_moment: bool, wall_clock: Option<i64>) -> String {
+    let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
+    let written = |time: GlobalNanos| match wall_clock {
+        Some(start) => converter::wall_clock::text(start.saturating_add(time.0)),
+        None => timestamp(time, resolution),
+    };
+    match is_moment {
+        true => format!("at {}", written(interval.from)),
+        false => format!("{} to {}", written(interval.from), written(interval.to)),
+    }
 }
 
 /// A table for each kind of rows.
