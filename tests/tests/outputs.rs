@@ -109,3 +109,19 @@ fn statistics_of_an_empty_trace_are_called_empty() {
     fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
     assert_eq!(text(&["--interval", "0.05..0.08"]).0.lines().next(), Some("a, 50.00 ms to 80.00 ms"));
 }
+
+#[test]
+fn the_median_of_an_even_number_of_durations_is_the_lower_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let states = "3 0 t T 0 main\n4 0 t S busy\n5 1 t S\n4 1 t S busy\n5 4 t S\n";
+    fs::write(dir.path().join("a.paje"), [DEFINITIONS, states].concat()).unwrap();
+    let row: serde_json::Value = serde_json::from_slice(&call(dir.path(), &["stats", "a.paje", "--json"]).1).unwrap();
+    assert_eq!((&row["duration_mean"], &row["duration_median"]), (&2.0.into(), &1.0.into()));
+    let help = String::from_utf8(call(dir.path(), &["stats", "--help"]).1).unwrap();
+    assert!(
+        help.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("the median is the lower of the two middle ones")
+    );
+}

@@ -48,6 +48,7 @@ Time is total time: a state counts with all that is nested in it, and once where
 in itself. Self time counts only while the state is the innermost one; self shares come to at most 100 %.
 Tasks are states that links join from the end of one to the begin of the next, as the polls of an async
 function: their durations are latencies, from the first poll to the end of the last; active is time in polls.
+The median and the 99 % are durations that occur. Of an even number, the median is the lower of the two middle ones.
 Shares refer to the lifetime of the containers, as far as it lies in the interval.
 Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
