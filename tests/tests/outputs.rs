@@ -125,3 +125,32 @@ fn the_median_of_an_even_number_of_durations_is_the_lower_one() {
             .contains("the median is the lower of the two middle ones")
     );
 }
+
+#[test]
+fn constant_names_that_no_line_makes_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = |container: &str| {
+        let rule = format!("rule work -> \"4 @ {container} S busy\" date -> \"5 @ t S\" date;");
+        let create = "rule start -> \"3 @ t@ T 0 Thread\" date, n;";
+        format!(
+            "trace demo;\nlevel L {{ event start {{ n: u32 }} event work; }}\noutput text \"paje\" {{\nprologue \
+             \"\"\"\n{DEFINITIONS}3 0 t T 0 main\n\"\"\"\n{create}\n{rule}\n}}\n"
+        )
+    };
+    // By alias, by name, by a name that a record completes, and by a parameter.
+    for container in ["t", "main", "t17", "Thread", "0"] {
+        fs::write(dir.path().join("a.tumit"), spec(container)).unwrap();
+        assert_eq!(call(dir.path(), &["check", "a.tumit"]).2, "", "{container}");
+    }
+    fs::write(dir.path().join("a.tumit"), spec("x1")).unwrap();
+    let (_, _, error) = call(dir.path(), &["check", "a.tumit"]);
+    assert!(error.contains("[T0084]: no line of output `paje` makes the container `x1`"), "{error}");
+    assert!(error.contains("a.tumit:38:14"), "{error}");
+    // Typed rules make containers of the same trace, and programs name those of `std:paje`.
+    let typed = "paje { container node[n: u32] \"x{n}\" { state s { on } } }\nrule start -> set s = on on node[n];\n\
+                 rule work -> ignore;\n";
+    fs::write(dir.path().join("a.tumit"), spec("x1") + typed).unwrap();
+    assert_eq!(call(dir.path(), &["check", "a.tumit"]).2, "");
+    fs::write(dir.path().join("a.tumit"), "trace demo;\nuse \"std:paje\";\n").unwrap();
+    assert_eq!(call(dir.path(), &["check", "a.tumit"]).2, "");
+}

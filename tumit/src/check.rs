@@ -7,6 +7,7 @@ pub(crate) mod expr;
 pub(crate) mod fold;
 mod label;
 mod output;
+mod paje_text;
 mod rules;
 mod unused;
 
@@ -36,8 +37,11 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
     let of_ends = [&model.spec.end_rules.thread, &model.spec.end_rules.process];
     let actions: Vec<&Action> = lowered.iter().flatten().chain(of_ends.into_iter().flatten()).collect();
     unused::check(files, model, &actions, &usage, diagnostics);
-    let outputs = output::lower(items(), model, diagnostics);
+    let (outputs, placed) = output::lower(items(), model, diagnostics);
     collision::check(model, diagnostics);
     model.spec.rules = lowered;
     model.spec.outputs = outputs;
+    if !diagnostics.has_errors() {
+        paje_text::check(&placed, model, diagnostics);
+    }
 }

@@ -1,10 +1,11 @@
 //! Text outputs: template rules, their `@` and arguments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::condition;
 use super::end_rules::report_in_output;
 use super::expr::Scope;
+use super::paje_text::PlacedOutput;
 use super::rules::{assign, lower_each};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::resolve::{Model, Type, index};
@@ -12,14 +13,14 @@ use crate::source::Span;
 use crate::spec::{TemplateLine, TextOutput};
 use crate::syntax::ast::{Action, ActionKind, ClauseKind, Item, Rule};
 
-/// Lowers all outputs.
+/// Lowers all outputs. Also returns their lines with the places of the templates.
 pub(super) fn lower<'a>(
     items: impl Iterator<Item = &'a Item>,
     model: &Model,
     diagnostics: &mut Diagnostics,
-) -> Vec<TextOutput> {
+) -> (Vec<TextOutput>, Vec<PlacedOutput<'a>>) {
     let mut names: BTreeMap<&str, Span> = BTreeMap::new();
-    let mut outputs = Vec::new();
+    let (mut outputs, mut placed) = (Vec::new(), Vec::new());
     for item in items {
         let Item::Output(output) = item else { continue };
         if let Some(first) = names.insert(&output.name, output.span) {
@@ -32,9 +33,20 @@ pub(super) fn lower<'a>(
         let rules: Vec<&Rule> = output.rules.iter().collect();
         report_in_output(&rules, model, diagnostics);
         let per_record = assign(&rules, model, diagnostics);
+        let (mut lines, mut seen) = (Vec::new(), BTreeSet::new());
         let lowered = lower_each(&per_record, &rules, diagnostics, |rule, record, diagnostics| {
             let scope = Scope { model, record };
-            rule.arrows.iter().filter_map(|arrow| line(&scope, arrow, diagnostics)).collect()
+            let mut lower = |arrow: &Action| {
+                let lowered = line(&scope, arrow, diagnostics)?;
+                // A rule for many records has the same constants for each.
+                if let ActionKind::Template { span, .. } = &arrow.kind
+                    && seen.insert(*span)
+                {
+                    lines.push((*span, lowered.clone()));
+                }
+                Some(lowered)
+            };
+            rule.arrows.iter().filter_map(&mut lower).collect()
         });
         if rules.is_empty() {
             diagnostics.push(
@@ -43,10 +55,11 @@ pub(super) fn lower<'a>(
                     .help("add `rule EVENT -> \"text with @\" parameters;`"),
             );
         }
+        placed.push(PlacedOutput { name: &output.name, span: output.span, prologue: &output.prologue, lines });
         let (name, doc) = (output.name.clone(), output.doc.clone());
         outputs.push(TextOutput { name, doc, prologue: output.prologue.clone(), rules: lowered });
     }
-    outputs
+    (outputs, placed)
 }
 
 fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Option<TemplateLine> {

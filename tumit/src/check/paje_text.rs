@@ -1,0 +1,286 @@
+//! Text outputs that write Pajé: names of containers and types that no line of the output makes. Only constant names are
+//! checked, because parameters may have any value.
+
+use std::collections::BTreeSet;
+
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::resolve::Model;
+use crate::source::Span;
+use crate::spec::{Expr, Pattern, Piece, RecordId, Spec, TemplateLine};
+
+/// Stands in a word for text that is known only when the program runs.
+const HOLE: char = '\0';
+/// Names that every Pajé trace has.
+const ROOTS: [&str; 3] = ["0", "/", ""];
+
+/// The lowered lines of an output with the places of their templates.
+pub(super) struct PlacedOutput<'a> {
+    pub(super) name: &'a str,
+    pub(super) span: Span,
+    pub(super) prologue: &'a str,
+    pub(super) lines: Vec<(Span, TemplateLine)>,
+}
+
+/// Warns about constant names that no line makes. Call it when the rules of the spec are known.
+pub(super) fn check(outputs: &[PlacedOutput<'_>], model: &Model, diagnostics: &mut Diagnostics) {
+    for output in outputs.iter().filter(|output| output.prologue.trim_start().starts_with("%EventDef")) {
+        PajeOutput::new(output, &model.spec).check(diagnostics);
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    Container,
+    Type,
+}
+
+impl Thing {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Container => "container",
+            Self::Type => "type",
+        }
+    }
+}
+
+/// An event of Pajé: its number in the text, its name, and its fields.
+#[derive(Debug, Default)]
+struct Definition<'a> {
+    id: &'a str,
+    event: &'a str,
+    fields: Vec<&'a str>,
+}
+
+impl Definition<'_> {
+    /// The word of a line that has the first of these fields.
+    fn word<'l>(&self, line: &'l [String], names: &[&str]) -> Option<&'l str> {
+        let at = names.iter().find_map(|name| self.fields.iter().position(|field| field == name))?;
+        line.get(at + 1).map(String::as_str)
+    }
+
+    /// The names that a line gives to what it makes.
+    fn made<'l>(&self, line: &'l [String]) -> Vec<(Thing, &'l str)> {
+        let (thing, aliases) = match self.event {
+            "PajeCreateContainer" => (Thing::Container, ["Alias", "NewContainer"]),
+            event if defines_type(event) => (Thing::Type, ["Alias", "NewType"]),
+            _ => return Vec::new(),
+        };
+        let names = [self.word(line, &aliases), self.word(line, &["Name", "NewName"])];
+        names.into_iter().flatten().map(|name| (thing, name)).collect()
+    }
+
+    /// The names to which a line refers.
+    fn references<'l>(&self, line: &'l [String]) -> Vec<(Thing, &'l str)> {
+        let fields: &[(Thing, &[&str])] = match self.event {
+            "PajeCreateContainer" => {
+                &[(Thing::Type, &["Type", "NewContainerType", "ContainerType"]), (Thing::Container, &["Container"])]
+            }
+            "PajeDestroyContainer" => {
+                &[(Thing::Type, &["Type", "ContainerType"]), (Thing::Container, &["Name", "Alias", "Container"])]
+            }
+            "PajeTraceFile" | "PajeStartTrace" => &[],
+            "PajeDefineEntityValue" => &[(Thing::Type, &["Type", "EntityType", "ContainerType"])],
+            event if defines_type(event) => &[
+                (Thing::Type, &["Type", "ContainerType"]),
+                (Thing::Type, &["StartContainerType", "SourceContainerType"]),
+                (Thing::Type, &["EndContainerType", "DestContainerType"]),
+            ],
+            _ => &[
+                (Thing::Type, &["Type", "EntityType"]),
+                (Thing::Container, &["Container"]),
+                (Thing::Container, &["StartContainer", "SourceContainer"]),
+                (Thing::Container, &["EndContainer", "DestContainer"]),
+            ],
+        };
+        fields.iter().filter_map(|(thing, names)| Some((*thing, self.word(line, names)?))).collect()
+    }
+}
+
+fn defines_type(event: &str) -> bool {
+    event.starts_with("PajeDefine") && event.ends_with("Type")
+}
+
+/// The lines of an output as words, and the names that can exist.
+struct PajeOutput<'a> {
+    output: &'a PlacedOutput<'a>,
+    definitions: Vec<Definition<'a>>,
+    lines: Vec<(Span, Vec<String>)>,
+    /// The constant names that exist.
+    names: BTreeSet<(Thing, String)>,
+    /// The same with holes.
+    patterns: BTreeSet<(Thing, String)>,
+}
+
+impl<'a> PajeOutput<'a> {
+    fn new(output: &'a PlacedOutput<'a>, spec: &Spec) -> Self {
+        let mut definitions: Vec<Definition<'a>> = Vec::new();
+        let mut lines = Vec::new();
+        for line in output.prologue.lines() {
+            let Some(header) = line.trim_start().strip_prefix('%') else {
+                lines.extend(words(line).map(|words| (output.span, words)));
+                continue;
+            };
+            match header.split_whitespace().collect::<Vec<_>>()[..] {
+                ["EventDef", event, id, ..] => definitions.push(Definition { id, event, fields: Vec::new() }),
+                ["EndEventDef", ..] | [] => {}
+                [field, ..] => definitions.iter_mut().last().into_iter().for_each(|last| last.fields.push(field)),
+            }
+        }
+        let templates = output.lines.iter().filter_map(|(span, line)| Some((*span, words(&text_of(line))?)));
+        lines.extend(templates);
+        let mut found = Self { output, definitions, lines, names: BTreeSet::new(), patterns: BTreeSet::new() };
+        let made = found.lines.iter().flat_map(|(_, line)| {
+            let made = found.definition(line).map(|definition| definition.made(line)).unwrap_or_default();
+            made.into_iter().map(|(thing, name)| (thing, name.to_owned()))
+        });
+        let all = made.chain(names_of_rules(spec)).collect::<Vec<_>>();
+        (found.patterns, found.names) = all.into_iter().partition(|(_, name)| name.contains(HOLE));
+        found
+    }
+
+    fn definition(&self, line: &[String]) -> Option<&Definition<'a>> {
+        let id = line.first()?;
+        self.definitions.iter().find(|definition| definition.id == id)
+    }
+
+    fn exists(&self, thing: Thing, name: &str) -> bool {
+        let fits = |(known, pattern): &(Thing, String)| *known == thing && fits(pattern, name);
+        self.names.contains(&(thing, name.to_owned())) || self.patterns.iter().any(fits)
+    }
+
+    fn check(&self, diagnostics: &mut Diagnostics) {
+        let mut reported = BTreeSet::new();
+        // A line with a computed event can make anything.
+        if self.lines.iter().any(|(_, line)| line.first().is_some_and(|id| id.contains(HOLE))) {
+            return;
+        }
+        for (span, line) in &self.lines {
+            let Some(definition) = self.definition(line) else { continue };
+            for (thing, name) in definition.references(line) {
+                if name.contains(HOLE)
+                    || ROOTS.contains(&name)
+                    || self.exists(thing, name)
+                    || !reported.insert((*span, thing, name))
+                {
+                    continue;
+                }
+                diagnostics.push(self.warning(*span, thing, name));
+            }
+        }
+    }
+
+    fn warning(&self, span: Span, thing: Thing, name: &str) -> Diagnostic {
+        let (what, output) = (thing.name(), self.output.name);
+        let known = self.names.iter().filter(|(known, _)| *known == thing);
+        let help = did_you_mean(name, known.map(|(_, name)| name.as_str()));
+        Diagnostic::warning(Code::UnresolvedName, format!("no line of output `{output}` makes the {what} `{name}`"))
+            .at(span, format!("{what} `{name}`"))
+            .help(help.unwrap_or_else(|| format!("write a line that makes it, or name a {what} that exists")))
+    }
+}
+
+/// The names of containers and types that typed rules make: they are part of the same trace.
+fn names_of_rules(spec: &Spec) -> Vec<(Thing, String)> {
+    if spec.containers.is_empty() && spec.actions().next().is_none() {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    for container in &spec.containers {
+        let literal = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            _ => HOLE.to_string(),
+        };
+        let label: String = container.pattern.0.iter().map(literal).collect();
+        let label = if label.is_empty() { container.name.clone() } else { label };
+        // Equal labels get an addition.
+        names.push((Thing::Container, format!("{label}{HOLE}")));
+        names.push((Thing::Type, container.name.clone()));
+    }
+    for entity in &spec.entities {
+        names.extend([&entity.name, &entity.label].map(|name| (Thing::Type, name.clone())));
+    }
+    let is_bare = |at: usize| u32::try_from(at).is_ok_and(|at| !spec.has_rules(RecordId(at)));
+    if (0..spec.records.len()).any(is_bare) {
+        // The default picture has names that only the run knows.
+        names.extend([Thing::Container, Thing::Type].map(|thing| (thing, HOLE.to_string())));
+    }
+    names
+}
+
+/// The text of a line with holes for what is not constant.
+fn text_of(line: &TemplateLine) -> String {
+    let mut arguments = line.arguments.iter().map(|argument| match argument {
+        Expr::Integer(value) => value.to_string(),
+        Expr::Text(Pattern(pieces)) => match &pieces[..] {
+            [Piece::Text(text)] => text.clone(),
+            _ => HOLE.to_string(),
+        },
+        _ => HOLE.to_string(),
+    });
+    let mut text = String::new();
+    for piece in &line.text {
+        text.push_str(piece);
+        text.extend(arguments.next());
+    }
+    text
+}
+
+/// The words of a line of Pajé. `None` for a comment and for quotes that need the whole reader.
+fn words(line: &str) -> Option<Vec<String>> {
+    if line.trim_start().starts_with('#') || line.contains(['\'', '\\']) {
+        return None;
+    }
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() {
+        let (word, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
+        };
+        words.push(word.to_owned());
+        rest = after.trim_start();
+    }
+    (!words.is_empty()).then_some(words)
+}
+
+/// Whether a name can be the text of a pattern with holes.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((first, others)) = pattern.split_once(HOLE) else { return pattern == name };
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut literals: Vec<&str> = others.split(HOLE).collect();
+    let last = literals.pop().unwrap_or("");
+    for literal in literals {
+        let Some(at) = rest.find(literal) else { return false };
+        rest = &rest[at + literal.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fits, words};
+
+    #[test]
+    fn holes_stand_for_any_text() {
+        for (pattern, name, expected) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("\0", "", true),
+            ("Node \0", "Node 3", true),
+            ("Node \0", "Core 3", false),
+            ("T\0.\0", "T1.2", true),
+            ("T\0.\0", "T12", false),
+            ("\0x", "ax", true),
+            ("a\0a", "a", false),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern:?} {name}");
+        }
+    }
+
+    #[test]
+    fn words_have_quotes_or_blanks_around_them() {
+        assert_eq!(words("12 \0 \"a b\" T\0 \"\"").unwrap(), ["12", "\0", "a b", "T\0", ""]);
+        assert!(words("# comment").is_none() && words("1 'a'").is_none() && words("").is_none());
+    }
+}
