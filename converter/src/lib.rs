@@ -3,6 +3,7 @@
 mod ahead;
 pub mod census;
 pub mod clock;
+pub mod compression;
 pub mod cut;
 pub mod digits;
 mod identity;

@@ -33,7 +33,7 @@ pub use fault::{Fault, FaultKind};
 use header::{Header, Role};
 use names::Names;
 use parts::Parts;
-pub use parts::Place;
+pub use parts::{Place, names_parts, note_copy};
 pub use peer::{date_of_double, double_of_date};
 pub use split::{PartOfTrace, parts_of};
 use words::{Line, Lines, Loose, Words};

@@ -57,6 +57,70 @@ fn the_files_of_a_trace_are_read_as_one() {
 }
 
 #[test]
+fn compressed_files_of_a_trace_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path());
+    let states = |root: &str| -> Vec<String> {
+        rows(dir.path(), root).into_iter().filter(|row| row.starts_with("State")).collect()
+    };
+    let expected = states("root.trace");
+    assert_eq!(expected.len(), 3);
+    let compress = |name: &str, program: &str| {
+        assert!(Command::new(program).arg(dir.path().join(name)).status().unwrap().success());
+    };
+    // The trace names the part without its new ending.
+    compress("parts/a.trace", "gzip");
+    compress("parts/c.trace", "xz");
+    assert_eq!(states("root.trace"), expected);
+    // With it, and below a compressed root.
+    let root = fs::read_to_string(dir.path().join("root.trace")).unwrap();
+    fs::write(dir.path().join("named.trace"), root.replace("parts/a.trace", "parts/a.trace.gz")).unwrap();
+    assert_eq!(states("named.trace"), expected);
+    compress("root.trace", "bzip2");
+    assert_eq!(states("root.trace.bz2"), expected);
+    let (code, out, errors) = run(dir.path(), &["check", "root.trace.bz2"], b"");
+    assert!(code == Some(0) && out.contains(" 3 states") && out.contains("2 times"), "{out}{errors}");
+    let (code, _, errors) = run(dir.path(), &["convert", "root.trace.bz2", "-o", "parts/a.trace.gz"], b"");
+    assert!(code == Some(2) && errors.contains("parts/a.trace.gz"), "{errors}");
+    // A page reads most compressed files as a pipe, which has no folder.
+    let page = ["view", "root.trace.bz2", "--no-open", "--until-idle", "1"];
+    let (code, _, errors) = run(dir.path(), &page, b"");
+    assert!(code == Some(0) && errors.contains("The page is closed") && !errors.contains("not read"), "{errors}");
+    // An index follows the parts of a compressed root, too.
+    let index = || run(dir.path(), &["index", "root.trace.bz2", "--index", "i.tmtx"], b"").2;
+    assert!(index().contains("made"), "the first time");
+    assert!(index().contains("is there already"));
+    fs::remove_file(dir.path().join("parts/c.trace.xz")).unwrap();
+    assert!(index().contains("parts/c.trace"), "one is missing");
+}
+
+#[test]
+fn damaged_and_large_compressed_parts_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path());
+    let mut text = String::from("70 S 3 c w\n71 5 S c\n");
+    // Long enough that a part of it can be decompressed.
+    for number in 0..50_000_u64 {
+        let date = 5.0 + number as f64 * 1e-5;
+        text += &format!("70 S {date:.5} c w\n71 {date:.5} S c\n");
+    }
+    fs::write(dir.path().join("parts/c.trace"), text).unwrap();
+    assert!(Command::new("gzip").arg(dir.path().join("parts/c.trace")).status().unwrap().success());
+    let part = dir.path().join("parts/c.trace.gz");
+    let (code, out, _) = run(dir.path(), &["check", "root.trace", "--input-limit", "1000"], b"");
+    assert!(code == Some(1) && out.contains("`--input-limit SIZE` allows more"), "{out}");
+    let bytes = fs::read(&part).unwrap();
+    fs::write(&part, &bytes[..bytes.len() / 2]).unwrap();
+    let (code, out, _) = run(dir.path(), &["check", "root.trace"], b"");
+    assert!(code == Some(1) && out.contains("its gzip data are damaged or cut short"), "{out}");
+    let states: u64 = out.rsplit_once(" states").unwrap().0.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((1_000..50_000).contains(&states), "what was decompressed is read: {out}");
+    fs::write(dir.path().join("parts/c.trace.gz"), b"\0\x01\x02 binary").unwrap();
+    let (code, out, _) = run(dir.path(), &["check", "root.trace"], b"");
+    assert!(code == Some(1) && out.contains("it is not text"), "{out}");
+}
+
+#[test]
 fn parts_that_cannot_be_read_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("trace");

@@ -8,12 +8,12 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
+use converter::compression::{self, Compression, cut_short, limit};
 use converter::paje::foreign::{foreign_folder, foreign_format};
-use converter::paje::read::not_paje;
+use converter::paje::read::{names_parts, not_paje, note_copy};
 use viewer::{IndexChoice, OpenOptions};
 
 use crate::sizes::Bytes;
@@ -29,7 +29,6 @@ const MOST_OF_A_SPEC: u64 = 16 << 20;
 /// Bytes that tell what a plain file is.
 const SNIFFED: u64 = 1 << 12;
 
-static LIMIT: OnceLock<u64> = OnceLock::new();
 /// Some input ended too early.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 
@@ -40,11 +39,7 @@ pub(crate) fn was_cut_short() -> bool {
 
 /// Bytes that an input may have that is not a plain file, after it was decompressed.
 pub(crate) fn limit_to(limit: Bytes) {
-    let _ = LIMIT.set(limit.0 as u64);
-}
-
-fn limit() -> u64 {
-    *LIMIT.get_or_init(|| 4 << 30)
+    compression::limit_to(limit.0 as u64);
 }
 
 /// A trace that can be read by its path.
@@ -122,14 +117,16 @@ impl TraceInput {
         let whole = io::Cursor::new(first).chain(input);
         let whole: Box<dyn Read + Send> = match compression {
             None => Box::new(whole),
-            Some(compression) => {
-                let reader = compression.reader(BufReader::with_capacity(1 << 16, whole)).with_context(cannot_read)?;
-                Box::new(Decoded(reader, compression.name()))
-            }
+            Some(compression) => Box::new(compression.reader(BufReader::with_capacity(1 << 16, whole))),
         };
-        let spool = if kind == Kind::Growing { relay(whole, given) } else { spool(whole, given, kind) };
+        let is_split = || is_plain && compression.is_some_and(|compression| is_root_of_parts(given, compression));
+        let spool = if kind == Kind::Growing && !is_split() { relay(whole, given) } else { spool(whole, given, kind) };
         let spool = spool.with_context(cannot_read)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", spool.as_raw_fd()));
+        let is_copy = spool.metadata().with_context(cannot_read)?.is_file();
+        if is_copy && is_plain && !is_input {
+            note_copy(&path, given);
+        }
         Ok(Self { path, name, spool: Some(spool) })
     }
 
@@ -209,6 +206,15 @@ fn is_binary(first: &[u8]) -> bool {
     first.contains(&0) && first.iter().filter(is_control).count() * 16 > first.len()
 }
 
+/// Whether the beginning of a compressed file tells that it may name other files. Those are found from a file, not from a pipe.
+fn is_root_of_parts(given: &Path, compression: Compression) -> bool {
+    let Ok(file) = File::open(given) else { return false };
+    let mut first = Vec::new();
+    // The reader of the trace reports damage.
+    let _ = compression.reader(BufReader::new(file)).take(FIRST_BYTES).read_to_end(&mut first);
+    names_parts(&first)
+}
+
 /// Copies an input to a temporary file without a name.
 fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File> {
     let mut first = Vec::new();
@@ -285,124 +291,5 @@ fn copy(mut input: impl Read, (mut done, most): (u64, u64), to: &mut impl io::Wr
         done += read as u64;
         check_limit(done, most)?;
         to.write_all(&buffer[..read])?;
-    }
-}
-
-/// How a file is compressed: its first bytes tell, not its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compression {
-    Gzip,
-    Zstd,
-    Bzip2,
-    Xz,
-}
-
-impl Compression {
-    fn of(first: &[u8]) -> Option<Self> {
-        Some(match first {
-            [0x1f, 0x8b, 8, ..] => Self::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Self::Bzip2,
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
-            _ => return None,
-        })
-    }
-
-    /// For messages about what is damaged in it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-            Self::Bzip2 => "bzip2",
-            Self::Xz => "xz",
-        }
-    }
-
-    fn reader(self, input: impl io::BufRead + Send + 'static) -> anyhow::Result<Box<dyn Read + Send>> {
-        Ok(match self {
-            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
-            Self::Zstd => Box::new(Frames { input: Some(input), frame: None }),
-            Self::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
-            Self::Xz => Box::new(lzma_rust2::XzReader::new(input, true)),
-        })
-    }
-}
-
-/// Names the format when it is damaged.
-struct Decoded(Box<dyn Read + Send>, &'static str);
-
-impl Read for Decoded {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Self(reader, name) = self;
-        let damaged = |error: io::Error| match error.kind() {
-            io::ErrorKind::Interrupted => error,
-            kind => io::Error::new(kind, CutShort(format!("its {name} data are damaged or cut short: {error}"))),
-        };
-        reader.read(buffer).map_err(damaged)
-    }
-}
-
-/// Compressed data end too early. What was decompressed before is good.
-#[derive(Debug)]
-struct CutShort(String);
-
-impl std::fmt::Display for CutShort {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for CutShort {}
-
-/// The message about data that are cut short, if that is all that is wrong.
-fn cut_short(result: io::Result<()>) -> io::Result<Option<String>> {
-    match result {
-        Ok(()) => Ok(None),
-        Err(error) if error.get_ref().and_then(|inner| inner.downcast_ref::<CutShort>()).is_some() => {
-            Ok(Some(error.to_string()))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// The frames of a zstd file, one after the other.
-struct Frames<R: io::BufRead> {
-    input: Option<R>,
-    frame: Option<Box<ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>>,
-}
-
-impl<R: io::BufRead> Read for Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if let Some(frame) = &mut self.frame {
-                let read = frame.read(buffer)?;
-                if read > 0 || buffer.is_empty() {
-                    return Ok(read);
-                }
-            }
-            if let Some(frame) = self.frame.take() {
-                self.input = Some(frame.into_inner());
-            }
-            let Some(input) = &mut self.input else { return Ok(0) };
-            if input.fill_buf()?.is_empty() {
-                return Ok(0);
-            }
-            let Some(input) = self.input.take() else { return Ok(0) };
-            let frame = ruzstd::decoding::StreamingDecoder::new(input).map_err(io::Error::other)?;
-            self.frame = Some(Box::new(frame));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Compression;
-
-    #[test]
-    fn compression_is_known_by_its_first_bytes() {
-        assert_eq!(Compression::of(b"\x1f\x8b\x08\0"), Some(Compression::Gzip));
-        assert_eq!(Compression::of(b"BZh91AY"), Some(Compression::Bzip2));
-        assert_eq!(Compression::of(b"BZh is text"), None);
-        assert_eq!(Compression::of(b"%EventDef"), None);
     }
 }

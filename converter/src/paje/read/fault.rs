@@ -96,7 +96,7 @@ faults! {
     /// A file of a split trace that is not read.
     RefusedPart: "file of a split trace that is refused; the rest is read", "name regular files below the folder of the first file, without `..`";
     /// Files of a split trace where there is no folder.
-    UnreadPart: "file of a split trace that is not read, as no folder is known to look in; to read all, give the path of the first file, decompressed", "write one file";
+    UnreadPart: "file of a split trace that is not read, as no folder is known to look in; to read all, give the path of the first file", "write one file";
     // What follows was read in full: notes.
     /// A trace in several files.
     SplitTrace: "trace in several files", "write one file: `pj_dump` and ViTE read the first alone";

@@ -6,16 +6,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::HashSet;
 use rustix::fs::{CWD, Mode, OFlags};
 
 use super::header::Header;
 use super::words::Lines;
+use crate::compression::{Compression, cut_short, limit};
 
 /// Bytes of the root file in which the field must be defined.
 const HEADER_BYTES: u64 = 1 << 20;
@@ -23,6 +24,8 @@ const HEADER_BYTES: u64 = 1 << 20;
 const CHUNK: usize = 1 << 14;
 /// More files are not read as one trace.
 const MOST: usize = 1 << 16;
+/// Endings of compressed files. A part with such an ending takes the place of one without.
+const ENDINGS: [&str; 4] = ["gz", "zst", "bz2", "xz"];
 /// Bits of a place that are the line's number.
 const LINE_BITS: u32 = 40;
 
@@ -76,6 +79,27 @@ pub(super) struct PartFile {
     /// Device and inode.
     identity: (u64, u64),
     at: u64,
+    /// Its text, if the file is compressed.
+    copy: Option<Copy>,
+}
+
+/// The decompressed text of a part: the bytes of the spool up to this end.
+#[derive(Clone, Debug)]
+struct Copy {
+    spool: Arc<File>,
+    end: u64,
+    /// Why the text ends too early.
+    damage: Option<String>,
+}
+
+impl Copy {
+    fn read(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
+        if left == 0 && !buffer.is_empty() {
+            return self.damage.take().map_or(Ok(0), |damage| Err(io::Error::other(damage)));
+        }
+        self.spool.read_at(&mut buffer[..left], at)
+    }
 }
 
 impl PartFile {
@@ -93,7 +117,10 @@ impl PartFile {
 
 impl Read for PartFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.open()?.read_at(buffer, self.at)?;
+        let read = match &mut self.copy {
+            Some(copy) => copy.read(buffer, self.at)?,
+            None => self.open()?.read_at(buffer, self.at)?,
+        };
         self.at += read as u64;
         Ok(read)
     }
@@ -114,6 +141,9 @@ pub(super) struct Part {
 pub(super) struct Parts {
     folder: Folder,
     known: HashSet<(u64, u64)>,
+    /// A temporary file without a name for the text of compressed parts, and its length. One file
+    /// for all parts needs one descriptor.
+    spool: Option<(Arc<File>, u64)>,
     pub(super) list: Vec<Part>,
     /// The next line of each file that has one: its date, and the number of the file. 0 is the root.
     next: BinaryHeap<Reverse<(i64, usize)>>,
@@ -128,8 +158,9 @@ pub(super) struct Parts {
 impl Default for Parts {
     fn default() -> Self {
         Self {
-            folder: Folder::Nowhere("the trace is not read from a file in a folder"),
+            folder: Folder::Nowhere("the trace is not read from a file in a folder, or it is followed"),
             known: HashSet::default(),
+            spool: None,
             list: Vec::new(),
             next: BinaryHeap::new(),
             latest_of_root: i64::MIN,
@@ -140,13 +171,16 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// Looks for parts in the folder of a root file.
-    pub(super) fn beside(root: &Path) -> Self {
+    /// Looks for parts in the folder of a root file. For a decompressed copy, that is the folder of
+    /// the original.
+    pub(super) fn beside(text: &Path) -> Self {
+        let original = original_of(text).filter(|_| text.is_file());
+        let root = original.as_deref().unwrap_or(text);
         let found = std::fs::canonicalize(root).and_then(|path| Ok((std::fs::metadata(&path)?, path)));
         let Ok((about, path)) = found else { return Self::default() };
         let is_of_system = ["/dev", "/proc"].iter().any(|folder| root.starts_with(folder));
         let Some(folder) = path.parent().filter(|_| about.is_file() && !is_of_system) else { return Self::default() };
-        let folder = match defines_field(&path) {
+        let folder = match defines_field(text) {
             Ok(true) => Folder::Below(folder.to_owned()),
             _ => Folder::Nowhere("the field `Filename` is defined beyond the first mebibyte of the root file"),
         };
@@ -168,7 +202,7 @@ impl Parts {
         if given.components().any(|part| part == Component::ParentDir) {
             return Err(NotRead::Refused("it has `..` in its path"));
         }
-        let path = std::fs::canonicalize(root.join(given)).map_err(NotRead::Missing)?;
+        let path = place_of(&root.join(given)).map_err(NotRead::Missing)?;
         if !path.starts_with(root) {
             return Err(NotRead::Refused("it is outside the folder of the root file"));
         }
@@ -176,20 +210,55 @@ impl Parts {
         if !about.is_file() {
             return Err(NotRead::Refused("it is not a regular file"));
         }
-        let file = PartFile { path, identity: (about.dev(), about.ino()), at: 0 };
+        let mut file = PartFile { path, identity: (about.dev(), about.ino()), at: 0, copy: None };
         if self.known.contains(&file.identity) {
             return Ok(None);
         }
         let mut first = [0; 512];
         let read = file.open().and_then(|open| open.read_at(&mut first, 0)).map_err(NotRead::Missing)?;
-        if first[..read].contains(&0) || first.starts_with(&[0x1f, 0x8b]) {
-            return Err(NotRead::Refused("it is not text; a compressed file must be decompressed first"));
+        let compression = Compression::of(&first[..read]);
+        if compression.is_none() && first[..read].contains(&0) {
+            return Err(NotRead::Refused("it is not text"));
         }
         if self.known.len() > MOST {
             return Err(NotRead::Refused("the trace has more than 65,536 files"));
         }
+        if let Some(compression) = compression {
+            self.decompress(&mut file, compression)?;
+        }
         self.known.insert(file.identity);
         Ok(Some(file))
+    }
+
+    /// Copies the text of a compressed part to the end of the spool.
+    fn decompress(&mut self, part: &mut PartFile, compression: Compression) -> Result<(), NotRead> {
+        let begin = self.spool.as_ref().map_or(0, |(_, length)| *length);
+        let spool = match &self.spool {
+            Some((spool, _)) => Arc::clone(spool),
+            None => Arc::new(tempfile::tempfile().map_err(NotRead::Missing)?),
+        };
+        let mut text = compression.reader(BufReader::new(part.open().map_err(NotRead::Missing)?));
+        let (mut end, mut buffer, mut damage) = (begin, vec![0; CHUNK], None);
+        loop {
+            let mut read = 0;
+            let result = text.read(&mut buffer).map(|length| read = length);
+            damage = damage.or(cut_short(result).map_err(NotRead::Missing)?);
+            if read == 0 {
+                break;
+            }
+            if end == begin && (buffer[..read].contains(&0) || Compression::of(&buffer[..read]).is_some()) {
+                return Err(NotRead::Refused("it is not text after decompression"));
+            }
+            spool.write_all_at(&buffer[..read], end).map_err(NotRead::Missing)?;
+            end += read as u64;
+            if end > limit() {
+                return Err(NotRead::Refused("it is too large after decompression; `--input-limit SIZE` allows more"));
+            }
+        }
+        part.at = begin;
+        part.copy = Some(Copy { spool: Arc::clone(&spool), end, damage });
+        self.spool = Some((spool, end));
+        Ok(())
     }
 
     /// Adds a file that was found.
@@ -215,10 +284,46 @@ impl Parts {
 fn defines_field(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(HEADER_BYTES).read_to_end(&mut start)?;
-    Ok(start.split(|&byte| byte == b'\n').any(|line| {
+    Ok(names_parts(&start))
+}
+
+/// Whether the beginning of a Pajé text has a line for the field `Filename`.
+#[must_use]
+pub fn names_parts(start: &[u8]) -> bool {
+    start.split(|&byte| byte == b'\n').any(|line| {
         line.trim_ascii_start().strip_prefix(b"%").is_some_and(|field| {
             let field = field.trim_ascii_start();
             field.starts_with(b"Filename") || field.starts_with(b"FileName")
         })
-    }))
+    })
+}
+
+/// The real path of a part. If there is no such file, that of its compressed form.
+fn place_of(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path).or_else(|missing| {
+        let compressed = |ending: &&str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".");
+            name.push(ending);
+            std::fs::canonicalize(name).ok()
+        };
+        ENDINGS.iter().find_map(compressed).ok_or(missing)
+    })
+}
+
+/// Decompressed copies of root files, with their originals.
+static COPIES: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
+
+/// Notes that the file at `copy` has the text of the compressed file at `original`. The parts of its
+/// trace are beside the original.
+pub fn note_copy(copy: &Path, original: &Path) {
+    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+    // A path of a closed file may be used again.
+    copies.retain(|(known, _)| known != copy);
+    copies.push((copy.to_owned(), original.to_owned()));
+}
+
+fn original_of(copy: &Path) -> Option<PathBuf> {
+    let copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+    copies.iter().find(|(known, _)| known == copy).map(|(_, original)| original.clone())
 }
