@@ -16,7 +16,7 @@ pub fn limit() -> u64 {
     *LIMIT.get_or_init(|| 4 << 30)
 }
 
-/// How a file is compressed: its first bytes tell, not its name.
+/// The format of a compressed file. The first bytes determine it, not the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// RFC 1952.
@@ -30,7 +30,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The format that the first bytes of a file tell.
+    /// The format of a file with these first bytes.
     #[must_use]
     pub fn of(first: &[u8]) -> Option<Self> {
         Some(match first {
@@ -42,7 +42,7 @@ impl Compression {
         })
     }
 
-    /// For messages about what is damaged in it.
+    /// The name of the format, for messages about damage.
     fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -64,7 +64,7 @@ impl Compression {
     }
 }
 
-/// Names the format when it is damaged.
+/// Adds the name of the format to errors.
 struct Decoded(Box<dyn Read + Send>, &'static str);
 
 impl Read for Decoded {
@@ -78,7 +78,7 @@ impl Read for Decoded {
     }
 }
 
-/// Compressed data end too early. What was decompressed before is good.
+/// Compressed data end too early. The text before the end is valid.
 #[derive(Debug)]
 struct CutShort(String);
 

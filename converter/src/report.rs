@@ -86,7 +86,8 @@ pub struct Report {
     pub losses: Vec<Loss>,
     /// What else a user should know: one sentence each.
     pub remarks: Vec<String>,
-    /// References by value that several processes or threads match: one sentence each, with the place of the rule.
+    /// References by value that several processes match: one sentence each, with the place of the
+    /// rule.
     pub ambiguous: Vec<String>,
     /// The clock model.
     pub clocks: Clocks,

@@ -100,7 +100,7 @@ fn statistics_of_an_empty_trace_are_called_empty() {
     let (rows, error) = text(&["--csv"]);
     assert!(rows.starts_with("kind,type,") && rows.lines().count() == 1 && error == told, "{rows}{error}");
     assert_eq!(text(&["--json"]), (String::new(), told));
-    // A trace without duration has one date.
+    // A trace without duration has one timestamp.
     fs::write(dir.path().join("a.paje"), [DEFINITIONS, "3 0.5 t T 0 main\n4 0.5 t S busy\n5 0.5 t S\n"].concat())
         .unwrap();
     let rows = text(&[]).0;
@@ -144,7 +144,7 @@ fn constant_names_that_no_line_makes_are_found() {
     }
     fs::write(dir.path().join("a.tumit"), spec("x1")).unwrap();
     let (_, _, error) = call(dir.path(), &["check", "a.tumit"]);
-    assert!(error.contains("[T0084]: no line of output `paje` makes the container `x1`"), "{error}");
+    assert!(error.contains("[T0084]: no line of output `paje` creates the container `x1`"), "{error}");
     assert!(error.contains("a.tumit:38:14"), "{error}");
     // Typed rules make containers of the same trace, and programs name those of `std:paje`.
     let typed = "paje { container node[n: u32] \"x{n}\" { state s { on } } }\nrule start -> set s = on on node[n];\n\

@@ -180,7 +180,7 @@ impl Target {
         self.by_value.is_some() && self.ambiguous_referent(scope, scratch, symbols).is_some()
     }
 
-    /// The process or thread of which several have the values.
+    /// The referent that matches several processes or threads.
     pub(crate) fn ambiguous_referent(
         &self,
         scope: &Scope<'_>,

@@ -9,8 +9,8 @@ use tumit::spec::{
     Pattern, Piece, RecordId, Value, ValueExpr, ValueId, Verb,
 };
 
-/// A hole of a label: the process by the name that all commands give it ([`crate::run::Run::process_name`]).
-/// No name of a spec has a space.
+/// A hole of a label that stands for [`crate::run::Run::process_name`], so that all commands use one
+/// name. The space keeps it distinct from the names of a spec.
 pub(super) const PROCESS_NAME: &str = "process name";
 
 /// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an

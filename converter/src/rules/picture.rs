@@ -71,7 +71,7 @@ pub(crate) struct Picture<'p> {
     pub(crate) counts: Counts,
 }
 
-/// Where the rules could not do what they say: one sentence each.
+/// Explanations of omitted actions and values: one sentence each.
 #[derive(Debug, Default)]
 pub(crate) struct Explanations {
     /// Values that could not be computed.
@@ -190,8 +190,8 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    /// Ends what is open, children first, at `end`; `None` when the picture is void. The counts come with their
-    /// explanations.
+    /// Ends all open containers at `end`, children first. Returns the counts and their explanations;
+    /// `None` if the picture is void.
     pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(Counts, Explanations)>> {
         if !self.settle()? {
             return Ok(None);

@@ -240,7 +240,7 @@ impl ReferentTable {
         }
     }
 
-    /// The streams whose threads have these values.
+    /// The streams of the threads with these values.
     fn threads(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
         let candidates = match (value(keys, Builtin::Tid), value(keys, Builtin::ThreadName)) {
             (Some(tid), _) => number(tid).and_then(|tid| self.by().tid.get(&tid)),

@@ -206,7 +206,8 @@ fn is_binary(first: &[u8]) -> bool {
     first.contains(&0) && first.iter().filter(is_control).count() * 16 > first.len()
 }
 
-/// Whether the beginning of a compressed file tells that it may name other files. Those are found from a file, not from a pipe.
+/// Whether a compressed file may be the root of a split trace. Parts are found beside a file, not
+/// beside a pipe.
 fn is_root_of_parts(given: &Path, compression: Compression) -> bool {
     let Ok(file) = File::open(given) else { return false };
     let mut first = Vec::new();

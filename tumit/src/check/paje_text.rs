@@ -1,5 +1,5 @@
-//! Text outputs that write Pajé: names of containers and types that no line of the output makes. Only constant names are
-//! checked, because parameters may have any value.
+//! Text outputs that write Pajé: names of containers and types that no line of the output creates.
+//! Only constant names are checked, because parameters may have any value.
 
 use std::collections::BTreeSet;
 
@@ -21,14 +21,14 @@ pub(super) struct PlacedOutput<'a> {
     pub(super) lines: Vec<(Span, TemplateLine)>,
 }
 
-/// Warns about constant names that no line makes. Call it when the rules of the spec are known.
+/// Warns about constant names that no line creates. Call it when the rules of the spec are known.
 pub(super) fn check(outputs: &[PlacedOutput<'_>], model: &Model, diagnostics: &mut Diagnostics) {
     for output in outputs.iter().filter(|output| output.prologue.trim_start().starts_with("%EventDef")) {
         PajeOutput::new(output, &model.spec).check(diagnostics);
     }
 }
 
-/// What a name stands for.
+/// The kinds of named things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing {
     Container,
@@ -59,7 +59,7 @@ impl Definition<'_> {
         line.get(at + 1).map(String::as_str)
     }
 
-    /// The names that a line gives to what it makes.
+    /// The names of the things that a line creates.
     fn made<'l>(&self, line: &'l [String]) -> Vec<(Thing, &'l str)> {
         let (thing, aliases) = match self.event {
             "PajeCreateContainer" => (Thing::Container, ["Alias", "NewContainer"]),
@@ -174,13 +174,13 @@ impl<'a> PajeOutput<'a> {
         let (what, output) = (thing.name(), self.output.name);
         let known = self.names.iter().filter(|(known, _)| *known == thing);
         let help = did_you_mean(name, known.map(|(_, name)| name.as_str()));
-        Diagnostic::warning(Code::UnresolvedName, format!("no line of output `{output}` makes the {what} `{name}`"))
+        Diagnostic::warning(Code::UnresolvedName, format!("no line of output `{output}` creates the {what} `{name}`"))
             .at(span, format!("{what} `{name}`"))
-            .help(help.unwrap_or_else(|| format!("write a line that makes it, or name a {what} that exists")))
+            .help(help.unwrap_or_else(|| format!("write a line that creates it, or name a {what} that exists")))
     }
 }
 
-/// The names of containers and types that typed rules make: they are part of the same trace.
+/// The names of containers and types of typed rules, which are part of the same trace.
 fn names_of_rules(spec: &Spec) -> Vec<(Thing, String)> {
     if spec.containers.is_empty() && spec.actions().next().is_none() {
         return Vec::new();
@@ -208,7 +208,7 @@ fn names_of_rules(spec: &Spec) -> Vec<(Thing, String)> {
     names
 }
 
-/// The text of a line with holes for what is not constant.
+/// The text of a line with holes for values that are not constant.
 fn text_of(line: &TemplateLine) -> String {
     let mut arguments = line.arguments.iter().map(|argument| match argument {
         Expr::Integer(value) => value.to_string(),

@@ -114,7 +114,7 @@ codes! {
     TemplateOutside = 81, "Template lines stand in `output text` blocks, actions outside.";
     UnknownOutput = 82, "Outputs are of format `text`: lines made by templates.";
     EmptyOutput = 83, "The output has no rules: it will hold its prologue and nothing else.";
-    UnresolvedName = 84, "A line of a Pajé text output refers to a container or type that no line or rule of the spec makes. Only constant names are checked.";
+    UnresolvedName = 84, "A line of a Pajé text output refers to a container or type that no line or rule of the spec creates. Only constant names are checked.";
     // Growth, checked by `tumit check NEW --since OLD`.
     Removed = 90, "The older spec has an event, span, parameter or enum value that this one lacks: rules and readers of this one do not show it in older traces.";
     Changed = 91, "An event or parameter means something else than in the older spec: what older traces hold does not fit the rules of this one.";

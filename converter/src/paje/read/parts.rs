@@ -314,8 +314,8 @@ fn place_of(path: &Path) -> io::Result<PathBuf> {
 /// Decompressed copies of root files, with their originals.
 static COPIES: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
 
-/// Notes that the file at `copy` has the text of the compressed file at `original`. The parts of its
-/// trace are beside the original.
+/// Notes that the file at `copy` has the text of the compressed file at `original`. Parts of the
+/// trace are searched in the folder of the original.
 pub fn note_copy(copy: &Path, original: &Path) {
     let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
     // A path of a closed file may be used again.

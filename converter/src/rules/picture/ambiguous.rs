@@ -1,4 +1,5 @@
-//! [`Ambiguous`]: references by value that several processes match. Each is reported with the place of its rule.
+//! [`Ambiguous`]: references by value that several processes match. Each is reported with the place
+//! of its rule.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -48,7 +48,8 @@ Time is total time: a state counts with all that is nested in it, and once where
 in itself. Self time counts only while the state is the innermost one; self shares come to at most 100 %.
 Tasks are states that links join from the end of one to the begin of the next, as the polls of an async
 function: their durations are latencies, from the first poll to the end of the last; active is time in polls.
-The median and the 99 % are durations that occur. Of an even number, the median is the lower of the two middle ones.
+The median and the 99 % are durations that occur. Of an even number, the median is the lower of
+the two middle ones.
 Shares refer to the lifetime of the containers, as far as it lies in the interval.
 Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
@@ -91,7 +92,7 @@ pub(crate) struct Args {
     filters: ViewFilters,
 }
 
-/// What is said of a trace without rows and without duration.
+/// The message about a trace without rows and without duration.
 const EMPTY: &str = "the trace is empty: it has no states, events, links or variables";
 
 /// What has a row of its own, as words.
@@ -165,7 +166,7 @@ fn is_moment(extent: Interval) -> bool {
     extent.to.0.saturating_sub(extent.from.0) <= 1
 }
 
-/// The counted part of time, or its only date.
+/// The counted time range, or its only timestamp.
 fn part_text(interval: Interval, is_moment: bool, wall_clock: Option<i64>) -> String {
     let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
     let written = |time: GlobalNanos| match wall_clock {

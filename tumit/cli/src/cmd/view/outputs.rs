@@ -17,7 +17,7 @@ pub(super) enum FormatName {
     Svg,
     /// Pixels
     Png,
-    /// One page that zooms and needs nothing else
+    /// One self-contained page that zooms
     Html,
 }
 
@@ -39,7 +39,8 @@ pub(super) struct Output<'a> {
     pub(super) format: Format,
 }
 
-/// The pictures that were asked for. The ending of a file says its format; `--format` says that of all others.
+/// The requested pictures. The ending of a file determines its format; `--format` determines that of
+/// all others.
 pub(super) fn outputs(paths: &[PathBuf], asked: Option<FormatName>) -> anyhow::Result<Vec<Output<'_>>> {
     let asked = asked.map(Format::from);
     let mut outputs = Vec::new();
