@@ -65,15 +65,17 @@ pub(crate) trait LookUp {
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId>;
 }
 
-/// What [`crate::query::TimelineSource::facts`] promises.
-pub(crate) fn facts(tables: &impl LookUp, id: EntityId) -> Result<Facts, QueryError> {
+/// What [`crate::query::TimelineSource::facts`] promises, or
+/// [`facts_without_paths`](crate::query::TimelineSource::facts_without_paths).
+pub(crate) fn facts(tables: &impl LookUp, id: EntityId, with_paths: bool) -> Result<Facts, QueryError> {
     let found = tables.find(id)?;
+    let path = |container| if with_paths { container_path(tables, container) } else { Vec::new() };
     let mut fields = Vec::new();
     if let EntityId::Link(number) = id
         && let Some(row) = tables.link(number)
     {
-        fields.push(("from".to_owned(), container_path(tables, row.start).join(" › ")));
-        fields.push(("to".to_owned(), container_path(tables, row.end).join(" › ")));
+        fields.push(("from".to_owned(), path(row.start).join(" › ")));
+        fields.push(("to".to_owned(), path(row.end).join(" › ")));
         fields.push(("key".to_owned(), tables.key(row.key)));
     }
     let Detail { fields: extra, source } = tables.detail(found.detail);
@@ -88,8 +90,8 @@ pub(crate) fn facts(tables: &impl LookUp, id: EntityId) -> Result<Facts, QueryEr
     }));
     Ok(Facts {
         id,
-        type_path: type_path(tables.types(), found.ty),
-        container_path: container_path(tables, found.container),
+        type_path: if with_paths { type_path(tables.types(), found.ty) } else { Vec::new() },
+        container_path: path(found.container),
         name: found.name,
         container: found.container,
         life: found.life,

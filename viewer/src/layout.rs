@@ -9,10 +9,12 @@ pub mod scale;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::looks;
-use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, weight};
+use crate::query::{
+    ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, types_in, weight,
+};
 use crate::theme::ThemeKind;
 
 pub use arrange::Arrangement;
@@ -24,6 +26,8 @@ pub struct Outline {
     nodes: Vec<Node>,
     /// Depth-first position of each container.
     positions: Vec<usize>,
+    /// The positions of the containers that have entities of each type.
+    by_type: FxHashMap<TypeId, Vec<u32>>,
     /// By which factor the strip of each type differs from the usual height.
     factors: Vec<f32>,
 }
@@ -204,7 +208,8 @@ impl Outline {
             };
             // A group may hold containers of several types.
             let mixed = !source.members(info.id).is_empty();
-            for ty in model.types.iter().filter(|ty| (mixed || ty.parent == info.ty) && ty.id != TypeId::ROOT) {
+            let types = types_in(source, &model, info.id).into_iter();
+            for ty in types.filter(|ty| (mixed || ty.parent == info.ty) && ty.id != TypeId::ROOT) {
                 match ty.kind {
                     TypeKind::State => {
                         let depths = source.depths(info.id, ty.id);
@@ -230,12 +235,23 @@ impl Outline {
             }
             nodes.push(node);
         }
-        let depths: Vec<u32> = nodes.iter().map(|node| node.info.depth).collect();
-        for (position, node) in nodes.iter_mut().enumerate() {
-            let below = depths[position + 1..].iter().take_while(|&&depth| depth > node.info.depth).count();
-            node.end = position + 1 + below;
+        // The containers that hold the present one: they come depth first.
+        let mut open: Vec<usize> = Vec::new();
+        for position in 0..nodes.len() {
+            while let Some(last) = open.pop_if(|&mut last| nodes[last].info.depth >= nodes[position].info.depth) {
+                nodes[last].end = position;
+            }
+            open.push(position);
         }
-        Ok(Self { nodes, positions, factors: looks::factors(&model) })
+        let end = nodes.len();
+        open.into_iter().for_each(|last| nodes[last].end = end);
+        let by_type = positions_by_type(&nodes);
+        Ok(Self { nodes, positions, by_type, factors: looks::factors(&model) })
+    }
+
+    /// The nodes that have entities of a type, in order.
+    fn nodes_with(&self, ty: TypeId) -> &[u32] {
+        self.by_type.get(&ty).map_or(&[], Vec::as_slice)
     }
 
     /// The containers with states of a type within a container (itself included), with their numbers of depths.
@@ -244,10 +260,15 @@ impl Outline {
         let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
             return Vec::new();
         };
-        let nodes = &self.nodes[start..self.nodes[start].end];
-        let of_type =
-            |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths, _)| (node.info.id, depths));
-        nodes.iter().filter_map(of_type).collect()
+        let (all, end) = (self.nodes_with(ty), self.nodes[start].end);
+        let from = all.partition_point(|&at| (at as usize) < start);
+        let within = all[from..].iter().map(|&at| at as usize).take_while(|&at| at < end);
+        let of_type = |at: usize| {
+            let node = &self.nodes[at];
+            let found = node.states.binary_search_by_key(&ty, |state| state.0).ok()?;
+            Some((node.info.id, node.states[found].1))
+        };
+        within.filter_map(of_type).collect()
     }
 
     /// The height of a strip: the usual one, but as the sizes of its type, or of several types of events, ask for.
@@ -264,24 +285,22 @@ impl Outline {
         let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
             return Vec::new();
         };
-        let mut types = Vec::new();
-        for (ty, ..) in self.nodes[start..self.nodes[start].end].iter().flat_map(|node| &node.states) {
-            if !types.contains(ty) {
-                types.push(*ty);
-            }
-        }
-        types
+        let nodes = &self.nodes[start..self.nodes[start].end];
+        let mut known = FxHashSet::default();
+        nodes.iter().flat_map(|node| &node.states).map(|state| state.0).filter(|&ty| known.insert(ty)).collect()
     }
 
     /// The containers with events of a type.
     pub fn with_events(&self, ty: TypeId) -> impl Iterator<Item = ContainerId> + '_ {
-        self.nodes.iter().filter(move |node| node.events.contains(&ty)).map(|node| node.info.id)
+        let nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
+        nodes.filter(move |node| node.events.binary_search(&ty).is_ok()).map(|node| node.info.id)
     }
 
     /// Whether a variable type occurs anywhere.
     #[must_use]
     pub fn has_variable(&self, ty: TypeId) -> bool {
-        self.nodes.iter().any(|node| node.variables.iter().any(|variable| variable.0 == ty))
+        let mut nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
+        nodes.any(|node| node.variables.binary_search_by_key(&ty, |variable| variable.0).is_ok())
     }
 }
 
@@ -433,6 +452,18 @@ impl Strip {
             (self.y + each * depth, each)
         }
     }
+}
+
+/// The positions of the nodes that have entities of each type.
+fn positions_by_type(nodes: &[Node]) -> FxHashMap<TypeId, Vec<u32>> {
+    let mut by_type: FxHashMap<TypeId, Vec<u32>> = FxHashMap::default();
+    for (at, node) in nodes.iter().enumerate() {
+        let variables = node.variables.iter().map(|variable| variable.0);
+        for ty in node.states.iter().map(|state| state.0).chain(node.events.iter().copied()).chain(variables) {
+            by_type.entry(ty).or_default().push(at as u32);
+        }
+    }
+    by_type
 }
 
 fn natural_height(kind: &StripKind) -> f32 {

@@ -105,6 +105,10 @@ impl TimelineSource for Mending {
         self.ask(|source| source.depths(container, ty))
     }
 
+    fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
+        self.ask(|source| source.types_in(container))
+    }
+
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
         self.ask(|source| source.cells(lanes, interval, columns))
     }
@@ -218,6 +222,10 @@ impl TimelineSource for Mending {
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
         self.ask(|source| source.facts(id))
+    }
+
+    fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
+        self.ask(|source| source.facts_without_paths(id))
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {

@@ -7,6 +7,7 @@ mod cells;
 pub(crate) mod counts;
 mod entities;
 pub(crate) mod nested;
+mod places;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub use cells::{Cell, Cells, Shares};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{EntityId, Facts, FreeNumbers, Lane, Link, Listed, Mark, Sample, SeriesColumn, State};
 pub use nested::NestedTime;
+pub(crate) use places::{ContainersByType, types_in};
 
 /// Lanes of which all values are held at once, as each may have thousands.
 const LANES_AT_ONCE: usize = 64;
@@ -250,6 +252,13 @@ pub trait TimelineSource: Send + Sync {
     /// Number of nesting depths that states of `ty` reach in `container`; 0 when it has none.
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32;
 
+    /// The types of which a container may have states, events or values of a variable, in order of ids. `None` if the
+    /// source does not know, so that any type must be tried. A trace may have many more types than one container has.
+    fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
+        let _ = container;
+        None
+    }
+
     /// The exact mixture of values in each column of each lane.
     ///
     /// # Errors
@@ -378,6 +387,15 @@ pub trait TimelineSource: Send + Sync {
     /// # Errors
     /// See [`QueryError`].
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError>;
+
+    /// As [`Self::facts`], for a reader of fields and source position: paths, and the fields that have some, may be empty.
+    /// In a trace with long paths they take most of the time.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
+        self.facts(id)
+    }
 
     /// Entities related to this one: the states that a reference field names at that date, and the other way round; the
     /// links that end or start in a state; the states at both ends of a link (thesis P79, papers S22).

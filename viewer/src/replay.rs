@@ -11,7 +11,7 @@ use converter::paje::{
 };
 use converter::time::GlobalNanos;
 
-use crate::query::{ContainerInfo, EntityId, Facts, Interval, Lane, QueryError, State, TimelineSource};
+use crate::query::{ContainerInfo, EntityId, Facts, Interval, Lane, QueryError, State, TimelineSource, types_in};
 
 /// The unlimited interval.
 const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
@@ -67,7 +67,7 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
         replay.container(at, &containers[at]);
     }
     for container in containers.iter() {
-        for ty in &model.types {
+        for ty in types_in(source, &model, container.id) {
             replay.entities(container.id, ty.id, ty.kind).map_err(cannot)?;
         }
     }
@@ -168,7 +168,7 @@ impl Replay<'_> {
     fn links_of(&mut self, ty: TypeId) -> Result<(), QueryError> {
         let mut known: HashSet<(ContainerId, String)> = HashSet::new();
         for link in self.source.links(ty, EVER, usize::MAX)?.items {
-            let facts = self.source.facts(link.id)?;
+            let facts = self.source.facts_without_paths(link.id)?;
             let text = facts.fields.get(2).map_or("", |(_, key)| key.as_str());
             let mut key = text.to_owned();
             // `pj_dump` rejects a key that is used twice.
@@ -197,7 +197,7 @@ impl Replay<'_> {
             match what {
                 What::Create(at) => {
                     let info = &containers[*at];
-                    let facts = self.source.facts(EntityId::Container(info.id)).map_err(cannot)?;
+                    let facts = self.source.facts_without_paths(EntityId::Container(info.id)).map_err(cannot)?;
                     let (extra, parent) = (extra_of(&facts), number(&info.parent));
                     let container = ContainerId(numbers.len() as u32);
                     numbers.insert(info.id, container);
@@ -215,7 +215,7 @@ impl Replay<'_> {
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value: *value })?;
                 }
                 What::Push(container, ty, value, id) | What::Event(container, ty, value, id) => {
-                    let facts = self.source.facts(*id).map_err(cannot)?;
+                    let facts = self.source.facts_without_paths(*id).map_err(cannot)?;
                     let (container, ty, value) = (number(container), *ty, *value);
                     let (extras, source) = (extra_of(&facts), source_of(&facts));
                     let extra = &extras[..];

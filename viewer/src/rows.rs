@@ -11,6 +11,7 @@ use converter::paje::TypeKind;
 
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, ValueId,
+    types_in,
 };
 
 /// All time there is.
@@ -27,7 +28,7 @@ pub fn write(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Result<()>
     for container in containers.iter() {
         rows.container(container, out)?;
         // All types: a trace may break its own type tree.
-        for ty in &model.types {
+        for ty in types_in(source, &model, container.id) {
             let text = rows.entities(container, ty.id, ty.kind).map_err(io::Error::other)?;
             out.write_all(text.as_bytes())?;
         }
@@ -103,7 +104,7 @@ impl Rows<'_> {
     fn links(&self, ty: TypeId) -> Result<String, QueryError> {
         let mut text = String::new();
         for link in self.source.links(ty, EVER, usize::MAX)?.items {
-            let facts = self.source.facts(link.id)?;
+            let facts = self.source.facts_without_paths(link.id)?;
             let key = facts.fields.iter().find(|(name, _)| name == "key").map_or("", |(_, key)| key);
             let span = dates(Interval { from: link.start_time, to: link.end_time });
             let (holder, ty, value) = (self.name(facts.container), self.type_name(ty), self.value(link.value));

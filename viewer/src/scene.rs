@@ -11,6 +11,7 @@ mod legend;
 mod links;
 mod marks;
 mod mixtures;
+mod palette;
 mod states;
 mod under;
 mod variables;

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use converter::paje::{ContainerId, PajeEvent, TypeId};
 use converter::time::GlobalNanos;
+use rustc_hash::FxHashMap;
 
 pub(crate) use build::{Parts, RawStates, RawValue, model};
 pub(crate) use details::Details;
@@ -62,6 +63,8 @@ pub struct Store {
     marks: Vec<MarkLane>,
     /// By (container, type).
     variables: Vec<VariableLane>,
+    /// Least and largest value of each variable type that has any.
+    ranges: FxHashMap<TypeId, (f64, f64)>,
     /// By type.
     links: Vec<LinkTable>,
     details: Details,
@@ -159,7 +162,20 @@ impl TimelineSource for Store {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        self.state_lanes(container).iter().filter(|lane| lane.ty == ty).map(|lane| lane.depth + 1).max().unwrap_or(0)
+        let first = self.states.partition_point(|lane| (lane.container, lane.ty) < (container, ty));
+        let lanes = self.states[first..].iter().take_while(|lane| (lane.container, lane.ty) == (container, ty));
+        lanes.map(|lane| lane.depth + 1).max().unwrap_or(0)
+    }
+
+    fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
+        let mut types: Vec<TypeId> = self.state_lanes(container).iter().map(|lane| lane.ty).collect();
+        let first = self.marks.partition_point(|lane| lane.container < container);
+        types.extend(self.marks[first..].iter().take_while(|lane| lane.container == container).map(|lane| lane.ty));
+        let first = self.variables.partition_point(|lane| lane.container < container);
+        types.extend(self.variables[first..].iter().take_while(|lane| lane.container == container).map(|lane| lane.ty));
+        types.sort_unstable();
+        types.dedup();
+        Some(types)
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
@@ -292,12 +308,15 @@ impl TimelineSource for Store {
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
-        let ranges = self.variables.iter().filter(|lane| lane.ty == ty).filter_map(VariableLane::range);
-        ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+        self.ranges.get(&ty).copied()
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        answers::facts(self, id)
+        answers::facts(self, id, true)
+    }
+
+    fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
+        answers::facts(self, id, false)
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {

@@ -71,7 +71,7 @@ impl<'l, 'a> Walk<'l, 'a> {
 
     /// Adds the time of each value in an interval to that of all values. `own` is memory for the lane's own values: what is added to
     /// some of them a dozen times is looked up among all values once.
-    pub(super) fn add_times(mut self, interval: Interval, own: &mut Vec<i64>, times: &mut [i64]) {
+    pub(super) fn add_times(mut self, interval: Interval, own: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
         own.clear();
         own.resize(self.values.len() / 4, 0);
         self.at.seek(self.lane, ordered(interval.from.0));
@@ -85,9 +85,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         });
         for (value, &time) in self.values.chunks_exact(4).zip(own.iter()) {
             let value = value.first_chunk().map_or(0, |value| u32::from_le_bytes(*value));
-            if let Some(sum) = times.get_mut(value as usize) {
-                *sum = sum.wrapping_add(time);
-            }
+            add(value, time);
         }
     }
 

@@ -183,7 +183,7 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
     }
 
     /// Adds the time of each value in an interval to that of all values.
-    pub(super) fn add_times(mut self, interval: Interval, times: &mut [i64]) {
+    pub(super) fn add_times(mut self, interval: Interval, mut add: impl FnMut(u32, i64)) {
         let (from, to) = (interval.from.0, interval.to.0);
         let (before, after) = if self.lane.record.sums.len == DENSE {
             (self.before(from), self.before(to))
@@ -194,9 +194,7 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
             (before, self.before)
         };
         for ((value, before), after) in self.values[..self.count].iter().zip(before).zip(after) {
-            if let Some(sum) = times.get_mut(value.index()) {
-                *sum = sum.wrapping_add(after.wrapping_sub(before));
-            }
+            add(value.0, after.wrapping_sub(before));
         }
     }
 

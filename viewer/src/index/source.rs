@@ -3,9 +3,10 @@
 mod look_up;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use converter::paje::{ContainerId, TypeId, ValueId};
+use rustc_hash::FxHashMap;
 
 use super::cells::Walk;
 use super::few::FewWalk;
@@ -44,6 +45,8 @@ pub struct Index {
     positions: Vec<u32>,
     /// Rows of extra fields by container id.
     container_details: Vec<u32>,
+    /// Least and largest value of each variable type that has any: read when one is asked for.
+    ranges: OnceLock<FxHashMap<TypeId, (f64, f64)>>,
 }
 
 impl Index {
@@ -64,6 +67,7 @@ impl Index {
             containers: Arc::new(containers),
             positions,
             container_details: details,
+            ranges: OnceLock::new(),
         })
     }
 
@@ -124,10 +128,14 @@ impl Index {
     fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = StateLane<'_>> {
         let directory = self.image.header.states;
         let first = self.partition(directory, |record| record.container < container.0);
-        (first..directory.len)
-            .map(move |at| self.record(directory, at))
-            .take_while(move |record| record.container == container.0 && !self.image.is_damaged())
+        self.records_from(directory, first)
+            .take_while(move |record| record.container == container.0)
             .map(|record| StateLane::new(&self.image, record))
+    }
+
+    /// The records of a directory from a position on, as long as the file is sound.
+    fn records_from(&self, directory: Place, first: u64) -> impl Iterator<Item = LaneRecord> {
+        (first..directory.len).map(move |at| self.record(directory, at)).take_while(|_| !self.image.is_damaged())
     }
 
     fn state_lane(&self, lane: Lane) -> Option<StateLane<'_>> {
@@ -190,11 +198,25 @@ impl Index {
         cells.finish()
     }
 
+    /// Adds the time of each value in some lanes.
+    fn add_times(&self, lanes: &[Lane], interval: Interval, mut add: impl FnMut(u32, i64)) {
+        let mut own = Vec::new();
+        for lane in lanes.iter().filter_map(|&lane| self.state_lane(lane)) {
+            match FewWalk::<DENSE_VALUES>::new(&lane) {
+                Some(walk) => walk.add_times(interval, &mut add),
+                None => Walk::new(&lane).add_times(interval, &mut own, &mut add),
+            }
+        }
+    }
+
     fn check_lanes(&self, lanes: &[Lane], interval: Interval) -> Result<(), QueryError> {
         check_interval(interval)?;
         lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, interval))
     }
 }
+
+/// Where a source has more values for each lane that is asked for, the times of all values are not worth a list.
+const VALUES_PER_LANE: usize = 64;
 
 /// Lanes that are worth a thread, of so many cells each.
 fn lanes_per_thread(cells: u32) -> usize {
@@ -227,8 +249,24 @@ impl TimelineSource for Index {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        let lanes = self.state_lanes(container).filter(|lane| lane.record.ty == ty.0);
-        lanes.map(|lane| lane.record.depth.saturating_add(1)).max().unwrap_or(0)
+        let directory = self.image.header.states;
+        let first = self.partition(directory, |record| (record.container, record.ty) < (container.0, ty.0));
+        let records = self.records_from(directory, first);
+        let records = records.take_while(|record| (record.container, record.ty) == (container.0, ty.0));
+        records.map(|record| record.depth.saturating_add(1)).max().unwrap_or(0)
+    }
+
+    fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
+        let header = &self.image.header;
+        let mut types = Vec::new();
+        for directory in [header.states, header.marks, header.variables] {
+            let first = self.partition(directory, |record| record.container < container.0);
+            let records = self.records_from(directory, first);
+            types.extend(records.take_while(|record| record.container == container.0).map(|record| TypeId(record.ty)));
+        }
+        types.sort_unstable();
+        types.dedup();
+        Some(types)
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
@@ -254,14 +292,24 @@ impl TimelineSource for Index {
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
         self.check_lanes(lanes, interval)?;
         let values = self.model.values.len();
+        if lanes.len() < lanes_per_thread(0).min(values / VALUES_PER_LANE) {
+            let mut times: FxHashMap<u32, i64> = FxHashMap::default();
+            self.add_times(lanes, interval, |value, time| {
+                let sum = times.entry(value).or_default();
+                *sum = sum.wrapping_add(time);
+            });
+            let times = times.into_iter().filter(|time| (time.0 as usize) < values && time.1 > 0);
+            let mut times: Vec<(ValueId, i64)> = times.map(|(value, time)| (ValueId(value), time)).collect();
+            times.sort_unstable();
+            return self.sound(times);
+        }
         let parts = in_parts(lanes, lanes_per_thread(0), |part, _| {
-            let (mut times, mut own) = (vec![0; values], Vec::new());
-            for lane in part.iter().filter_map(|&lane| self.state_lane(lane)) {
-                match FewWalk::<DENSE_VALUES>::new(&lane) {
-                    Some(walk) => walk.add_times(interval, &mut times),
-                    None => Walk::new(&lane).add_times(interval, &mut own, &mut times),
+            let mut times = vec![0_i64; values];
+            self.add_times(part, interval, |value, time| {
+                if let Some(sum) = times.get_mut(value as usize) {
+                    *sum = sum.wrapping_add(time);
                 }
-            }
+            });
             times
         });
         let sum = |value: usize| parts.iter().fold(0_i64, |sum, times| sum.wrapping_add(times[value]));
@@ -385,16 +433,25 @@ impl TimelineSource for Index {
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
-        let directory = self.image.header.variables;
-        let records = (0..directory.len).map(|at| self.record(directory, at)).take_while(|_| !self.image.is_damaged());
-        let lanes = records.filter(|record| record.ty == ty.0).map(|record| VariableLane::new(&self.image, record));
-        let ranges = lanes.filter_map(|lane| lane.range());
-        let range = ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
-        range.filter(|_| !self.image.is_damaged())
+        let ranges = self.ranges.get_or_init(|| {
+            let mut ranges: FxHashMap<TypeId, (f64, f64)> = FxHashMap::default();
+            for record in self.records_from(self.image.header.variables, 0) {
+                let ty = TypeId(record.ty);
+                let Some(one) = VariableLane::new(&self.image, record).range() else { continue };
+                ranges.entry(ty).and_modify(|all| *all = (all.0.min(one.0), all.1.max(one.1))).or_insert(one);
+            }
+            ranges
+        });
+        ranges.get(&ty).copied().filter(|_| !self.image.is_damaged())
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        let facts = answers::facts(self, id)?;
+        let facts = answers::facts(self, id, true)?;
+        self.sound(facts)
+    }
+
+    fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
+        let facts = answers::facts(self, id, false)?;
         self.sound(facts)
     }
 

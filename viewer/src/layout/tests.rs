@@ -30,7 +30,7 @@ fn outline() -> Outline {
     for (node, end) in nodes.iter_mut().zip([6, 4, 3, 4, 6, 6]) {
         node.end = end;
     }
-    Outline { nodes, positions: (0..6).collect(), factors: Vec::new() }
+    Outline { by_type: positions_by_type(&nodes), nodes, positions: (0..6).collect(), factors: Vec::new() }
 }
 
 fn names(layout: &Layout) -> Vec<&str> {
@@ -108,7 +108,8 @@ fn a_layout_fills_a_height_within_its_factors() {
 
 #[test]
 fn nothing_at_all_has_no_rows() {
-    let empty = Outline { nodes: Vec::new(), positions: Vec::new(), factors: Vec::new() };
+    let empty =
+        Outline { nodes: Vec::new(), positions: Vec::new(), by_type: FxHashMap::default(), factors: Vec::new() };
     let layout = Layout::filling(&empty, &Options::default(), 100.0, 0.1..=4.0);
     assert!(layout.rows.is_empty() && layout.row_of(ContainerId(0)).is_none());
 }

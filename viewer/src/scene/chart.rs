@@ -1,8 +1,10 @@
 //! The rows of an interval as primitives: tracks, states, curves, events, and arrows above them all.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::apart::apart;
+use super::palette::Palette;
 use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
 use crate::layout::scale::TimeScale;
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
@@ -17,6 +19,9 @@ use converter::paje::{Color, Look};
 const LANES_PER_THREAD: usize = 8;
 /// About so many are drawn by one thread at a time.
 const LANES_PER_JOB: usize = 4;
+
+/// Names in the path of a row, at most.
+const MOST_NAMES: usize = 32;
 
 /// What part of the rows is drawn, and how finely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,8 +58,8 @@ pub(super) struct Context<'a> {
     factors: Vec<f32>,
     /// Which part of its strip's height the states of each value have; none where each has all of it.
     heights: Option<Vec<f32>>,
-    /// Names of the containers of each row, from the first that is drawn.
-    paths: Vec<String>,
+    /// The row that each row is inside of.
+    outer: Vec<Option<usize>>,
 }
 
 /// What was drawn by one thread.
@@ -196,13 +201,6 @@ impl<'a> Context<'a> {
             ..view.interval
         };
         let view = View { interval, ..view };
-        let mut paths = Vec::with_capacity(layout.rows.len());
-        let mut names = Vec::new();
-        for row in &layout.rows {
-            names.truncate(row.depth as usize);
-            names.push(apart(&row.name));
-            paths.push(names.join(" › "));
-        }
         let (model, theme) = (source.model(), Theme::new(options.theme));
         let factors = looks::factors(&model);
         let heights = model
@@ -221,7 +219,7 @@ impl<'a> Context<'a> {
             theme,
             view,
             scale: TimeScale { interval, width: view.width },
-            paths,
+            outer: outer_rows(layout.rows.iter().map(|row| row.depth)),
         }
     }
 
@@ -284,7 +282,7 @@ impl<'a> Context<'a> {
     /// An entity by its name, its place and its dates.
     pub(super) fn sentence(&self, name: &str, life: Interval, row: usize) -> String {
         let nanos = life.to.0.saturating_sub(life.from.0);
-        let path = self.paths.get(row).map_or("", String::as_str);
+        let path = self.path(row);
         if nanos == 0 {
             return format!("{name}, {path}, at {}", timestamp(life.from, 1));
         }
@@ -293,30 +291,38 @@ impl<'a> Context<'a> {
         format!("{name}, {path}, {from} to {to} ({})", duration(nanos))
     }
 
+    /// Names of the containers of a row, from the first that is drawn, or the innermost ones of many: a sentence for each
+    /// row of a long chain would else need more room than all else.
+    fn path(&self, row: usize) -> String {
+        let mut names = Vec::new();
+        let mut next = Some(row);
+        while let Some(at) = next.filter(|&at| at < self.layout.rows.len()) {
+            if names.len() == MOST_NAMES {
+                names.push(Cow::Borrowed("…"));
+                break;
+            }
+            names.push(apart(&self.layout.rows[at].name));
+            next = self.outer[at];
+        }
+        names.reverse();
+        names.join(" › ")
+    }
+
     /// Cells from columns of `(value, share)`, as primitive; nothing where all are empty.
     pub(super) fn cells(&self, frame: Frame, columns: &Columns<ValueId>) -> Option<Item> {
-        // What is no value of the trace comes last.
-        let most = self.colors.len();
-        let number = |value: ValueId| value.index().min(most);
-        let mut places = vec![None; most + 1];
-        columns.parts().iter().for_each(|part| places[number(part.0)] = Some((part.0, 0)));
-        let (mut values, mut palette) = (Vec::new(), Vec::new());
-        for (value, place) in places.iter_mut().flatten() {
-            *place = u16::try_from(values.len()).unwrap_or(u16::MAX);
-            values.push(*value);
-            palette.push(self.color(*value));
-        }
+        let palette = Palette::new(columns.parts().iter().map(|part| part.0), self.colors.len());
+        let values = palette.values();
         if values.is_empty() {
             return None;
         }
-        let place = |value| places[number(value)].map_or(0, |place| place.1);
+        let colors = values.iter().map(|&value| self.color(value)).collect();
         let mut placed = Columns::with_room(columns.len(), columns.parts().len());
         // Place and share as one number each, which sort faster.
         let (mut column, mut last): (Vec<u64>, &[_]) = (Vec::new(), &[]);
         let as_one = |&(value, share): &(ValueId, f32)| {
             // What is drawn low when it is alone is as low in a mixture.
             let share = if self.heights.is_some() { share * self.height(value) } else { share };
-            u64::from(place(value)) << 32 | u64::from(share.to_bits())
+            u64::from(palette.place(value)) << 32 | u64::from(share.to_bits())
         };
         for parts in columns.iter() {
             // Many are as the one before.
@@ -328,8 +334,20 @@ impl<'a> Context<'a> {
             #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
             placed.push(column.iter().map(|&part| ((part >> 32) as u16, f32::from_bits(part as u32))));
         }
-        Some(Item::Cells(Cells { frame, palette, values, columns: placed }))
+        Some(Item::Cells(Cells { frame, palette: colors, values, columns: placed }))
     }
+}
+
+/// The row that each row is inside of: the last one before it that is less deep.
+fn outer_rows(depths: impl Iterator<Item = u32>) -> Vec<Option<usize>> {
+    let mut open: Vec<(u32, usize)> = Vec::new();
+    let mut outer = Vec::new();
+    for (at, depth) in depths.enumerate() {
+        while open.pop_if(|last| last.0 >= depth).is_some() {}
+        outer.push(open.last().map(|last| last.1));
+        open.push((depth, at));
+    }
+    outer
 }
 
 #[cfg(test)]
@@ -344,6 +362,12 @@ mod tests {
         assert_eq!(jobs, [&[1, 1, 1, 1][..], &[1, 13], &[13], &[2, 1, 13]]);
         assert_eq!(all, rows.iter().sum::<usize>());
         assert_eq!(super::jobs(&[0_usize; 0], |&lanes| lanes), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn outer_rows_are_less_deep() {
+        let found = outer_rows([0, 1, 2, 2, 1, 0, 2].into_iter());
+        assert_eq!(found, [None, Some(0), Some(1), Some(1), Some(0), None, Some(5)]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the colours of an interval mean, and how much of each there is: exact, by the same queries as the picture.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -86,6 +88,29 @@ impl LegendEntry {
     }
 }
 
+/// What is looked up for each type.
+struct Known<'m> {
+    values: FxHashMap<TypeId, Vec<&'m ValueInfo>>,
+    list: Arc<Vec<ContainerInfo>>,
+    /// Position of each container in the list.
+    containers: FxHashMap<ContainerId, usize>,
+}
+
+impl<'m> Known<'m> {
+    fn new(source: &dyn TimelineSource, model: &'m Model) -> Self {
+        let mut values: FxHashMap<TypeId, Vec<&ValueInfo>> = FxHashMap::default();
+        model.values.iter().for_each(|value| values.entry(value.ty).or_default().push(value));
+        let list = source.containers();
+        let containers = list.iter().enumerate().map(|(at, info)| (info.id, at)).collect();
+        Self { values, list, containers }
+    }
+
+    /// The values of a type.
+    fn values(&self, ty: TypeId) -> &[&'m ValueInfo] {
+        self.values.get(&ty).map_or(&[], Vec::as_slice)
+    }
+}
+
 /// The legend of an interval.
 ///
 /// # Errors
@@ -100,17 +125,23 @@ pub fn legend(
     let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let extent = source.extent();
     let everything = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let known = Known::new(source, &model);
     let mut groups: Vec<LegendGroup> = Vec::new();
+    // Where the group of each name of link types is.
+    let mut links: FxHashMap<&str, usize> = FxHashMap::default();
     for ty in &model.types {
         match ty.kind {
-            TypeKind::State => groups.extend(states(source, outline, &model, ty.id, interval)?),
+            TypeKind::State => groups.extend(states(source, outline, &known, ty, interval)?),
             TypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
                 let counts = link_values(source, ty.id, interval)?;
                 let paint = |color: Color| theme.stroke(color);
-                let group = counted(&model, ty, "link", (theme.link, &paint), &counts);
-                match groups.iter_mut().find(|group| group.kind == "link" && group.name == ty.name) {
-                    Some(known) => join(known, group),
-                    None => groups.push(group),
+                let group = counted(known.values(ty.id), ty, "link", (theme.link, &paint), &counts);
+                match links.get(ty.name.as_str()) {
+                    Some(&at) => join(&mut groups[at], group),
+                    None => {
+                        links.insert(&ty.name, groups.len());
+                        groups.push(group);
+                    }
                 }
             }
             TypeKind::Variable if outline.has_variable(ty.id) => {
@@ -129,7 +160,7 @@ pub fn legend(
                     });
                 }
                 let paint = |color: Color| theme.legible(theme.fill(color));
-                groups.push(counted(&model, ty, "event", (theme.faint, &paint), &counts));
+                groups.push(counted(known.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
             }
             TypeKind::Link { .. } | TypeKind::Event | TypeKind::Variable | TypeKind::Container => {}
         }
@@ -144,13 +175,12 @@ pub fn legend(
 /// A type of entities that are counted, with one entry per value when its values differ in colour or are several.
 /// `plain` is the colour of those without one, and what the theme makes of all others.
 fn counted(
-    model: &Model,
+    values: &[&ValueInfo],
     ty: &TypeInfo,
     kind: &'static str,
     (plain, paint): (Color, &dyn Fn(Color) -> Color),
     counts: &FxHashMap<ValueId, u64>,
 ) -> LegendGroup {
-    let values: Vec<_> = model.values.iter().filter(|value| value.ty == ty.id).collect();
     let entry = |value: Option<u32>, name: &str, (color, look): (Option<Color>, Look), count: u64| {
         let color = Some(color.map_or(plain, paint).to_string());
         let of_look = LegendEntry::of(ty.kind, look);
@@ -186,40 +216,38 @@ fn join(known: &mut LegendGroup, other: LegendGroup) {
 fn states(
     source: &dyn TimelineSource,
     outline: &Outline,
-    model: &Model,
-    ty: TypeId,
+    known: &Known<'_>,
+    ty: &TypeInfo,
     interval: Interval,
 ) -> Result<Option<LegendGroup>, QueryError> {
+    let (ty, name) = (ty.id, ty.name.clone());
     let members = outline.states_within(ContainerId::ROOT, ty);
     if members.is_empty() {
         return Ok(None);
     }
-    let infos = source.containers();
-    let infos: FxHashMap<ContainerId, &ContainerInfo> = infos.iter().map(|info| (info.id, info)).collect();
-    let lived =
-        members.iter().filter_map(|member| infos.get(&member.0)).map(|info| stats::lived(source, info, ty, interval));
-    let lived: i128 = lived.sum();
+    let infos = members.iter().filter_map(|member| known.containers.get(&member.0)).map(|&at| &known.list[at]);
+    let lived: i128 = infos.map(|info| stats::lived(source, info, ty, interval)).sum();
     let count: usize = members.iter().map(|member| weight(source, member.0, ty)).sum();
     let ids: Vec<ContainerId> = members.iter().map(|member| member.0).collect();
-    let mut nanos = vec![(0_i128, 0_i128); model.values.len()];
-    for time in stats::nested_times(source, &ids, ty, interval)? {
-        nanos[time.value.index()] = (time.total, time.self_time);
-    }
+    let times = stats::nested_times(source, &ids, ty, interval)?.into_iter();
+    let nanos: FxHashMap<ValueId, (i128, i128)> =
+        times.map(|time| (time.value, (time.total, time.self_time))).collect();
+    let nanos = |value: &ValueInfo| nanos.get(&value.id).copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let whole = lived.max(1) as f64;
-    let shown = |value: &&ValueInfo| value.ty == ty && source.shows(value.id);
+    let shown = |value: &&&ValueInfo| source.shows(value.id);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let entries = model.values.iter().filter(shown).map(|value| LegendEntry {
+    let entries = known.values(ty).iter().filter(shown).map(|value| LegendEntry {
         value: Some(value.id.0),
         name: value.name.clone(),
         color: Some(value.color.to_string()),
-        share: Some(nanos[value.id.index()].0 as f64 / whole),
-        nanos: Some(nanos[value.id.index()].0),
-        self_share: Some(nanos[value.id.index()].1 as f64 / whole),
+        share: Some(nanos(value).0 as f64 / whole),
+        nanos: Some(nanos(value).0),
+        self_share: Some(nanos(value).1 as f64 / whole),
         ..LegendEntry::of(TypeKind::State, value.look)
     });
     Ok(Some(LegendGroup {
-        name: model.types[ty.index()].name.clone(),
+        name,
         kind: "state",
         types: vec![ty.0],
         containers: Some(count as u64),

@@ -1,5 +1,7 @@
 //! Which containers exist, and since when.
 
+use std::collections::BTreeMap;
+
 use converter::paje::{ContainerId, TypeId};
 use converter::time::GlobalNanos;
 
@@ -11,6 +13,8 @@ use crate::query::{ContainerInfo, Interval};
 /// How far ids may run ahead of the containers that are there. They are dense; this bounds what a wrong one costs.
 const MAX_GAP: usize = 1 << 20;
 
+/// Slots among which a linear search is as fast as a map.
+const FEW_SLOTS: usize = 16;
 /// The dates of what is not there.
 const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
 
@@ -27,12 +31,16 @@ struct Entry {
 
 /// All containers by id.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Containers(Vec<Option<Entry>>);
+pub(super) struct Containers {
+    all: Vec<Option<Entry>>,
+    /// The slots of living containers that have more than [`FEW_SLOTS`].
+    many: BTreeMap<(ContainerId, TypeId), Slot>,
+}
 
 impl Containers {
     /// Only the root.
     pub(super) fn new(root: &str) -> Self {
-        let mut containers = Self(Vec::new());
+        let mut containers = Self { all: Vec::new(), many: BTreeMap::new() };
         containers.insert(
             ContainerInfo {
                 id: ContainerId::ROOT,
@@ -49,19 +57,19 @@ impl Containers {
 
     fn insert(&mut self, info: ContainerInfo, detail: u32) {
         let at = info.id.index();
-        if self.0.len() <= at {
-            self.0.resize_with(at + 1, || None);
+        if self.all.len() <= at {
+            self.all.resize_with(at + 1, || None);
         }
         let entry = Entry { info, alive: true, held: NOTHING, slots: Vec::new(), children: Vec::new(), detail };
-        self.0[at] = Some(entry);
+        self.all[at] = Some(entry);
     }
 
     fn get(&self, id: ContainerId) -> Option<&Entry> {
-        self.0.get(id.index())?.as_ref()
+        self.all.get(id.index())?.as_ref()
     }
 
     fn get_mut(&mut self, id: ContainerId) -> Option<&mut Entry> {
-        self.0.get_mut(id.index())?.as_mut()
+        self.all.get_mut(id.index())?.as_mut()
     }
 
     /// Takes a new one; `parent_type` is what its type was declared under.
@@ -77,7 +85,7 @@ impl Containers {
             out.forget(detail);
             return faults.count(Fault::CreatedAgain);
         }
-        if info.parent >= info.id || !self.is_alive(info.parent) || info.id.index() > self.0.len() + MAX_GAP {
+        if info.parent >= info.id || !self.is_alive(info.parent) || info.id.index() > self.all.len() + MAX_GAP {
             out.forget(detail);
             return faults.count(Fault::DeadContainer);
         }
@@ -124,15 +132,24 @@ impl Containers {
         self.get(id).map_or(&[], |entry| &entry.slots)
     }
 
-    /// The slots of a container that is alive.
+    /// The slot of a type, if there is one, in a container that is alive; else `None`.
     #[inline]
-    pub(super) fn living_slots(&self, id: ContainerId) -> Option<&[(TypeId, Slot)]> {
-        self.get(id).filter(|entry| entry.alive).map(|entry| &entry.slots[..])
+    pub(super) fn living_slot(&self, id: ContainerId, ty: TypeId) -> Option<Option<Slot>> {
+        let entry = self.get(id).filter(|entry| entry.alive)?;
+        if entry.slots.len() <= FEW_SLOTS {
+            return Some(entry.slots.iter().find(|(of, _)| *of == ty).map(|&(_, slot)| slot));
+        }
+        Some(self.many.get(&(id, ty)).copied())
     }
 
-    /// For a container that is known.
-    pub(super) fn slots_mut(&mut self, id: ContainerId) -> &mut Vec<(TypeId, Slot)> {
-        &mut self.get_mut(id).expect("the caller has seen it alive").slots
+    /// Adds the slot of a type to a container that is known.
+    pub(super) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: Slot) {
+        let entry = self.all[id.index()].as_mut().expect("the caller has seen it alive");
+        entry.slots.push((ty, slot));
+        let first = if entry.slots.len() == FEW_SLOTS + 1 { 0 } else { entry.slots.len() - 1 };
+        if entry.slots.len() > FEW_SLOTS {
+            self.many.extend(entry.slots[first..].iter().map(|&(ty, slot)| ((id, ty), slot)));
+        }
     }
 
     /// The container and all that is alive inside, innermost first.
@@ -150,7 +167,7 @@ impl Containers {
 
     /// All that are alive.
     pub(super) fn alive(&self) -> Vec<ContainerId> {
-        self.0.iter().flatten().filter(|entry| entry.alive).map(|entry| entry.info.id).collect()
+        self.all.iter().flatten().filter(|entry| entry.alive).map(|entry| entry.info.id).collect()
     }
 
     /// The dates of the containers and links that it holds and that have ended, if there are any.
@@ -172,9 +189,12 @@ impl Containers {
     }
 
     pub(super) fn end(&mut self, id: ContainerId, to: i64, out: &mut impl Entities) {
-        if let Some(entry) = self.get_mut(id) {
+        if let Some(entry) = self.all.get_mut(id.index()).and_then(Option::as_mut) {
             entry.info.life.to = GlobalNanos(to);
             entry.alive = false;
+            if entry.slots.len() > FEW_SLOTS {
+                entry.slots.iter().for_each(|(ty, _)| _ = self.many.remove(&(id, *ty)));
+            }
             // What ended needs no more room than what was kept.
             entry.slots = Vec::new();
             entry.children = Vec::new();
@@ -184,7 +204,7 @@ impl Containers {
 
     /// What is known of each, and the rows of their extra fields by id.
     pub(super) fn into_parts(self) -> (Vec<ContainerInfo>, Vec<u32>) {
-        let details = self.0.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
-        (self.0.into_iter().flatten().map(|entry| entry.info).collect(), details)
+        let details = self.all.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
+        (self.all.into_iter().flatten().map(|entry| entry.info).collect(), details)
     }
 }

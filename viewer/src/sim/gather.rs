@@ -1,5 +1,6 @@
 //! [`Gather`]: keeps all entities, for a [`Store`](crate::store::Store).
 
+use std::collections::BTreeMap;
 use std::io;
 
 use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
@@ -16,7 +17,10 @@ pub struct Gather {
     pub(super) states: Vec<RawStates>,
     pub(super) marks: Vec<(ContainerId, TypeId, RawMarks)>,
     pub(super) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
+    /// In order of first use.
     pub(super) links: Vec<(TypeId, Vec<LinkRow>)>,
+    /// Where in `links` the types are that have any.
+    places_of_links: BTreeMap<TypeId, u32>,
     pub(super) details: Details,
 }
 
@@ -93,10 +97,8 @@ impl Entities for Gather {
             end: link.end,
             detail: link.detail,
         };
-        // Few types have links.
-        match self.links.iter_mut().find(|(ty, _)| *ty == link.ty) {
-            Some((_, rows)) => rows.push(row),
-            None => self.links.push((link.ty, vec![row])),
-        }
+        let next = self.links.len() as u32;
+        let place = *self.places_of_links.entry(link.ty).or_insert(next);
+        list(&mut self.links, place, || (link.ty, Vec::new())).1.push(row);
     }
 }

@@ -17,7 +17,7 @@ use super::{Entities, Simulation};
 /// What saved states begin with.
 const MAGIC: [u8; 8] = *b"TMTSIM\r\n";
 /// Raised with each change of what is saved.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Magic, version, length and checksum.
 const HEAD: usize = 8 + 4 + 8 + 8;
 

@@ -57,14 +57,11 @@ impl RecentStacks {
 impl<E: Entities> Simulation<E> {
     /// The slot of a type in a container that can take events; else `None`, counted.
     fn slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
-        let Some(slots) = self.containers.living_slots(container) else {
+        let Some(found) = self.containers.living_slot(container, ty) else {
             self.faults.count(Fault::DeadContainer);
             return None;
         };
-        match slots.iter().find(|(of, _)| *of == ty) {
-            Some(&(_, slot)) => Some(slot),
-            None => self.new_slot(container, ty, new),
-        }
+        found.or_else(|| self.new_slot(container, ty, new))
     }
 
     #[cold]
@@ -81,7 +78,7 @@ impl<E: Entities> Simulation<E> {
         if info.parent != self.containers.type_of(container) {
             self.faults.count(Fault::ForeignType);
         }
-        self.containers.slots_mut(container).push((ty, new));
+        self.containers.add_slot(container, ty, new);
         // The root begins with the first date; and `pj_dump` has no container begin earlier than it says.
         let is_moved = !self.peer && container != ContainerId::ROOT;
         let born = if is_moved { self.containers.from(container) } else { i64::MIN };

@@ -6,11 +6,12 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Durations, Extreme, durations, exchanges, size_field, tasks, times_of, variable};
+use super::{Continuations, Durations, Extreme, durations, exchanges, size_field, tasks_of, times_of, variable};
 use crate::csv_cell;
 use crate::filter::{tree, walk};
 use crate::query::{
-    ContainerId, ContainerInfo, Interval, Model, QueryError, TimelineSource, TypeInfo, TypeKind, ValueId,
+    ContainerId, ContainerInfo, ContainersByType, Interval, Model, QueryError, TimelineSource, TypeInfo, TypeKind,
+    ValueId,
 };
 
 /// What has a row of its own.
@@ -139,7 +140,9 @@ pub fn table(
 ) -> Result<Vec<Row>, QueryError> {
     let (model, list) = (source.model(), source.containers());
     let positions = tree::positions(&list);
-    let maker = Maker { source, model: &model, list: &list, positions, interval, by };
+    let by_type = ContainersByType::new(source, &list);
+    let continuations = Continuations::find(source)?;
+    let maker = Maker { source, model: &model, list: &list, positions, by_type, continuations, interval, by };
     let mut rows = Vec::new();
     for ty in &model.types {
         match ty.kind {
@@ -209,6 +212,8 @@ struct Maker<'a> {
     model: &'a Model,
     list: &'a [ContainerInfo],
     positions: FxHashMap<ContainerId, usize>,
+    by_type: ContainersByType<'a>,
+    continuations: Continuations,
     interval: Interval,
     by: By,
 }
@@ -237,7 +242,7 @@ impl Maker<'_> {
     }
 
     fn states(&self, ty: &TypeInfo, rows: &mut Vec<Row>) -> Result<(), QueryError> {
-        let having = self.list.iter().map(|info| info.id).filter(|&id| self.source.depths(id, ty.id) > 0).collect();
+        let having = self.by_type.of(ty.id).into_iter().filter(|&id| self.source.depths(id, ty.id) > 0).collect();
         for (container, part) in self.parts(having) {
             let infos = part.iter().map(|id| self.positions.get(id).map(|&at| &self.list[at]));
             let times = times_of(self.source, infos, ty.id, self.interval)?;
@@ -279,7 +284,7 @@ impl Maker<'_> {
     /// Tasks whose parts are states of a type.
     fn tasks(&self, ty: &TypeInfo, rows: &mut Vec<Row>) -> Result<(), QueryError> {
         let mut joined: BTreeMap<_, (Vec<Durations>, i128)> = BTreeMap::new();
-        for ((container, value), one) in tasks(self.source, ty.id, self.interval)? {
+        for ((container, value), one) in tasks_of(self.source, ty.id, self.interval, &self.continuations)? {
             let key = match self.by {
                 By::Container => (Some(container), Some(value)),
                 By::Value => (None, Some(value)),
@@ -303,9 +308,9 @@ impl Maker<'_> {
 
     fn events(&self, ty: &TypeInfo, rows: &mut Vec<Row>) -> Result<(), QueryError> {
         let mut having = Vec::new();
-        for info in self.list {
-            if self.source.events(info.id, ty.id, self.interval, 0)?.total > 0 {
-                having.push(info.id);
+        for id in self.by_type.of(ty.id) {
+            if self.source.events(id, ty.id, self.interval, 0)?.total > 0 {
+                having.push(id);
             }
         }
         for (container, part) in self.parts(having) {
@@ -357,8 +362,8 @@ impl Maker<'_> {
 
     fn variables(&self, ty: &TypeInfo, rows: &mut Vec<Row>) -> Result<(), QueryError> {
         let mut found = Vec::new();
-        for info in self.list {
-            found.extend(variable(self.source, info.id, ty.id, self.interval)?.map(|stats| (info.id, stats)));
+        for id in self.by_type.of(ty.id) {
+            found.extend(variable(self.source, id, ty.id, self.interval)?.map(|stats| (id, stats)));
         }
         let row = |container, mean, min: (ContainerId, Extreme), max: (ContainerId, Extreme)| Row {
             mean: Some(mean),

@@ -5,16 +5,17 @@
 //! rules and Pajé text can do the same. Parts that continuations join, one after another, are a task. A part without a
 //! continuation is a task by itself, if other parts of its value have one.
 
+mod continuations;
+
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Durations;
 use crate::filter::walk;
-use crate::query::{ContainerId, Interval, Lane, Link, QueryError, TimelineSource, TypeId, TypeKind, ValueId};
-
-/// Links of a type that are looked at to decide whether it has continuations.
-const LOOKED_AT: usize = 100;
+use crate::query::{ContainerId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+pub(super) use continuations::Continuations;
+use continuations::whole;
 
 /// The tasks of one value whose first part is in one container.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,14 +45,20 @@ pub fn tasks(
     ty: TypeId,
     interval: Interval,
 ) -> Result<BTreeMap<(ContainerId, ValueId), Tasks>, QueryError> {
-    let mut extent = source.extent();
-    extent.to.0 = extent.to.0.saturating_add(1);
-    let continuations = continuations(source, ty, extent)?;
-    if continuations.is_empty() {
-        return Ok(BTreeMap::new());
-    }
+    tasks_of(source, ty, interval, &Continuations::find(source)?)
+}
+
+/// [`tasks`] for a caller that knows the continuations.
+pub(super) fn tasks_of(
+    source: &dyn TimelineSource,
+    ty: TypeId,
+    interval: Interval,
+    continuations: &Continuations,
+) -> Result<BTreeMap<(ContainerId, ValueId), Tasks>, QueryError> {
+    let extent = whole(source);
+    let Some(continuations) = continuations.by_type.get(&ty) else { return Ok(BTreeMap::new()) };
     let mut parts = parts(source, ty, extent)?;
-    let joined = join(source, &mut parts, &continuations, extent)?;
+    let joined = join(source, &mut parts, continuations, extent)?;
     let mut found: BTreeMap<(ContainerId, ValueId), (Vec<i64>, i128)> = BTreeMap::new();
     for first in parts.iter().filter(|part| !part.has_previous && joined.contains(&part.value)) {
         let (mut last, mut active) = (first, 0_i128);
@@ -70,42 +77,6 @@ pub fn tasks(
     }
     let tasks = |(latencies, active): (Vec<i64>, i128)| Tasks { latencies: latencies.into_iter().collect(), active };
     Ok(found.into_iter().map(|(of, found)| (of, tasks(found))).collect())
-}
-
-/// The types of links that continue states of a type: most of the first links do.
-fn continuations(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Vec<TypeId>, QueryError> {
-    let mut found = Vec::new();
-    for link in source.model().types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
-        let some = source.links(link.id, extent, LOOKED_AT)?.items;
-        let mut count = 0;
-        for one in &some {
-            count += usize::from(continues(source, ty, one)?);
-        }
-        if count * 2 > some.len() {
-            found.push(link.id);
-        }
-    }
-    Ok(found)
-}
-
-/// Whether a link starts at the end of a state and ends at the begin of one of the same value.
-fn continues(source: &dyn TimelineSource, ty: TypeId, link: &Link) -> Result<bool, QueryError> {
-    let near = |at: i64| {
-        let mut near = source.extent();
-        (near.from.0, near.to.0) = (at.saturating_sub(1), at.saturating_add(1));
-        near
-    };
-    let mut values = [FxHashSet::default(), FxHashSet::default()];
-    for (at, (container, time)) in [(link.start, link.start_time), (link.end, link.end_time)].into_iter().enumerate() {
-        for depth in 0..source.depths(container, ty) {
-            for state in source.states(Lane { container, ty, depth }, near(time.0), LOOKED_AT)?.items {
-                if [state.life.to, state.life.from][at] == time {
-                    values[at].insert(state.value);
-                }
-            }
-        }
-    }
-    Ok(!values[0].is_disjoint(&values[1]))
 }
 
 fn parts(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Vec<Part>, QueryError> {

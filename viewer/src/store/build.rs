@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use converter::paje::{Color, ContainerId, Look, TypeId, TypeKind, ValueId};
+use rustc_hash::FxHashMap;
 
 use super::details::Details;
 use super::links::{LinkRow, LinkTable};
@@ -108,6 +109,7 @@ impl Parts {
             states,
             nested,
             marks,
+            ranges: ranges_by_type(&variables),
             variables,
             links,
             details: self.details,
@@ -205,6 +207,15 @@ fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<
             VariableLane::new(container, ty, numbers.take(samples.dates.len()), end, samples)
         })
         .collect()
+}
+
+/// Least and largest value of each variable type, all containers together.
+fn ranges_by_type(variables: &[VariableLane]) -> FxHashMap<TypeId, (f64, f64)> {
+    let mut ranges: FxHashMap<TypeId, (f64, f64)> = FxHashMap::default();
+    for (ty, one) in variables.iter().filter_map(|lane| Some((lane.ty, lane.range()?))) {
+        ranges.entry(ty).and_modify(|all| *all = (all.0.min(one.0), all.1.max(one.1))).or_insert(one);
+    }
+    ranges
 }
 
 fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &Model) -> Vec<LinkTable> {

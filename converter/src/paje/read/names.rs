@@ -167,9 +167,20 @@ impl Types {
 struct Container {
     ty: TypeId,
     parent: ContainerId,
-    destroyed: bool,
+    /// It was destroyed, or a container around it.
+    dead: bool,
     /// It was created in one that had ended: nobody takes it, nor what names it.
     stillborn: bool,
+    /// The container created last in it, and the one created before it in its parent; the root stands for none.
+    last_child: ContainerId,
+    previous: ContainerId,
+}
+
+impl Container {
+    const fn new(ty: TypeId, parent: ContainerId) -> Self {
+        let none = ContainerId::ROOT;
+        Self { ty, parent, dead: false, stillborn: false, last_child: none, previous: none }
+    }
 }
 
 /// All containers that were created; the root first.
@@ -181,7 +192,7 @@ pub(super) struct Containers {
 
 impl Default for Containers {
     fn default() -> Self {
-        let root = Container { ty: TypeId::ROOT, parent: ContainerId::ROOT, destroyed: false, stillborn: false };
+        let root = Container::new(TypeId::ROOT, ContainerId::ROOT);
         Self { containers: vec![root], index: Index::default() }
     }
 }
@@ -210,10 +221,11 @@ impl Containers {
             return None;
         }
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
-        let stillborn = !self.is_alive(parent) || self.is_stillborn(parent);
-        self.containers.push(Container { ty, parent, destroyed: false, stillborn });
+        let stillborn = !self.is_alive(parent);
+        let previous = std::mem::replace(&mut self.containers[parent.index()].last_child, container);
+        self.containers.push(Container { dead: stillborn, stillborn, previous, ..Container::new(ty, parent) });
         let containers = &self.containers;
-        self.index.add(id, name, container, |earlier| !is_alive(containers, earlier));
+        self.index.add(id, name, container, |earlier| containers[earlier.index()].dead);
         Some((container, known.is_some()))
     }
 
@@ -230,24 +242,26 @@ impl Containers {
         self.containers[container.index()].parent
     }
 
+    /// Ends a container and all containers inside it.
     pub(super) fn destroy(&mut self, container: ContainerId) {
-        self.containers[container.index()].destroyed = true;
+        let mut ending = vec![container];
+        while let Some(next) = ending.pop() {
+            let one = &mut self.containers[next.index()];
+            // What is inside a dead container is dead.
+            if std::mem::replace(&mut one.dead, true) {
+                continue;
+            }
+            let mut child = one.last_child;
+            while child != ContainerId::ROOT {
+                ending.push(child);
+                child = self.containers[child.index()].previous;
+            }
+        }
     }
 
     fn is_alive(&self, container: ContainerId) -> bool {
-        is_alive(&self.containers, container)
+        !self.containers[container.index()].dead
     }
-}
-
-/// A container lives as long as all around it do.
-fn is_alive(containers: &[Container], mut container: ContainerId) -> bool {
-    while !containers[container.index()].destroyed {
-        if container == ContainerId::ROOT {
-            return true;
-        }
-        container = containers[container.index()].parent;
-    }
-    false
 }
 
 /// Adds what was defined elsewhere, so that lines can name it. An identifier of the text goes before
@@ -288,10 +302,12 @@ impl Names<'_> {
     pub(crate) fn add_container(&mut self, name: &str, ty: TypeId, parent: ContainerId) -> Option<ContainerId> {
         let Containers { containers, index } = &mut *self.containers;
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
-        containers.push(Container { ty, parent, destroyed: false, stillborn: false });
+        let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
+        let dead = containers[parent.index()].dead;
+        containers.push(Container { previous, dead, ..Container::new(ty, parent) });
         let lower = name.to_lowercase();
         for name in [Some(name), Some(lower.as_str()).filter(|lower| *lower != name)].into_iter().flatten() {
-            index.name(name, container, |earlier| !is_alive(containers, earlier));
+            index.name(name, container, |earlier| containers[earlier.index()].dead);
         }
         Some(container)
     }

@@ -1,0 +1,42 @@
+//! Which types of entities each container has: asking for each type in each container costs the product of their numbers.
+
+use rustc_hash::FxHashMap;
+
+use super::{ContainerId, ContainerInfo, Model, TimelineSource, TypeId, TypeInfo};
+
+/// The types to ask for in a container, in order of ids: all of them if the source does not know.
+pub(crate) fn types_in<'m>(source: &dyn TimelineSource, model: &'m Model, container: ContainerId) -> Vec<&'m TypeInfo> {
+    match source.types_in(container) {
+        Some(types) => types.iter().filter_map(|ty| model.types.get(ty.index())).collect(),
+        None => model.types.iter().collect(),
+    }
+}
+
+/// The containers to ask for each type, in the order of the list.
+pub(crate) struct ContainersByType<'a> {
+    list: &'a [ContainerInfo],
+    /// `None` if the source does not know: then all.
+    known: Option<FxHashMap<TypeId, Vec<ContainerId>>>,
+}
+
+impl<'a> ContainersByType<'a> {
+    /// Asks the source for the types of each container of the list.
+    pub(crate) fn new(source: &dyn TimelineSource, list: &'a [ContainerInfo]) -> Self {
+        let mut known: FxHashMap<TypeId, Vec<ContainerId>> = FxHashMap::default();
+        for info in list {
+            let Some(types) = source.types_in(info.id) else { return Self { list, known: None } };
+            for ty in types {
+                known.entry(ty).or_default().push(info.id);
+            }
+        }
+        Self { list, known: Some(known) }
+    }
+
+    /// The containers that may have entities of a type.
+    pub(crate) fn of(&self, ty: TypeId) -> Vec<ContainerId> {
+        match &self.known {
+            Some(known) => known.get(&ty).cloned().unwrap_or_default(),
+            None => self.list.iter().map(|info| info.id).collect(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Traces with many types: the cost grows with what is there, not with types times containers.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use converter::paje::write::Writer;
+use viewer::layout::{Options, Outline};
+use viewer::query::{Interval, TimelineSource};
+use viewer::scene::{DocumentOptions, document};
+use viewer::stats::{By, table};
+use viewer::store::Store;
+
+const HEADER: &str = include_str!("header.paje");
+const TYPES: usize = 10_000;
+/// An unoptimised build takes some 3 s. With a scan of all types for each type or container it takes more than a minute.
+const MOST: Duration = Duration::from_secs(30);
+
+/// State, event, variable and link types in one container, each with one entity. What is at one instant in `at_once` is else
+/// spread over time.
+fn in_one_container(at_once: bool) -> String {
+    let mut text = format!("{HEADER}0 T 0 Thread\n6 0 t 0 T t\n");
+    for at in 0..TYPES {
+        let time = if at_once { 1.0 } else { at as f64 * 1e-6 };
+        writeln!(text, "1 V{at} T Variable{at} \"0 0 0\"\n2 S{at} T State{at}\n3 E{at} T Event{at} \"0 0 0\"").unwrap();
+        writeln!(text, "4 L{at} 0 T T Link{at}\n5 v{at} S{at} Value{at} \"0 1 0\"").unwrap();
+        writeln!(text, "11 {time} t S{at} v{at}\n17 {time} t E{at} e\n8 {time} t V{at} {at}").unwrap();
+        writeln!(text, "15 {time} 0 L{at} t l k\n16 {time} 0 L{at} t l k").unwrap();
+    }
+    text
+}
+
+/// State types of one type of containers; each container has a state of another type.
+fn one_in_each_container() -> String {
+    let mut text = format!("{HEADER}0 T 0 Thread\n");
+    for at in 0..TYPES {
+        writeln!(text, "2 S{at} T State{at}\n6 0 c{at} 0 T c{at}\n11 1 c{at} S{at} v").unwrap();
+    }
+    text
+}
+
+/// Containers inside each other, each of a type of its own with a state type.
+fn in_a_chain() -> String {
+    let mut text = format!("{HEADER}0 T 0 Type\n6 0 c 0 T c\n");
+    let (mut ty, mut container) = ("T".to_owned(), "c".to_owned());
+    for at in 0..TYPES {
+        writeln!(text, "0 T{at} {ty} Type{at}\n2 S{at} T{at} State{at}\n6 0 c{at} {container} T{at} c{at}").unwrap();
+        writeln!(text, "11 1 c{at} S{at} v").unwrap();
+        (ty, container) = (format!("T{at}"), format!("c{at}"));
+    }
+    text
+}
+
+/// A type of containers with a type of states for each number, and one container of it.
+fn in_many_containers() -> String {
+    let mut text = HEADER.to_owned();
+    for at in 0..TYPES {
+        writeln!(text, "0 T{at} 0 Type{at}\n2 S{at} T{at} State{at}\n6 0 c{at} 0 T{at} c{at}").unwrap();
+        writeln!(text, "11 1 c{at} S{at} v").unwrap();
+    }
+    text
+}
+
+/// The number of rows of the statistics. Fails if what commands do with a trace takes too long.
+fn rows(text: &str) -> usize {
+    let begin = Instant::now();
+    let store = Store::from_paje("trace", text.as_bytes()).unwrap();
+    let whole = Interval { from: store.extent().from, to: viewer::query::GlobalNanos(2_000_000_000) };
+    let rows = table(&store, whole, By::Value, None).unwrap();
+    let outline = Outline::new(&store).unwrap();
+    let options = Options::default();
+    let size = DocumentOptions { interval: whole, width: 800.0, height: None, resolution: 1.0, titles: true };
+    document(&store, &outline, &options, size).unwrap();
+    viewer::replay::replay(&store, &mut Writer::new(std::io::sink())).unwrap();
+    viewer::rows::write(&store, &mut std::io::sink()).unwrap();
+    let taken = begin.elapsed();
+    assert!(taken < MOST, "{TYPES} types took {taken:?}, more than {MOST:?}");
+    rows.len()
+}
+
+#[test]
+fn many_types_in_one_container() {
+    assert_eq!(rows(&in_one_container(false)), 4 * TYPES);
+}
+
+#[test]
+fn many_types_at_one_instant() {
+    assert_eq!(rows(&in_one_container(true)), 4 * TYPES);
+}
+
+#[test]
+fn one_of_many_types_in_each_container() {
+    assert_eq!(rows(&one_in_each_container()), TYPES);
+}
+
+#[test]
+fn many_types_in_many_containers() {
+    assert_eq!(rows(&in_many_containers()), TYPES);
+}
+
+#[test]
+fn many_types_in_a_chain() {
+    assert_eq!(rows(&in_a_chain()), TYPES);
+}
