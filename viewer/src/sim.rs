@@ -17,9 +17,10 @@
 //! | a key used again | after its pair: a new link; before: pairs in order of arrival |
 //! | other value at the end of a link than at its start | the start's counts |
 //! | half of a link without the other | not kept |
-//! | anything in a destroyed container | not kept |
+//! | anything that comes behind the destruction of its container | in text kept, the container lasts until then; else not kept |
+//! | a container created in a destroyed one | not kept, nor anything in it |
 //! | a link that starts or ends at a destroyed container | kept, as `pj_dump` does |
-//! | destruction | closes all states, variables and containers inside, not before the last date of anything there |
+//! | destruction | ends all states, variables and containers inside, not before the last date of anything there |
 //! | anything dated before the creation of the container that holds it | kept: the container begins then |
 //! | a second creation or destruction of one container | the first counts |
 //! | a type in a container of another type than declared | kept |

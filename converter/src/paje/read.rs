@@ -311,8 +311,7 @@ impl<R: Read> Reader<R> {
         let (lines, all) = (self.lines.count(), self.lines());
         let state = &self.taker.state;
         let end = GlobalNanos(if state.as_pj_dump { state.last } else { state.end.unwrap_or(0) });
-        let ended = self.close_definition(lines, sink).and_then(|()| self.taker.state.end_containers(i64::MAX, sink));
-        let ended = ended.and_then(|()| sink.finish(end));
+        let ended = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
         ended.map_err(|source| ReadError::Sink { line: lines, source })?;
         let mut state = self.taker.state;
         if lines > 0 && !self.lines.is_ended() {

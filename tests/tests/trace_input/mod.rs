@@ -198,6 +198,30 @@ fn states_after_the_destruction_in_the_file_are_drawn() {
     assert!(code == Some(0) && errors.contains("an earlier line destroys"), "{errors}");
 }
 
+#[test]
+fn a_schedule_of_starpu_is_drawn_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("x.paje"), corpus("starpu-schedule.trace")).unwrap();
+    let (code, out, errors) = run(dir.path(), &["convert", "x.paje", "-o", "-", "--format", "csv"], b"");
+    assert_eq!(code, Some(0), "{errors}");
+    let state = |worker, from, to, value| format!("State,{worker},Worker State,{from},{to},{value}");
+    for state in [
+        state(1, "0.000500000", "0.002000000", "0.001500000,0,Running_0"),
+        state(1, "0.002000000", "0.003000000", "0.001000000,0,Idle"),
+        state(1, "0.003000000", "0.006000000", "0.003000000,0,Running_2"),
+        state(1, "0.006000000", "0.006000000", "0.000000000,0,Idle"),
+        state(0, "0.001000000", "0.004000000", "0.003000000,0,Running_1"),
+        state(0, "0.004000000", "0.006000000", "0.002000000,0,Idle"),
+    ] {
+        assert_eq!(out.lines().filter(|row| row.starts_with(&state)).count(), 1, "{state}: {out}");
+    }
+    assert_eq!(out.lines().filter(|row| row.starts_with("State,")).count(), 6, "{out}");
+    let warned = "6 times, first in line 45: line in a container that an earlier line destroys; it is drawn";
+    assert!(errors.contains(warned) && errors.lines().count() == 1, "{errors}");
+    let (code, out, errors) = run(dir.path(), &["check", "x.paje"], b"");
+    assert!(code == Some(0) && out.contains("an earlier line destroys"), "{out}{errors}");
+}
+
 const HYBRID: &str = "\
 trace hyb;
 use \"std:paje\";

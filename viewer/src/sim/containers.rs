@@ -18,10 +18,19 @@ const FEW_SLOTS: usize = 16;
 /// The dates of what is not there.
 const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
 
+/// The first line that destroyed a container, as [`Faults`] have lines, and its date.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Destruction {
+    pub(super) line: u64,
+    pub(super) time: i64,
+}
+
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Entry {
     info: ContainerInfo,
-    alive: bool,
+    destroyed: Option<Destruction>,
+    /// Nothing comes any more, or it is left out.
+    closed: bool,
     /// First and last date of containers and links that it holds and that have ended.
     held: (i64, i64),
     slots: Vec<(TypeId, Slot)>,
@@ -33,7 +42,7 @@ struct Entry {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Containers {
     all: Vec<Option<Entry>>,
-    /// The slots of living containers that have more than [`FEW_SLOTS`].
+    /// The slots of containers that are not closed and have more than [`FEW_SLOTS`].
     many: BTreeMap<(ContainerId, TypeId), Slot>,
 }
 
@@ -60,7 +69,15 @@ impl Containers {
         if self.all.len() <= at {
             self.all.resize_with(at + 1, || None);
         }
-        let entry = Entry { info, alive: true, held: NOTHING, slots: Vec::new(), children: Vec::new(), detail };
+        let entry = Entry {
+            info,
+            destroyed: None,
+            closed: false,
+            held: NOTHING,
+            slots: Vec::new(),
+            children: Vec::new(),
+            detail,
+        };
         self.all[at] = Some(entry);
     }
 
@@ -103,7 +120,25 @@ impl Containers {
     }
 
     pub(super) fn is_alive(&self, id: ContainerId) -> bool {
-        self.get(id).is_some_and(|entry| entry.alive)
+        self.get(id).is_some_and(|entry| entry.destroyed.is_none())
+    }
+
+    /// Where it was destroyed, if it was.
+    pub(super) fn destruction(&self, id: ContainerId) -> Option<Destruction> {
+        self.get(id)?.destroyed
+    }
+
+    /// Whether it is known and not closed.
+    pub(super) fn is_open(&self, id: ContainerId) -> bool {
+        self.get(id).is_some_and(|entry| !entry.closed)
+    }
+
+    /// Notes the first destruction of a container. Nothing can be created in it any more.
+    pub(super) fn destroy(&mut self, id: ContainerId, destruction: Destruction) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.destroyed.get_or_insert(destruction);
+            entry.children = Vec::new();
+        }
     }
 
     pub(super) fn is_known(&self, id: ContainerId) -> bool {
@@ -124,6 +159,11 @@ impl Containers {
         &self.get(ContainerId::ROOT).expect("it is there from the beginning").info
     }
 
+    /// When it ends, as far as is known.
+    pub(super) fn to(&self, id: ContainerId) -> i64 {
+        self.get(id).map_or(0, |entry| entry.info.life.to.0)
+    }
+
     pub(super) fn from(&self, id: ContainerId) -> i64 {
         self.get(id).map_or(0, |entry| entry.info.life.from.0)
     }
@@ -132,19 +172,19 @@ impl Containers {
         self.get(id).map_or(&[], |entry| &entry.slots)
     }
 
-    /// The slot of a type, if there is one, in a container that is alive; else `None`.
+    /// The slot of a type in a container, if there is one.
     #[inline]
-    pub(super) fn living_slot(&self, id: ContainerId, ty: TypeId) -> Option<Option<Slot>> {
-        let entry = self.get(id).filter(|entry| entry.alive)?;
+    pub(super) fn slot(&self, id: ContainerId, ty: TypeId) -> Option<Slot> {
+        let entry = self.get(id)?;
         if entry.slots.len() <= FEW_SLOTS {
-            return Some(entry.slots.iter().find(|(of, _)| *of == ty).map(|&(_, slot)| slot));
+            return entry.slots.iter().find(|(of, _)| *of == ty).map(|&(_, slot)| slot);
         }
-        Some(self.many.get(&(id, ty)).copied())
+        self.many.get(&(id, ty)).copied()
     }
 
     /// Adds the slot of a type to a container that is known.
     pub(super) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: Slot) {
-        let entry = self.all[id.index()].as_mut().expect("the caller has seen it alive");
+        let entry = self.all[id.index()].as_mut().expect("the caller has seen it");
         entry.slots.push((ty, slot));
         let first = if entry.slots.len() == FEW_SLOTS + 1 { 0 } else { entry.slots.len() - 1 };
         if entry.slots.len() > FEW_SLOTS {
@@ -156,7 +196,7 @@ impl Containers {
     pub(super) fn with_descendants(&self, id: ContainerId) -> Vec<ContainerId> {
         let (mut order, mut stack) = (Vec::new(), vec![id]);
         while let Some(at) = stack.pop() {
-            if let Some(entry) = self.get(at).filter(|entry| entry.alive) {
+            if let Some(entry) = self.get(at).filter(|entry| entry.destroyed.is_none()) {
                 order.push(at);
                 stack.extend(&entry.children);
             }
@@ -165,9 +205,9 @@ impl Containers {
         order
     }
 
-    /// All that are alive.
-    pub(super) fn alive(&self) -> Vec<ContainerId> {
-        self.all.iter().flatten().filter(|entry| entry.alive).map(|entry| entry.info.id).collect()
+    /// All that are not closed, each behind the one that holds it.
+    pub(super) fn open(&self) -> Vec<ContainerId> {
+        self.all.iter().flatten().filter(|entry| !entry.closed).map(|entry| entry.info.id).collect()
     }
 
     /// The dates of the containers and links that it holds and that have ended, if there are any.
@@ -182,19 +222,20 @@ impl Containers {
         }
     }
 
-    pub(super) fn begin(&mut self, id: ContainerId, from: i64) {
+    pub(super) fn live(&mut self, id: ContainerId, from: i64, to: i64) {
         if let Some(entry) = self.get_mut(id) {
-            entry.info.life.from = GlobalNanos(from);
+            entry.info.life = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
         }
     }
 
-    pub(super) fn end(&mut self, id: ContainerId, to: i64, out: &mut impl Entities) {
+    /// A container ends, and takes nothing any more.
+    pub(super) fn close(&mut self, id: ContainerId, to: i64, out: &mut impl Entities) {
         if let Some(entry) = self.all.get_mut(id.index()).and_then(Option::as_mut) {
             entry.info.life.to = GlobalNanos(to);
-            entry.alive = false;
             if entry.slots.len() > FEW_SLOTS {
                 entry.slots.iter().for_each(|(ty, _)| _ = self.many.remove(&(id, *ty)));
             }
+            entry.closed = true;
             // What ended needs no more room than what was kept.
             entry.slots = Vec::new();
             entry.children = Vec::new();

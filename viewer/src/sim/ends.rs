@@ -1,35 +1,53 @@
 //! Ends: of containers with what is open in them, and of the trace.
 
+use std::cmp::Reverse;
+
 use converter::paje::ContainerId;
 use converter::time::GlobalNanos;
 
+use super::containers::Destruction;
 use super::entities::Entities;
 use super::faults::Fault;
 use super::{Simulation, Slot};
 
 impl<E: Entities> Simulation<E> {
+    /// Destroys a container and all inside it. Lines about them may come later in a text, at any date: then they are closed
+    /// at the end of the trace. `pj_dump` takes nothing more, and no run has more.
     pub(super) fn destroy(&mut self, time: i64, container: ContainerId) {
         if container == ContainerId::ROOT || !self.containers.is_alive(container) {
             return self.faults.count(Fault::DeadContainer);
         }
+        let destruction = Destruction { line: self.faults.line, time };
         for gone in self.containers.with_descendants(container) {
-            self.close(time, gone);
+            self.containers.destroy(gone, destruction);
+            if self.peer {
+                self.close(time, gone);
+            } else if self.faults.line == 0 {
+                self.settle(time, gone);
+                self.close(self.containers.to(gone), gone);
+            } else {
+                self.forget_stacks(gone);
+            }
         }
     }
 
-    /// Ends a container and what is open in it, at `time` or the last date there; it begins at the first one.
-    fn close(&mut self, time: i64, container: ContainerId) {
-        if self.peer {
-            return self.close_at(time, container);
+    /// Sets the time range of a container that is not closed: to `last`, or from its creation to its destruction, and in any
+    /// case from the first date in it to the last one.
+    fn settle(&mut self, last: i64, container: ContainerId) {
+        let (from, reached) = self.reach(container);
+        let destruction = self.containers.destruction(container);
+        let end = destruction.map_or(last, |destruction| destruction.time);
+        if let Some(Destruction { line, time }) = destruction
+            && reached > end
+        {
+            self.faults.count_at(Fault::EarlyDestruction, (line, time));
         }
-        let (from, last) = self.reach(container);
-        let end = last.max(time);
-        if end > time {
-            self.faults.count(Fault::EarlyDestruction);
+        let end = end.max(reached);
+        self.containers.live(container, from, end);
+        let parent = self.containers.parent(container);
+        if parent != container {
+            self.containers.hold(parent, from, end);
         }
-        self.containers.begin(container, from);
-        self.close_at(end, container);
-        self.tell_parent(container, from, end);
     }
 
     /// The first and the last date in a container so far, its creation among them.
@@ -46,25 +64,26 @@ impl<E: Entities> Simulation<E> {
         (if container == ContainerId::ROOT { created } else { from }, to)
     }
 
-    fn tell_parent(&mut self, container: ContainerId, from: i64, to: i64) {
-        let parent = self.containers.parent(container);
-        if parent != container {
-            self.containers.hold(parent, from, to);
+    /// Operations in these states no longer go the short way.
+    fn forget_stacks(&mut self, container: ContainerId) {
+        for &(ty, slot) in self.containers.slots(container) {
+            if matches!(slot, Slot::Stack(_)) {
+                self.recent.forget(container, ty);
+            }
         }
     }
 
-    fn close_at(&mut self, end: i64, container: ContainerId) {
-        for &(ty, slot) in self.containers.slots(container) {
+    /// Ends a container and what is open in it.
+    fn close(&mut self, end: i64, container: ContainerId) {
+        self.forget_stacks(container);
+        for &(_, slot) in self.containers.slots(container) {
             match slot {
-                Slot::Stack(stack) => {
-                    self.recent.forget(container, ty);
-                    self.stacks[stack as usize].end_all(end, &mut self.entities);
-                }
+                Slot::Stack(stack) => self.stacks[stack as usize].end_all(end, &mut self.entities),
                 Slot::Variable(variable) => self.variables[variable as usize].end(end, &mut self.entities),
                 Slot::Marks(_) => {}
             }
         }
-        self.containers.end(container, end, &mut self.entities);
+        self.containers.close(container, end, &mut self.entities);
     }
 
     /// Ends the trace: everything that is open ends at `end`, or at the largest date if that is later.
@@ -91,17 +110,21 @@ impl<E: Entities> Simulation<E> {
     }
 
     fn close_all(&mut self, last: i64) {
-        self.containers.begin(ContainerId::ROOT, self.first);
-        let alive = self.containers.alive();
+        self.containers.live(ContainerId::ROOT, self.first, last);
+        let all = self.containers.open();
+        // Containers come behind those that hold them, which last as long as they do.
         if !self.peer {
-            // Containers come behind those that hold them, which must know how early they begin.
-            for &container in alive.iter().rev() {
-                let (from, to) = self.reach(container);
-                self.tell_parent(container, from, to);
-            }
+            all.iter().rev().for_each(|&container| self.settle(last, container));
         }
-        for container in alive {
-            self.close(last, container);
+        // Those that were destroyed come in the order of their destructions, inner ones first.
+        let (mut destroyed, alive): (Vec<ContainerId>, Vec<ContainerId>) =
+            all.into_iter().partition(|&container| !self.containers.is_alive(container));
+        destroyed.sort_by_cached_key(|&container| {
+            (self.containers.destruction(container).map(|it| it.line), Reverse(container))
+        });
+        for container in destroyed.into_iter().chain(alive) {
+            let end = if self.peer { last } else { self.containers.to(container) };
+            self.close(end, container);
         }
     }
 }

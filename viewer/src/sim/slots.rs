@@ -57,11 +57,11 @@ impl RecentStacks {
 impl<E: Entities> Simulation<E> {
     /// The slot of a type in a container that can take events; else `None`, counted.
     fn slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
-        let Some(found) = self.containers.living_slot(container, ty) else {
+        if !self.containers.is_open(container) {
             self.faults.count(Fault::DeadContainer);
             return None;
-        };
-        found.or_else(|| self.new_slot(container, ty, new))
+        }
+        self.containers.slot(container, ty).or_else(|| self.new_slot(container, ty, new))
     }
 
     #[cold]
@@ -118,7 +118,9 @@ impl<E: Entities> Simulation<E> {
     fn find_stack(&mut self, container: ContainerId, ty: TypeId) -> Option<usize> {
         match self.slot(container, ty, Slot::Stack(self.stacks.len() as u32))? {
             Slot::Stack(at) => {
-                self.recent.note(container, ty, at);
+                if self.containers.is_alive(container) {
+                    self.recent.note(container, ty, at);
+                }
                 Some(at as usize)
             }
             _ => self.wrong_kind(),
@@ -173,11 +175,12 @@ impl<E: Entities> Simulation<E> {
             self.faults.count(Fault::UnknownType);
             return false;
         };
-        if !self.containers.is_alive(holder) || !self.containers.is_known(end) {
+        if !self.containers.is_open(holder) || !self.containers.is_known(end) {
             self.faults.count(Fault::DeadContainer);
             return false;
         }
-        if !self.containers.is_alive(end) {
+        let destruction = self.containers.destruction(end);
+        if destruction.is_some_and(|it| self.peer || self.faults.line == 0 || it.time < self.latest) {
             self.faults.count(Fault::DeadLinkEnd);
         }
         let expected = if starts { start } else { destination };

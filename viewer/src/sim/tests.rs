@@ -154,9 +154,38 @@ fn links() {
 fn destruction() {
     check(
         "11 5 t S a\n8 7 t V 1\n7 3 P p\n11 8 t S b\n7 9 P p\n",
-        &["State, t, Activity, 5, 7, 2, 0, A", "Variable, t, Load, 7, 7, 0, 1"],
-        &["2 operations were left out: their containers have ended", "2 containers end before the last dates in them"],
+        &["State, t, Activity, 5, 8, 3, 0, A", "State, t, Activity, 8, 8, 0, 0, B", "Variable, t, Load, 7, 8, 1, 1"],
+        &["1 operation was left out: its container has ended", "2 containers end before the last dates in them"],
     );
+}
+
+#[test]
+fn order_of_a_destruction_and_what_is_in_the_container_does_not_matter() {
+    // Dates before the destruction, at it, and after it.
+    for (end, told) in [(9, 0), (5, 0), (4, 2)] {
+        let lines = [
+            format!("7 {end} P p\n"),
+            "11 1 t S a\n".to_owned(),
+            "8 2 t V 1\n".to_owned(),
+            "17 3 t E x\n".to_owned(),
+            "4 I P T T Inner\n15 3 p I t l k\n".to_owned(),
+            "16 4 p I t l k\n".to_owned(),
+            "11 5 t S b\n".to_owned(),
+        ];
+        let mut known = None;
+        for place in 0..lines.len() {
+            let mut order: Vec<&str> = lines[1..].iter().map(String::as_str).collect();
+            order.insert(place, &lines[0]);
+            let text = order.concat();
+            let (rows, remarks) = run(&text);
+            assert_eq!(rows.len(), 5, "{text}");
+            // The reader warns of lines behind the destruction.
+            let expected = format!("{told} containers end before the last dates in them");
+            assert!(remarks.len() * 2 == told && remarks.iter().all(|one| one.starts_with(&expected)), "{remarks:?}");
+            let lives = lives(&text).0;
+            assert_eq!(*known.get_or_insert_with(|| (rows.clone(), lives.clone())), (rows, lives), "{text}");
+        }
+    }
 }
 
 /// Containers as they come out.

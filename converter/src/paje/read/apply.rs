@@ -1,7 +1,5 @@
 //! From the words of a line to a Pajé operation.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 
 use super::fault::{FaultKind, Faults};
@@ -14,9 +12,6 @@ use crate::paje::{
     Color, ContainerId, Extra, ExtraValue, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use crate::time::GlobalNanos;
-
-/// A destruction that is not due: its date, its line, and the container.
-type Ending = (i64, u64, ContainerId);
 
 /// The root's identifier.
 const ROOT: &str = "0";
@@ -58,11 +53,6 @@ pub(super) struct State {
     pub(super) as_pj_dump: bool,
     /// and then, the date of the last line as it has it.
     pub(super) last: i64,
-    /// Containers that were destroyed at a date which no line has reached: StarPU's `lp2paje` writes
-    /// their states after it. By date, then in order of lines.
-    ending: BinaryHeap<Reverse<Ending>>,
-    /// The largest date of one of them so far.
-    latest_ending: i64,
     /// Files that the current line names as parts of the trace.
     pub(super) named: Vec<String>,
     /// Always empty between lines: lends its memory to each.
@@ -88,8 +78,6 @@ impl Default for State {
             as_pj_dump: false,
             // No date is known.
             last: peer::date_of_double(-1.0),
-            ending: BinaryHeap::new(),
-            latest_ending: i64::MIN,
             named: Vec::new(),
             extras: Vec::new(),
         }
@@ -167,64 +155,14 @@ impl State {
     }
 
     fn send(&mut self, sink: &mut dyn Sink, event: &PajeEvent<'_>) -> Understood<io::Result<()>> {
-        if let Some(time) = event.time()
-            && let Err(error) = self.end_containers(time.0, sink)
-        {
-            return Some(Err(error));
-        }
         self.sent += 1;
         Some(sink.event(event))
     }
 
-    /// Sends the destructions that are due.
-    #[inline]
-    pub(super) fn end_containers(&mut self, time: i64, sink: &mut dyn Sink) -> io::Result<()> {
-        if self.ending.peek().is_none_or(|Reverse((due, ..))| *due > time) {
-            return Ok(());
-        }
-        while let Some(Reverse((due, line, container))) = pop_due(&mut self.ending, time) {
-            self.sent += 1;
-            self.containers.destroy(container);
-            sink.at_line(line);
-            sink.event(&PajeEvent::DestroyContainer { time: GlobalNanos(due), container })?;
-        }
-        sink.at_line(self.taken);
-        Ok(())
-    }
-
-    /// Sends the destructions inside a container that is destroyed at an earlier date than they are:
-    /// it lasts as long as they do.
-    fn end_inner(&mut self, outer: ContainerId, time: i64, sink: &mut dyn Sink) -> io::Result<()> {
-        if self.ending.is_empty() || self.latest_ending <= time {
-            return Ok(());
-        }
-        let is_inside = |mut container: ContainerId| {
-            while container != ContainerId::ROOT && container != outer {
-                container = self.containers.parent_of(container);
-            }
-            container == outer
-        };
-        let all = std::mem::take(&mut self.ending).into_sorted_vec().into_iter().rev();
-        let (inner, others): (Vec<_>, Vec<_>) = all.partition(|Reverse((.., container))| is_inside(*container));
-        self.ending = others.into();
-        for Reverse((due, line, container)) in inner {
-            self.sent += 1;
-            self.containers.destroy(container);
-            sink.at_line(line);
-            sink.event(&PajeEvent::DestroyContainer { time: GlobalNanos(due), container })?;
-        }
-        sink.at_line(self.taken);
-        Ok(())
-    }
-
-    /// A line about a container that a line before it destroyed, at a later date.
-    fn note_early_end(&mut self, input: &Input<'_>, container: ContainerId) {
-        let mut enclosing = container;
-        while enclosing != ContainerId::ROOT {
-            if self.ending.iter().any(|Reverse((.., ending))| *ending == enclosing) {
-                return self.faults.count(FaultKind::EarlyEnd, input.line, input.word(Role::Container));
-            }
-            enclosing = self.containers.parent_of(enclosing);
+    /// Warns of a line in a container that an earlier line destroys: other readers leave it out.
+    fn note_late(&mut self, input: &Input<'_>, container: ContainerId) {
+        if !self.as_pj_dump && self.containers.is_destroyed(container) {
+            self.faults.count(FaultKind::EarlyEnd, input.line, input.word(Role::Container));
         }
     }
 
@@ -296,12 +234,6 @@ impl State {
         if !by_id {
             self.faults.count(FaultKind::ByName, input.line, word);
         }
-        if !self.ending.is_empty()
-            && role == Role::Container
-            && self.ending.peek().is_some_and(|next| next.0.0 > self.last)
-        {
-            self.note_early_end(input, container);
-        }
         Some(container)
     }
 
@@ -370,9 +302,6 @@ impl State {
         let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
         let parent = self.find_container(input, Role::Container)?;
         let (id, name) = (input.identifier(), input.word(Role::Name));
-        if let Err(error) = self.end_containers(time.0, sink) {
-            return Some(Err(error));
-        }
         if ty == TypeId::ROOT {
             return self.fault(FaultKind::Root, input, id);
         }
@@ -406,13 +335,6 @@ impl State {
                 _ => self.faults.count(FaultKind::OtherType, input.line, word),
             }
         }
-        if !self.as_pj_dump {
-            let due = self.end_containers(time.0.saturating_sub(1), sink);
-            let due = due.and_then(|()| self.end_inner(container, time.0, sink));
-            self.latest_ending = self.latest_ending.max(time.0);
-            self.ending.push(Reverse((time.0, input.line, container)));
-            return Some(due);
-        }
         self.containers.destroy(container);
         self.send(sink, &PajeEvent::DestroyContainer { time, container })
     }
@@ -421,6 +343,7 @@ impl State {
         let time = self.time(input)?;
         let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Variable)?;
         let container = self.find_container(input, Role::Container)?;
+        self.note_late(input, container);
         let word = input.word(Role::Value);
         let value = number::float(word);
         match value {
@@ -436,6 +359,7 @@ impl State {
         let time = self.time(input)?;
         let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::State)?;
         let container = self.find_container(input, Role::Container)?;
+        self.note_late(input, container);
         let event = if input.definition.kind == Kind::PopState {
             PajeEvent::PopState { time, container, ty }
         } else {
@@ -466,6 +390,7 @@ impl State {
         };
         let ty = self.find_type(input, Role::Type, fits)?;
         let container = self.find_container(input, Role::Container)?;
+        self.note_late(input, container);
         let other = match kind {
             Kind::StartLink => self.find_container(input, Role::StartContainer)?,
             Kind::EndLink => self.find_container(input, Role::EndContainer)?,
@@ -523,10 +448,6 @@ impl State {
         }
         extras
     }
-}
-
-fn pop_due(ending: &mut BinaryHeap<Reverse<Ending>>, time: i64) -> Option<Reverse<Ending>> {
-    ending.peek().is_some_and(|Reverse((due, ..))| *due <= time).then(|| ending.pop()).flatten()
 }
 
 fn has_values(kind: TypeKind) -> bool {

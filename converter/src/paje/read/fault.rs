@@ -140,8 +140,8 @@ faults! {
     RootEnd: "line that destroys the root container `0`, which ends with the trace", "leave the root to the reader";
     /// Dates that go back.
     Disorder: "line dated before an earlier one", "sort lines by date: the format asks for it, and few readers do it";
-    /// Destroyed in the file before its states.
-    EarlyEnd: "line about a container that an earlier line destroys at a later date; it is drawn", "write lines in order of date: `pj_dump` leaves this out";
+    /// Behind the destruction of its container, in the file.
+    EarlyEnd: "line in a container that an earlier line destroys; it is drawn", "write it before the destruction: `pj_dump` leaves it out";
     /// More than 19 fields.
     ManyFields: "definition with more than 19 fields", "define fewer: `pj_dump` and Paje.app read no more";
     /// `float`.

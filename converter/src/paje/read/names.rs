@@ -166,7 +166,6 @@ impl Types {
 #[derive(Clone, Copy, Debug)]
 struct Container {
     ty: TypeId,
-    parent: ContainerId,
     /// It was destroyed, or a container around it.
     dead: bool,
     /// It was created in one that had ended: nobody takes it, nor what names it.
@@ -177,9 +176,9 @@ struct Container {
 }
 
 impl Container {
-    const fn new(ty: TypeId, parent: ContainerId) -> Self {
+    const fn new(ty: TypeId) -> Self {
         let none = ContainerId::ROOT;
-        Self { ty, parent, dead: false, stillborn: false, last_child: none, previous: none }
+        Self { ty, dead: false, stillborn: false, last_child: none, previous: none }
     }
 }
 
@@ -192,7 +191,7 @@ pub(super) struct Containers {
 
 impl Default for Containers {
     fn default() -> Self {
-        let root = Container::new(TypeId::ROOT, ContainerId::ROOT);
+        let root = Container::new(TypeId::ROOT);
         Self { containers: vec![root], index: Index::default() }
     }
 }
@@ -223,7 +222,7 @@ impl Containers {
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
         let stillborn = !self.is_alive(parent);
         let previous = std::mem::replace(&mut self.containers[parent.index()].last_child, container);
-        self.containers.push(Container { dead: stillborn, stillborn, previous, ..Container::new(ty, parent) });
+        self.containers.push(Container { dead: stillborn, stillborn, previous, ..Container::new(ty) });
         let containers = &self.containers;
         self.index.add(id, name, container, |earlier| containers[earlier.index()].dead);
         Some((container, known.is_some()))
@@ -234,12 +233,14 @@ impl Containers {
         self.containers[container.index()].stillborn
     }
 
-    pub(super) fn type_of(&self, container: ContainerId) -> TypeId {
-        self.containers[container.index()].ty
+    /// Whether it was destroyed, or a container around it, and not created after that.
+    pub(super) fn is_destroyed(&self, container: ContainerId) -> bool {
+        let container = &self.containers[container.index()];
+        container.dead && !container.stillborn
     }
 
-    pub(super) fn parent_of(&self, container: ContainerId) -> ContainerId {
-        self.containers[container.index()].parent
+    pub(super) fn type_of(&self, container: ContainerId) -> TypeId {
+        self.containers[container.index()].ty
     }
 
     /// Ends a container and all containers inside it.
@@ -304,7 +305,7 @@ impl Names<'_> {
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
         let dead = containers[parent.index()].dead;
-        containers.push(Container { previous, dead, ..Container::new(ty, parent) });
+        containers.push(Container { previous, dead, ..Container::new(ty) });
         let lower = name.to_lowercase();
         for name in [Some(name), Some(lower.as_str()).filter(|lower| *lower != name)].into_iter().flatten() {
             index.name(name, container, |earlier| containers[earlier.index()].dead);

@@ -405,12 +405,14 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
     let header = |name: &str, id: &str, time: &str| {
         format!("%EventDef {name} {id}\n% Time {time}\n% Type string\n% Container string\n%EndEventDef\n")
     };
-    let cases: [(&str, Option<FaultKind>, u64); 35] = [
+    let cases: [(&str, Option<FaultKind>, u64); 37] = [
         ("5 1 S \"thread 1\" R\n", Some(FaultKind::ByName), 1),
         ("5 1 \"Thread State\" c1 R\n", Some(FaultKind::ByName), 1),
         ("1 S2 Thread \"By name\"\n", Some(FaultKind::ByName), 1),
         ("3 1 c2 T / \"thread 2\"\n", Some(FaultKind::ByName), 1),
-        ("4 1 c1 Thread\n4 1 \"thread 1\" T\n", Some(FaultKind::ByName), 2),
+        ("3 1 c2 T 0 \"thread 2\"\n4 1 c2 Thread\n4 1 \"thread 2\" T\n", Some(FaultKind::ByName), 2),
+        ("4 1 c1 T\n", Some(FaultKind::EarlyEnd), 1),
+        ("4 1 c1 T\n5 1 S c1 R\n", Some(FaultKind::EarlyEnd), 2),
         ("2 x \"Thread State\" X \"0 0 0\"\n", Some(FaultKind::ByName), 1),
         ("5 1 S c1 Running\n", None, 0),
         ("3 1 0 T c1 zero\n", Some(FaultKind::ZeroTaken), 1),
