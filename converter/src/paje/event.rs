@@ -322,6 +322,12 @@ pub trait Sink {
         Ok(())
     }
 
+    /// How many texts it took that its format cannot have as they are: other letters stand for some of theirs, or some are
+    /// missing.
+    fn changed_texts(&self) -> u64 {
+        0
+    }
+
     /// Whether all that it took can be taken back, by [`Self::begin_anew`]. Then it may be sent values that are defined in the middle of the stream,
     /// and halves of links that have no other, which [`Self::drop_halves`] drops before the end.
     fn can_begin_anew(&self) -> bool {

@@ -380,7 +380,18 @@ impl Taker {
             faults.count(FaultKind::Nul, number, text.trim_ascii_end());
         }
         let head = text.trim_ascii_start().strip_prefix('%');
-        let Loose { quote, percent, hash, blank, dialect } = Loose::find(head.unwrap_or(text));
+        let mut loose = Loose::find(head.unwrap_or(text), false);
+        if loose.dialect && head.is_none() && !self.state.as_pj_dump && line.bytes.contains(&b'\\') {
+            // How many words there should be tells whether a backslash is an escape.
+            words.split(text);
+            let id = words.get(text, 0).unwrap_or("");
+            let of_root = || root.map_or(Err(()), |root| root.definition(id));
+            if let Ok(Some(definition)) = header.definition(id).or_else(|()| of_root()) {
+                words.split_expecting(text, definition.words);
+                loose = Loose::find(text, words.has_escapes());
+            }
+        }
+        let Loose { quote, percent, hash, blank, dialect } = loose;
         let kinds = [
             (quote, FaultKind::LooseQuote),
             (percent, FaultKind::Percent),

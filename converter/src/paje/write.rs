@@ -8,6 +8,8 @@ mod bare;
 mod dates;
 mod head;
 mod layout;
+#[cfg(test)]
+mod tests;
 
 use std::io::{self, Write};
 
@@ -74,6 +76,8 @@ pub struct Writer<W: Write, D: Dates = Exact> {
     begun: bool,
     last: GlobalNanos,
     backward: u64,
+    /// Texts that were not written as they are.
+    changed: u64,
 }
 
 impl<W: Write> Writer<W> {
@@ -95,6 +99,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
             begun: false,
             last: GlobalNanos(0),
             backward: 0,
+            changed: 0,
         }
     }
 
@@ -204,7 +209,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
     /// A text in quotes.
     fn name(&mut self, name: &str, limit: usize) {
         self.line.push(b'"');
-        plain_text(name, limit, &mut self.line);
+        self.changed += u64::from(plain_text(name, limit, &mut self.line));
         self.line.push(b'"');
     }
 
@@ -316,18 +321,22 @@ pub fn text_of_name(name: &str, out: &mut Vec<u8>) {
     plain_text(name, MAX_NAME_BYTES, out);
 }
 
-fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) {
-    let start = out.len();
+/// Writes a text without what has no place in a Pajé file. Returns whether other letters stand for some of its own, or some
+/// are missing.
+fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
+    let (start, mut changed) = (out.len(), false);
     for character in text.chars() {
         let mut bytes = [0; 4];
-        let character = match character {
+        let written = match character {
             '"' => '\'',
             ',' => ';',
             character if character.is_control() => ' ',
             character => character,
         };
-        let bytes = character.encode_utf8(&mut bytes).as_bytes();
+        changed |= written != character;
+        let bytes = written.encode_utf8(&mut bytes).as_bytes();
         if out.len() - start + bytes.len() > limit {
+            changed = true;
             break;
         }
         out.extend_from_slice(bytes);
@@ -336,9 +345,14 @@ fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) {
     if out.len() == start {
         out.push(b' ');
     }
+    changed
 }
 
 impl<W: Write, D: Dates> Sink for Writer<W, D> {
+    fn changed_texts(&self) -> u64 {
+        self.changed
+    }
+
     fn name_key(&mut self, key: super::KeyId, text: &str) -> io::Result<()> {
         self.keys.entry(key.0).or_insert_with(|| (text.into(), false));
         Ok(())
@@ -521,9 +535,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
             }
         });
         if let Some(named) = named {
-            self.line.push(b'"');
-            plain_text(&named, MAX_NAME_BYTES, &mut self.line);
-            self.line.push(b'"');
+            self.name(&named, MAX_NAME_BYTES);
         }
         self.extras(operation, extra, source);
     }

@@ -199,6 +199,22 @@ fn states_after_the_destruction_in_the_file_are_drawn() {
 }
 
 #[test]
+fn texts_that_paje_cannot_have_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{}1 T 0 Thread\n3 S T State\n6 r S 'a \"b\"' \"1 0 0\"\n7 0 c T 0 \"dir\\\"\n10 1 S c r\n",
+        header()
+    );
+    fs::write(dir.path().join("x.paje"), text).unwrap();
+    let (code, _, errors) = run(dir.path(), &["convert", "x.paje", "-o", "y.paje"], b"");
+    assert!(code == Some(0) && errors.starts_with("tumit: 1 text was changed"), "{errors}");
+    let (code, out, errors) = run(dir.path(), &["check", "--strict", "y.paje"], b"");
+    assert_eq!(code, Some(0), "{out}{errors}");
+    let (code, _, errors) = run(dir.path(), &["convert", "y.paje", "-o", "z.paje"], b"");
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_schedule_of_starpu_is_drawn_whole() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("x.paje"), corpus("starpu-schedule.trace")).unwrap();

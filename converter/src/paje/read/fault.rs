@@ -60,7 +60,7 @@ faults! {
     /// More words than fields.
     TooMany: "line with more values than its definition has fields; the rest is left out", "put quotes around values with blanks";
     /// A quote without its partner.
-    Quote: "quoted text that is not closed, taken to the end of the line", "close it, and leave quotes out of texts: Pajé has no escape for them";
+    Quote: "quoted text that is not closed, taken to the end of the line", "close it, and leave quotes out of texts: the format has no escape, and only some readers take `\\\"`";
     /// More than a mebibyte in one line.
     LongLine: "line longer than 1 MiB, cut there", "write one event a line";
     /// Text that is not UTF-8.

@@ -211,6 +211,8 @@ pub(super) struct Words {
     pub(super) unclosed: bool,
     /// One is empty.
     pub(super) empty: bool,
+    /// One in apostrophes has an apostrophe behind a backslash.
+    escaped_single: bool,
 }
 
 impl Words {
@@ -228,7 +230,8 @@ impl Words {
         let all = all.map(|(single, escapes)| Quoting { single, escapes });
         for quoting in all {
             self.split_by(line, quoting);
-            if self.len() == expected && !self.unclosed && !self.has_stray_quote(line) {
+            let is_escape_missed = self.escaped_single && !quoting.escapes;
+            if self.len() == expected && !self.unclosed && !is_escape_missed && !self.has_stray_quote(line) {
                 return;
             }
         }
@@ -248,6 +251,11 @@ impl Words {
         (single, self.quoting.escapes && !self.unescaped.is_empty())
     }
 
+    /// Whether the last split took a backslash before a quote for an escape.
+    pub(super) const fn has_escapes(&self) -> bool {
+        self.quoting.escapes
+    }
+
     /// Whether a bare word has a double quote in it, which a quoted text seems to be torn at.
     fn has_stray_quote(&self, line: &str) -> bool {
         let is_bare = |from: usize| from == 0 || is_blank(line.as_bytes()[from - 1]);
@@ -262,6 +270,7 @@ impl Words {
         self.quoting = quoting;
         self.unclosed = false;
         self.empty = false;
+        self.escaped_single = false;
         let bytes = line.as_bytes();
         let mut at = 0;
         loop {
@@ -280,9 +289,10 @@ impl Words {
                     self.add_quoted(line, from, to);
                     at = if closing.is_some() { to + 1 } else { bytes.len() };
                 }
-                Some(b'\'') if quoting.single && closing_single(&bytes[at + 1..]).is_some() => {
+                Some(b'\'') if quoting.single && closing_single(&bytes[at + 1..], quoting.escapes).is_some() => {
                     let from = at + 1;
-                    let length = closing_single(&bytes[from..]).unwrap_or(0);
+                    let length = closing_single(&bytes[from..], quoting.escapes).unwrap_or(0);
+                    self.escaped_single |= bytes[from..from + length].windows(2).any(|two| two == b"\\'");
                     self.empty |= length == 0;
                     self.add_quoted(line, from, from + length);
                     at = from + length + 1;
@@ -352,9 +362,10 @@ fn closing(rest: &[u8], escapes: bool) -> Option<usize> {
 }
 
 /// Where the apostrophe is that closes a text in apostrophes: behind it, the word ends.
-fn closing_single(rest: &[u8]) -> Option<usize> {
+fn closing_single(rest: &[u8], escapes: bool) -> Option<usize> {
     let ends = |at: usize| rest.get(at + 1).is_none_or(|&byte| is_blank(byte) || byte == b'#');
-    memchr::memchr_iter(b'\'', rest).find(|&at| ends(at))
+    let is_escaped = |at: usize| escapes && at > 0 && rest[at - 1] == b'\\';
+    memchr::memchr_iter(b'\'', rest).find(|&at| ends(at) && !is_escaped(at))
 }
 
 /// Signs outside of quoted text that readers take for different things.
@@ -373,8 +384,8 @@ pub(super) struct Loose {
 }
 
 impl Loose {
-    /// Looks for such signs.
-    pub(super) fn find(line: &str) -> Self {
+    /// Looks for such signs, where a backslash before a quote is an escape or not.
+    pub(super) fn find(line: &str, escapes: bool) -> Self {
         let bytes = line.as_bytes();
         let mut found = Self { blank: memchr::memchr2(b'\x0b', b'\x0c', bytes).is_some(), ..Self::default() };
         if memchr::memchr3(b'\'', b'"', b'%', bytes).is_none() && memchr::memchr(b'#', bytes).is_none() {
@@ -385,12 +396,14 @@ impl Loose {
         while let Some(&first) = bytes.get(at) {
             let rest = &bytes[at + 1..];
             match first {
-                b'\'' if closing_single(rest).is_some() => at += closing_single(rest).unwrap_or(0) + 2,
+                b'\'' if closing_single(rest, escapes).is_some() => {
+                    at += closing_single(rest, escapes).unwrap_or(0) + 2;
+                }
                 b'#' => {
                     found.quote |= has_single_quote(rest);
                     return found;
                 }
-                b'"' => match closing(rest, found.dialect && closing(rest, true).is_some()) {
+                b'"' => match closing(rest, escapes) {
                     Some(length) => at += length + 2,
                     // Told as such.
                     None => return found,
@@ -494,7 +507,7 @@ mod tests {
 
     #[test]
     fn apostrophes_and_escapes_are_quotes_where_the_number_of_words_fits() {
-        let cases: [(&str, &[&str]); 13] = [
+        let cases: [(&str, &[&str]); 16] = [
             ("3 S T 'Thread State'", &["3", "S", "T", "Thread State"]),
             ("6 r 'Running it' '0.0 0.8 0.0'\r", &["6", "r", "Running it", "0.0 0.8 0.0"]),
             ("6 it's don't", &["6", "it's", "don't"]),
@@ -507,7 +520,10 @@ mod tests {
             (r#"6 "\"" x"#, &["6", "\"", "x"]),
             (r#"6 "C:\dir\" x"#, &["6", r"C:\dir\", "x"]),
             (r#"6 "C:\dir" "x""#, &["6", r"C:\dir", "x"]),
-            (r"6 'it\'s' x", &["6", r"it\'s", "x"]),
+            (r"6 'it\'s' x", &["6", "it's", "x"]),
+            (r"6 'the men\' s' x", &["6", "the men' s", "x"]),
+            (r"6 'C:\dir\' 'x'", &["6", r"C:\dir\", "x"]),
+            (r#"6 "C:\dir\" "x y\""#, &["6", r"C:\dir\", r"x y\"]),
         ];
         let mut words = Words::default();
         for (line, expected) in cases {
@@ -525,7 +541,7 @@ mod tests {
             for at in 0..words.len() {
                 prop_assert!(words.get(&line, at).is_some());
             }
-            let _ = (words.dialect(&line), super::Loose::find(&line));
+            let _ = (words.dialect(&line), super::Loose::find(&line, words.has_escapes()));
         }
     }
 }

@@ -28,6 +28,10 @@ impl<S: Sink> Sink for Bare<S> {
         self.0.event(&event)
     }
 
+    fn changed_texts(&self) -> u64 {
+        self.0.changed_texts()
+    }
+
     fn at_line(&mut self, line: u64) {
         self.0.at_line(line);
     }

@@ -199,13 +199,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let file = OutputFile::create(&args.out)?;
         let made = write(&recorded, &options, style, &mut &file);
         match made {
-            Ok(report) => file.finish().map(|()| Ok(report))?,
+            Ok(made) => file.finish().map(|()| Ok(made))?,
             Err(error) => Err(error),
         }
     };
     drop(bar);
-    let report = match made {
-        Ok(report) => report,
+    let (report, changed) = match made {
+        Ok(made) => made,
         Err(error) if is_mistake(&error) => {
             term::error(&error.into());
             return Ok(Status::InputHasMistakes);
@@ -215,6 +215,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for line in report.lines() {
         term::note(&format!("tumit: {line}"));
     }
+    note_changed_texts(changed);
     Ok(if report.is_clean() { Status::Done } else { Status::InputHasMistakes })
 }
 
@@ -238,14 +239,28 @@ fn named(error: ConvertError, out: &Path) -> anyhow::Error {
     }
 }
 
-fn write(run: &Run, options: &Options, style: Style, out: &mut dyn Write) -> Result<Report, ConvertError> {
+/// Warns of texts that Pajé cannot have as they are.
+fn note_changed_texts(count: u64) {
+    if count > 0 {
+        let texts = if count == 1 { "text was" } else { "texts were" };
+        term::note(&format!(
+            "tumit: {count} {texts} changed, as readers of Pajé know no escape: `\"` is written as `'`, `,` as `;`, a control \
+             character as a blank, and long texts are cut"
+        ));
+    }
+}
+
+/// Writes a run; with the report, how many texts were changed.
+fn write(run: &Run, options: &Options, style: Style, out: &mut dyn Write) -> Result<(Report, u64), ConvertError> {
     if options.output.is_some() {
         let mut buffered = std::io::BufWriter::with_capacity(1 << 16, out);
         let report = convert_to_text(run, options, &mut buffered)?;
         buffered.flush()?;
-        return Ok(report);
+        return Ok((report, 0));
     }
-    convert(run, options, &mut *in_style(out, style))
+    let mut sink = in_style(out, style);
+    let report = convert(run, options, &mut *sink)?;
+    Ok((report, sink.changed_texts()))
 }
 
 /// What to write, as asked for or as the ending of the file says.

@@ -1,12 +1,14 @@
 //! Converts Pajé text to Pajé text, and any filtered trace to Pajé text.
 
+use std::io::{self, Write};
+
 use converter::paje::write::in_style;
 use converter::pipeline::Options;
 use viewer::filter::Chain;
 use viewer::replay::replay;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
-use super::{Args, is_mistake};
+use super::{Args, is_mistake, note_changed_texts};
 use crate::cmd::Status;
 use crate::cmd::check::is_paje;
 use crate::output_file::OutputFile;
@@ -47,16 +49,22 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Res
     };
     let summary = source.summary();
     let source = args.filters.apply(chain, source)?;
-    if args.out.as_os_str() == "-" {
-        let mut out = term::stdout();
-        replay(source.as_ref(), &mut *in_style(&mut out, style.of_text()))?;
+    let write = |out: &mut dyn Write| -> io::Result<u64> {
+        let mut sink = in_style(out, style.of_text());
+        replay(source.as_ref(), &mut *sink)?;
+        Ok(sink.changed_texts())
+    };
+    let changed = if args.out.as_os_str() == "-" {
+        write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
-        replay(source.as_ref(), &mut *in_style(&mut &file, style.of_text()))?;
+        let changed = write(&mut &file)?;
         file.finish()?;
-    }
+        changed
+    };
     for remark in &summary.remarks {
         term::note(&format!("tumit: {remark}"));
     }
+    note_changed_texts(changed);
     Ok(if summary.intact { Status::Done } else { Status::InputHasMistakes })
 }
