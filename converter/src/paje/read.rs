@@ -352,8 +352,7 @@ impl Taker {
         let text = std::str::from_utf8(line.bytes).ok()?;
         self.words.split(text);
         let id = self.words.get(text, 0)?;
-        let of_root = || root.map_or(Err(()), |root| root.definition(id));
-        let definition = header.definition(id).or_else(|()| of_root()).ok()??;
+        let definition = header.definition_or(root, id).ok()??;
         let word = self.words.get(text, definition.word(Role::Time)?)?;
         number::nanos(word, self.state.missing_decimals).map(|date| date.value)
     }
@@ -385,22 +384,12 @@ impl Taker {
             // How many words there should be tells whether a backslash is an escape.
             words.split(text);
             let id = words.get(text, 0).unwrap_or("");
-            let of_root = || root.map_or(Err(()), |root| root.definition(id));
-            if let Ok(Some(definition)) = header.definition(id).or_else(|()| of_root()) {
+            if let Ok(Some(definition)) = header.definition_or(root, id) {
                 words.split_expecting(text, definition.words);
                 loose = Loose::find(text, words.has_escapes());
             }
         }
-        let Loose { quote, percent, hash, blank, dialect } = loose;
-        let kinds = [
-            (quote, FaultKind::LooseQuote),
-            (percent, FaultKind::Percent),
-            (hash, FaultKind::LooseHash),
-            (blank, FaultKind::OddBlank),
-        ];
-        for (_, kind) in kinds.into_iter().filter(|(is_there, _)| *is_there) {
-            faults.count(kind, number, text.trim_ascii_end());
-        }
+        loose.count(text, number, faults);
         if let Some(rest) = head {
             words.split(rest);
             let list: Vec<&str> = (0..words.len()).filter_map(|at| words.get(rest, at)).collect();
@@ -425,8 +414,7 @@ impl Taker {
         {
             definition.announce(sink)?;
         }
-        let of_root = || root.map_or(Err(()), |root| root.definition(id));
-        let definition = match header.definition(id).or_else(|()| of_root()) {
+        let definition = match header.definition_or(root, id) {
             Ok(Some(definition)) => definition,
             Ok(None) => return Ok(()),
             Err(()) => {
@@ -434,7 +422,7 @@ impl Taker {
                 return Ok(());
             }
         };
-        if dialect && !self.state.as_pj_dump {
+        if loose.dialect && !self.state.as_pj_dump {
             split_by_dialect(words, text, definition.words, faults, number);
         }
         if words.empty {

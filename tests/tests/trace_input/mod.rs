@@ -201,10 +201,8 @@ fn states_after_the_destruction_in_the_file_are_drawn() {
 #[test]
 fn texts_that_paje_cannot_have_are_counted() {
     let dir = tempfile::tempdir().unwrap();
-    let text = format!(
-        "{}1 T 0 Thread\n3 S T State\n6 r S 'a \"b\"' \"1 0 0\"\n7 0 c T 0 \"dir\\\"\n10 1 S c r\n",
-        header()
-    );
+    let text =
+        format!("{}1 T 0 Thread\n3 S T State\n6 r S 'a \"b\"' \"1 0 0\"\n7 0 c T 0 \"dir\\\"\n10 1 S c r\n", header());
     fs::write(dir.path().join("x.paje"), text).unwrap();
     let (code, _, errors) = run(dir.path(), &["convert", "x.paje", "-o", "y.paje"], b"");
     assert!(code == Some(0) && errors.starts_with("tumit: 1 text was changed"), "{errors}");

@@ -327,6 +327,11 @@ impl Header {
         self.open.is_some() || !self.meanings.is_empty()
     }
 
+    /// The definition of an id, else that of the root of a split trace. `Err` if neither has one.
+    pub(super) fn definition_or<'a>(&'a self, root: Option<&'a Self>, id: &str) -> Result<Option<&'a Definition>, ()> {
+        self.definition(id).or_else(|()| root.map_or(Err(()), |root| root.definition(id)))
+    }
+
     /// The definition of an id. `Err` when there is none at all.
     pub(super) fn definition(&self, id: &str) -> Result<Option<&Definition>, ()> {
         let at = match small_id(id) {

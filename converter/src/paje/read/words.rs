@@ -3,6 +3,8 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+use super::fault::{FaultKind, Faults};
+
 /// Bytes of a line that are kept.
 const MAX_LINE: usize = 1 << 20;
 /// Bytes that are read at once, while lines are shorter.
@@ -384,6 +386,19 @@ pub(super) struct Loose {
 }
 
 impl Loose {
+    /// Counts the signs of a line, except those of dialects.
+    pub(super) fn count(self, text: &str, line: u64, faults: &mut Faults) {
+        let kinds = [
+            (self.quote, FaultKind::LooseQuote),
+            (self.percent, FaultKind::Percent),
+            (self.hash, FaultKind::LooseHash),
+            (self.blank, FaultKind::OddBlank),
+        ];
+        for (_, kind) in kinds.into_iter().filter(|(is_there, _)| *is_there) {
+            faults.count(kind, line, text.trim_ascii_end());
+        }
+    }
+
     /// Looks for such signs, where a backslash before a quote is an escape or not.
     pub(super) fn find(line: &str, escapes: bool) -> Self {
         let bytes = line.as_bytes();

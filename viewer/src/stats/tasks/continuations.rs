@@ -3,7 +3,9 @@
 //! A trace may have many types of both: the states of each type are looked up once, at the endpoints of all links that are
 //! looked at.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use crate::filter::walk;
 use crate::query::{
@@ -82,7 +84,7 @@ fn touching(
     model: &Model,
     samples: &[(TypeId, Vec<Link>)],
 ) -> Result<FxHashMap<Point, Touching>, QueryError> {
-    let mut times: FxHashMap<ContainerId, FxHashSet<i64>> = FxHashMap::default();
+    let mut times: BTreeMap<ContainerId, BTreeSet<i64>> = BTreeMap::new();
     for link in samples.iter().flat_map(|(_, links)| links) {
         times.entry(link.start).or_default().insert(link.start_time.0);
         times.entry(link.end).or_default().insert(link.end_time.0);
@@ -102,7 +104,7 @@ fn touching(
 fn touching_in(
     source: &dyn TimelineSource,
     lane: Lane,
-    times: &FxHashSet<i64>,
+    times: &BTreeSet<i64>,
     found: &mut FxHashMap<Point, Touching>,
 ) -> Result<(), QueryError> {
     let mut add = |state: &State| {
@@ -120,7 +122,7 @@ fn touching_in(
     let extent = whole(source);
     if source.states(lane, extent, 0)?.total <= times.len() as u64 {
         return walk::states(source, lane, extent, |state| {
-            add(&state);
+            add(state);
             Ok(())
         });
     }
