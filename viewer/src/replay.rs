@@ -61,39 +61,67 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
         sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, look })?;
     }
     let containers = source.containers();
+    let created = in_order_of_creation(&containers);
     let mut replay = Replay { source, ops: Vec::new(), links: Vec::new() };
     let cannot = |error: QueryError| io::Error::other(error);
-    for at in in_order_of_creation(&containers) {
+    for &at in &created {
         replay.container(at, &containers[at]);
     }
-    for container in containers.iter() {
-        for ty in types_in(source, &model, container.id) {
-            replay.entities(container.id, ty.id, ty.kind).map_err(cannot)?;
+    // At one timestamp, entities come in the order of the containers' new numbers: so does a reader of the result send them.
+    let ordered = depth_first(&containers, &created);
+    for &at in &ordered {
+        let container = containers[at].id;
+        for ty in types_in(source, &model, container) {
+            replay.entities(container, ty.id, ty.kind).map_err(cannot)?;
         }
     }
     for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
         replay.links_of(ty.id).map_err(cannot)?;
     }
     // Children are destroyed before their parents.
-    for container in containers.iter().rev().filter(|container| container.id != ContainerId::ROOT) {
+    for container in ordered.iter().rev().map(|&at| &containers[at]).filter(|one| one.id != ContainerId::ROOT) {
         replay.add(container.life.to.0, 2, What::Destroy(container.id));
     }
     replay.send(&containers, sink)?;
     sink.finish(source.extent().to)
 }
 
-/// Positions of containers by number, each after its parent. The number of a group is larger than
-/// those of its members.
+/// Positions of containers by creation, each after its parent. The number of a group is larger than those of its members.
 fn in_order_of_creation(containers: &[ContainerInfo]) -> Vec<usize> {
     let mut keys: HashMap<ContainerId, ContainerId> = HashMap::new();
     let mut order = Vec::with_capacity(containers.len());
     for (at, container) in containers.iter().enumerate() {
         let key = keys.get(&container.parent).map_or(container.id, |parent| container.id.max(*parent));
         keys.insert(container.id, key);
-        order.push((key, container.depth, at));
+        order.push((written(container.life.from.0), key, container.depth, at));
     }
     order.sort_unstable();
     order.into_iter().map(|(.., at)| at).collect()
+}
+
+/// Positions of containers depth first, siblings in the order of their creation.
+fn depth_first(containers: &[ContainerInfo], created: &[usize]) -> Vec<usize> {
+    let mut children: HashMap<ContainerId, Vec<usize>> = HashMap::new();
+    let mut waiting = Vec::new();
+    for &at in created.iter().rev() {
+        let container = &containers[at];
+        if container.id == container.parent {
+            waiting.push(at);
+        } else {
+            children.entry(container.parent).or_default().push(at);
+        }
+    }
+    let mut order = Vec::with_capacity(containers.len());
+    while let Some(at) = waiting.pop() {
+        order.push(at);
+        waiting.extend(children.remove(&containers[at].id).unwrap_or_default());
+    }
+    order
+}
+
+/// A time as Pajé text has it, which has none before 0.
+fn written(time: i64) -> i64 {
+    time.max(0)
 }
 
 struct Replay<'a> {
@@ -104,7 +132,7 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     fn add(&mut self, time: i64, rank: u8, what: What) {
-        self.ops.push(Op { time, rank, what });
+        self.ops.push(Op { time: written(time), rank, what });
     }
 
     fn container(&mut self, at: usize, container: &ContainerInfo) {
@@ -123,8 +151,11 @@ impl Replay<'_> {
                 self.states(container, ty, states);
             }
             TypeKind::Variable => {
-                for sample in self.source.samples(container, ty, EVER, usize::MAX)?.items {
-                    self.add(sample.life.from.0, 1, What::Set(container, ty, sample.value));
+                let samples = self.source.samples(container, ty, EVER, usize::MAX)?.items;
+                // Of those at one timestamp, readers keep the last.
+                for together in samples.chunk_by(|one, next| written(one.life.from.0) == written(next.life.from.0)) {
+                    let last = together.last().into_iter();
+                    last.for_each(|it| self.add(it.life.from.0, 1, What::Set(container, ty, it.value)));
                 }
             }
             TypeKind::Event => {
@@ -139,6 +170,10 @@ impl Replay<'_> {
 
     /// Pushes and pops of the states of one type in a container, outer states first.
     fn states(&mut self, container: ContainerId, ty: TypeId, mut states: Vec<State>) {
+        for state in &mut states {
+            let Interval { from, to } = state.life;
+            state.life = Interval { from: GlobalNanos(written(from.0)), to: GlobalNanos(written(to.0)) };
+        }
         states.sort_by_key(|state| (state.life.from, state.depth, state.life.to));
         let mut open: Vec<i64> = Vec::new();
         let mut states = VecDeque::from(states);
