@@ -17,6 +17,7 @@
 #include "reader/tables.h"
 #include "reader/streams.h"
 #include "reader/parts.h"
+#include "reader/threads.h"
 #include "reader/process.h"
 #include "reader/run.h"
 #include "reader/read.h"

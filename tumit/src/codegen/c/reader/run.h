@@ -92,11 +92,12 @@ TUMIT1R_FN void tumit1r_measure(struct tumit1r_run *run) {
     for (i = 0; i < run->count; i++) {
         struct tumit1r_process *p = run->processes[i];
         p->run = run;
+        tumit1r_name_threads(p);
         p->hz = tumit1r_rate(run, p);
         run->ranked = run->ranked && p->has_rank;
         for (k = 0; k < p->streams_count; k++) {
             const struct tumit1r_stream *stream = &p->streams[k];
-            width = stream->named ? tumit1r_characters(stream->name) : 0;
+            width = tumit1r_characters(stream->name);
             run->thread_width = width > run->thread_width ? width : run->thread_width;
             if (stream->blocks_count > 0) {
                 int64_t date = tumit1r_date(p, stream->blocks[0].first_ticks);

@@ -9,7 +9,7 @@ use super::super::format::constants;
 const RUNTIME: &str = include_str!("../reader.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 17] = [
+const PARTS: [(&str, &str); 18] = [
     ("platform", include_str!("platform.h")),
     ("bytes", include_str!("bytes.h")),
     ("columns", include_str!("columns.h")),
@@ -20,6 +20,7 @@ const PARTS: [(&str, &str); 17] = [
     ("tables", include_str!("tables.h")),
     ("streams", include_str!("streams.h")),
     ("parts", include_str!("parts.h")),
+    ("threads", include_str!("threads.h")),
     ("process", include_str!("process.h")),
     ("run", include_str!("run.h")),
     ("read", include_str!("read.h")),

@@ -114,6 +114,8 @@ TUMIT1R_FN void tumit1r_take_stream(struct tumit1r_stream *stream, const unsigne
             stream->own_label = tumit1r_copy_text(value, bytes);
         } else if (tag == TUMIT1R_TAG_SIGNAL_STREAM) {
             stream->signal = tumit1r_tag_number(value, bytes) == 1;
+        } else if (tag == TUMIT1R_TAG_OVERWRITTEN) {
+            stream->overwrites = tumit1r_tag_number(value, bytes) == 1;
         }
     }
     if (stream->owned) {
@@ -162,4 +164,5 @@ TUMIT1R_FN void tumit1r_free_stream(struct tumit1r_stream *stream) {
     free(stream->tags);
     free(stream->own_label);
     free(stream->own_name);
+    free(stream->numbered_name);
 }

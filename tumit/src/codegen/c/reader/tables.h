@@ -17,7 +17,7 @@ struct tumit1r_stream {
     const struct tumit1r_process *process;
     uint32_t number;
     uint64_t tid;
-    const char *name; /* of the thread; `thread TID` when it has none */
+    const char *name; /* of the thread, as `tumit dump` prints it; unique in the process */
     const char *label; /* what the program says that the thread's streams are; empty when it says nothing */
     bool has_tid, named, signal;
     uint64_t dropped; /* records that the recorder dropped */
@@ -29,6 +29,11 @@ struct tumit1r_stream {
     unsigned char *tags;
     size_t tags_bytes, tags_room;
     char *own_name, *own_label;
+    bool overwrites;     /* a ring of records for `TUMIT_POLICY=overwrite` */
+    size_t thread;       /* the place of its thread's first stream in the process */
+    bool reused;         /* an earlier thread had the same thread id */
+    size_t worker;       /* N of the name `worker N`; 0 if it has another name */
+    char *numbered_name; /* if other threads of the process have the same name */
 };
 struct tumit1r_process {
     char *path;
