@@ -53,41 +53,9 @@ fn requests_take_from_their_first_poll_to_their_last() {
     assert_eq!(csv.lines().filter(|line| line.starts_with("task,")).count(), 1, "{csv}");
 }
 
-/// Two threads; `job` is a task of three parts, then one of a single part; messages are no continuations.
-const TEXT: &str = "\
-%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef
-%EventDef PajeDefineStateType 1\n% Alias string\n% Type string\n% Name string\n%EndEventDef
-%EventDef PajeDefineLinkType 2\n% Alias string\n% Type string\n% StartContainerType string\n% EndContainerType string\n% Name string\n%EndEventDef
-%EventDef PajeCreateContainer 3\n% Time date\n% Alias string\n% Type string\n% Container string\n% Name string\n%EndEventDef
-%EventDef PajePushState 4\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef
-%EventDef PajePopState 5\n% Time date\n% Type string\n% Container string\n%EndEventDef
-%EventDef PajeStartLink 6\n% Time date\n% Type string\n% Container string\n% StartContainer string\n% Value string\n% Key string\n%EndEventDef
-%EventDef PajeEndLink 7\n% Time date\n% Type string\n% Container string\n% EndContainer string\n% Value string\n% Key string\n%EndEventDef
-0 P 0 Process
-0 T P Thread
-1 S T State
-2 C P T T Continuation
-2 M P T T Message
-3 0 p P 0 p
-3 0 a T p a
-3 0 b T p b
-4 1 S a job
-6 1.5 M p a m 1
-5 2 S a
-6 2 C p a c 1
-7 3 C p b c 1
-4 3 S b job
-7 3.5 M p b m 1
-5 4 S b
-6 4 C p b c 2
-7 7 C p a c 2
-4 7 S a job
-5 8 S a
-4 9 S b job
-5 9.5 S b
-4 9.6 S b other
-5 9.9 S b
-";
+/// Two threads; `job` is a task of three parts, then one of a single part; messages are no
+/// continuations.
+const TEXT: &str = include_str!("tasks/continuations.paje");
 
 #[test]
 fn continuations_of_paje_text_make_tasks() {

@@ -306,6 +306,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))
         .route("/api/profile", get(api::charts::profile))
+        .route("/api/tasks", get(api::charts::tasks))
         .route("/api/variables", get(api::charts::variables))
         .route("/api/source", get(api::source::source))
         .route("/api/export", get(api::export::export))

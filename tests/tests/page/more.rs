@@ -48,6 +48,34 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
 }
 
 #[test]
+fn tasks_have_latencies_and_the_longest_leads_to_its_first_part() {
+    let viewer = Viewer::of(include_str!("../tasks/continuations.paje"));
+    let (mut browser, _) = open(&viewer);
+    watch_files(&mut browser);
+    browser.key("2");
+    press(&mut browser, "radio", "Tasks");
+    browser.wait("document.querySelector('#times[data-form=tasks] table')");
+    let table = read(&mut browser, "table", "Tasks of State");
+    let table = table.replace('\u{202f}', " ");
+    for part in ["job", "7.00 s", "500 ms", "3.50 s"] {
+        assert!(table.contains(part), "{part} in {table}");
+    }
+    assert!(!table.contains("other"), "{table}");
+    press(&mut browser, "button", "Save statistics as CSV");
+    assert_eq!(
+        saved_text(&mut browser),
+        "type,value,count,mean_ns,median_ns,p90_ns,p99_ns,longest_ns,active_ns\n\
+         State,job,2,3750000000,500000000,7000000000,7000000000,7000000000,3500000000\n"
+    );
+    let cells = browser.find_all("button", None);
+    let cell = cells.iter().find(|one| one.name.starts_with("Go to the longest job")).unwrap();
+    let at = browser.place(cell).center();
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector').innerText.replace(/\\s+/g, ' ').includes('Duration 1.000 s')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Durations;
 use crate::filter::walk;
-use crate::query::{ContainerId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
 pub(super) use continuations::Continuations;
 use continuations::whole;
 
@@ -24,10 +24,28 @@ pub struct Tasks {
     pub latencies: Durations,
     /// Time in the parts.
     pub active: i128,
+    /// The latency and the first part of the longest task.
+    pub longest: Option<(i64, EntityId)>,
+}
+
+impl Tasks {
+    /// Adds other tasks. O(n log n) in the number of both.
+    pub(crate) fn merge(&mut self, other: Self) {
+        let latencies = [std::mem::take(&mut self.latencies), other.latencies];
+        self.latencies = latencies.into_iter().flat_map(Durations::into_nanos).collect();
+        self.active += other.active;
+        self.longest = longer(self.longest, other.longest);
+    }
+}
+
+/// The longer of two tasks. Of equally long ones, the first in the store.
+fn longer(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
+    one.into_iter().chain(other).max_by_key(|&(nanos, id)| (nanos, std::cmp::Reverse(id)))
 }
 
 /// A state.
 struct Part {
+    id: EntityId,
     container: ContainerId,
     value: ValueId,
     life: Interval,
@@ -59,7 +77,8 @@ pub(super) fn tasks_of(
     let Some(continuations) = continuations.by_type.get(&ty) else { return Ok(BTreeMap::new()) };
     let mut parts = parts(source, ty, extent)?;
     let joined = join(source, &mut parts, continuations, extent)?;
-    let mut found: BTreeMap<(ContainerId, ValueId), (Vec<i64>, i128)> = BTreeMap::new();
+    let mut latencies: BTreeMap<(ContainerId, ValueId), Vec<i64>> = BTreeMap::new();
+    let mut found: BTreeMap<(ContainerId, ValueId), Tasks> = BTreeMap::new();
     for first in parts.iter().filter(|part| !part.has_previous && joined.contains(&part.value)) {
         let (mut last, mut active) = (first, 0_i128);
         loop {
@@ -70,13 +89,51 @@ pub(super) fn tasks_of(
             }
         }
         if first.life.from < interval.to && last.life.to >= interval.from {
-            let task = found.entry((first.container, first.value)).or_default();
-            task.0.push(last.life.to.0.saturating_sub(first.life.from.0));
-            task.1 += active;
+            let key = (first.container, first.value);
+            let latency = last.life.to.0.saturating_sub(first.life.from.0);
+            latencies.entry(key).or_default().push(latency);
+            let tasks = found.entry(key).or_default();
+            tasks.active += active;
+            tasks.longest = longer(tasks.longest, Some((latency, first.id)));
         }
     }
-    let tasks = |(latencies, active): (Vec<i64>, i128)| Tasks { latencies: latencies.into_iter().collect(), active };
-    Ok(found.into_iter().map(|(of, found)| (of, tasks(found))).collect())
+    for (key, latencies) in latencies {
+        found.entry(key).or_default().latencies = latencies.into_iter().collect();
+    }
+    Ok(found)
+}
+
+/// The tasks that overlap an interval and begin in one of the containers, by the type and value of their parts.
+///
+/// All states of the types that tasks have are read. Each takes about 150 bytes of memory. The error
+/// is their number if there are more than `most`.
+pub(crate) fn tasks_by_value(
+    source: &dyn TimelineSource,
+    interval: Interval,
+    containers: &FxHashSet<ContainerId>,
+    most: u64,
+) -> Result<Result<BTreeMap<(TypeId, ValueId), Tasks>, u64>, QueryError> {
+    let continuations = Continuations::find(source)?;
+    let (extent, model) = (whole(source), source.model());
+    let mut states = 0;
+    for &ty in continuations.by_type.keys() {
+        for info in source.containers().iter() {
+            for depth in 0..source.depths(info.id, ty) {
+                states += source.states(Lane { container: info.id, ty, depth }, extent, 0)?.total;
+            }
+        }
+    }
+    if states > most {
+        return Ok(Err(states));
+    }
+    let mut found: BTreeMap<(TypeId, ValueId), Tasks> = BTreeMap::new();
+    for ty in &model.types {
+        let tasks = tasks_of(source, ty.id, interval, &continuations)?.into_iter();
+        for ((_, value), tasks) in tasks.filter(|((container, _), _)| containers.contains(container)) {
+            found.entry((ty.id, value)).or_default().merge(tasks);
+        }
+    }
+    Ok(Ok(found))
 }
 
 fn parts(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Vec<Part>, QueryError> {
@@ -85,8 +142,8 @@ fn parts(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Ve
         let container = info.id;
         for depth in 0..source.depths(container, ty) {
             walk::states(source, Lane { container, ty, depth }, extent, |state| {
-                let (value, life) = (state.value, state.life);
-                parts.push(Part { container, value, life, next: None, has_previous: false });
+                let (id, value, life) = (state.id, state.value, state.life);
+                parts.push(Part { id, container, value, life, next: None, has_previous: false });
                 Ok(())
             })?;
         }

@@ -16,7 +16,7 @@ import { show, tellBeside, told, view } from "./view.js";
 /** Ways to show, and the question that each asks. @type {Record<string, [string, string]>} */
 const FORMS = {
   table: ["Table", "times"], pie: ["Pie", "times"], columns: ["Columns", "times"], durations: ["Durations", "times"], matrix: ["Matrix", "matrix"], curves: ["Over time", "profile"],
-  variables: ["Variables", "variables"],
+  tasks: ["Tasks", "tasks"], variables: ["Variables", "variables"],
 };
 let form = "table";
 /** Whether there is a pie or there are columns for each row. */
@@ -128,7 +128,7 @@ export function restoreForm() {
 /** The buttons that choose what is shown, and how. */
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
-  const values = !["table", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
+  const values = !["table", "tasks", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
   const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(byRow ? { checked: "" } : {}), onchange: () => { byRow = !byRow; tellForm(); showTimes(); } }), " each row");
   // A part is not taken for all.
   const whole = last.done === undefined ? {} : { disabled: "", title: "When all is counted" };
@@ -151,9 +151,15 @@ function draw() {
   const where = last.within && last.rows === null ? ` within ${row?.name ?? "the chosen container"}` : "";
   const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.rows !== null ? eachHint() : last.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
   const parts = last.types.map(last.rows === null ? BODIES[form] : (/** @type {any} */ type) => titled(type, ...each(type, form === "pie" ? "pie" : "columns", shares, (id) => visit(id)))).filter(Boolean);
-  if (parts.length === 0) parts.push(make("p", { class: "hint", text: `There are no ${{ matrix: "links", variables: "variables" }[form] ?? "states"} in it.` }));
+  if (parts.length === 0) parts.push(make("p", { class: "hint", text: empty() }));
   byId("times").replaceChildren(...controls(), heading, ...counting(), ...parts);
   byId("times").dataset.form = form;
+}
+
+/** Why nothing is shown. */
+function empty() {
+  if (last.most) return `The states that tasks may have are ${grouped(last.states)}, more than ${grouped(last.most)}: use “tumit stats”.`;
+  return `There are no ${{ matrix: "links", tasks: "tasks", variables: "variables" }[form] ?? "states"} in it.`;
 }
 
 /** Which rows have charts. */
@@ -170,7 +176,7 @@ function counting() {
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */
 const BODIES = {
-  table, pie: (type) => titled(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => titled(type, columns(`Times of ${type.name}`, slices(type))),
+  table, tasks, pie: (type) => titled(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => titled(type, columns(`Times of ${type.name}`, slices(type))),
   durations: (type) => last.types.indexOf(type) === 0 ? durations() : null,
   matrix: (type) => titled(type,
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
@@ -227,6 +233,7 @@ function take(format) {
     const own = { type: type.name };
     if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
     if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(last.from + (at / one.shares.length) * last.span), share })));
+    if (form === "tasks") return type.tasks.map((/** @type {any} */ { name, count, mean, median, p90, p99, longest, active }) => ({ ...own, value: name, count, mean_ns: mean, median_ns: median, p90_ns: p90, p99_ns: p99, longest_ns: longest?.nanos, active_ns: active }));
     if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
     if (last.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
     if (form === "durations") return last.types.indexOf(type) > 0 ? [] : (last.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
@@ -260,6 +267,16 @@ function table(type) {
     overlap(shared(type)));
 }
 
+/** Latencies of tasks, from the begin of the first part to the end of the last one; and the time in the parts. @param {any} type */
+function tasks(type) {
+  const titles = ["Value", "Tasks", "Mean", "Median", "90 %", "99 %", "Longest", "Active"];
+  const head = make("tr", { role: "row" }, ...titles.map((text) => make("th", { role: "columnheader", scope: "col", text })));
+  const body = type.tasks.map((/** @type {any} */ line) => make("tr", { role: "row" }, heading(line.name, line.color), cell(grouped(line.count)),
+    ...[line.mean, line.median, line.p90, line.p99].map(time), longest(line), time(line.active)));
+  return make("section", { class: "times" }, make("h2", { text: type.name }),
+    make("table", { role: "table", "aria-label": `Tasks of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body)));
+}
+
 /** @param {string} name @param {string | null} color */
 function heading(name, color) {
   return make("th", { role: "rowheader", scope: "row" }, make("span", { class: "chip", color }), make("span", { class: "label", text: name, title: name }));
@@ -275,7 +292,7 @@ function time(nanos) {
   return nanos === null ? cell("–") : cell(duration(nanos, 3), `${grouped(Math.round(nanos))} ns`);
 }
 
-/** The longest state of a value leads to itself. @param {Line} line */
+/** The longest state or task of a value leads to itself. @param {{ name: string, longest: Line["longest"] }} line */
 function longest({ name, longest }) {
   if (!longest) return cell("–");
   const go = make("button", { text: duration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${duration(longest.nanos)}`,

@@ -2,6 +2,7 @@
 
 mod durations;
 mod matrix;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use serde_json::json;
 pub(in crate::server) use self::durations::histogram;
 pub(super) use self::durations::longer;
 pub(in crate::server) use self::matrix::matrix;
+pub(in crate::server) use self::tasks::tasks;
 use super::{Answer, App, Ask, Shown, compute};
 use crate::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, lanes_at_once, weight};
 use crate::scene::wire;

@@ -1,0 +1,58 @@
+//! Latency of tasks in an interval, by value.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use serde_json::{Value, json};
+
+use crate::query::TypeId;
+use crate::scene::wire::entity;
+use crate::server::api::{Answer, App, Ask, compute};
+use crate::stats::{Tasks, json_number, tasks_by_value};
+use crate::theme::Theme;
+
+/// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
+const MOST_STATES: u64 = 10_000_000;
+
+/// The tasks that overlap the interval and begin within the container, by type and value. If the
+/// trace has too many states for that, their number in place of the tasks.
+pub(in crate::server) async fn tasks(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+    compute(app, ask, |app, ask| {
+        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
+        let containers = app.outline.within(ask.within()?).collect();
+        let found = match tasks_by_value(source, interval, &containers, MOST_STATES)? {
+            Ok(found) => found,
+            Err(states) => return Ok(json!({ "types": [], "states": states, "most": MOST_STATES })),
+        };
+        let model = source.model();
+        let mut types: BTreeMap<TypeId, Vec<Value>> = BTreeMap::new();
+        for ((ty, value), tasks) in found {
+            let info = model.values.get(value.index());
+            let color = info.map(|info| theme.fill(info.color).to_string());
+            types.entry(ty).or_default().push(row(info.map_or("", |info| &info.name), color, &tasks));
+        }
+        let types = types.into_iter().filter_map(|(ty, rows)| {
+            let info = model.types.get(ty.index())?;
+            Some(json!({ "type": ty.0, "name": info.name, "tasks": rows }))
+        });
+        Ok(json!({ "types": types.collect::<Vec<_>>() }))
+    })
+    .await
+}
+
+/// The tasks of one value. Latencies and the time in parts (`active`) are in nanoseconds.
+fn row(name: &str, color: Option<String>, tasks: &Tasks) -> Value {
+    let latencies = &tasks.latencies;
+    json!({
+        "name": name,
+        "color": color,
+        "count": latencies.count(),
+        "mean": latencies.mean(),
+        "median": latencies.quantile(0.5),
+        "p90": latencies.quantile(0.9),
+        "p99": latencies.quantile(0.99),
+        "active": json_number(tasks.active),
+        "longest": tasks.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
+    })
+}
