@@ -267,12 +267,12 @@ function table(type) {
     overlap(shared(type)));
 }
 
-/** Latencies of tasks, from the begin of the first part to the end of the last one; and the time in the parts. @param {any} type */
+/** Latencies of tasks, from the begin of the first part to the end of the last one; and the time in all parts (active). CSV and JSON have more columns. @param {any} type */
 function tasks(type) {
-  const titles = ["Value", "Tasks", "Mean", "Median", "90 %", "99 %", "Longest", "Active"];
+  const titles = ["Value", "Tasks", "Median", "99 %", "Longest", "Active"];
   const head = make("tr", { role: "row" }, ...titles.map((text) => make("th", { role: "columnheader", scope: "col", text })));
   const body = type.tasks.map((/** @type {any} */ line) => make("tr", { role: "row" }, heading(line.name, line.color), cell(grouped(line.count)),
-    ...[line.mean, line.median, line.p90, line.p99].map(time), longest(line), time(line.active)));
+    time(line.median), time(line.p99), longest(line), time(line.active)));
   return make("section", { class: "times" }, make("h2", { text: type.name }),
     make("table", { role: "table", "aria-label": `Tasks of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body)));
 }
