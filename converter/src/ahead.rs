@@ -180,11 +180,23 @@ impl<'s> Readers<'s> {
     /// The next block of a stream, instead of one whose memory is used again. `None` when its thread has failed.
     pub(crate) fn next(&mut self, stream: usize, block: &mut Block) -> Option<()> {
         let thread = &self.threads[stream % self.threads.len()];
-        while self.early[stream].is_empty() {
-            let found = thread.filled.recv().ok()?;
-            self.early[found.stream].push_back(found);
-        }
-        let used = std::mem::replace(block, self.early[stream].pop_front()?);
+        let found = match self.early[stream].pop_front() {
+            Some(found) => {
+                // An empty queue keeps room for several blocks, and there may be a million streams.
+                if self.early[stream].is_empty() {
+                    self.early[stream] = VecDeque::new();
+                }
+                found
+            }
+            None => loop {
+                let found = thread.filled.recv().ok()?;
+                if found.stream == stream {
+                    break found;
+                }
+                self.early[found.stream].push_back(found);
+            },
+        };
+        let used = std::mem::replace(block, found);
         // The thread may be done, or have enough.
         let _ = thread.used.try_send(used);
         Some(())

@@ -10,6 +10,7 @@ mod read_at;
 mod scan;
 mod source;
 mod spool;
+mod streams;
 mod unpacked;
 
 pub use levels::{LevelName, levels_of_live};

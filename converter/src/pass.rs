@@ -166,7 +166,14 @@ fn merge<E>(
             next(stream, &mut block)?;
             *dates = block.dates;
             batch.read += block.read;
-            batch.blocks.push((short(stream), block.made));
+            if block.is_last || dates.is_empty() {
+                batch.ended.push(short(stream));
+            }
+            if dates.is_empty() {
+                batch.used.push(block.made);
+            } else {
+                batch.blocks.push((short(stream), block.made));
+            }
             Ok(block.is_last)
         })?;
         windows.take(&mut batch.window);
@@ -196,6 +203,8 @@ impl From<ReadError> for Stop {
 struct Batch {
     /// Blocks that come after those that their streams had before.
     blocks: Vec<(u32, Made)>,
+    /// Streams that have no further block.
+    ended: Vec<u32>,
     window: Window,
     /// Blocks that were taken, on their way back.
     used: Vec<Made>,
@@ -208,25 +217,54 @@ struct Turns<'p> {
     cursors: Vec<Cursor<'p>>,
 }
 
-#[derive(Default)]
+/// A stream. One that has not begun or has ended uses little memory.
 struct Cursor<'p> {
     /// The programs of its records.
     table: &'p [u32],
-    made: Made,
-    next: VecDeque<Made>,
+    blocks: Option<Box<Blocks>>,
 }
+
+/// The blocks of a stream.
+#[derive(Default)]
+struct Blocks {
+    current: Made,
+    next: VecDeque<Made>,
+    /// No further block comes.
+    is_complete: bool,
+}
+
+impl Blocks {
+    fn is_done(&self) -> bool {
+        self.is_complete && self.next.is_empty() && self.current.is_done()
+    }
+}
+
+/// Blocks that are kept for use by other streams.
+const MOST_USED: usize = 1024;
 
 impl<'p> Turns<'p> {
     fn new(plan: &'p Plan<'_>) -> Self {
-        let cursor = |stream| Cursor { table: plan.table_of(stream), ..Cursor::default() };
+        let cursor = |stream| Cursor { table: plan.table_of(stream), blocks: None };
         Self { cursors: (0..plan.streams.len()).map(cursor).collect() }
+    }
+
+    /// Frees the blocks of a stream that has ended.
+    fn close(&mut self, stream: u32, used: &mut Vec<Made>) {
+        let blocks = self.cursors.get_mut(stream as usize).map(|cursor| &mut cursor.blocks);
+        let ended = blocks.and_then(|blocks| blocks.take_if(|blocks| blocks.is_done()));
+        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MOST_USED));
     }
 
     /// Visits what a batch has; what is left of it is memory.
     fn take(&mut self, batch: &mut Batch, plan: &Plan<'_>, visit: &mut impl Visit) -> Result<(), ConvertError> {
-        let Batch { blocks, window, used, .. } = batch;
+        let Batch { blocks, ended, window, used, .. } = batch;
         for (stream, made) in blocks.drain(..) {
-            self.cursors[stream as usize].next.push_back(made);
+            self.cursors[stream as usize].blocks.get_or_insert_default().next.push_back(made);
+        }
+        for stream in &*ended {
+            if let Some(blocks) = &mut self.cursors[*stream as usize].blocks {
+                blocks.is_complete = true;
+            }
         }
         let mut turns = window.turns();
         let mut fetched = [Fetched::NOTHING; FETCHED];
@@ -237,7 +275,8 @@ impl<'p> Turns<'p> {
                 match taken {
                     Taken::Operation { act, bits } => visit.ready(Turn { date, bits: bits.into(), act, stream })?,
                     Taken::Other(at) => {
-                        let Some(Cursor { table, made, .. }) = self.cursors.get(stream as usize) else { continue };
+                        let Some(Cursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
+                        let Some(made) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
                         visit_steps(made, at, (date, stream), (plan, table), visit)?;
                     }
                 }
@@ -245,7 +284,8 @@ impl<'p> Turns<'p> {
             let is_done = count < FETCHED && ended.is_none();
             count = 0;
             if let Some((stream, date)) = ended {
-                let Some(Cursor { made, next, .. }) = self.cursors.get_mut(stream as usize) else { continue };
+                let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
+                let Blocks { current: made, next, .. } = &mut **blocks;
                 used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
                 for (number, act) in made.acts.drain(..) {
                     visit.know(number, act);
@@ -254,9 +294,14 @@ impl<'p> Turns<'p> {
                 count = 1;
             }
             if is_done {
-                return Ok(());
+                break;
             }
         }
+        for &stream in window.streams().iter().chain(&*ended) {
+            self.close(stream, used);
+        }
+        ended.clear();
+        Ok(())
     }
 
     /// Takes what comes next, as many as are fetched together; stops at a turn for which the block of its stream has no more, and gives it back.
@@ -267,7 +312,7 @@ impl<'p> Turns<'p> {
         count: &mut usize,
     ) -> Option<(u32, i64)> {
         for (place, (stream, date)) in fetched[*count..].iter_mut().zip(turns) {
-            let Cursor { made, .. } = self.cursors.get_mut(stream as usize)?;
+            let made = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
             if made.is_done() {
                 return Some((stream, date));
             }

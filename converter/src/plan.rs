@@ -176,8 +176,15 @@ impl<'r> Plan<'r> {
             return vec![i64::MIN; self.streams.len()];
         }
         let begin = |(at, facts): (usize, &StreamFacts)| {
-            let is_known = floors.get(at).is_some_and(Option::is_none) && !self.sources[at].1.blocks.is_empty();
-            if is_known { self.fines[at].date(facts.begin, 0) } else { i64::MIN }
+            let fine = &self.fines[at];
+            let least = match floors.get(at) {
+                _ if self.sources[at].1.blocks.is_empty() => None,
+                Some(None) => Some(facts.begin),
+                // Timestamps of actions are corrected like those of records at other positions.
+                Some(Some(floors)) if fine.is_identity() => floors.first().map(|least| facts.begin.min(*least)),
+                _ => None,
+            };
+            least.map_or(i64::MIN, |least| fine.date(least, 0))
         };
         self.streams.iter().enumerate().map(begin).collect()
     }

@@ -36,6 +36,11 @@ impl Window {
         self.keys.is_empty()
     }
 
+    /// The streams that have turns.
+    pub(crate) fn streams(&self) -> &[u32] {
+        &self.streams
+    }
+
     /// Stream and date of each.
     pub(crate) fn turns(&self) -> impl Iterator<Item = (u32, i64)> {
         let mask = (1 << self.bits) - 1;

@@ -1,4 +1,5 @@
 //! A million records take less than 200 MB, whatever they are; with little memory for notes the result is the same.
+//! A stream takes one to two kilobytes.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and tells the peak")]
 
@@ -136,6 +137,25 @@ fn write_run_of_requests(folder: &std::path::Path, requests: u64) {
     file.save(folder, "a.tmt");
 }
 
+/// Streams of [`write_run_of_threads`].
+const THREADS: u32 = 40_000;
+
+/// Threads with two records each, one after another.
+fn write_run_of_threads(folder: &std::path::Path) {
+    let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    for stream in 0..THREADS {
+        file.thread(stream, u64::from(stream) + 1, "");
+        let mut records = Records::default();
+        let ticks = 1_000_000 + u64::from(stream) * 100;
+        records.record(0, ticks, &[&stream.to_le_bytes()[..], &2u16.to_le_bytes(), b"ok"].concat());
+        records.record(1, ticks + 50, &[stream.to_le_bytes().as_slice(), &(ticks + 20).to_le_bytes()].concat());
+        file.records(stream, 0, &records);
+    }
+    file.end();
+    file.save(folder, "a.tmt");
+}
+
 /// Streams of [`write_run_of_large_blocks`].
 const LARGE: u32 = 32;
 
@@ -246,6 +266,23 @@ fn many_large_blocks_in_bounded_memory() {
         let folder = tempfile::tempdir().unwrap();
         write_run_of_large_blocks(folder.path());
         in_a_process_with("many_large_blocks_in_bounded_memory", folder.path(), "32");
+    }
+}
+
+#[test]
+fn many_streams_in_bounded_memory() {
+    if let Some(folder) = std::env::var_os(CHILD) {
+        let run = Run::open(std::path::Path::new(&folder)).unwrap();
+        let mut options = Options::default();
+        options.threads = NonZeroUsize::new(2);
+        let report = convert(&run, &options, &mut Writer::new(std::io::sink())).unwrap();
+        assert_eq!(report.counts.records, 2 * u64::from(THREADS));
+        // The program itself takes about 20 MB.
+        check_peak_below(20_000 + u64::from(THREADS) * 2);
+    } else {
+        let folder = tempfile::tempdir().unwrap();
+        write_run_of_threads(folder.path());
+        in_a_process("many_streams_in_bounded_memory", folder.path());
     }
 }
 

@@ -87,7 +87,7 @@ impl Building {
 
     fn blocks(&mut self, snapshot: &Snapshot, live: &mut Live, file: Option<&File>) -> io::Result<()> {
         for (&stream, &dropped) in &snapshot.dropped {
-            let stream = self.streams.entry(stream).or_default();
+            let stream = self.streams.get_or_create(stream);
             stream.dropped = stream.dropped.max(dropped);
         }
         let mut pieces: Vec<&Piece> = snapshot.pieces.iter().collect();
@@ -97,7 +97,7 @@ impl Building {
         for piece in pieces {
             let name = (piece.stream, piece.sequence);
             if before.map(|(stream, _)| stream) != Some(piece.stream) {
-                let blocks = &mut self.streams.entry(piece.stream).or_default().blocks;
+                let blocks = &mut self.streams.get_or_create(piece.stream).blocks;
                 blocks.sort_by_key(|block| (block.live, block.header.sequence, block.payload_offset));
             }
             if before == Some(name) {
@@ -170,14 +170,14 @@ impl Building {
         live.records += u64::from(walk.records);
         live.bytes += u64::from(bytes);
         let payload_offset = piece.offset + skip as u64;
-        let stream = self.streams.entry(piece.stream).or_default();
+        let stream = self.streams.get_or_create(piece.stream);
         stream.blocks.push(BlockIndex { payload_offset, header, live: true });
         Ok(())
     }
 
     /// The block of the file that has the name of a slot's; the stream's blocks of the file are sorted and come first.
     fn block_in_file(&self, stream: u32, sequence: u64) -> Option<BlockIndex> {
-        let blocks = &self.streams.get(&stream)?.blocks;
+        let blocks = &self.streams.get(stream)?.blocks;
         let sealed = &blocks[..blocks.partition_point(|block| !block.live)];
         let at = sealed.partition_point(|block| block.header.sequence < sequence);
         sealed.get(at).filter(|block| block.header.sequence == sequence).copied()

@@ -13,6 +13,7 @@ use tracer_format::{
 
 use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
+use super::streams::Streams;
 use crate::identity::set_threads;
 use crate::time::LocalTicks;
 
@@ -26,7 +27,7 @@ pub(super) struct Building {
     is_sorted: bool,
     pub(super) strings: Vec<(u32, Box<str>)>,
     pub(super) sites: Vec<(u32, (Box<str>, u32))>,
-    pub(super) streams: BTreeMap<u32, Stream>,
+    pub(super) streams: Streams,
     /// Sequence numbers of all good blocks of the file but those of records.
     numbers: Vec<u64>,
     /// Stream and sequence number of blocks of records that are damaged, as their heads say.
@@ -60,7 +61,7 @@ impl Building {
     pub(super) fn forget_what_was_cut_off(&mut self) {
         let Some(head) = self.cut_off.take() else { return };
         let kind = BlockKind::from_number(head.kind);
-        let blocks = self.streams.get(&head.stream).map(|stream| stream.blocks.as_slice()).unwrap_or_default();
+        let blocks = self.streams.get(head.stream).map(|stream| stream.blocks.as_slice()).unwrap_or_default();
         let is_there = match kind {
             Some(BlockKind::Records) => blocks.iter().any(|block| block.live && block.header.sequence == head.sequence),
             // Its log has all names.
@@ -84,7 +85,11 @@ impl Building {
         let Some(kind) = kind else { return Ok(()) };
         if kind == BlockKind::Records {
             let payload_offset = offset + tracer_format::HEADER_BYTES as u64;
-            let stream = self.streams.entry(block.header.stream).or_default();
+            let stream = self.streams.get_or_create(block.header.stream);
+            if stream.blocks.is_empty() {
+                // Most streams of a run with many short threads have one block.
+                stream.blocks.reserve_exact(1);
+            }
             stream.blocks.push(BlockIndex { payload_offset, header: block.header, live: false });
             stream.missed.extend(missed_before(block));
             return Ok(());
@@ -143,7 +148,7 @@ impl Building {
     }
 
     pub(super) fn stream_tags(&mut self, of: u32, payload: &[u8]) {
-        let stream = self.streams.entry(of).or_default();
+        let stream = self.streams.get_or_create(of);
         stream.described = true;
         for (number, bytes) in Tags(payload) {
             match number {
@@ -216,7 +221,7 @@ impl Building {
     pub(super) fn finish_all(mut self, path: &Path, length: u64) -> Vec<Process> {
         for (number, sequence) in std::mem::take(&mut self.torn_heads) {
             // A head that is damaged itself names no stream that there is, nearly always.
-            if let Some(stream) = self.streams.get_mut(&number) {
+            if let Some(stream) = self.streams.get_mut(number) {
                 stream.torn = stream.torn.max(Some(sequence));
             }
         }
@@ -224,14 +229,15 @@ impl Building {
         if others.is_empty() && !self.is_sorted {
             return vec![self.finish(path, length)];
         }
-        for (number, stream) in std::mem::take(&mut self.streams) {
+        for stream in std::mem::take(&mut self.streams).into_sorted() {
+            let number = stream.number;
             let part = match self.owners.get(&number) {
                 Some(0) => Some(&mut self),
                 Some(owner) => others.get_mut(owner),
                 None => None,
             };
             match part {
-                Some(part) => drop(part.streams.insert(number, stream)),
+                Some(part) => part.streams.put(stream),
                 // Whose it is was in a block that is lost: better none than the wrong one.
                 None => self.process.damage.extend(stream.blocks.iter().map(|block| Damage {
                     offset: block.payload_offset,
@@ -253,7 +259,7 @@ impl Building {
         self.process.strings = dense(self.strings);
         self.process.sites = dense(self.sites);
         self.process.anchors.sort_by_key(|anchor| anchor.ticks);
-        self.process.streams = self.streams.into_iter().map(|(number, stream)| closed(number, stream)).collect();
+        self.process.streams = self.streams.into_sorted().into_iter().map(closed).collect();
         set_threads(&mut self.process);
         self.process
     }
@@ -261,8 +267,7 @@ impl Building {
 
 /// Sorts a stream's blocks, drops those that are there twice, and counts what is missing. A block of the live file whose
 /// number a block of the file has is the rest of it.
-fn closed(number: u32, mut stream: Stream) -> Stream {
-    stream.number = number;
+fn closed(mut stream: Stream) -> Stream {
     stream.blocks.sort_by_key(|block| (block.header.sequence, block.live, block.payload_offset));
     stream.blocks.dedup_by_key(|block| (block.header.sequence, block.live));
     let (mut expected, mut live) = (0u64, false);

@@ -53,7 +53,7 @@ impl<'b> Adding<'b> {
                 adds
             }
             BlockKind::Stream => {
-                let known = self.building.streams.get(&entry.stream);
+                let known = self.building.streams.get(entry.stream);
                 let named = known.is_some_and(|stream| stream.described);
                 // What the file has not is newer than what it has.
                 let adds = !entry.in_file || !named;
@@ -74,7 +74,7 @@ impl<'b> Adding<'b> {
             BlockKind::Strings | BlockKind::Sites => return Ok(self.take_names(&entry)),
             BlockKind::Records => {
                 let untold = news(&entry.payload);
-                self.building.streams.entry(entry.stream).or_default().untold.extend(untold);
+                self.building.streams.get_or_create(entry.stream).untold.extend(untold);
                 false
             }
             BlockKind::Sync | BlockKind::Anchors | BlockKind::End => false,

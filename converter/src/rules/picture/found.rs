@@ -73,6 +73,8 @@ impl Found {
             }
             self.kept += wanted - room;
             self.places.resize_with(self.places.len().max(stream + 1), Vec::new);
+            // Not more room than that: a run may have a million streams.
+            self.places[stream].reserve_exact(wanted - room);
             self.places[stream].resize_with(wanted, Place::default);
         }
         let place = &mut self.places[stream][target.number];
