@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use converter::paje::{Operation, Shape};
+use rustc_hash::FxHashMap;
 
-use super::details::Names;
+use super::details::{Field, Names};
 
 /// A column of an extra field.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(super) struct Columns {
     /// The names of each operation as a set, for look-ups.
     known: [HashSet<String>; 7],
     pub(super) columns: Vec<Column>,
+    /// By number of the name and `at_end`: the index in `columns`.
+    indexes: FxHashMap<(u32, bool), usize>,
     /// Whether there are source positions.
     pub(super) source: bool,
     /// Names that came too late.
@@ -50,20 +53,25 @@ impl Columns {
         self.is_closed = true;
         let announced = std::mem::take(&mut self.announced);
         let known = std::mem::take(&mut self.known);
-        let mut numbers: HashSet<(u32, bool)> = HashSet::new();
         let mut titles: HashSet<String> = taken.iter().map(|&title| title.to_owned()).collect();
         for (name, operation) in &announced {
             let number = names.number(name);
             let at_end = *operation == Operation::EndLink && known[place(Operation::StartLink)].contains(name);
-            if !numbers.insert((number, at_end)) {
+            if self.indexes.contains_key(&(number, at_end)) {
                 continue;
             }
+            self.indexes.insert((number, at_end), self.columns.len());
             let plain = if at_end { format!("{name}_end") } else { name.clone() };
             let numbered = (2..).map(|number| format!("{plain}_{number}"));
             let title = std::iter::once(plain.clone()).chain(numbered).find(|title| !titles.contains(title));
             titles.extend(title.clone());
             self.columns.push(Column { title: title.unwrap_or(plain), name: number, at_end });
         }
+    }
+
+    /// The index of the column of a field. `None` if the field was announced after the first entity.
+    pub(super) fn index_of(&self, field: &Field) -> Option<usize> {
+        self.indexes.get(&(field.name, field.at_end)).copied()
     }
 
     /// Whether [`Self::close`] was called.

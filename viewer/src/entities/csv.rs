@@ -117,10 +117,15 @@ impl Csv {
         let Some(detail) = detail else {
             return out.resize(out.len() + columns.columns.len(), b',');
         };
-        for column in &columns.columns {
-            out.push(b',');
-            let is_it = |field: &&Field| field.name == column.name && field.at_end == column.at_end;
-            let Some(field) = detail.fields.iter().find(is_it) else { continue };
+        let mut cells: Vec<(usize, &Field)> =
+            detail.fields.iter().filter_map(|field| Some((columns.index_of(field)?, field))).collect();
+        // Of fields with one name, the first is written.
+        cells.sort_by_key(|(index, _)| *index);
+        cells.dedup_by_key(|(index, _)| *index);
+        let mut written = 0;
+        for (index, field) in cells {
+            out.resize(out.len() + index + 1 - written, b',');
+            written = index + 1;
             match field.value {
                 FieldValue::Text { from, to } => self.name(detail.text(from, to), out),
                 FieldValue::Integer(number) => signed(number, out),
@@ -128,6 +133,7 @@ impl Csv {
                 FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
             }
         }
+        out.resize(out.len() + columns.columns.len() - written, b',');
     }
 }
 

@@ -1,7 +1,7 @@
 //! Extra fields and source positions of the entities that are open; their memory is used again when they end.
 
 use converter::paje::{Extra, ExtraValue, Source};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Numbers for the names of fields.
 #[derive(Debug, Default)]
@@ -138,13 +138,13 @@ impl Details {
                 let FieldValue::Text { to, .. } = prefix(detail, file) else { return start };
                 (detail.file, detail.line) = (to, Some(line));
             }
-            let from_start = detail.fields.len();
+            let from_start: FxHashSet<u32> = detail.fields.iter().map(|field| field.name).collect();
             for field in &taken.fields {
                 let value = match field.value {
                     FieldValue::Text { from, to } => detail.keep(taken.text(from, to)),
                     other => other,
                 };
-                let at_end = detail.fields[..from_start].iter().any(|known| known.name == field.name);
+                let at_end = from_start.contains(&field.name);
                 detail.fields.push(Field { value, at_end, ..*field });
             }
         }

@@ -153,9 +153,8 @@ impl<'o, F: Form> Writer<'o, F> {
         if F::HAS_HEADER
             && let Some(found) = self.details.get(detail)
         {
-            let columns = &self.columns.columns;
             for field in &found.fields {
-                if !columns.iter().any(|column| column.name == field.name && column.at_end == field.at_end) {
+                if self.columns.index_of(field).is_none() {
                     self.columns.late.insert(self.details.names.get(field.name).to_owned());
                     break;
                 }
