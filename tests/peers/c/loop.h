@@ -74,6 +74,28 @@ static void count(uint64_t events, int irregular) {
     }
 }
 
+static uint64_t thread_cpu_nanos(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void paced(uint64_t rate, uint64_t millis) {
+    uint64_t begin = nanos(), start = thread_cpu_nanos(), calls = 0, used = 0, n, due;
+    while (used < millis * 1000000u) {
+        for (n = calls; n < calls + 1000; n++) {
+            hide(n);
+            PAIR(n, n & 15);
+        }
+        calls += 1000;
+        due = rate == 0 ? 0 : calls * 1000000000u / rate;
+        do {
+            used = thread_cpu_nanos() - start;
+        } while (used < due);
+    }
+    printf("calls %llu\nseconds %f\n", (unsigned long long)calls, (double)(nanos() - begin) / 1e9);
+}
+
 static void until_killed(const char *path) {
     int file = open(path, O_RDWR);
     volatile uint64_t *witness = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -103,6 +125,8 @@ int main(int argc, char **argv) {
         _exit(0);
     } else if (strcmp(task, "kill") == 0) {
         until_killed(argv[2]);
+    } else if (strcmp(task, "paced") == 0) {
+        paced(first, second);
     } else {
         return 2;
     }

@@ -1,9 +1,11 @@
 //! Tumit and its peers in one run: `cargo run --release` in this folder, and a table of costs comes out. `-- --smoke` shows in a moment
-//! that it runs. `docs/recording-costs.md` has a table and tells what its columns mean.
+//! that it runs. `-- --loss` prints another table: the events that each recorder drops, by rate and load.
+//! `docs/recording-costs.md` has both tables and explains their columns.
 //!
 //! Every tool records the same: an event with two 64-bit integers, or a span that begins and ends. Each measurement is a
 //! process of its own; the tools take turns, round by round, and the best burst of each counts.
 
+mod loss;
 mod programs;
 mod task;
 mod tools;
@@ -22,6 +24,10 @@ fn main() {
     let smoke = arguments.iter().any(|word| word == "--smoke");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let programs = Programs::build(folder.path());
+    if arguments.iter().any(|word| word == "--loss") {
+        loss::measure(&programs, smoke);
+        return println!("\n{}", machine());
+    }
     let mut rows: Vec<Row> = Tool::ALL.into_iter().map(Row::new).collect();
     let (turns, rounds) = if smoke { (1, 2) } else { (5, 20) };
     for _ in 0..turns {

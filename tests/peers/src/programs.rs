@@ -14,6 +14,47 @@ const BURST: u64 = 20_000;
 /// What is recorded.
 const SPECIFICATION: &str = include_str!("../peers.tumit");
 
+/// Memory for records that are not yet in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Each recorder's default.
+    Default,
+    /// 64 MiB.
+    Ample,
+}
+
+/// A `paced` run.
+pub struct Paced {
+    /// Calls of the program.
+    pub calls: u64,
+    /// Events that can be read.
+    pub recorded: u64,
+    /// Wall time of the loop that records.
+    pub seconds: f64,
+}
+
+/// Loops that keep the processors busy until this value is dropped.
+struct Load(Vec<Child>);
+
+impl Load {
+    fn start(loops: usize) -> Self {
+        let spawn = |_| {
+            let program = std::env::current_exe().expect("this program");
+            Command::new(program).args(["child", "busy"]).spawn().expect("a busy loop starts")
+        };
+        Self((0..loops).map(spawn).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// Where the programs are.
 pub struct Programs {
     folder: PathBuf,
@@ -51,7 +92,7 @@ impl Programs {
         Self { folder: folder.to_owned(), daemon: daemon() }
     }
 
-    fn command(&self, tool: Tool) -> Command {
+    fn command(&self, tool: Tool, memory: Memory) -> Command {
         let mut command = if tool.is_c() {
             Command::new(self.folder.join(tool.word()))
         } else {
@@ -59,17 +100,21 @@ impl Programs {
             command.args(["child", tool.word()]);
             command
         };
-        for variable in ["TUMIT_LEVELS", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY"] {
+        for variable in ["TUMIT_LEVELS", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_MEMORY", "TUMIT_POLICY"] {
             command.env_remove(variable);
         }
-        command.env("TUMIT_TRACE", "run.tmt").env("TUMIT_MEMORY", "64M");
+        // A program waits for LTTng's daemon without a limit. By default it runs untraced after 3 s.
+        command.env("TUMIT_TRACE", "run.tmt").env("LTTNG_UST_REGISTER_TIMEOUT", "-1");
+        if memory == Memory::Ample {
+            command.env("TUMIT_MEMORY", "64M");
+        }
         command
     }
 
     /// Nanoseconds of an event; see `task.rs`.
     pub fn nanos(&self, tool: Tool, task: &str, rounds: u64) -> Option<f64> {
         let scene = Scene::new(tool);
-        let mut command = self.command(tool);
+        let mut command = self.command(tool, Memory::Ample);
         command.args([task, &rounds.to_string(), &BURST.to_string()]).current_dir(scene.path());
         let output = succeed(&mut command);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -83,7 +128,7 @@ impl Programs {
         let (few, many) = if tool.is_cheap() { (100_000u64, 2_100_000u64) } else { (20_000, 120_000) };
         let of = |events: u64| {
             let scene = Scene::new(tool);
-            let program = self.command(tool);
+            let program = self.command(tool, Memory::Ample);
             let mut command = Command::new("valgrind");
             command.args(["--tool=callgrind", "--separate-threads=yes", "--callgrind-out-file=calls", "-q"]);
             command.arg(program.get_program()).args(program.get_args());
@@ -102,11 +147,35 @@ impl Programs {
     pub fn bytes(&self, tool: Tool, task: &str, events: u64) -> Option<f64> {
         tool.has_files().then_some(())?;
         let scene = Scene::new(tool);
-        succeed(self.command(tool).args([task, &events.to_string()]).current_dir(scene.path()));
+        succeed(self.command(tool, Memory::Ample).args([task, &events.to_string()]).current_dir(scene.path()));
         scene.stop();
         let found = scene.count();
         assert_eq!(found, events, "{tool:?} dropped some");
         Some(scene.size() as f64 / events as f64)
+    }
+
+    /// Records at a rate beside busy loops, and counts the events that can be read; see `task.rs`.
+    pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> Paced {
+        let scene = Scene::with_memory(tool, memory);
+        let mut command = self.command(tool, memory);
+        command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(scene.path());
+        // The busy loops end before the events are counted: counting need not compete with them.
+        let load = Load::start(loops);
+        let output = succeed(&mut command);
+        drop(load);
+        scene.stop();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let value = |name: &str| {
+            let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            value.unwrap_or_else(|| panic!("{command:?}: expected a line `{name} N`, found {text:?}"))
+        };
+        let calls = value("calls").parse().expect("a number of calls");
+        let seconds = value("seconds").parse().expect("a number of seconds");
+        let recorded = scene.count();
+        if let Some(dropped) = scene.dropped() {
+            assert_eq!(recorded + dropped, calls, "{tool:?}: recorded and dropped events are all calls");
+        }
+        Paced { calls, recorded, seconds }
     }
 
     /// Kills a program that records, and counts what was recorded and what can be read.
@@ -115,7 +184,7 @@ impl Programs {
         let scene = Scene::new(tool);
         let witness = scene.path().join("witness");
         std::fs::write(&witness, [0; 4096]).expect("a writable folder");
-        let mut command = self.command(tool);
+        let mut command = self.command(tool, Memory::Ample);
         command.arg("kill").arg(&witness).current_dir(scene.path()).stdout(Stdio::null());
         let mut child = command.spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(millis));
@@ -136,14 +205,22 @@ struct Scene {
 
 impl Scene {
     fn new(tool: Tool) -> Self {
+        Self::with_memory(tool, Memory::Ample)
+    }
+
+    fn with_memory(tool: Tool, memory: Memory) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let scene = Self { tool, folder };
         if tool == Tool::Lttng {
             let output = format!("--output={}", scene.path().join("ctf").display());
             lttng(&["create", "peers", &output]);
-            // A buffer per user and processor, 64 MiB each: more than is recorded between two pauses.
-            lttng(&["enable-channel", "-u", "--subbuf-size=8M", "--num-subbuf=8", "peers"]);
-            lttng(&["enable-event", "-u", "-c", "peers", "peers:*"]);
+            if memory == Memory::Ample {
+                // A buffer per user and processor, 64 MiB each: more than is recorded between two pauses.
+                lttng(&["enable-channel", "-u", "--subbuf-size=8M", "--num-subbuf=8", "peers"]);
+                lttng(&["enable-event", "-u", "-c", "peers", "peers:*"]);
+            } else {
+                lttng(&["enable-event", "-u", "peers:*"]);
+            }
             lttng(&["start"]);
         }
         scene
@@ -164,9 +241,12 @@ impl Scene {
     fn count(&self) -> u64 {
         match self.tool {
             Tool::Lttng => {
-                let output = succeed(Command::new("babeltrace2").arg(self.path().join("ctf")));
-                let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                text.lines().filter(|line| line.contains("peers:pair")).count() as u64
+                // Counted by babeltrace2 itself: text for millions of events takes minutes.
+                let mut command = Command::new("babeltrace2");
+                command.arg(self.path().join("ctf")).args(["--component=sink.utils.counter"]);
+                let text = String::from_utf8_lossy(&succeed(&mut command).stdout).into_owned();
+                let count = event_messages(&text);
+                count.unwrap_or_else(|| panic!("{command:?}: expected a line `N Event messages`, found {text:?}"))
             }
             Tool::Chrome => {
                 let text = std::fs::read_to_string(self.path().join("run.json")).unwrap_or_default();
@@ -179,10 +259,20 @@ impl Scene {
                 frames.map(|frame| frame.meta().num_scopes as u64).sum()
             }
             _ => {
-                let run = Run::open(&self.path().join("run.tmt")).expect("a run");
+                let run = self.run();
                 run.processes.iter().flat_map(|process| &process.streams).map(converter::input::Stream::records).sum()
             }
         }
+    }
+
+    /// Events that Tumit reports as dropped.
+    fn dropped(&self) -> Option<u64> {
+        let is_tumit = matches!(self.tool, Tool::TumitMapped | Tool::TumitPrivate | Tool::TumitC);
+        is_tumit.then(|| self.run().processes.iter().map(converter::input::Process::dropped).sum())
+    }
+
+    fn run(&self) -> Run {
+        Run::open(self.path().join("run.tmt")).expect("a run")
     }
 
     /// Bytes of all files.
@@ -228,6 +318,12 @@ fn daemon() -> Option<Child> {
     Some(child)
 }
 
+/// The number of events in the output of `sink.utils.counter`. It prints the counts so far every 10,000
+/// messages; the last ones are the totals.
+fn event_messages(text: &str) -> Option<u64> {
+    text.lines().filter_map(|line| line.trim().strip_suffix("Event messages")?.trim().parse().ok()).next_back()
+}
+
 fn lttng(words: &[&str]) {
     succeed(Command::new("lttng").args(words));
 }
@@ -241,4 +337,17 @@ fn succeed(command: &mut Command) -> Output {
         String::from_utf8_lossy(&output.stderr)
     );
     output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_counts_of_babeltrace_are_the_totals() {
+        let text = "          9998 Event messages\n             1 Packet beginning message\n\n         \
+                    14321 Event messages\n             2 Packet end messages\n";
+        assert_eq!(event_messages(text), Some(14_321));
+        assert_eq!(event_messages("             0 messages (TOTAL)\n"), None);
+    }
 }

@@ -3,7 +3,12 @@
 //! - `pair ROUNDS BURST`, `span ROUNDS BURST`: prints `ns N`, the least time of an event in a burst, without the loop;
 //! - `regular EVENTS`, `irregular EVENTS`: records so many and ends in order;
 //! - `instructions EVENTS`: records so many and ends at once;
-//! - `kill WITNESS`: records 100,000 events a second until it is killed.
+//! - `kill WITNESS`: records 100,000 events a second until it is killed;
+//! - `paced RATE MILLIS`: records RATE events per second of CPU time, or without pauses when RATE is 0,
+//!   until the thread has used MILLIS of CPU time. It prints `calls N` and `seconds S`, the wall time, and
+//!   ends in order.
+//!
+//! `child busy` keeps a processor busy until its parent ends it.
 
 use std::hint::black_box;
 use std::os::fd::AsRawFd as _;
@@ -13,6 +18,9 @@ use std::time::{Duration, Instant};
 use tracer_rt::Buffers;
 
 use crate::tools::{Chrome, Fastrace, Limit, Puffin, Tracy, Tumit};
+
+/// Events of `paced` between two readings of the thread's CPU time.
+const PACED_BURST: u64 = 1000;
 
 /// Something that records.
 pub trait Recorder {
@@ -56,6 +64,7 @@ pub fn run(tool: &str, words: &[String]) {
         }
         "puffin" => perform(Puffin::new("run.puffin"), words),
         "chrome" => perform(Chrome::new("run.json"), words),
+        "busy" => busy(),
         other => panic!("no tool `{other}`"),
     }
 }
@@ -73,6 +82,7 @@ fn perform(mut recorder: impl Recorder, words: &[String]) {
             unsafe { libc::_exit(0) };
         }
         "kill" => until_killed(&mut recorder, &Witness::open(&words[1])),
+        "paced" => paced(&mut recorder, number(1), number(2)),
         other => panic!("no task `{other}`"),
     }
 }
@@ -116,5 +126,42 @@ fn until_killed(recorder: &mut impl Recorder, witness: &Witness) {
         recorder.pair(n, n & 15);
         n += 1;
         witness.0[0].store(n, Ordering::Release);
+    }
+}
+
+/// Records at a rate of the thread's CPU time. By wall time, a thread on a busy machine would record less.
+fn paced(recorder: &mut impl Recorder, rate: u64, millis: u64) {
+    let (begin, start, limit) = (Instant::now(), thread_cpu_nanos(), millis * 1_000_000);
+    let mut calls = 0u64;
+    loop {
+        (calls..calls + PACED_BURST).for_each(|n| recorder.pair(black_box(n), n & 15));
+        calls += PACED_BURST;
+        let due = (calls * 1_000_000_000).checked_div(rate).unwrap_or(0);
+        let mut used = thread_cpu_nanos() - start;
+        while used < due {
+            used = thread_cpu_nanos() - start;
+        }
+        if used >= limit {
+            break;
+        }
+    }
+    println!("calls {calls}\nseconds {}", begin.elapsed().as_secs_f64());
+    recorder.end();
+}
+
+fn thread_cpu_nanos() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a local of the right type.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A loop that keeps a processor busy. The kernel ends it with the parent, which may panic.
+fn busy() -> ! {
+    // SAFETY: the call changes nothing in memory.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    let mut turns = 0u64;
+    loop {
+        turns = black_box(turns.wrapping_add(1));
     }
 }

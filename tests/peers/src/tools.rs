@@ -164,7 +164,6 @@ impl Tumit {
     pub fn new(folder: &str, buffers: tracer_rt::Buffers) -> Self {
         let mut config = tracer_rt::Config::default();
         config.folder = Some(folder.into());
-        config.memory_bytes = Some(64 << 20);
         config.buffers = Some(buffers);
         tracer_rt::start(config).expect("it records");
         Self
@@ -188,7 +187,6 @@ impl Recorder for Tumit {
 
     fn end(&mut self) {
         tracer_rt::finish();
-        assert_eq!(tracer_rt::counts().dropped, 0, "nothing is dropped");
     }
 }
 
