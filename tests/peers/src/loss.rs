@@ -1,6 +1,6 @@
 //! The table of dropped events: each recorder at several rates, on an idle machine and on a busy one.
 
-use crate::programs::{Memory, Programs};
+use crate::programs::{Memory, Paced, Programs};
 use crate::tools::Tool;
 
 /// The recorders, and the memory for their records.
@@ -19,27 +19,46 @@ const RATES: [u64; 5] = [1_000_000, 5_000_000, 10_000_000, 20_000_000, 0];
 /// Busy loops that compete for the processors.
 const LOADS: [usize; 2] = [0, 16];
 
+/// A measurement is repeated when other programs took more than this share of the processors.
+const DISTURBED: f64 = 0.05;
+
 /// Measures and prints the table, row by row.
 pub fn measure(programs: &Programs, smoke: bool) {
-    let millis = if smoke { 20 } else { 2000 };
-    println!("| recorder | buffers | busy loops | million events/s | events | dropped | wall time |");
-    println!("|---|---|---|---|---|---|---|");
+    let (millis, attempts) = if smoke { (20, 1) } else { (2000, 3) };
+    println!("| recorder | buffers | busy loops | million events/s | events | dropped | wall time | other programs |");
+    println!("|---|---|---|---|---|---|---|---|");
     for loops in LOADS {
         for (tool, memory) in SETUPS {
             for rate in RATES {
-                let paced = programs.paced(tool, memory, loops, rate, millis);
+                let paced = least_disturbed(attempts, || programs.paced(tool, memory, loops, rate, millis));
                 let rate = if rate == 0 { "unpaced".to_owned() } else { (rate / 1_000_000).to_string() };
                 let dropped = 100.0 * (1.0 - paced.recorded as f64 / paced.calls as f64);
                 println!(
-                    "| {} | {} | {loops} | {rate} | {:.2} M | {dropped:.2} % | {:.1} s |",
+                    "| {} | {} | {loops} | {rate} | {:.2} M | {dropped:.2} % | {:.1} s | {:.0} % |",
                     tool.title(),
                     buffers(tool, memory),
                     paced.calls as f64 / 1e6,
                     paced.seconds,
+                    100.0 * paced.disturbance,
                 );
             }
         }
     }
+}
+
+/// The first measurement that was not disturbed, or the least disturbed one.
+fn least_disturbed(attempts: usize, measure: impl Fn() -> Paced) -> Paced {
+    let mut best = measure();
+    for _ in 1..attempts {
+        if best.disturbance <= DISTURBED {
+            break;
+        }
+        let again = measure();
+        if again.disturbance < best.disturbance {
+            best = again;
+        }
+    }
+    best
 }
 
 /// The size of the buffers, as the table names it.

@@ -5,6 +5,7 @@
 //! Every tool records the same: an event with two 64-bit integers, or a span that begins and ends. Each measurement is a
 //! process of its own; the tools take turns, round by round, and the best burst of each counts.
 
+mod disturbance;
 mod loss;
 mod programs;
 mod task;

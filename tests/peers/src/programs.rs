@@ -7,6 +7,7 @@ use std::time::Duration;
 use converter::run::Run;
 use tumit::codegen::{Backend as _, Options, c::C};
 
+use crate::disturbance::Ticks;
 use crate::tools::Tool;
 
 /// Events of a round: few enough that no tool's buffers overflow.
@@ -31,6 +32,8 @@ pub struct Paced {
     pub recorded: u64,
     /// Wall time of the loop that records.
     pub seconds: f64,
+    /// The share of the processors that other programs took.
+    pub disturbance: f64,
 }
 
 /// Loops that keep the processors busy until this value is dropped.
@@ -160,9 +163,11 @@ impl Programs {
         let mut command = self.command(tool, memory);
         command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(scene.path());
         // The busy loops end before the events are counted: counting need not compete with them.
+        let before = Ticks::now();
         let load = Load::start(loops);
         let output = succeed(&mut command);
         drop(load);
+        let disturbance = Ticks::now().others_since(&before);
         scene.stop();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let value = |name: &str| {
@@ -175,7 +180,7 @@ impl Programs {
         if let Some(dropped) = scene.dropped() {
             assert_eq!(recorded + dropped, calls, "{tool:?}: recorded and dropped events are all calls");
         }
-        Paced { calls, recorded, seconds }
+        Paced { calls, recorded, seconds, disturbance }
     }
 
     /// Kills a program that records, and counts what was recorded and what can be read.
