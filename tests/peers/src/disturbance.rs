@@ -19,14 +19,15 @@ impl Ticks {
         Self { all, busy, own: usage(libc::RUSAGE_SELF) + usage(libc::RUSAGE_CHILDREN) + daemons() }
     }
 
-    /// The share of the processors that other programs, the kernel's threads and the host took since `before`.
+    /// The share of the processors that other programs, the kernel and the host took since `before`.
     pub fn others_since(&self, before: &Self) -> f64 {
         let (busy, own) = (self.busy - before.busy, self.own - before.own);
         busy.saturating_sub(own) as f64 / (self.all - before.all).max(1) as f64
     }
 }
 
-/// All ticks and the busy ones, as `/proc/stat` has them: user, nice, system, idle, iowait, irq, softirq and steal.
+/// All ticks and the busy ones. `/proc/stat` has user, nice, system, idle, iowait, irq, softirq
+/// and steal.
 fn processors(text: &str) -> Option<(u64, u64)> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line.split_whitespace().take(8).filter_map(|word| word.parse().ok()).collect();

@@ -1,4 +1,4 @@
-//! The table of dropped events: each recorder at several rates, on an idle machine and on a busy one.
+//! The table of dropped events: each recorder at several rates, on an idle and on a busy machine.
 
 use crate::programs::{Memory, Paced, Programs};
 use crate::tools::Tool;

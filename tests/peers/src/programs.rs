@@ -106,7 +106,7 @@ impl Programs {
         for variable in ["TUMIT_LEVELS", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_MEMORY", "TUMIT_POLICY"] {
             command.env_remove(variable);
         }
-        // A program waits for LTTng's daemon without a limit. By default it runs untraced after 3 s.
+        // A program waits for LTTng's daemon without a limit. By default it gives up after 3 s.
         command.env("TUMIT_TRACE", "run.tmt").env("LTTNG_UST_REGISTER_TIMEOUT", "-1");
         if memory == Memory::Ample {
             command.env("TUMIT_MEMORY", "64M");
@@ -157,7 +157,7 @@ impl Programs {
         Some(scene.size() as f64 / events as f64)
     }
 
-    /// Records at a rate beside busy loops, and counts the events that can be read; see `task.rs`.
+    /// Records at a rate while busy loops run, and counts the events that can be read; see `task.rs`.
     pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> Paced {
         let scene = Scene::with_memory(tool, memory);
         let mut command = self.command(tool, memory);
@@ -220,7 +220,7 @@ impl Scene {
             let output = format!("--output={}", scene.path().join("ctf").display());
             lttng(&["create", "peers", &output]);
             if memory == Memory::Ample {
-                // A buffer per user and processor, 64 MiB each: more than is recorded between two pauses.
+                // A buffer per user and processor, 64 MiB each: more than is recorded between pauses.
                 lttng(&["enable-channel", "-u", "--subbuf-size=8M", "--num-subbuf=8", "peers"]);
                 lttng(&["enable-event", "-u", "-c", "peers", "peers:*"]);
             } else {
@@ -323,8 +323,8 @@ fn daemon() -> Option<Child> {
     Some(child)
 }
 
-/// The number of events in the output of `sink.utils.counter`. It prints the counts so far every 10,000
-/// messages; the last ones are the totals.
+/// The number of events in the output of `sink.utils.counter`. It prints the counts so far every
+/// 10,000 messages; the last ones are the totals.
 fn event_messages(text: &str) -> Option<u64> {
     text.lines().filter_map(|line| line.trim().strip_suffix("Event messages")?.trim().parse().ok()).next_back()
 }
