@@ -19,7 +19,7 @@ impl Ticks {
         Self { all, busy, own: usage(libc::RUSAGE_SELF) + usage(libc::RUSAGE_CHILDREN) + daemons() }
     }
 
-    /// The share of the processors that other programs, the kernel and the host took since `before`.
+    /// The share of the processors that other programs, the kernel and the host took.
     pub fn others_since(&self, before: &Self) -> f64 {
         let (busy, own) = (self.busy - before.busy, self.own - before.own);
         busy.saturating_sub(own) as f64 / (self.all - before.all).max(1) as f64

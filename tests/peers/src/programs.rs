@@ -157,7 +157,7 @@ impl Programs {
         Some(scene.size() as f64 / events as f64)
     }
 
-    /// Records at a rate while busy loops run, and counts the events that can be read; see `task.rs`.
+    /// Records at a rate, with busy loops, and counts the events that can be read; see `task.rs`.
     pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> Paced {
         let scene = Scene::with_memory(tool, memory);
         let mut command = self.command(tool, memory);
@@ -220,7 +220,7 @@ impl Scene {
             let output = format!("--output={}", scene.path().join("ctf").display());
             lttng(&["create", "peers", &output]);
             if memory == Memory::Ample {
-                // A buffer per user and processor, 64 MiB each: more than is recorded between pauses.
+                // A buffer of 64 MiB per user and processor: more than is recorded between pauses.
                 lttng(&["enable-channel", "-u", "--subbuf-size=8M", "--num-subbuf=8", "peers"]);
                 lttng(&["enable-event", "-u", "-c", "peers", "peers:*"]);
             } else {

@@ -4,8 +4,8 @@
 //! - `regular EVENTS`, `irregular EVENTS`: records so many and ends in order;
 //! - `instructions EVENTS`: records so many and ends at once;
 //! - `kill WITNESS`: records 100,000 events a second until it is killed;
-//! - `paced RATE MILLIS`: records RATE events per second of CPU time, or without pauses when RATE is
-//!   0, until the thread has used MILLIS of CPU time. It prints `calls N` and `seconds S`, the wall
+//! - `paced RATE MILLIS`: records RATE events per second of CPU time, or without pauses when RATE
+//!   is 0, until the thread has used MILLIS of CPU time. It prints `calls N` and `seconds S`, the wall
 //!   time, and ends in order.
 //!
 //! `child busy` keeps a processor busy until its parent ends it.
@@ -129,8 +129,8 @@ fn until_killed(recorder: &mut impl Recorder, witness: &Witness) {
     }
 }
 
-/// Records at a rate of the thread's CPU time. By wall time, a thread on a busy machine would record
-/// less.
+/// Records at a rate of the thread's CPU time. By wall time, a thread on a busy machine would
+/// record less.
 fn paced(recorder: &mut impl Recorder, rate: u64, millis: u64) {
     let (begin, start, limit) = (Instant::now(), thread_cpu_nanos(), millis * 1_000_000);
     let mut calls = 0u64;
