@@ -5,8 +5,8 @@
 //! - `instructions EVENTS`: records so many and ends at once;
 //! - `kill WITNESS`: records 100,000 events a second until it is killed;
 //! - `paced RATE MILLIS`: records RATE events per second of CPU time, or without pauses when RATE
-//!   is 0, until the thread has used MILLIS of CPU time. It prints `calls N` and `seconds S`, the wall
-//!   time, and ends in order.
+//!   is 0, until the thread has used MILLIS of CPU time. It prints `calls N` and `seconds S`, the
+//!   wall time, and ends in order.
 //!
 //! `child busy` keeps a processor busy until its parent ends it.
 
