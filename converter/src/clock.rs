@@ -47,6 +47,7 @@ use std::sync::Arc;
 use crate::run::Run;
 use bend::Bend;
 use bursts::Burst;
+use consensus::USUAL_WANDER;
 use domain::domains_of;
 use map::Knot;
 use samples::Samples;
@@ -102,7 +103,8 @@ impl Clocks {
         } else {
             unset(run, &mut domains, &domain_of);
             let unset = |domain: usize, ticks: u64| domains[domain].told_sets.unset(ticks);
-            let Samples { bursts, faults, absent } = samples::collect(run, &domain_of, &domains, unset);
+            let Samples { bursts, faults, absent, .. } =
+                samples::collect(run, &domain_of, &domains, unset, USUAL_WANDER);
             domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
             wrong.extend(faults);
             wrong.extend(correct(&mut domains, &bursts, &anchors));
@@ -160,14 +162,23 @@ impl Clocks {
         streams: &[Extent],
     ) -> io::Result<Vec<Option<Arc<Bend>>>> {
         // Their dates are those of the map, which knows what clocks were set by.
-        let Samples { bursts, faults, .. } = samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks);
+        let collect = |wander| samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks, wander);
+        let mut samples = collect(USUAL_WANDER);
+        // Bursts also contradict each other if clock rates change. Messages show how large these changes are.
+        let shown = if samples.has_odd { refine::wander_by_messages(self, log, streams)? } else { None };
+        let shown = shown.filter(|wander| *wander > USUAL_WANDER);
+        if let Some(wander) = shown {
+            samples = collect(wander);
+        }
+        let Samples { bursts, faults, .. } = samples;
         let Some(refined) = refine::refine(self, &bursts, log, streams)? else {
             self.judge(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
         };
         self.wrong = repeated_dates(run).chain(faults).collect();
         self.wrong.extend(contradiction::sentences(&refined.contradictions, &self.domains));
-        for (domain, bursts) in self.domains.iter_mut().zip(refined.bursts.into_iter().flatten()) {
+        let counted = refined.bursts.or_else(|| shown.map(|_| base::of(self, &bursts).1));
+        for (domain, bursts) in self.domains.iter_mut().zip(counted.into_iter().flatten()) {
             domain.bursts = bursts;
         }
         let mut bends = refined.bends;
@@ -223,7 +234,8 @@ impl Clocks {
 
     /// Tells how good the dates are that the samples alone have made. `streams` says from when to when there are records.
     pub(crate) fn judge_samples(&mut self, run: &Run, streams: &[Extent]) {
-        let Samples { bursts, .. } = samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks);
+        let Samples { bursts, .. } =
+            samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks, USUAL_WANDER);
         self.judge(&bursts, streams);
     }
 

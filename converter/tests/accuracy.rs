@@ -542,6 +542,17 @@ fn rates_that_change_each_minute_are_no_steps() {
 }
 
 #[test]
+fn bursts_of_clocks_whose_rates_change_are_believed() {
+    for seed in 1..=3 {
+        let bursts = Bursts::Many(5);
+        let scene = Scene { slewed_ppm: 20.0, seconds: 600.0, links: 6000, bursts, seed, nodes: 3, ..Scene::default() };
+        let verdict = in_order("rates change, five bursts", &Scene { per_node: 1, ..scene });
+        let faults = verdict.report.clock_faults();
+        assert!(!faults.iter().any(|fault| fault.contains("left out")), "{seed}: {faults:?}");
+    }
+}
+
+#[test]
 fn readings_bound_the_drift_of_who_is_heard_one_way() {
     for draining in [2e8, 2e7, 3e6] {
         let scene = Scene { nodes: 2, one_way: true, open: true, draining, links: 4000, ..Scene::default() };

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::consensus::{agreed_drift, by_itself, drift_can_be, usual_drift};
+use super::consensus::{USUAL_WANDER, agreed_drift, by_itself, drift_can_be, usual_drift};
 use super::map::{ClockMap, Knot};
 use super::misclosure::Misclosure;
 use super::solve::Edge;
@@ -161,7 +161,7 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
             let (before, here) = (offsets[at - 1], offsets[at]);
             let off = away(before, here);
             // Of many, the drift is known, and what their clock does from one to the next.
-            let by_itself = by_itself(here.local - before.local, agreed.is_some(), offsets.len(), usual);
+            let by_itself = by_itself(here.local - before.local, agreed.is_some(), offsets.len(), usual, USUAL_WANDER);
             if off.abs() <= ODD + 2.0 * tick + by_itself {
                 at += 1;
                 continue;

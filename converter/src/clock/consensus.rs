@@ -23,9 +23,10 @@ const RATE: f64 = 200e-6;
 const SEVERAL: usize = 6;
 /// within this part of the time between two: what the temperature does to a clock.
 const AGREED_RATE: f64 = 5e-7;
-/// Over a time of t seconds an honest clock departs from its drift by so many nanoseconds times t^1.5: five times what one does that wanders by
-/// 2e-8 per square root of a second.
-const WANDER: f64 = 100.0;
+/// The wander of honest clocks per square root of a second, unless messages show a larger one.
+pub(super) const USUAL_WANDER: f64 = 2e-8;
+/// Standard deviations of the wander that are allowed for.
+const SIGMAS: f64 = 5.0;
 /// A burst is compared with so many before it,
 const BACK: usize = 64;
 /// and with so many next to it for the drift.
@@ -62,8 +63,9 @@ impl Said {
     }
 }
 
-/// Takes the samples out of the bursts that other bursts prove wrong. O(bursts of a pair × 64 + exchanges).
-pub(super) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain]) -> Vec<Odd> {
+/// Takes the samples out of the bursts that other bursts prove wrong, for clocks that wander by `wander` per square root of
+/// a second. O(bursts of a pair × 64 + exchanges).
+pub(super) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain], wander: f64) -> Vec<Odd> {
     let mut found = Vec::new();
     let ticks = |pair: (usize, usize)| domains[pair.0].granularity_nanos + domains[pair.1].granularity_nanos;
     // A burst that took long says the less the more its clocks drift meanwhile, until it is known how much they do.
@@ -74,7 +76,7 @@ pub(super) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain
     }
     for (pair, said) in said(bursts, domains, &drifts) {
         let tick = ticks(pair);
-        let (odd, nanos) = odd(&said, tick);
+        let (odd, nanos) = odd(&said, tick, wander);
         let mut samples = 0;
         for at in &odd {
             let Some(burst) = bursts.get_mut(&said[*at].burst) else { continue };
@@ -140,7 +142,7 @@ fn drift(said: &[Said], tick: f64) -> (Option<f64>, f64) {
 }
 
 /// Which of a pair's bursts are wrong, and how far the worst is off. `tick` is what the two clocks cannot tell apart.
-fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
+fn odd(said: &[Said], tick: f64, wander: f64) -> (Vec<usize>, f64) {
     let none = (Vec::new(), 0.0);
     if said.len() < FEWEST {
         return none;
@@ -152,7 +154,7 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
     let usual = usual[usual.len() / 2];
     let agree = |one: usize, other: usize| {
         let (one, other) = (&said[one], &said[other]);
-        let by_itself = by_itself(other.at - one.at, agreed.is_some(), said.len(), usual);
+        let by_itself = by_itself(other.at - one.at, agreed.is_some(), said.len(), usual, wander);
         one.away(other, drift) <= LEAST + 2.0 * tick + by_itself
     };
     let chain = longest_chain(said.len(), agree);
@@ -179,10 +181,10 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
 }
 
 /// By how much honest bursts that are so far apart, nanoseconds, may depart from the drift: of so many, some of which agree on it or not, and
-/// neighbours of which usually depart so much.
-pub(super) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64) -> f64 {
+/// neighbours of which usually depart so much. The clocks have this `wander`.
+pub(super) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
     let by_rate = RATE * apart;
-    let wandered = WANDER * (apart * 1e-9).powf(1.5);
+    let wandered = SIGMAS * wander * 1e9 * (apart * 1e-9).powf(1.5);
     let expected = match is_agreed {
         true => AGREED_RATE * apart,
         false if bursts < MANY => by_rate,
@@ -275,7 +277,7 @@ mod tests {
     }
 
     fn odd_of(off: &[f64]) -> Vec<usize> {
-        odd(&said(off), 1.0).0
+        odd(&said(off), 1.0, USUAL_WANDER).0
     }
 
     #[test]
@@ -284,7 +286,7 @@ mod tests {
             for off in [200.0, -200.0, 1000.0, 5e6] {
                 let mut bursts = [0.0; 10];
                 bursts[at] = off;
-                let (found, nanos) = odd(&said(&bursts), 1.0);
+                let (found, nanos) = odd(&said(&bursts), 1.0, USUAL_WANDER);
                 assert_eq!(found, [at]);
                 assert!((nanos / off.abs() / 1e3 - 1.0).abs() < 0.05, "{nanos}");
             }
@@ -306,7 +308,7 @@ mod tests {
                         let more = 40e-6 * (number as f64 * 2e10 - said.at);
                         (said.at, said.least, said.most) = (number as f64 * 2e10, said.least + more, said.most + more);
                     });
-                    assert_eq!(odd(&said, 1.0).0, [at], "{many} {off}");
+                    assert_eq!(odd(&said, 1.0, USUAL_WANDER).0, [at], "{many} {off}");
                 }
             }
         }
@@ -325,5 +327,16 @@ mod tests {
         // It wanders.
         let walk: Vec<f64> = (0..200).map(|n| (f64::from(n) / 9.0).sin() * 300.0).collect();
         assert_eq!(odd_of(&walk), []);
+    }
+
+    #[test]
+    fn bursts_of_clocks_that_wander_much_are_not_odd() {
+        let mut bursts = said(&[0.0, 0.0, 800.0, 0.0, 0.0]);
+        bursts.iter_mut().enumerate().for_each(|(number, said)| {
+            let more = 40e-6 * (number as f64 * 1.5e11 - said.at);
+            (said.at, said.least, said.most) = (number as f64 * 1.5e11, said.least + more, said.most + more);
+        });
+        assert_eq!(odd(&bursts, 1.0, USUAL_WANDER).0, [2]);
+        assert_eq!(odd(&bursts, 1.0, 3e-6).0, []);
     }
 }

@@ -83,10 +83,7 @@ pub(crate) fn refine(
     streams: &[Extent],
 ) -> io::Result<Option<Refined>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
-    let domains = clocks.domains.len();
-    // Bursts have brought coarse dates to another rate.
-    let rates = clocks.domains.iter().map(|domain| domain.rates.filter(|_| domain.bursts == 0)).collect();
-    let seen = Observed { log, streams, domain_of: &domain_of, domains, tick: clocks.granularity(), rates };
+    let seen = observed(clocks, log, streams, &domain_of);
     let exchanges = exchanges(clocks, bursts);
     let Some(first) = attempt(&seen, &exchanges, &base::straightened(clocks))? else { return Ok(None) };
     let again = if first.is_impossible() { without_wrong(clocks, bursts, &seen, &exchanges)? } else { None };
@@ -101,6 +98,24 @@ pub(crate) fn refine(
     let Attempt { bends, fit, span, sets, .. } = attempt;
     let dates = (span.start, span.end);
     Ok(Some(Refined { bends, found, wander: fit.wander, dates, sets, contradictions, bursts }))
+}
+
+/// The largest wander that messages alone show, per square root of a second. `None` when no message goes from one domain to
+/// another.
+///
+/// # Errors
+/// When the log's temporary file cannot be read.
+pub(crate) fn wander_by_messages(clocks: &Clocks, log: &LinkLog, streams: &[Extent]) -> io::Result<Option<f64>> {
+    let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
+    let seen = observed(clocks, log, streams, &domain_of);
+    let alone = attempt(&seen, &[], &base::of(clocks, &[]).0)?;
+    Ok(alone.map(|attempt| attempt.fit.wander * SURELY))
+}
+
+fn observed<'o>(clocks: &Clocks, log: &'o LinkLog, streams: &'o [Extent], domain_of: &'o [usize]) -> Observed<'o> {
+    // Bursts have brought coarse dates to another rate.
+    let rates = clocks.domains.iter().map(|domain| domain.rates.filter(|_| domain.bursts == 0)).collect();
+    Observed { log, streams, domain_of, domains: clocks.domains.len(), tick: clocks.granularity(), rates }
 }
 
 /// A fit without some samples.

@@ -33,16 +33,20 @@ pub(crate) struct Samples {
     pub(crate) bursts: Vec<Burst>,
     /// What is wrong with those that were left out: one sentence each.
     pub(crate) faults: Vec<String>,
+    /// Some bursts were left out because they contradict other bursts.
+    pub(crate) has_odd: bool,
     /// By domain: how many its processes took with processes that are not in the run.
     pub(crate) absent: Vec<u64>,
 }
 
-/// Sorts the run's sync samples into bursts. `dated` gives a domain's ticks without what its clock was set by.
+/// Sorts the run's sync samples into bursts. `dated` removes the steps of a domain's clock from its ticks. Bursts of clocks
+/// with a large `wander` (per square root of a second) may differ more.
 pub(crate) fn collect(
     run: &Run,
     domain_of: &[usize],
     domains: &[Domain],
     dated: impl Fn(usize, u64) -> u64,
+    wander: f64,
 ) -> Samples {
     let id = |process: &Process| process.id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
     let peers: BTreeMap<u64, usize> =
@@ -88,7 +92,8 @@ pub(crate) fn collect(
             *off.entry(pair).or_default() += left_out;
         }
     }
-    let odd = consensus::leave_out_odd(&mut bursts, domains);
+    let odd = consensus::leave_out_odd(&mut bursts, domains, wander);
+    let has_odd = !odd.is_empty();
     leave_out_slow(&mut bursts, domains);
     let odd = odd.into_iter().map(|Odd { pair: (a, b), bursts, samples, nanos }| {
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
@@ -108,7 +113,7 @@ pub(crate) fn collect(
         )
     });
     let faults = faults.chain(contradicting).chain(odd).collect();
-    Samples { bursts: bursts.into_values().collect(), faults, absent }
+    Samples { bursts: bursts.into_values().collect(), faults, has_odd, absent }
 }
 
 /// Leaves those exchanges of a burst that most agree with, for each pair of clocks that has others; tells how many it left out.
