@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 static LIMIT: OnceLock<u64> = OnceLock::new();
 
-/// Sets how many bytes an input may have after it was decompressed. The first call counts.
+/// Sets the maximum size of an input after decompression. Call it before the first [`limit`]: later
+/// calls have no effect.
 pub fn limit_to(bytes: u64) {
     let _ = LIMIT.set(bytes);
 }
@@ -78,7 +79,7 @@ impl Read for Decoded {
     }
 }
 
-/// Compressed data end too early. The text before the end is valid.
+/// Decompression failed: the data are damaged, truncated or unreadable. The text before is valid.
 #[derive(Debug)]
 struct CutShort(String);
 
@@ -90,10 +91,10 @@ impl std::fmt::Display for CutShort {
 
 impl std::error::Error for CutShort {}
 
-/// The message about data that are cut short, if that is all that is wrong.
+/// The message of a decompression error. `None` if there was no error.
 ///
 /// # Errors
-/// All other errors of reading.
+/// All errors other than decompression errors.
 pub fn cut_short(result: io::Result<()>) -> io::Result<Option<String>> {
     match result {
         Ok(()) => Ok(None),

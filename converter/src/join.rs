@@ -27,8 +27,8 @@ pub fn mark_as_merged(runs: &mut [Run]) -> bool {
     is_changed
 }
 
-/// Writes the process file that holds these processes. It gets the ids of their merged run, and the
-/// contents of the live file, which a file of one process may have. Blocks are copied unchanged.
+/// Copies the file of these processes and adds the ids of their merged run. The contents of a live
+/// file are appended; only a file of one process can have one. Blocks are copied unchanged.
 ///
 /// # Errors
 /// If the file cannot be read or the copy cannot be written.
@@ -47,7 +47,7 @@ pub fn copy_with_merged_run(processes: &[&Process], out: &mut dyn Write) -> Resu
     let mut file = File::open(&first.path).map_err(read_error)?;
     let mut start = vec![0; PREAMBLE_BYTES];
     file.read_exact(&mut start).map_err(read_error)?;
-    // Only one of the processes of a sorted file has the number.
+    // `next_sequence` is 0 for all but one process of a sorted file.
     let sequence = processes.iter().map(|process| process.next_sequence).max().unwrap_or(0);
     for (sequence, entry) in (sequence..).zip(entries) {
         let bytes = u32::try_from(entry.payload.len()).map_err(io::Error::other)?;

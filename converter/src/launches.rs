@@ -158,7 +158,7 @@ fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i6
     }
 }
 
-/// What is equal in all processes of a launch.
+/// The key that groups processes. Groups that overlap in time are joined to launches afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LaunchId<'p> {
     /// The launch id that the recorder wrote.

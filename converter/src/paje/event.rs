@@ -322,8 +322,8 @@ pub trait Sink {
         Ok(())
     }
 
-    /// How many texts it took that its format cannot have as they are: other letters stand for some of theirs, or some are
-    /// missing.
+    /// Number of texts that were written with replaced characters or cut, because the output format
+    /// cannot represent them.
     fn changed_texts(&self) -> u64 {
         0
     }

@@ -17,7 +17,7 @@ use crate::rules::spec_of;
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
-/// The beginning of every Pajé text.
+/// A text output is Pajé text if its prologue begins with this.
 const PAJE: &str = "%EventDef";
 
 /// The Pajé text output that is merged with the rules, if the spec of the run has both.

@@ -11,7 +11,7 @@ use crate::clock::Method;
 use crate::input::ReadError;
 use crate::plan::Plan;
 
-/// Told how much is done: steps done, and steps in all.
+/// Callback for progress, with the numbers of steps done and of all steps.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// What the user chose.
@@ -28,20 +28,22 @@ pub struct Options {
     pub output: Option<String>,
     /// Called now and then.
     pub progress: Option<Progress>,
-    /// How many threads may work; as many as are of use if `None`. The result does not depend on it.
+    /// Maximum number of threads; as many as are useful if `None`. The result does not depend on
+    /// it.
     pub threads: Option<NonZeroUsize>,
     /// Memory budget in bytes for link endpoints; the rest goes to temporary files. The result does not depend on it.
     /// Records that wait for an action with an earlier timestamp (`at`) have a budget of their own: a quarter of
     /// `TUMIT_BLOCK_MEMORY`.
     pub memory: usize,
-    /// All records are read one by one, none made into operations by column: slower, and for comparison, as the result does not depend on it.
+    /// Evaluates every record singly instead of by columns. This is slower and for tests: the
+    /// result is the same.
     pub by_record: bool,
 }
 
 /// Runs with fewer records are small.
 const MANY_RECORDS: u64 = 1 << 16;
 
-/// [`Options::memory`] unless told otherwise.
+/// Default of [`Options::memory`].
 pub const DEFAULT_MEMORY: usize = 64 << 20;
 
 impl Default for Options {
@@ -60,8 +62,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether so many threads may work. Unless told otherwise, as many as are of use: they wait for each other most of the
-    /// time where there are fewer cores, and the cores are never idle.
+    /// Whether the options allow this number of threads. By default every number is allowed,
+    /// because surplus threads mostly wait for each other and cores are never idle.
     pub(crate) fn may_use(&self, threads: usize) -> bool {
         self.threads.is_none_or(|most| most.get() >= threads)
     }

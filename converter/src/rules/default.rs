@@ -9,8 +9,9 @@ use tumit::spec::{
     Pattern, Piece, RecordId, Value, ValueExpr, ValueId, Verb,
 };
 
-/// A hole of a label that stands for [`crate::run::Run::process_name`], so that all commands use one
-/// name. The space keeps it distinct from the names of a spec.
+/// Placeholder in the label of the default process container, which
+/// [`crate::run::Run::process_name`] replaces. It contains a blank, which no name in a spec can
+/// contain.
 pub(super) const PROCESS_NAME: &str = "process name";
 
 /// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an

@@ -128,8 +128,8 @@ impl Referent {
         values_of(keys, scope, scratch, symbols)
     }
 
-    /// The further keys that together distinguish the processes that have these values; `None` if
-    /// no keys do.
+    /// The smallest set of further keys (`pid`, `host` or both) that distinguishes the processes
+    /// with these values. `None` if no set does.
     pub(crate) fn missing_keys(&self, values: &[(Builtin, KeyPart)]) -> Option<&'static [Builtin]> {
         self.table.missing_keys(values)
     }

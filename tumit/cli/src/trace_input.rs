@@ -26,7 +26,7 @@ pub(crate) const DEFAULT_LIMIT: &str = "4G";
 const FIRST_BYTES: u64 = 1 << 20;
 /// Bytes that a spec may have.
 const MOST_OF_A_SPEC: u64 = 16 << 20;
-/// Bytes that tell what a plain file is.
+/// Number of first bytes from which the format of a file is recognised.
 const SNIFFED: u64 = 1 << 12;
 
 /// Some input ended too early.
@@ -46,14 +46,14 @@ pub(crate) fn limit_to(limit: Bytes) {
 #[derive(Debug)]
 pub(crate) struct TraceInput {
     path: PathBuf,
-    /// What was given, for titles and messages.
+    /// The path as the user gave it, for titles and messages.
     name: String,
     /// Open as long as the path is used.
     spool: Option<File>,
 }
 
 impl TraceInput {
-    /// Looks at what was given, and copies what is no plain file.
+    /// Opens a trace. An input that is not a plain file, or is compressed, is copied.
     pub(crate) fn open(given: &Path) -> anyhow::Result<Self> {
         Self::open_as(given, Kind::Trace)
     }
@@ -73,7 +73,8 @@ impl TraceInput {
         Ok(input)
     }
 
-    /// As [`Self::open`], but a Pajé file that is no plain file can be read while it comes, once and from front to back.
+    /// As [`Self::open`], but Pajé text from a pipe or a compressed file may be streamed: it can
+    /// then be read once, from front to back, while it arrives.
     pub(crate) fn open_while_it_comes(given: &Path) -> anyhow::Result<Self> {
         Self::open_as(given, Kind::Growing)
     }
@@ -130,12 +131,12 @@ impl TraceInput {
         Ok(Self { path, name, spool: Some(spool) })
     }
 
-    /// Where it can be read.
+    /// The path at which the trace can be read.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where a spec can be read that was given by this name.
+    /// The path at which a spec can be read. `given` is its name on the command line.
     pub(crate) fn spec_path<'a>(&'a self, given: &'a str) -> &'a str {
         if self.spool.is_some() { self.path.to_str().unwrap_or(given) } else { given }
     }
@@ -152,7 +153,7 @@ impl TraceInput {
         }
     }
 
-    /// A message about it, with the name that was given instead of that of its copy.
+    /// Replaces the path of a temporary copy in a message by the name that the user gave.
     pub(crate) fn named(&self, message: &str) -> String {
         let path = self.path.to_string_lossy();
         if self.is_copy() { message.replace(path.as_ref(), &self.name) } else { message.to_owned() }
@@ -163,7 +164,7 @@ impl TraceInput {
         self.spool.is_some()
     }
 
-    /// What titles call it, where the path does not tell.
+    /// The title of the trace, if its path does not give one.
     pub(crate) fn title(&self) -> Option<String> {
         if self.path.as_os_str() == self.name.as_str() {
             return None;
@@ -185,7 +186,7 @@ enum Kind {
     Any,
 }
 
-/// Refuses what is known to be something else.
+/// Refuses inputs in foreign formats, and binary data if specs are accepted.
 fn refuse(first: &[u8], given: &Path, kind: Kind) -> anyhow::Result<()> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
     if let Some(foreign) = foreign_format(first, given) {
@@ -232,7 +233,7 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
     if kind != Kind::Any && !is_process && !has_definition() {
         return Err(not_paje(first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first)).into());
     }
-    // What is no trace is a spec.
+    // An input that is not a trace is a spec.
     let most = if is_process || has_definition() { limit() } else { MOST_OF_A_SPEC };
     check_limit(first.len() as u64, most)?;
     let mut file = tempfile::tempfile().context("cannot make a temporary file; TMPDIR names another folder")?;
@@ -248,7 +249,7 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
     Ok(file)
 }
 
-/// Relays an input through a pipe, which a reader can open by its path. What does not begin as Pajé text is copied.
+/// Relays Pajé text through a pipe, which a reader can open by its path. Other inputs are copied.
 fn relay(mut input: Box<dyn Read + Send>, given: &Path) -> anyhow::Result<File> {
     let mut first = Vec::new();
     (&mut input).take(SNIFFED).read_to_end(&mut first)?;

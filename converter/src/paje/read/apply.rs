@@ -159,7 +159,8 @@ impl State {
         Some(sink.event(event))
     }
 
-    /// Warns of a line in a container that an earlier line destroys: other readers leave it out.
+    /// Warns of a line whose container an earlier line destroyed, because `pj_dump` ignores such
+    /// lines.
     fn note_late(&mut self, input: &Input<'_>, container: ContainerId) {
         if !self.as_pj_dump && self.containers.is_destroyed(container) {
             self.faults.count(FaultKind::EarlyEnd, input.line, input.word(Role::Container));

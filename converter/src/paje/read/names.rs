@@ -166,11 +166,12 @@ impl Types {
 #[derive(Clone, Copy, Debug)]
 struct Container {
     ty: TypeId,
-    /// It was destroyed, or a container around it.
+    /// It or an ancestor was destroyed.
     dead: bool,
-    /// It was created in one that had ended: nobody takes it, nor what names it.
+    /// It was created in a destroyed container, so it and all references to it are ignored.
     stillborn: bool,
-    /// The container created last in it, and the one created before it in its parent; the root stands for none.
+    /// The container created last in it, and the one created before it in its parent. The root
+    /// stands for none.
     last_child: ContainerId,
     previous: ContainerId,
 }

@@ -24,13 +24,13 @@ const HEADER_BYTES: u64 = 1 << 20;
 const CHUNK: usize = 1 << 14;
 /// More files are not read as one trace.
 const MOST: usize = 1 << 16;
-/// Endings of compressed files. A part with such an ending takes the place of one without.
+/// Endings that are tried if a named part does not exist: `a.trace`, then `a.trace.gz`, and so on.
 const ENDINGS: [&str; 4] = ["gz", "zst", "bz2", "xz"];
 /// Bits of a place that are the line's number.
 const LINE_BITS: u32 = 40;
 
-/// A line of a trace: its number from 1, and in a part, the number of the part from 1 in higher bits.
-/// What is counted by line keeps this, so that it names the file.
+/// A line of a trace, in the root file or in a part. [`Self::of`] decodes it from one number, which
+/// has the part in the bits from `LINE_BITS` on and the line below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The number of the part, from 1; 0 for the root file.

@@ -33,7 +33,7 @@ pub fn parts_of(path: &Path) -> Result<Vec<PartOfTrace>, ReadError> {
     Reader::new(file).with_parts_beside(path).scan(&mut Nobody)
 }
 
-/// Takes nothing.
+/// A sink that discards all events.
 struct Nobody;
 
 impl Sink for Nobody {

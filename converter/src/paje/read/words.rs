@@ -213,7 +213,7 @@ pub(super) struct Words {
     pub(super) unclosed: bool,
     /// One is empty.
     pub(super) empty: bool,
-    /// One in apostrophes has an apostrophe behind a backslash.
+    /// A word in apostrophes contains `\'`.
     escaped_single: bool,
 }
 
@@ -373,7 +373,8 @@ fn closing_single(rest: &[u8], escapes: bool) -> Option<usize> {
 /// Signs outside of quoted text that readers take for different things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Loose {
-    /// A quote that ViTE takes for its own, in a comment too, which it reads as words; there only those without partner count.
+    /// A quote that ViTE reads as a quote. ViTE also reads comments as words; in a comment only
+    /// quotes without a partner count.
     pub(super) quote: bool,
     /// A percent sign, likewise.
     pub(super) percent: bool,
@@ -386,7 +387,7 @@ pub(super) struct Loose {
 }
 
 impl Loose {
-    /// Counts the signs of a line, except those of dialects.
+    /// Counts each kind of sign that the line has, except `dialect`.
     pub(super) fn count(self, text: &str, line: u64, faults: &mut Faults) {
         let kinds = [
             (self.quote, FaultKind::LooseQuote),
@@ -399,7 +400,8 @@ impl Loose {
         }
     }
 
-    /// Looks for such signs, where a backslash before a quote is an escape or not.
+    /// Finds the signs of a line. `escapes` tells whether a backslash before a quote escapes the
+    /// quote.
     pub(super) fn find(line: &str, escapes: bool) -> Self {
         let bytes = line.as_bytes();
         let mut found = Self { blank: memchr::memchr2(b'\x0b', b'\x0c', bytes).is_some(), ..Self::default() };

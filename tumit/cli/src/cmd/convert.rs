@@ -250,7 +250,7 @@ fn note_changed_texts(count: u64) {
     }
 }
 
-/// Writes a run; with the report, how many texts were changed.
+/// Writes a run. Returns the report and the number of changed texts.
 fn write(run: &Run, options: &Options, style: Style, out: &mut dyn Write) -> Result<(Report, u64), ConvertError> {
     if options.output.is_some() {
         let mut buffered = std::io::BufWriter::with_capacity(1 << 16, out);

@@ -32,8 +32,10 @@ TUMIT1R_FN int tumit1r_by_thread_name(const void *left, const void *right) {
     return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1) : tumit1r_by_place(left, right);
 }
 
-/* Gives each stream the place of the first stream of its thread. Several streams of one thread id and one kind are of
- * consecutive threads: operating systems reuse thread ids. `leaders` has room for one place per stream. */
+/* Gives each stream the place of the first stream of its thread. The n-th stream of each kind with
+ * one thread id belongs to the n-th thread with this id, because operating systems reuse thread
+ * ids.
+ * `leaders` has room for one place per stream. */
 TUMIT1R_FN void tumit1r_find_threads(struct tumit1r_process *p, struct tumit1r_stream **streams, size_t *leaders) {
     size_t i, first;
     qsort(streams, p->streams_count, sizeof *streams, tumit1r_by_tid);
@@ -72,7 +74,8 @@ TUMIT1R_FN void tumit1r_name_worker(struct tumit1r_process *p, struct tumit1r_st
     p->failed = p->failed || stream->own_name == NULL;
 }
 
-/* Appends an ordinal to the names of the streams `from` to `to`, which are equal, if they are of several threads. */
+/* Appends ordinals to the names of `count` streams with one name, if they belong to several
+ * threads. The streams are sorted by thread. */
 TUMIT1R_FN void tumit1r_number_threads(struct tumit1r_process *p, struct tumit1r_stream **from, size_t count) {
     unsigned long long ordinal = 1;
     size_t i;
