@@ -126,7 +126,8 @@ impl Input {
     }
 }
 
-/// Warns when dates are hardly seconds, as nothing in the text tells, and of what other readers leave out.
+/// Warns if dates are probably not in seconds, because the text does not state the unit. Also warns
+/// of lines that other readers leave out.
 fn warnings(report: &ReadReport) -> Vec<String> {
     let notes = report.notes.iter();
     let notes = notes.filter(|note| matches!(note.kind, FaultKind::LongTime | FaultKind::EarlyEnd));

@@ -51,7 +51,7 @@ pub struct OpenOptions {
     pub index: IndexChoice,
     /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
-    /// What the trace is called, if its path does not tell.
+    /// The title of the trace, if its path does not give one.
     pub title: Option<String>,
     /// The path leads to a temporary copy. An index is then recognised by the content of the trace
     /// alone, because name and time of the copy are new each time.

@@ -67,7 +67,8 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
     for &at in &created {
         replay.container(at, &containers[at]);
     }
-    // At one timestamp, entities come in the order of the containers' new numbers: so does a reader of the result send them.
+    // At equal timestamps, entities follow the depth-first order of their containers, so that a
+    // second conversion keeps the order.
     let ordered = depth_first(&containers, &created);
     for &at in &ordered {
         let container = containers[at].id;
@@ -86,7 +87,8 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
     sink.finish(source.extent().to)
 }
 
-/// Positions of containers by creation, each after its parent. The number of a group is larger than those of its members.
+/// Positions of containers by creation, each after its parent. A container made by the filter
+/// `group` has a larger id than its members, so these are sorted by the id of the group.
 fn in_order_of_creation(containers: &[ContainerInfo]) -> Vec<usize> {
     let mut keys: HashMap<ContainerId, ContainerId> = HashMap::new();
     let mut order = Vec::with_capacity(containers.len());
@@ -119,7 +121,7 @@ fn depth_first(containers: &[ContainerInfo], created: &[usize]) -> Vec<usize> {
     order
 }
 
-/// A time as Pajé text has it, which has none before 0.
+/// Limits a time to 0 and later, because Pajé text has no negative times.
 fn written(time: i64) -> i64 {
     time.max(0)
 }

@@ -17,7 +17,8 @@
 //! | a key used again | after its pair: a new link; before: pairs in order of arrival |
 //! | other value at the end of a link than at its start | the start's counts |
 //! | half of a link without the other | not kept |
-//! | anything that comes behind the destruction of its container | in text kept, the container lasts until then; else not kept |
+//! | an operation after the destruction of its container | Pajé text: kept, and the container lasts
+//! until then; run or `--pj-dump`: not kept |
 //! | a container created in a destroyed one | not kept, nor anything in it |
 //! | a link that starts or ends at a destroyed container | kept, as `pj_dump` does |
 //! | destruction | ends all states, variables and containers inside, not before the last date of anything there |

@@ -8,7 +8,7 @@ use crate::input::{LiveError, Process};
 use crate::missing;
 
 impl Run {
-    /// What is missing or damaged, file by file; empty when all is well.
+    /// All losses of the run, by file. Empty if nothing is missing or damaged.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
         let mut losses: Vec<Loss> =

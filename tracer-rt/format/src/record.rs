@@ -47,7 +47,8 @@ impl Lost {
         bytes
     }
 
-    /// The mark in front of a record of this date that is so many bytes shorter than the program asked for.
+    /// The mark before a truncated record with this timestamp. It has the number of bytes that were
+    /// cut.
     #[must_use]
     pub const fn of_truncated(bytes: u64, ticks: u64) -> Self {
         Self { count: 0, bytes, first_ticks: ticks, last_ticks: ticks, cause: cause::TRUNCATED }

@@ -106,9 +106,9 @@ struct PajeOutput<'a> {
     output: &'a PlacedOutput<'a>,
     definitions: Vec<Definition<'a>>,
     lines: Vec<(Span, Vec<String>)>,
-    /// The constant names that exist.
+    /// Constant names that a line or rule creates.
     names: BTreeSet<(Thing, String)>,
-    /// The same with holes.
+    /// Created names with [`HOLE`] in place of parts that parameters supply.
     patterns: BTreeSet<(Thing, String)>,
 }
 

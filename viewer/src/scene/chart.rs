@@ -291,8 +291,8 @@ impl<'a> Context<'a> {
         format!("{name}, {path}, {from} to {to} ({})", duration(nanos))
     }
 
-    /// Names of the containers of a row, from the first that is drawn, or the innermost ones of many: a sentence for each
-    /// row of a long chain would else need more room than all else.
+    /// Names of the containers of a row, outermost first. Only the innermost ones of many are
+    /// named, because the titles of a long chain of rows would grow with the square of its length.
     fn path(&self, row: usize) -> String {
         let mut names = Vec::new();
         let mut next = Some(row);

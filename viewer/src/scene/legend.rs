@@ -88,7 +88,7 @@ impl LegendEntry {
     }
 }
 
-/// What is looked up for each type.
+/// Lookup tables by type, for the entries of the legend.
 struct Known<'m> {
     values: FxHashMap<TypeId, Vec<&'m ValueInfo>>,
     list: Arc<Vec<ContainerInfo>>,

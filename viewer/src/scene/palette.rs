@@ -2,10 +2,11 @@
 
 use crate::query::ValueId;
 
-/// A table of all values is as fast as a search where this many times the values that are shown are more than all.
+/// A table of all values is used if at least one in this many of them is shown, else a
+/// sorted list.
 const TABLE_PART: usize = 4;
 
-/// The values that are shown. What is no value of the trace comes last, as one.
+/// The values that are shown. All ids outside of the trace share the last number.
 #[derive(Debug)]
 pub(super) enum Palette {
     /// By value: its place, if it is shown.

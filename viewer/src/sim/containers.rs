@@ -18,7 +18,8 @@ const FEW_SLOTS: usize = 16;
 /// The dates of what is not there.
 const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
 
-/// The first line that destroyed a container, as [`Faults`] have lines, and its date.
+/// The first destruction of a container: its line, as in [`Faults`] (0 outside of texts), and its
+/// date.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Destruction {
     pub(super) line: u64,
@@ -29,7 +30,7 @@ pub(super) struct Destruction {
 struct Entry {
     info: ContainerInfo,
     destroyed: Option<Destruction>,
-    /// Nothing comes any more, or it is left out.
+    /// The container is complete: later operations on it are left out.
     closed: bool,
     /// First and last date of containers and links that it holds and that have ended.
     held: (i64, i64),

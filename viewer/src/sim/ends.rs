@@ -11,8 +11,9 @@ use super::faults::Fault;
 use super::{Simulation, Slot};
 
 impl<E: Entities> Simulation<E> {
-    /// Destroys a container and all inside it. Lines about them may come later in a text, at any date: then they are closed
-    /// at the end of the trace. `pj_dump` takes nothing more, and no run has more.
+    /// Destroys a container and all inside it. In a Pajé text, later lines may refer to a destroyed
+    /// container, so it is closed at the end of the trace. In a run, and as `pj_dump` does it, it
+    /// is closed at once. Line 0 means that the operations are not from a text.
     pub(super) fn destroy(&mut self, time: i64, container: ContainerId) {
         if container == ContainerId::ROOT || !self.containers.is_alive(container) {
             return self.faults.count(Fault::DeadContainer);

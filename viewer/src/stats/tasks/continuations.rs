@@ -25,14 +25,15 @@ pub(in crate::stats) struct Continuations {
 /// A container and a timestamp at which a link starts or ends.
 type Point = (ContainerId, i64);
 
-/// The states that end or begin at a point, by type and value. A state that does both is told apart from all others.
+/// The states that end or begin at a point, by type and value. The ids tell whether the ending and
+/// the beginning state are the same, because no state continues itself.
 #[derive(Default)]
 struct Touching {
     ends: FxHashMap<(TypeId, ValueId), Ids>,
     begins: FxHashMap<(TypeId, ValueId), Ids>,
 }
 
-/// A state, and whether there are others.
+/// The first of the states with one type and value, and whether there are others.
 #[derive(Clone, Copy)]
 struct Ids {
     first: EntityId,

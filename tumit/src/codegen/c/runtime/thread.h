@@ -69,8 +69,8 @@ TUMIT1_SLOW(void tumit1_note_end(struct tumit1_thread *t_, uint64_t end_)) {
     }
 }
 
-/* Lets go of a stream whose thread has ended, at `now_` or with its last record, whichever is later; 0 for a thread that is gone, as
- * nobody knows when. Under the lock. */
+/* Detaches the stream of a thread that has ended. The thread's end is `now_` or its last record,
+ * whichever is later. `now_` is 0 if the time of the end is unknown. The caller has the lock. */
 void tumit1_detach(struct tumit1_thread *t_, uint64_t now_) {
     if (t_ != NULL) {
         tumit1_hand_over(t_);
