@@ -321,8 +321,8 @@ pub(crate) fn note_process_end(end: u64) {
     }
 }
 
-/// Stores a reading of the clock. A killed process ends at the later of its last reading and its last
-/// record.
+/// Stores a reading of the clock. A killed process ends at the later of its last reading and its
+/// last record.
 pub(crate) fn note_reading(ticks: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {

@@ -38,7 +38,7 @@ pub(crate) struct State {
     pub(crate) config: Option<Config>,
     /// The run folder, absolute, once recording.
     pub(crate) folder: Option<PathBuf>,
-    /// The run folder has the default name: who started the program is told it at the end.
+    /// The run folder has the default name, so the recorder prints the name at the end.
     pub(crate) tells_folder: bool,
     /// Name of the process's file in it, and the tags that it begins with.
     pub(crate) file_name: String,

@@ -98,8 +98,9 @@ pub struct Process {
     pub torn: (usize, u64),
     /// Its number in a sorted file, which holds several processes.
     pub part: Option<u32>,
-    /// Blocks of the process's own (names, specs, threads, clocks), not of records, whose sequence numbers no block of the file has. Of a
-    /// sorted file they are counted with its first process, as nobody knows whose they were.
+    /// Missing blocks without records (names, specs, threads, clocks), found by gaps in the sequence
+    /// numbers. In a sorted file they are counted with its first process, because their process is
+    /// unknown.
     pub missing_blocks: u64,
     /// The next free sequence number of blocks without records, in the file.
     pub(crate) next_sequence: u64,

@@ -215,7 +215,8 @@ impl Index {
     }
 }
 
-/// Where a source has more values for each lane that is asked for, the times of all values are not worth a list.
+/// If a trace has more values per requested lane than this, and few lanes are requested, times are
+/// summed in a hash map instead of an array over all values.
 const VALUES_PER_LANE: usize = 64;
 
 /// Lanes that are worth a thread, of so many cells each.

@@ -192,7 +192,7 @@ fn body(out: &mut String, header: &Header<'_>, index: usize, signature: &Signatu
     Ok(())
 }
 
-/// The size of a record whose size varies: constants, and what each counted field adds.
+/// The size of a record of variable size: constants, and the bytes that each counted field adds.
 fn sizes(signature: &Signature, bytes: usize) -> Vec<String> {
     let counted = signature.fields.iter().filter_map(|field| field.bytes.clone());
     std::iter::once(format!("{bytes}u")).chain(counted).collect()

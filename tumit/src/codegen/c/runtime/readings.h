@@ -30,8 +30,8 @@ TUMIT1_SLOW(void tumit1_append_reading(const struct tumit1_reading *of_)) {
     (void)tumit1_append_plain(TUMIT1_KIND_ANCHORS, TUMIT1_PROCESS_STREAM, 1, block_, 32, of_->ticks_, of_->ticks_);
 }
 
-/* Stores a reading of the clock. A killed process ends at the later of its last reading and its last
- * record. */
+/* Stores a reading of the clock. A killed process ends at the later of its last reading and its
+ * last record. */
 TUMIT1_SLOW(void tumit1_note_reading(uint64_t ticks_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (pool_->live_) {
