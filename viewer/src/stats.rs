@@ -13,9 +13,9 @@ pub use durations::{Durations, durations};
 pub(crate) use links::number;
 pub use links::{Exchange, exchanges, size_field};
 pub use table::{By, DATES, Row, table, time_of_day, to_csv, to_csv_with};
-pub(crate) use tasks::tasks_by_value;
 use tasks::{Continuations, tasks_of};
 pub use tasks::{Tasks, tasks};
+pub(crate) use tasks::{TasksByValue, tasks_by_value};
 pub use variables::{Extreme, VariableStats, variable};
 
 use std::collections::BTreeMap;

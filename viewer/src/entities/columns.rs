@@ -7,24 +7,14 @@ use rustc_hash::FxHashMap;
 
 use super::details::{Field, Names};
 
-/// A column of an extra field.
-#[derive(Debug)]
-pub(super) struct Column {
-    pub(super) title: String,
-    /// Number of the field's name.
-    pub(super) name: u32,
-    /// Of the end of a link whose start has such a field, too.
-    pub(super) at_end: bool,
-}
-
 /// The columns of extra fields, in order of announcement.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     announced: Vec<(String, Operation)>,
     /// The names of each operation as a set, for look-ups.
     known: [HashSet<String>; 7],
-    pub(super) columns: Vec<Column>,
-    /// By number of the name and `at_end`: the index in `columns`.
+    pub(super) titles: Vec<String>,
+    /// By number of the name and [`Field::at_end`]: the index in `titles`.
     indexes: FxHashMap<(u32, bool), usize>,
     /// Whether there are source positions.
     pub(super) source: bool,
@@ -60,12 +50,12 @@ impl Columns {
             if self.indexes.contains_key(&(number, at_end)) {
                 continue;
             }
-            self.indexes.insert((number, at_end), self.columns.len());
+            self.indexes.insert((number, at_end), self.titles.len());
             let plain = if at_end { format!("{name}_end") } else { name.clone() };
             let numbered = (2..).map(|number| format!("{plain}_{number}"));
             let title = std::iter::once(plain.clone()).chain(numbered).find(|title| !titles.contains(title));
             titles.extend(title.clone());
-            self.columns.push(Column { title: title.unwrap_or(plain), name: number, at_end });
+            self.titles.push(title.unwrap_or(plain));
         }
     }
 

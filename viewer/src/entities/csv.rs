@@ -43,7 +43,7 @@ impl Form for Csv {
 
     fn header(&self, columns: &Columns, out: &mut Vec<u8>) {
         let source = SOURCE.into_iter().filter(|_| columns.source);
-        let titles = columns.columns.iter().map(|column| column.title.as_str());
+        let titles = columns.titles.iter().map(String::as_str);
         for (at, title) in FIXED.into_iter().chain(source).chain(titles).enumerate() {
             if at > 0 {
                 out.push(b',');
@@ -115,7 +115,7 @@ impl Csv {
             }
         }
         let Some(detail) = detail else {
-            return out.resize(out.len() + columns.columns.len(), b',');
+            return out.resize(out.len() + columns.titles.len(), b',');
         };
         let mut cells: Vec<(usize, &Field)> =
             detail.fields.iter().filter_map(|field| Some((columns.index_of(field)?, field))).collect();
@@ -133,7 +133,7 @@ impl Csv {
                 FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
             }
         }
-        out.resize(out.len() + columns.columns.len() - written, b',');
+        out.resize(out.len() + columns.titles.len() - written, b',');
     }
 }
 

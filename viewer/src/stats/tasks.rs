@@ -103,28 +103,36 @@ pub(super) fn tasks_of(
     Ok(found)
 }
 
-/// The tasks that overlap an interval and begin in one of the containers, by the type and value of their parts.
+/// The result of [`tasks_by_value`].
+pub(crate) enum TasksByValue {
+    /// By the type and value of the parts.
+    Read(BTreeMap<(TypeId, ValueId), Tasks>),
+    /// Nothing was read. The number of states that would have been.
+    TooMany(u64),
+}
+
+/// The tasks that overlap an interval and begin in one of the containers.
 ///
-/// All states of the types that tasks have are read. Each takes about 150 bytes of memory. The error
-/// is their number if there are more than `most`.
+/// All states of the types that tasks have are read, unless there are more than `most`. Each takes
+/// about 150 bytes of memory.
 pub(crate) fn tasks_by_value(
     source: &dyn TimelineSource,
     interval: Interval,
     containers: &FxHashSet<ContainerId>,
     most: u64,
-) -> Result<Result<BTreeMap<(TypeId, ValueId), Tasks>, u64>, QueryError> {
+) -> Result<TasksByValue, QueryError> {
     let continuations = Continuations::find(source)?;
     let (extent, model) = (whole(source), source.model());
     let mut states = 0;
-    for &ty in continuations.by_type.keys() {
+    for ty in model.types.iter().filter(|ty| continuations.by_type.contains_key(&ty.id)) {
         for info in source.containers().iter() {
-            for depth in 0..source.depths(info.id, ty) {
-                states += source.states(Lane { container: info.id, ty, depth }, extent, 0)?.total;
+            for depth in 0..source.depths(info.id, ty.id) {
+                states += source.states(Lane { container: info.id, ty: ty.id, depth }, extent, 0)?.total;
             }
         }
     }
     if states > most {
-        return Ok(Err(states));
+        return Ok(TasksByValue::TooMany(states));
     }
     let mut found: BTreeMap<(TypeId, ValueId), Tasks> = BTreeMap::new();
     for ty in &model.types {
@@ -133,7 +141,7 @@ pub(crate) fn tasks_by_value(
             found.entry((ty.id, value)).or_default().merge(tasks);
         }
     }
-    Ok(Ok(found))
+    Ok(TasksByValue::Read(found))
 }
 
 fn parts(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Vec<Part>, QueryError> {

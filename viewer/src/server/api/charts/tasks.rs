@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::query::TypeId;
 use crate::scene::wire::entity;
 use crate::server::api::{Answer, App, Ask, compute};
-use crate::stats::{Tasks, json_number, tasks_by_value};
+use crate::stats::{Tasks, TasksByValue, json_number, tasks_by_value};
 use crate::theme::Theme;
 
 /// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
@@ -22,15 +22,15 @@ pub(in crate::server) async fn tasks(State(app): State<Arc<App>>, Query(ask): Qu
         let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
         let containers = app.outline.within(ask.within()?).collect();
         let found = match tasks_by_value(source, interval, &containers, MOST_STATES)? {
-            Ok(found) => found,
-            Err(states) => return Ok(json!({ "types": [], "states": states, "most": MOST_STATES })),
+            TasksByValue::Read(found) => found,
+            TasksByValue::TooMany(states) => return Ok(json!({ "types": [], "states": states, "most": MOST_STATES })),
         };
         let model = source.model();
         let mut types: BTreeMap<TypeId, Vec<Value>> = BTreeMap::new();
         for ((ty, value), tasks) in found {
             let info = model.values.get(value.index());
             let color = info.map(|info| theme.fill(info.color).to_string());
-            types.entry(ty).or_default().push(row(info.map_or("", |info| &info.name), color, &tasks));
+            types.entry(ty).or_default().push(row(info.map_or("", |info| &info.name), color.as_deref(), &tasks));
         }
         let types = types.into_iter().filter_map(|(ty, rows)| {
             let info = model.types.get(ty.index())?;
@@ -42,7 +42,7 @@ pub(in crate::server) async fn tasks(State(app): State<Arc<App>>, Query(ask): Qu
 }
 
 /// The tasks of one value. Latencies and the time in parts (`active`) are in nanoseconds.
-fn row(name: &str, color: Option<String>, tasks: &Tasks) -> Value {
+fn row(name: &str, color: Option<&str>, tasks: &Tasks) -> Value {
     let latencies = &tasks.latencies;
     json!({
         "name": name,
