@@ -36,8 +36,10 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
     label::check(model, &usage, diagnostics);
     let of_ends = [&model.spec.end_rules.thread, &model.spec.end_rules.process];
     let actions: Vec<&Action> = lowered.iter().flatten().chain(of_ends.into_iter().flatten()).collect();
-    unused::check(files, model, &actions, &usage, diagnostics);
     let (outputs, placed) = output::lower(items(), model, diagnostics);
+    // Lines of Pajé text may name any entity type and value.
+    let has_paje_text = placed.iter().any(paje_text::PlacedOutput::is_paje);
+    unused::check(files, model, (&actions, has_paje_text), &usage, diagnostics);
     collision::check(model, diagnostics);
     model.spec.rules = lowered;
     model.spec.outputs = outputs;

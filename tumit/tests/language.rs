@@ -32,6 +32,15 @@ fn standard_specs_compile_and_can_be_used() {
     assert_eq!(tumit::load::standard("std:pajé"), None);
 }
 
+/// Calls of `std:paje` can make variables and values that no rule makes.
+#[test]
+fn entities_beside_paje_text_may_have_no_rule() {
+    let paje = "paje { container node[node: u16] { state mode { busy } variable load } }\n";
+    let text = format!("trace a;\nuse \"std:paje\";\n{paje}");
+    let (_, diagnostics) = tumit::compile_text("a.tumit", &text);
+    assert_eq!(diagnostics.render(false), "");
+}
+
 #[test]
 fn long_texts_are_the_same_whatever_ends_the_lines() {
     let text = "trace a;\nlevel L { event e; }\noutput text \"x\" {\n    prologue \"\"\"\nfirst\nsecond\n\"\"\"\n    rule e -> \"e\";\n}\n";

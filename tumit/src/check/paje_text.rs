@@ -21,9 +21,16 @@ pub(super) struct PlacedOutput<'a> {
     pub(super) lines: Vec<(Span, TemplateLine)>,
 }
 
+impl PlacedOutput<'_> {
+    /// Whether readers take it as Pajé text.
+    pub(super) fn is_paje(&self) -> bool {
+        self.prologue.trim_start().starts_with("%EventDef")
+    }
+}
+
 /// Warns about constant names that no line creates. Call it when the rules of the spec are known.
 pub(super) fn check(outputs: &[PlacedOutput<'_>], model: &Model, diagnostics: &mut Diagnostics) {
-    for output in outputs.iter().filter(|output| output.prologue.trim_start().starts_with("%EventDef")) {
+    for output in outputs.iter().filter(|output| output.is_paje()) {
         PajeOutput::new(output, &model.spec).check(diagnostics);
     }
 }

@@ -11,11 +11,12 @@ use crate::source::FileId;
 use crate::spec::{Action, EntityTypeId, Nature, RecordId, ValueExpr, Verb};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
 
-/// Warns about unused declarations of the root file. `actions` are those of all rules.
+/// Warns about unused declarations of the root file. `actions` are those of all rules. Entity types
+/// are not checked if the spec has Pajé text.
 pub(super) fn check(
     files: &[Loaded],
     model: &Model,
-    actions: &[&Action],
+    (actions, has_paje_text): (&[&Action], bool),
     usage: &Usage,
     diagnostics: &mut Diagnostics,
 ) {
@@ -45,7 +46,9 @@ pub(super) fn check(
             );
         }
     }
-    entities(root.file, model, actions, diagnostics);
+    if !has_paje_text {
+        entities(root.file, model, actions, diagnostics);
+    }
     events(files, root.file, model, diagnostics);
 }
 
