@@ -322,6 +322,14 @@ fn files_of_version_1_mean_what_they_meant() {
 }
 
 #[test]
+fn a_result_is_named_after_into() {
+    for text in ["count of Activity per Node into", "sum Bytes of Message per Node into"] {
+        let error = text.parse::<Filter>().unwrap_err().to_string();
+        assert!(error.contains("expected a name for the result"), "{error}");
+    }
+}
+
+#[test]
 fn words_need_quotes_only_where_they_would_mean_something() {
     for (text, shown) in [
         ("hide value Waits for a message of Activity", "hide value Waits for a message of Activity"),

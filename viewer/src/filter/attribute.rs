@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::condition::{Condition, Test};
-use super::pattern::{self, Pattern, Patterns};
+use super::pattern::{self, FieldUse, Pattern, Patterns};
 use super::pick::{Pick, Picked};
 use super::{FilterError, Keep};
 use crate::query::{
@@ -53,7 +53,12 @@ pub(super) fn apply(
 const ASKED: usize = 20_000;
 
 /// An error if no entity of these types has a field.
-pub(crate) fn check(source: &dyn TimelineSource, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
+pub(crate) fn check(
+    source: &dyn TimelineSource,
+    usage: FieldUse,
+    name: &str,
+    types: &[TypeId],
+) -> Result<(), FilterError> {
     if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
@@ -63,7 +68,7 @@ pub(crate) fn check(source: &dyn TimelineSource, name: &str, types: &[TypeId]) -
         return Ok(());
     }
     let known: Vec<&str> = search.known.iter().map(String::as_str).chain(OF_ALL).collect();
-    Err(FilterError::nothing("field of these types", &Pattern::new(name), &known))
+    Err(FilterError::no_field(usage, name, &known))
 }
 
 /// Whether one of the first entities has an extra field of this name. Links have fields `from` and

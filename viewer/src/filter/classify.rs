@@ -15,7 +15,7 @@ use self::classes::Classes;
 pub(super) use self::classes::MOST;
 use self::memo::Memo;
 use super::layer::Layer;
-use super::pattern::{self, Pattern, Patterns};
+use super::pattern::{self, FieldUse, Pattern, Patterns};
 use super::pick::{Columns, check, type_of};
 use super::{FilterError, attribute, walk};
 use crate::query::{
@@ -60,7 +60,7 @@ pub(super) fn apply(
     let what = if lasting { "type of states or links" } else { "type of states, events or links" };
     let types = pattern::types(&model, &Patterns::new(vec![of.clone()]), what, wanted)?;
     if !lasting {
-        attribute::check(inner.as_ref(), field, &types)?;
+        attribute::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }
     let classes = if edges.is_empty() {
         Classes::found(inner.as_ref(), field, &types)?

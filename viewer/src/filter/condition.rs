@@ -7,6 +7,7 @@ mod names;
 
 use rustc_hash::FxHashSet;
 
+use super::pattern::FieldUse;
 use super::{Comparison, FilterError, Pattern, Patterns, attribute, pattern, tree};
 use crate::query::{ContainerId, EntityId, Facts, TimelineSource, TypeId};
 
@@ -77,7 +78,7 @@ impl Condition {
             |all: &[Self]| all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<Test>, FilterError>>();
         Ok(match self {
             Self::Field(test) => {
-                attribute::check(source, &test.field, types)?;
+                attribute::check(source, FieldUse::Condition, &test.field, types)?;
                 test.check_names(source, types)?;
                 Test::Field(test.clone())
             }

@@ -364,12 +364,16 @@ impl<'a> Reader<'a> {
         let per = self.pattern("the name of a container type")?;
         let (mut form, mut name) = (Form::Variable, None);
         if self.take("into") {
-            if self.take("state") {
+            let has_form = if self.take("state") {
                 form = Form::State;
+                true
             } else {
-                self.take("variable");
-            }
-            name = self.name_if("a name for the result");
+                self.take("variable")
+            };
+            name = match self.grammar {
+                Grammar::Two if !has_form => Some(self.name("a name for the result")?),
+                _ => self.name_if("a name for the result"),
+            };
         }
         Ok(Filter::Reduce(Reduction { operation, end, values, of, per, form, name }))
     }

@@ -120,7 +120,51 @@ impl Patterns {
     }
 }
 
+/// Where an expression names a field of entities. The example of an error message depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldUse {
+    /// In a condition after `where`.
+    Condition,
+    /// After `by` of `classify`.
+    Classes,
+    /// In the key of `sort`, `best`, `least` and `keep`.
+    Key,
+    /// In a reduction: `sum`, `mean`, `min` and `max`.
+    Reduction,
+}
+
+impl FieldUse {
+    /// A correct expression with a field of this name.
+    fn example(self, field: &str) -> String {
+        let field = Name(field);
+        match self {
+            Self::Condition => format!("only where {field} > 1000"),
+            Self::Classes => format!("classify Message by {field}"),
+            Self::Key => format!("sort Node by sum {field} of Message"),
+            Self::Reduction => format!("sum {field} of Message per Node into Traffic"),
+        }
+    }
+}
+
+/// Keys of rows that a condition on entities cannot have.
+const KEYS: [&str; 4] = ["self time", "self share", "time", "share"];
+
 impl FilterError {
+    /// No entity of the types that an expression concerns has the field.
+    pub(super) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
+        let error = Self::nothing("field of these types", &Pattern::new(field), known);
+        let Self::Nothing { what, pattern, help, .. } = error else { return error };
+        if usage == FieldUse::Condition && KEYS.contains(&field) {
+            let help = "it is a key of containers, for `sort`, `best`, `least` and `keep`".to_owned();
+            let example = format!("keep Thread with {field} Wait* of Activity > 2s");
+            let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
+            return Self::Nothing { what, pattern, help, example: example.into() };
+        }
+        let meant = known.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| known.first());
+        let example = usage.example(meant.copied().unwrap_or("Bytes"));
+        Self::Nothing { what, pattern, help, example: example.into() }
+    }
+
     pub(super) fn nothing(what: &'static str, pattern: &Pattern, names: &[&str]) -> Self {
         const SHOWN: usize = 8;
         let mut known: Vec<&str> = Vec::new();
@@ -153,7 +197,6 @@ fn example(what: &str, name: Option<&str>) -> String {
         "container" => format!("only container {}", name("Node 1")),
         "container type" => format!("sort {} by name", name("Thread")),
         "variable" => format!("sort Node by mean of {}", name("Load")),
-        "field of these types" => format!("classify Message by {}", name("Bytes")),
         _ => format!("only type {}", name("Thread")),
     }
 }
@@ -245,6 +288,24 @@ mod tests {
         ];
         for (pattern, name, fits) in cases {
             assert_eq!(Pattern::new(pattern).fits(name), fits, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn errors_about_fields_have_an_example_of_the_same_form() {
+        let known = ["Bytes", "Tag"];
+        for (usage, field, form) in [
+            (FieldUse::Condition, "Bites", "only where Bytes >"),
+            (FieldUse::Condition, "self time", "keep Thread with self time"),
+            (FieldUse::Condition, "share", "keep Thread with share"),
+            (FieldUse::Classes, "x", "classify Message by Bytes"),
+            (FieldUse::Key, "x", "sort Node by sum Bytes"),
+            (FieldUse::Reduction, "Tags", "sum Tag of"),
+        ] {
+            let message = FilterError::no_field(usage, field, &known).to_string();
+            let example = message.trim_end_matches('`').rsplit_once("; example: `").expect("an example").1;
+            assert!(example.starts_with(form), "{message}");
+            assert!(example.parse::<crate::filter::Filter>().is_ok(), "{example}");
         }
     }
 }

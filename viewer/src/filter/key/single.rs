@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::super::pattern::{self, Pattern, Patterns};
+use super::super::pattern::{self, FieldUse, Pattern, Patterns};
 use super::super::{FilterError, Operation, Rank, attribute, tree, walk};
 use super::below;
 use crate::query::{
@@ -161,7 +161,7 @@ pub(super) fn fields(
     let model = source.model();
     let types =
         pattern::types(&model, &Patterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
-    attribute::check(source.as_ref(), field, &types)?;
+    attribute::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = tree::positions(list);
     let mut own: Vec<Option<Sum>> = vec![None; list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
@@ -198,7 +198,7 @@ pub(super) fn links(
     let of = Patterns::new(of.cloned().into_iter().collect());
     let types = pattern::types(&model, &of, "type of links", |ty| matches!(ty.kind, TypeKind::Link { .. }))?;
     if let Some(field) = field {
-        attribute::check(source.as_ref(), field, &types)?;
+        attribute::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
     let mut own = vec![Some(0.0); list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::filter::pattern::{self, Pattern, Patterns};
+use crate::filter::pattern::{self, FieldUse, Pattern, Patterns};
 use crate::filter::steps::{Fold, List, Merge, Piece, Room, Steps};
 use crate::filter::walk::{EVER, Pages};
 use crate::filter::{FilterError, LinkEnd, Operation, Reduction, attribute};
@@ -55,7 +55,7 @@ impl Wanted {
                     let example = Reduction { values, ..reduction.clone() }.to_string();
                     return Err(FilterError::NoField { of: reduction.of.to_string(), example });
                 }
-                Some(field) => attribute::check(source, field, &types)?,
+                Some(field) => attribute::check(source, FieldUse::Reduction, field, &types)?,
             }
         }
         let types: Vec<(TypeId, TypeKind)> = types.into_iter().map(|ty| (ty, kind(&model, ty))).collect();
