@@ -73,6 +73,10 @@ impl Read for Decoded {
         let Self(reader, name) = self;
         let damaged = |error: io::Error| match error.kind() {
             io::ErrorKind::Interrupted => error,
+            // The errors of the zstd decoder are dumps of its data structures.
+            kind if *name == Compression::Zstd.name() => {
+                io::Error::new(kind, CutShort(format!("its {name} data are damaged or cut short")))
+            }
             kind => io::Error::new(kind, CutShort(format!("its {name} data are damaged or cut short: {error}"))),
         };
         reader.read(buffer).map_err(damaged)

@@ -230,7 +230,7 @@ fn a_schedule_of_starpu_is_drawn_whole() {
         assert_eq!(out.lines().filter(|row| row.starts_with(&state)).count(), 1, "{state}: {out}");
     }
     assert_eq!(out.lines().filter(|row| row.starts_with("State,")).count(), 6, "{out}");
-    let warned = "6 times, first in line 45: line in a container that an earlier line destroys; it is drawn";
+    let warned = "6 times, first in line 45: line in a container that an earlier line destroys; it is kept";
     assert!(errors.contains(warned) && errors.lines().count() == 1, "{errors}");
     let (code, out, errors) = run(dir.path(), &["check", "x.paje"], b"");
     assert!(code == Some(0) && out.contains("an earlier line destroys"), "{out}{errors}");

@@ -141,7 +141,7 @@ faults! {
     /// Dates that go back.
     Disorder: "line dated before an earlier one", "sort lines by date: the format asks for it, and few readers do it";
     /// Behind the destruction of its container, in the file.
-    EarlyEnd: "line in a container that an earlier line destroys; it is drawn", "write it before the destruction: `pj_dump` leaves it out";
+    EarlyEnd: "line in a container that an earlier line destroys; it is kept", "write it before the destruction: `pj_dump` leaves it out";
     /// More than 19 fields.
     ManyFields: "definition with more than 19 fields", "define fewer: `pj_dump` and Paje.app read no more";
     /// `float`.

@@ -63,7 +63,7 @@ impl OneReference {
         let Reference { place, text, .. } = &**reference;
         let actions = if *count == 1 { "1 action was".to_owned() } else { format!("{count} actions were") };
         format!(
-            "{place}: `{text}` matches several processes, first with {example}: {actions} left out; {}",
+            "{place}: `{text}` matches several processes (first occurrence: {example}): {actions} left out; {}",
             self.advice()
         )
     }
@@ -75,7 +75,7 @@ impl OneReference {
         };
         let names = missing.iter().map(|builtin| format!("`{}`", key_name(*builtin))).collect::<Vec<_>>().join(" and ");
         let keys = if missing.len() == 1 { "key" } else { "keys" };
-        format!("add the {keys} {names} to container `{container}`, and say its value in the rule")
+        format!("add the {keys} {names} to container `{container}`, and give its value in the rule")
     }
 }
 

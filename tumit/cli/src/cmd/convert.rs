@@ -244,7 +244,7 @@ fn note_changed_texts(count: u64) {
     if count > 0 {
         let texts = if count == 1 { "text was" } else { "texts were" };
         term::note(&format!(
-            "tumit: {count} {texts} changed, as readers of Pajé know no escape: `\"` is written as `'`, `,` as `;`, a control \
+            "tumit: {count} {texts} changed, because Pajé has no escapes: `\"` is written as `'`, `,` as `;`, a control \
              character as a blank, and long texts are cut"
         ));
     }
