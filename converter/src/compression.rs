@@ -53,7 +53,7 @@ impl Compression {
         }
     }
 
-    /// Decompresses an input. Errors in its data are for [`cut_short`].
+    /// Decompresses an input. Errors in its data are for [`split_off_damage`].
     pub fn reader(self, input: impl io::BufRead + Send + 'static) -> impl Read + Send {
         let reader: Box<dyn Read + Send> = match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
@@ -75,9 +75,11 @@ impl Read for Decoded {
             io::ErrorKind::Interrupted => error,
             // The errors of the zstd decoder are dumps of its data structures.
             kind if *name == Compression::Zstd.name() => {
-                io::Error::new(kind, CutShort(format!("its {name} data are damaged or cut short")))
+                io::Error::new(kind, DecompressionError(format!("its {name} data are damaged or cut short")))
             }
-            kind => io::Error::new(kind, CutShort(format!("its {name} data are damaged or cut short: {error}"))),
+            kind => {
+                io::Error::new(kind, DecompressionError(format!("its {name} data are damaged or cut short: {error}")))
+            }
         };
         reader.read(buffer).map_err(damaged)
     }
@@ -85,24 +87,24 @@ impl Read for Decoded {
 
 /// Decompression failed: the data are damaged, truncated or unreadable. The text before is valid.
 #[derive(Debug)]
-struct CutShort(String);
+struct DecompressionError(String);
 
-impl std::fmt::Display for CutShort {
+impl std::fmt::Display for DecompressionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for CutShort {}
+impl std::error::Error for DecompressionError {}
 
 /// The message of a decompression error. `None` if there was no error.
 ///
 /// # Errors
 /// All errors other than decompression errors.
-pub fn cut_short(result: io::Result<()>) -> io::Result<Option<String>> {
+pub fn split_off_damage(result: io::Result<()>) -> io::Result<Option<String>> {
     match result {
         Ok(()) => Ok(None),
-        Err(error) if error.get_ref().and_then(|inner| inner.downcast_ref::<CutShort>()).is_some() => {
+        Err(error) if error.get_ref().and_then(|inner| inner.downcast_ref::<DecompressionError>()).is_some() => {
             Ok(Some(error.to_string()))
         }
         Err(error) => Err(error),

@@ -263,8 +263,7 @@ fn ambiguous_references_are_reported_with_the_place_of_their_rule() {
             file.save(&path, &format!("{number}.tmt"));
         }
         let (status, _, error) = call(tumit().arg("convert").arg(&path).args(["-o", "-"]));
-        let expected =
-            "specs/small.tumit:4: `thread[id]` matches several processes (first occurrence: tid 8): 2 actions were left out";
+        let expected = "specs/small.tumit:4: `thread[id]` matches several processes (first occurrence: tid 8): 2 actions were left out";
         assert!(status == Some(1) && error.contains(&format!("{expected}; {advice}")), "{advice}: {error}");
         assert_eq!(error.matches("thread[id]").count(), 1, "{error}");
     }

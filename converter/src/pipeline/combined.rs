@@ -18,13 +18,13 @@ use crate::run::Run;
 use crate::time::GlobalNanos;
 
 /// A text output is Pajé text if its prologue begins with this.
-const PAJE: &str = "%EventDef";
+const EVENT_DEF: &str = "%EventDef";
 
 /// The Pajé text output that is merged with the rules, if the spec of the run has both.
 pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String> {
     let of_spec = |spec: &tumit::Spec| {
         let has_rules = !spec.containers.is_empty() || spec.actions().next().is_some();
-        let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with(PAJE));
+        let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with(EVENT_DEF));
         paje.filter(|_| has_rules).map(|output| output.name.clone())
     };
     if let Some(spec) = &options.rules {
@@ -34,7 +34,7 @@ pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String
     let mut known: Vec<&tracer_format::Schema> = Vec::new();
     for schema in schemas {
         // Most specs have no such output. They are not compiled for this test.
-        if known.contains(&schema) || !schema.sources.iter().any(|source| source.text.contains(PAJE)) {
+        if known.contains(&schema) || !schema.sources.iter().any(|source| source.text.contains(EVENT_DEF)) {
             continue;
         }
         known.push(schema);
@@ -47,7 +47,7 @@ pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String
 
 /// Converts the rules and the text output.
 pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
-    let labels = labels(run, options);
+    let labels = entity_names(run, options);
     let text_options = Options { output: Some(output.to_owned()), progress: None, ..options.clone() };
     let (text, out) = io::pipe()?;
     std::thread::scope(|scope| {
@@ -66,7 +66,7 @@ pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn
 }
 
 /// By label in the event stream, the name in the spec: `act` for "Activity".
-fn labels(run: &Run, options: &Options) -> Vec<(String, String)> {
+fn entity_names(run: &Run, options: &Options) -> Vec<(String, String)> {
     let of_spec = |spec: &tumit::Spec| -> Vec<(String, String)> {
         spec.entities.iter().map(|entity| (entity.label.clone(), entity.name.clone())).collect()
     };

@@ -21,17 +21,17 @@ type Key = (usize, u32, u32);
 
 /// Suffixes of labels.
 #[derive(Debug, Default)]
-pub(super) struct Additions(FxHashMap<Key, Box<str>>);
+pub(super) struct LabelSuffixes(FxHashMap<Key, Box<str>>);
 
 /// A possible container: the hash of its label and its parent's keys, its identity, and a stream of
 /// its thread or process.
 type Member = (u64, (u32, u32), u32);
 
-impl Additions {
+impl LabelSuffixes {
     /// Computes the suffixes of a run. O(n log n) in the number of its streams. Returns early if no
     /// two labels can be equal.
     pub(super) fn of(plan: &Plan<'_>, model: &Model, symbols: &Symbols) -> Self {
-        let mut additions = Self::default();
+        let mut suffixes = Self::default();
         for (container, kind) in model.containers.iter().enumerate() {
             let Some(distinct) = kind.distinct else { continue };
             let mut members = members(plan, model, (container, distinct), symbols);
@@ -40,12 +40,12 @@ impl Additions {
                 let streams: Vec<&StreamFacts> = same.iter().map(|member| &plan.streams[member.2 as usize]).collect();
                 for ((_, (process, thread), _), text) in same.iter().zip(distinctions(plan.run(), &streams)) {
                     if let Some(text) = text {
-                        additions.0.insert((container, *process, *thread), text.into());
+                        suffixes.0.insert((container, *process, *thread), text.into());
                     }
                 }
             }
         }
-        additions
+        suffixes
     }
 
     /// The suffix for the label of a container.

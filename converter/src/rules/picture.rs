@@ -21,7 +21,7 @@ use super::compile::{Arrow, Op, Program, Target, ValueCode};
 use super::eval::{Code, Scope};
 use super::instances::Instances;
 use super::known::KnownValues;
-use super::labels::Additions;
+use super::labels::LabelSuffixes;
 use super::model::Model;
 use super::stacks::{Stack, StackId};
 use super::survey::{ArrowPlace, Survey};
@@ -64,7 +64,7 @@ pub(crate) struct Picture<'p> {
     known: KnownValues,
     acts: Acts<'p>,
     /// Suffixes of labels that would be equal.
-    additions: Additions,
+    label_suffixes: LabelSuffixes,
     ends: Ends,
     /// Set where there is one pass.
     once: Option<Once>,
@@ -139,12 +139,12 @@ impl<'p> Picture<'p> {
             values: Cow::Borrowed(&model.values),
             known: KnownValues::default(),
             acts: Acts::default(),
-            additions: Additions::default(),
+            label_suffixes: LabelSuffixes::default(),
             ends: Ends::of(plan),
             once,
             counts: Counts { paje_events: events, ..Counts::default() },
         };
-        picture.additions = Additions::of(plan, model, picture.symbols);
+        picture.label_suffixes = LabelSuffixes::of(plan, model, picture.symbols);
         if has_gaps {
             for ty in model.containers.iter().flat_map(|container| &container.states) {
                 picture.unknown_value(*ty)?;

@@ -167,12 +167,12 @@ enum Found {
 pub(crate) struct ReferentTable {
     streams: Arc<[StreamFacts]>,
     /// Built when the first reference by value is resolved.
-    by: OnceLock<By>,
+    index: OnceLock<StreamIndex>,
 }
 
 /// Positions of streams by value. For process ids and ranks: the first stream of each process.
 #[derive(Debug, Default)]
-struct By {
+struct StreamIndex {
     tid: FxHashMap<u64, Vec<u32>>,
     name: FxHashMap<Sym, Vec<u32>>,
     pid: FxHashMap<u64, Vec<u32>>,
@@ -183,24 +183,24 @@ struct By {
 
 impl ReferentTable {
     pub(crate) fn new(streams: Arc<[StreamFacts]>) -> Self {
-        Self { streams, by: OnceLock::new() }
+        Self { streams, index: OnceLock::new() }
     }
 
-    fn by(&self) -> &By {
-        self.by.get_or_init(|| {
-            let mut by = By::default();
+    fn index(&self) -> &StreamIndex {
+        self.index.get_or_init(|| {
+            let mut index = StreamIndex::default();
             let mut process = None;
             for (at, stream) in (0u32..).zip(&*self.streams) {
-                by.tid.entry(stream.tid).or_default().push(at);
-                by.name.entry(stream.thread_name).or_default().push(at);
+                index.tid.entry(stream.tid).or_default().push(at);
+                index.name.entry(stream.thread_name).or_default().push(at);
                 if process != Some(stream.process) {
                     process = Some(stream.process);
-                    by.pid.entry(stream.pid).or_default().push(at);
-                    by.rank.entry(stream.rank).or_default().push(at);
-                    by.process.insert(short(stream.process), at);
+                    index.pid.entry(stream.pid).or_default().push(at);
+                    index.rank.entry(stream.rank).or_default().push(at);
+                    index.process.insert(short(stream.process), at);
                 }
             }
-            by
+            index
         })
     }
 
@@ -228,7 +228,7 @@ impl ReferentTable {
         if !has_process {
             return Found::Process(own);
         }
-        if self.by().process.get(&own).is_some_and(|at| self.has(*at, keys, is_of_process)) {
+        if self.index().process.get(&own).is_some_and(|at| self.has(*at, keys, is_of_process)) {
             return Found::Process(own);
         }
         let mut processes = self.processes(keys);
@@ -243,8 +243,8 @@ impl ReferentTable {
     /// The streams of the threads with these values.
     fn threads(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
         let candidates = match (value(keys, Builtin::Tid), value(keys, Builtin::ThreadName)) {
-            (Some(tid), _) => number(tid).and_then(|tid| self.by().tid.get(&tid)),
-            (None, Some(name)) => text(name).and_then(|name| self.by().name.get(&name)),
+            (Some(tid), _) => number(tid).and_then(|tid| self.index().tid.get(&tid)),
+            (None, Some(name)) => text(name).and_then(|name| self.index().name.get(&name)),
             (None, None) => None,
         };
         candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, |_| true))
@@ -253,8 +253,8 @@ impl ReferentTable {
     /// The first streams of the processes that have the values of the keys of a process.
     fn processes(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
         let candidates = match (value(keys, Builtin::Pid), value(keys, Builtin::Rank)) {
-            (Some(pid), _) => number(pid).and_then(|pid| self.by().pid.get(&pid)),
-            (None, Some(rank)) => number(rank).and_then(|rank| self.by().rank.get(&rank)),
+            (Some(pid), _) => number(pid).and_then(|pid| self.index().pid.get(&pid)),
+            (None, Some(rank)) => number(rank).and_then(|rank| self.index().rank.get(&rank)),
             (None, None) => None,
         };
         candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, is_of_process))

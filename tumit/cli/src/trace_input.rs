@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
-use converter::compression::{self, Compression, cut_short, limit};
+use converter::compression::{self, Compression, limit, split_off_damage};
 use converter::paje::foreign::{foreign_folder, foreign_format};
 use converter::paje::read::{names_parts, not_paje, note_copy};
 use viewer::{IndexChoice, OpenOptions};
@@ -220,7 +220,7 @@ fn is_root_of_parts(given: &Path, compression: Compression) -> bool {
 /// Copies an input to a temporary file without a name.
 fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File> {
     let mut first = Vec::new();
-    let mut damage = cut_short((&mut input).take(FIRST_BYTES).read_to_end(&mut first).map(|_| ()))?;
+    let mut damage = split_off_damage((&mut input).take(FIRST_BYTES).read_to_end(&mut first).map(|_| ()))?;
     if let Some(damage) = damage.take_if(|_| first.is_empty()) {
         bail!(damage);
     }
@@ -239,7 +239,7 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
     let mut file = tempfile::tempfile().context("cannot make a temporary file; TMPDIR names another folder")?;
     file.write_all(&first)?;
     if damage.is_none() {
-        damage = cut_short(copy(input, (first.len() as u64, most), &mut file))?;
+        damage = split_off_damage(copy(input, (first.len() as u64, most), &mut file))?;
     }
     if let Some(damage) = damage {
         CUT_SHORT.store(true, Ordering::Relaxed);

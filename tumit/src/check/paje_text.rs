@@ -37,12 +37,12 @@ pub(super) fn check(outputs: &[PlacedOutput<'_>], model: &Model, diagnostics: &m
 
 /// The kinds of named things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Thing {
+enum NamedKind {
     Container,
     Type,
 }
 
-impl Thing {
+impl NamedKind {
     const fn name(self) -> &'static str {
         match self {
             Self::Container => "container",
@@ -67,10 +67,10 @@ impl Definition<'_> {
     }
 
     /// The names of the things that a line creates.
-    fn made<'l>(&self, line: &'l [String]) -> Vec<(Thing, &'l str)> {
+    fn created_names<'l>(&self, line: &'l [String]) -> Vec<(NamedKind, &'l str)> {
         let (thing, aliases) = match self.event {
-            "PajeCreateContainer" => (Thing::Container, ["Alias", "NewContainer"]),
-            event if defines_type(event) => (Thing::Type, ["Alias", "NewType"]),
+            "PajeCreateContainer" => (NamedKind::Container, ["Alias", "NewContainer"]),
+            event if defines_type(event) => (NamedKind::Type, ["Alias", "NewType"]),
             _ => return Vec::new(),
         };
         let names = [self.word(line, &aliases), self.word(line, &["Name", "NewName"])];
@@ -78,26 +78,28 @@ impl Definition<'_> {
     }
 
     /// The names to which a line refers.
-    fn references<'l>(&self, line: &'l [String]) -> Vec<(Thing, &'l str)> {
-        let fields: &[(Thing, &[&str])] = match self.event {
-            "PajeCreateContainer" => {
-                &[(Thing::Type, &["Type", "NewContainerType", "ContainerType"]), (Thing::Container, &["Container"])]
-            }
-            "PajeDestroyContainer" => {
-                &[(Thing::Type, &["Type", "ContainerType"]), (Thing::Container, &["Name", "Alias", "Container"])]
-            }
+    fn references<'l>(&self, line: &'l [String]) -> Vec<(NamedKind, &'l str)> {
+        let fields: &[(NamedKind, &[&str])] = match self.event {
+            "PajeCreateContainer" => &[
+                (NamedKind::Type, &["Type", "NewContainerType", "ContainerType"]),
+                (NamedKind::Container, &["Container"]),
+            ],
+            "PajeDestroyContainer" => &[
+                (NamedKind::Type, &["Type", "ContainerType"]),
+                (NamedKind::Container, &["Name", "Alias", "Container"]),
+            ],
             "PajeTraceFile" | "PajeStartTrace" => &[],
-            "PajeDefineEntityValue" => &[(Thing::Type, &["Type", "EntityType", "ContainerType"])],
+            "PajeDefineEntityValue" => &[(NamedKind::Type, &["Type", "EntityType", "ContainerType"])],
             event if defines_type(event) => &[
-                (Thing::Type, &["Type", "ContainerType"]),
-                (Thing::Type, &["StartContainerType", "SourceContainerType"]),
-                (Thing::Type, &["EndContainerType", "DestContainerType"]),
+                (NamedKind::Type, &["Type", "ContainerType"]),
+                (NamedKind::Type, &["StartContainerType", "SourceContainerType"]),
+                (NamedKind::Type, &["EndContainerType", "DestContainerType"]),
             ],
             _ => &[
-                (Thing::Type, &["Type", "EntityType"]),
-                (Thing::Container, &["Container"]),
-                (Thing::Container, &["StartContainer", "SourceContainer"]),
-                (Thing::Container, &["EndContainer", "DestContainer"]),
+                (NamedKind::Type, &["Type", "EntityType"]),
+                (NamedKind::Container, &["Container"]),
+                (NamedKind::Container, &["StartContainer", "SourceContainer"]),
+                (NamedKind::Container, &["EndContainer", "DestContainer"]),
             ],
         };
         fields.iter().filter_map(|(thing, names)| Some((*thing, self.word(line, names)?))).collect()
@@ -114,9 +116,9 @@ struct PajeOutput<'a> {
     definitions: Vec<Definition<'a>>,
     lines: Vec<(Span, Vec<String>)>,
     /// Constant names that a line or rule creates.
-    names: BTreeSet<(Thing, String)>,
+    names: BTreeSet<(NamedKind, String)>,
     /// Created names with [`HOLE`] in place of parts that parameters supply.
-    patterns: BTreeSet<(Thing, String)>,
+    patterns: BTreeSet<(NamedKind, String)>,
 }
 
 impl<'a> PajeOutput<'a> {
@@ -138,7 +140,7 @@ impl<'a> PajeOutput<'a> {
         lines.extend(templates);
         let mut found = Self { output, definitions, lines, names: BTreeSet::new(), patterns: BTreeSet::new() };
         let made = found.lines.iter().flat_map(|(_, line)| {
-            let made = found.definition(line).map(|definition| definition.made(line)).unwrap_or_default();
+            let made = found.definition(line).map(|definition| definition.created_names(line)).unwrap_or_default();
             made.into_iter().map(|(thing, name)| (thing, name.to_owned()))
         });
         let all = made.chain(names_of_rules(spec)).collect::<Vec<_>>();
@@ -151,8 +153,8 @@ impl<'a> PajeOutput<'a> {
         self.definitions.iter().find(|definition| definition.id == id)
     }
 
-    fn exists(&self, thing: Thing, name: &str) -> bool {
-        let fits = |(known, pattern): &(Thing, String)| *known == thing && fits(pattern, name);
+    fn exists(&self, thing: NamedKind, name: &str) -> bool {
+        let fits = |(known, pattern): &(NamedKind, String)| *known == thing && fits(pattern, name);
         self.names.contains(&(thing, name.to_owned())) || self.patterns.iter().any(fits)
     }
 
@@ -177,7 +179,7 @@ impl<'a> PajeOutput<'a> {
         }
     }
 
-    fn warning(&self, span: Span, thing: Thing, name: &str) -> Diagnostic {
+    fn warning(&self, span: Span, thing: NamedKind, name: &str) -> Diagnostic {
         let (what, output) = (thing.name(), self.output.name);
         let known = self.names.iter().filter(|(known, _)| *known == thing);
         let help = did_you_mean(name, known.map(|(_, name)| name.as_str()));
@@ -188,7 +190,7 @@ impl<'a> PajeOutput<'a> {
 }
 
 /// The names of containers and types of typed rules, which are part of the same trace.
-fn names_of_rules(spec: &Spec) -> Vec<(Thing, String)> {
+fn names_of_rules(spec: &Spec) -> Vec<(NamedKind, String)> {
     if spec.containers.is_empty() && spec.actions().next().is_none() {
         return Vec::new();
     }
@@ -201,16 +203,16 @@ fn names_of_rules(spec: &Spec) -> Vec<(Thing, String)> {
         let label: String = container.pattern.0.iter().map(literal).collect();
         let label = if label.is_empty() { container.name.clone() } else { label };
         // Equal labels get an addition.
-        names.push((Thing::Container, format!("{label}{HOLE}")));
-        names.push((Thing::Type, container.name.clone()));
+        names.push((NamedKind::Container, format!("{label}{HOLE}")));
+        names.push((NamedKind::Type, container.name.clone()));
     }
     for entity in &spec.entities {
-        names.extend([&entity.name, &entity.label].map(|name| (Thing::Type, name.clone())));
+        names.extend([&entity.name, &entity.label].map(|name| (NamedKind::Type, name.clone())));
     }
     let is_bare = |at: usize| u32::try_from(at).is_ok_and(|at| !spec.has_rules(RecordId(at)));
     if (0..spec.records.len()).any(is_bare) {
         // The default picture has names that only the run knows.
-        names.extend([Thing::Container, Thing::Type].map(|thing| (thing, HOLE.to_string())));
+        names.extend([NamedKind::Container, NamedKind::Type].map(|thing| (thing, HOLE.to_string())));
     }
     names
 }

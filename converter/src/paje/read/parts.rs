@@ -16,7 +16,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use super::header::Header;
 use super::words::Lines;
-use crate::compression::{Compression, cut_short, limit};
+use crate::compression::{Compression, limit, split_off_damage};
 
 /// Bytes of the root file in which the field must be defined.
 const HEADER_BYTES: u64 = 1 << 20;
@@ -56,7 +56,7 @@ pub(super) const fn base_of(part: usize) -> u64 {
 #[derive(Debug)]
 pub(super) enum NotRead {
     /// There is no such file, or the system cannot open it.
-    Missing(io::Error),
+    Unreadable(io::Error),
     /// It must not be read.
     Refused(&'static str),
     /// No part of this trace can be read.
@@ -80,19 +80,19 @@ pub(super) struct PartFile {
     identity: (u64, u64),
     at: u64,
     /// Its text, if the file is compressed.
-    copy: Option<Copy>,
+    copy: Option<DecompressedText>,
 }
 
 /// The decompressed text of a part: the bytes of the spool up to this end.
 #[derive(Clone, Debug)]
-struct Copy {
+struct DecompressedText {
     spool: Arc<File>,
     end: u64,
     /// Why the text ends too early.
     damage: Option<String>,
 }
 
-impl Copy {
+impl DecompressedText {
     fn read(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
         if left == 0 && !buffer.is_empty() {
@@ -202,11 +202,11 @@ impl Parts {
         if given.components().any(|part| part == Component::ParentDir) {
             return Err(NotRead::Refused("it has `..` in its path"));
         }
-        let path = place_of(&root.join(given)).map_err(NotRead::Missing)?;
+        let path = place_of(&root.join(given)).map_err(NotRead::Unreadable)?;
         if !path.starts_with(root) {
             return Err(NotRead::Refused("it is outside the folder of the root file"));
         }
-        let about = std::fs::symlink_metadata(&path).map_err(NotRead::Missing)?;
+        let about = std::fs::symlink_metadata(&path).map_err(NotRead::Unreadable)?;
         if !about.is_file() {
             return Err(NotRead::Refused("it is not a regular file"));
         }
@@ -215,7 +215,7 @@ impl Parts {
             return Ok(None);
         }
         let mut first = [0; 512];
-        let read = file.open().and_then(|open| open.read_at(&mut first, 0)).map_err(NotRead::Missing)?;
+        let read = file.open().and_then(|open| open.read_at(&mut first, 0)).map_err(NotRead::Unreadable)?;
         let compression = Compression::of(&first[..read]);
         if compression.is_none() && first[..read].contains(&0) {
             return Err(NotRead::Refused("it is not text"));
@@ -235,28 +235,28 @@ impl Parts {
         let begin = self.spool.as_ref().map_or(0, |(_, length)| *length);
         let spool = match &self.spool {
             Some((spool, _)) => Arc::clone(spool),
-            None => Arc::new(tempfile::tempfile().map_err(NotRead::Missing)?),
+            None => Arc::new(tempfile::tempfile().map_err(NotRead::Unreadable)?),
         };
-        let mut text = compression.reader(BufReader::new(part.open().map_err(NotRead::Missing)?));
+        let mut text = compression.reader(BufReader::new(part.open().map_err(NotRead::Unreadable)?));
         let (mut end, mut buffer, mut damage) = (begin, vec![0; CHUNK], None);
         loop {
             let mut read = 0;
             let result = text.read(&mut buffer).map(|length| read = length);
-            damage = damage.or(cut_short(result).map_err(NotRead::Missing)?);
+            damage = damage.or(split_off_damage(result).map_err(NotRead::Unreadable)?);
             if read == 0 {
                 break;
             }
             if end == begin && (buffer[..read].contains(&0) || Compression::of(&buffer[..read]).is_some()) {
                 return Err(NotRead::Refused("it is not text after decompression"));
             }
-            spool.write_all_at(&buffer[..read], end).map_err(NotRead::Missing)?;
+            spool.write_all_at(&buffer[..read], end).map_err(NotRead::Unreadable)?;
             end += read as u64;
             if end > limit() {
                 return Err(NotRead::Refused("it is too large after decompression; `--input-limit SIZE` allows more"));
             }
         }
         part.at = begin;
-        part.copy = Some(Copy { spool: Arc::clone(&spool), end, damage });
+        part.copy = Some(DecompressedText { spool: Arc::clone(&spool), end, damage });
         self.spool = Some((spool, end));
         Ok(())
     }

@@ -30,13 +30,13 @@ pub fn parts_of(path: &Path) -> Result<Vec<PartOfTrace>, ReadError> {
         return Ok(Vec::new());
     }
     let file = File::open(path).map_err(|source| ReadError::Input { line: 1, source })?;
-    Reader::new(file).with_parts_beside(path).scan(&mut Nobody)
+    Reader::new(file).with_parts_beside(path).scan(&mut DiscardSink)
 }
 
 /// A sink that discards all events.
-struct Nobody;
+struct DiscardSink;
 
-impl Sink for Nobody {
+impl Sink for DiscardSink {
     fn event(&mut self, _: &PajeEvent<'_>) -> io::Result<()> {
         Ok(())
     }
@@ -202,7 +202,7 @@ impl<R: Read> Reader<R> {
                     self.go_on(number, sink)?;
                     continue;
                 }
-                Err(NotRead::Missing(error)) => (FaultKind::MissingPart, error.to_string()),
+                Err(NotRead::Unreadable(error)) => (FaultKind::MissingPart, error.to_string()),
                 Err(NotRead::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
                 Err(NotRead::Nowhere(why)) => (FaultKind::UnreadPart, why.to_owned()),
             };

@@ -240,9 +240,9 @@ impl Picture<'_> {
             text.push_str(&kind.name);
         }
         if let KeyPart::Of { process, thread } = own
-            && let Some(addition) = self.additions.get((container, process, thread))
+            && let Some(suffix) = self.label_suffixes.get((container, process, thread))
         {
-            text.push_str(addition);
+            text.push_str(suffix);
         }
         text
     }

@@ -150,11 +150,11 @@ pub(crate) fn is_mistake(error: &ConvertError) -> bool {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let format = format(args)?;
     let rules = args.rules.as_deref().map(Path::new);
-    keep(args, &std::iter::once(args.input.as_path()).chain(rules).collect::<Vec<_>>())?;
+    refuse_to_overwrite_inputs(args, &std::iter::once(args.input.as_path()).chain(rules).collect::<Vec<_>>())?;
     let input = &TraceInput::open(&args.input)?;
     // The command that reads the trace reports its errors.
     let parts = parts_of(input.path()).unwrap_or_default();
-    keep(args, &parts.iter().filter_map(|part| part.path.as_deref()).collect::<Vec<_>>())?;
+    refuse_to_overwrite_inputs(args, &parts.iter().filter_map(|part| part.path.as_deref()).collect::<Vec<_>>())?;
     if format != Format::Paje || args.pj_dump {
         anyhow::ensure!(
             args.filters.is_empty(),
@@ -220,7 +220,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 }
 
 /// Refuses outputs that would replace an input.
-fn keep(args: &Args, inputs: &[&Path]) -> anyhow::Result<()> {
+fn refuse_to_overwrite_inputs(args: &Args, inputs: &[&Path]) -> anyhow::Result<()> {
     let tables = [&args.entity_hierarchy, &args.type_hierarchy].into_iter().flatten();
     for target in tables.chain(Some(&args.out).filter(|out| out.as_os_str() != "-")) {
         keep_inputs(target, inputs.iter().copied())?;
