@@ -101,14 +101,15 @@ fn fields_defined_in_the_middle_are_columns_too() {
 /// With a search for each cell, this row would take minutes.
 #[test]
 fn a_row_has_very_many_fields() {
-    const FIELDS: usize = 100_000;
+    const FIELDS: usize = 50_000;
     let names: String = (0..FIELDS).map(|number| format!("% F{number} string\n")).collect();
     let values: Vec<String> = (0..FIELDS).map(|number| number.to_string()).collect();
     let start = "%EventDef PajeNewEvent 20\n% Time date\n% Type string\n% Container string\n% Value string\n";
     let line = format!("20 2 E p x {}\n", values.join(" "));
     let (text, faults) = rows(Format::Csv, &[start, &names, "%EndEventDef\n", &line].concat());
     let row = text.lines().find(|row| row.starts_with("Event,")).expect("there is one");
-    assert!(row.contains(&format!(",{}", values.join(","))));
+    let has_all = row.contains(&format!(",{}", values.join(",")));
+    assert!(has_all, "{} … {faults:?}", &row[..200]);
     assert_eq!(faults, Vec::<String>::new());
 }
 

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::condition::{Condition, Test};
-use super::pattern::{self, FieldUse, Pattern, Patterns};
+pub(crate) use super::pattern::FieldUse;
+use super::pattern::{self, Pattern, Patterns};
 use super::pick::{Pick, Picked};
 use super::{FilterError, Keep};
 use crate::query::{

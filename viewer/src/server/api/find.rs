@@ -103,7 +103,7 @@ fn check_fields(source: &dyn TimelineSource, wanted: &Wanted) -> Result<(), Fail
     };
     let types: Vec<TypeId> = model.types.iter().filter(of_kind).map(|ty| ty.id).collect();
     for field in wanted.fields() {
-        attribute::check(source, field, &types).map_err(|why| match why {
+        attribute::check(source, attribute::FieldUse::Condition, field, &types).map_err(|why| match why {
             FilterError::Query(why) => why.into(),
             why => Failure(StatusCode::BAD_REQUEST, why.to_string()),
         })?;
