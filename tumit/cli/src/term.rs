@@ -9,8 +9,7 @@ pub(crate) fn error(error: &anyhow::Error) {
     let _ = writeln!(err, "tumit: {told}");
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !told.contains(&cause) {
-            let sentence = cause.strip_prefix("This is ").map(|rest| format!("this is {rest}"));
-            let _ = writeln!(err, "  because {}", sentence.as_ref().unwrap_or(&cause));
+            let _ = writeln!(err, "  because {cause}");
             told = cause;
         }
     }
