@@ -192,6 +192,38 @@ fn threads_and_processes_have_ends_and_launches_have_ids() {
     assert_eq!((found.len(), ids.len()), (4, 2), "a shell makes no launch");
 }
 
+/// The first thread leaves the process to the helper.
+const FIRST_THREAD_EXITS: &str = r#"
+#include "t_trace.h"
+#include <unistd.h>
+int main(void) {
+    t_tick(0);
+    usleep(20000);
+    t_tick(1);
+    pthread_exit(NULL);
+}
+"#;
+
+#[test]
+fn the_helper_does_not_keep_a_process_alive() {
+    let folder = folder();
+    let program = build(folder.path(), GNU99, TICK, FIRST_THREAD_EXITS, &["-D_GNU_SOURCE", "-O0"])
+        .unwrap_or_else(|error| panic!("{error}"));
+    // The helper looks ten times a second for other work. The least of several runs is not its chance.
+    let late = || {
+        succeed(Command::new(&program).env("TUMIT_TRACE", folder.path().join("run.tmt")));
+        let found = collect(folder.path());
+        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+        let file = &found[0];
+        let ticks: Vec<u64> = file.records.values().flatten().map(|record| record.ticks).collect();
+        let end = file.end.as_ref().and_then(|end| end.get(&tag::PROCESS_END)).expect("it ended in order");
+        let end = u64::from_le_bytes(end.as_slice().try_into().expect("eight bytes"));
+        (end - ticks[1]) as f64 / (ticks[1] - ticks[0]) as f64
+    };
+    let least = (0..5).map(|_| late()).fold(f64::INFINITY, f64::min);
+    assert!(least < 2.0, "it lasts {least} times its own 20 ms longer");
+}
+
 #[test]
 fn killed_at_any_moment_nothing_is_lost_and_nothing_torn() {
     kills(12);

@@ -135,13 +135,18 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
             tumit1_answer_request();
             tumit1_do_later();
             tumit1_tick(round_);
-            if ((__atomic_load_n(&s_->main_gone_, __ATOMIC_RELAXED) || round_ % 10 == 0) && tumit1_leave_last()) {
+            if (tumit1_leave_last()) {
                 return unused_;
             }
         }
         written_ += more_ ? 1u : 0u;
         if (!more_) {
-            tumit1_sleep(seen_, written_ >= 2 ? TUMIT1_POLL_NANOS / 10 : TUMIT1_POLL_NANOS);
+            /* Without the first thread, the process lasts until the helper sees that it is alone. */
+            int gone_ = __atomic_load_n(&s_->main_gone_, __ATOMIC_RELAXED);
+            if (gone_ && tumit1_leave_last()) {
+                return unused_;
+            }
+            tumit1_sleep(seen_, gone_ ? TUMIT1_POLL_NANOS / 50 : written_ >= 2 ? TUMIT1_POLL_NANOS / 10 : TUMIT1_POLL_NANOS);
             written_ = 0;
         }
     }

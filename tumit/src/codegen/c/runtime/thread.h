@@ -107,7 +107,8 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     c_->thread_ = c_->ring_thread_ = NULL;
     tumit1_point(0, NULL);
     tumit1_point(1, NULL);
-    urgent_ = tumit1_is_urgent();
+    /* The helper may be the only thread that is left. */
+    urgent_ = tumit1_is_urgent() || __atomic_load_n(&tumit1_session.main_gone_, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&tumit1_lock);
     (void)tumit1_call_helper(urgent_);
     tumit1_idle(before_);
