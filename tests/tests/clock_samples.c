@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
         }
         rest();
         if (strcmp(act, "set") == 0 && me == 1) {
-            __atomic_store_n(&ahead, 10000000, __ATOMIC_RELAXED);
+            __atomic_store_n(&ahead, 1000000000, __ATOMIC_RELAXED);
         }
         mark();
         rest();
