@@ -182,7 +182,7 @@ impl<'s> Readers<'s> {
         let thread = &self.threads[stream % self.threads.len()];
         let found = match self.early[stream].pop_front() {
             Some(found) => {
-                // An empty queue keeps room for several blocks, and there may be a million streams.
+                // The queue is freed: it has room for four blocks, and a run may have a million streams.
                 if self.early[stream].is_empty() {
                     self.early[stream] = VecDeque::new();
                 }

@@ -217,7 +217,7 @@ struct Turns<'p> {
     cursors: Vec<Cursor<'p>>,
 }
 
-/// A stream. One that has not begun or has ended uses little memory.
+/// The position in a stream. Its blocks exist only from the first record to the last one.
 struct Cursor<'p> {
     /// The programs of its records.
     table: &'p [u32],
@@ -229,7 +229,7 @@ struct Cursor<'p> {
 struct Blocks {
     current: Made,
     next: VecDeque<Made>,
-    /// No further block comes.
+    /// The stream has no further block.
     is_complete: bool,
 }
 
@@ -239,7 +239,7 @@ impl Blocks {
     }
 }
 
-/// Blocks that are kept for use by other streams.
+/// Maximum number of blocks whose memory is kept for other streams.
 const MOST_USED: usize = 1024;
 
 impl<'p> Turns<'p> {

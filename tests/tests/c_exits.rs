@@ -192,7 +192,7 @@ fn threads_and_processes_have_ends_and_launches_have_ids() {
     assert_eq!((found.len(), ids.len()), (4, 2), "a shell makes no launch");
 }
 
-/// The first thread leaves the process to the helper.
+/// The first thread ends by `pthread_exit`. Then the helper is the only thread.
 const FIRST_THREAD_EXITS: &str = r#"
 #include "t_trace.h"
 #include <unistd.h>
@@ -209,7 +209,7 @@ fn the_helper_does_not_keep_a_process_alive() {
     let folder = folder();
     let program = build(folder.path(), GNU99, TICK, FIRST_THREAD_EXITS, &["-D_GNU_SOURCE", "-O0"])
         .unwrap_or_else(|error| panic!("{error}"));
-    // The helper looks ten times a second for other work. The least of several runs is not its chance.
+    // The helper may poll just at the end of the thread. The minimum of several runs excludes other delays.
     let late = || {
         succeed(Command::new(&program).env("TUMIT_TRACE", folder.path().join("run.tmt")));
         let found = collect(folder.path());

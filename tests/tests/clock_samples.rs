@@ -28,8 +28,8 @@ const EXCHANGES: usize = 300;
 static BASE: AtomicI64 = AtomicI64::new(0);
 static OFFSET: AtomicI64 = AtomicI64::new(0);
 static PPM: AtomicI64 = AtomicI64::new(0);
-/// What the clock was set by. The step is longer than the time between two readings of the clocks, so
-/// that no other distance of records can be the step.
+/// The step of the clock. It is longer than the time between two readings of the clocks, so that no
+/// other gap between records can be taken for the step.
 static AHEAD: AtomicI64 = AtomicI64::new(0);
 const SET_NANOS: i64 = 1_000_000_000;
 

@@ -16,7 +16,7 @@ use viewer::{IndexChoice, OpenOptions};
 /// How many generated files are converted.
 const FILES: u32 = 200;
 
-/// What `tumit convert` writes of a Pajé file.
+/// The output of `tumit convert` for a Pajé file.
 fn converted(text: &str, path: &Path) -> String {
     fs::write(path, text).unwrap();
     let mut options = OpenOptions::default();

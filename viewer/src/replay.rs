@@ -61,16 +61,16 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
         sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, look })?;
     }
     let containers = source.containers();
-    let created = in_order_of_creation(&containers);
+    let creation_order = in_order_of_creation(&containers);
     let mut replay = Replay { source, ops: Vec::new(), links: Vec::new() };
     let cannot = |error: QueryError| io::Error::other(error);
-    for &at in &created {
+    for &at in &creation_order {
         replay.container(at, &containers[at]);
     }
     // At equal timestamps, entities follow the depth-first order of their containers, so that a
     // second conversion keeps the order.
-    let ordered = depth_first(&containers, &created);
-    for &at in &ordered {
+    let depth_first_order = depth_first(&containers, &creation_order);
+    for &at in &depth_first_order {
         let container = containers[at].id;
         for ty in types_in(source, &model, container) {
             replay.entities(container, ty.id, ty.kind).map_err(cannot)?;
@@ -80,7 +80,8 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
         replay.links_of(ty.id).map_err(cannot)?;
     }
     // Children are destroyed before their parents.
-    for container in ordered.iter().rev().map(|&at| &containers[at]).filter(|one| one.id != ContainerId::ROOT) {
+    for container in depth_first_order.iter().rev().map(|&at| &containers[at]).filter(|one| one.id != ContainerId::ROOT)
+    {
         replay.add(container.life.to.0, 2, What::Destroy(container.id));
     }
     replay.send(&containers, sink)?;
@@ -95,17 +96,17 @@ fn in_order_of_creation(containers: &[ContainerInfo]) -> Vec<usize> {
     for (at, container) in containers.iter().enumerate() {
         let key = keys.get(&container.parent).map_or(container.id, |parent| container.id.max(*parent));
         keys.insert(container.id, key);
-        order.push((written(container.life.from.0), key, container.depth, at));
+        order.push((non_negative(container.life.from.0), key, container.depth, at));
     }
     order.sort_unstable();
     order.into_iter().map(|(.., at)| at).collect()
 }
 
 /// Positions of containers depth first, siblings in the order of their creation.
-fn depth_first(containers: &[ContainerInfo], created: &[usize]) -> Vec<usize> {
+fn depth_first(containers: &[ContainerInfo], creation_order: &[usize]) -> Vec<usize> {
     let mut children: HashMap<ContainerId, Vec<usize>> = HashMap::new();
     let mut waiting = Vec::new();
-    for &at in created.iter().rev() {
+    for &at in creation_order.iter().rev() {
         let container = &containers[at];
         if container.id == container.parent {
             waiting.push(at);
@@ -122,7 +123,7 @@ fn depth_first(containers: &[ContainerInfo], created: &[usize]) -> Vec<usize> {
 }
 
 /// Limits a time to 0 and later, because Pajé text has no negative times.
-fn written(time: i64) -> i64 {
+fn non_negative(time: i64) -> i64 {
     time.max(0)
 }
 
@@ -134,7 +135,7 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     fn add(&mut self, time: i64, rank: u8, what: What) {
-        self.ops.push(Op { time: written(time), rank, what });
+        self.ops.push(Op { time: non_negative(time), rank, what });
     }
 
     fn container(&mut self, at: usize, container: &ContainerInfo) {
@@ -155,7 +156,9 @@ impl Replay<'_> {
             TypeKind::Variable => {
                 let samples = self.source.samples(container, ty, EVER, usize::MAX)?.items;
                 // Of those at one timestamp, readers keep the last.
-                for together in samples.chunk_by(|one, next| written(one.life.from.0) == written(next.life.from.0)) {
+                for together in
+                    samples.chunk_by(|one, next| non_negative(one.life.from.0) == non_negative(next.life.from.0))
+                {
                     let last = together.last().into_iter();
                     last.for_each(|it| self.add(it.life.from.0, 1, What::Set(container, ty, it.value)));
                 }
@@ -174,7 +177,7 @@ impl Replay<'_> {
     fn states(&mut self, container: ContainerId, ty: TypeId, mut states: Vec<State>) {
         for state in &mut states {
             let Interval { from, to } = state.life;
-            state.life = Interval { from: GlobalNanos(written(from.0)), to: GlobalNanos(written(to.0)) };
+            state.life = Interval { from: GlobalNanos(non_negative(from.0)), to: GlobalNanos(non_negative(to.0)) };
         }
         states.sort_by_key(|state| (state.life.from, state.depth, state.life.to));
         let mut open: Vec<i64> = Vec::new();

@@ -127,7 +127,7 @@ fn a_panel_is_open_in_all_panes_or_in_none() {
     browser.wait("location.hash.split('side%3D1').length === 3");
     browser.reload();
     browser.wait(&format!("frames.length === 2 && [0, 1].every(at => frames[at].document.querySelector('#chart')?.dataset.settled === 'true') && {is_one} && {widths}[0] < {before}"));
-    // Without a pane that has the focus, nobody takes the key.
+    // The page ignores keys if no pane has the focus.
     browser.wait("document.activeElement?.tagName === 'IFRAME' && document.hasFocus()");
     browser.key("l");
     browser.wait(&format!("{is_one} && {widths}[0] === {before}"));

@@ -98,7 +98,7 @@ fn fields_defined_in_the_middle_are_columns_too() {
     assert_eq!(faults, Vec::<String>::new());
 }
 
-/// With a search for each cell, this row would take minutes.
+/// A search of all fields for each cell would take minutes.
 #[test]
 fn a_row_has_very_many_fields() {
     const FIELDS: usize = 50_000;

@@ -73,7 +73,7 @@ impl Found {
             }
             self.kept += wanted - room;
             self.places.resize_with(self.places.len().max(stream + 1), Vec::new);
-            // Not more room than that: a run may have a million streams.
+            // Exact, because a run may have a million streams and most have few targets.
             self.places[stream].reserve_exact(wanted - room);
             self.places[stream].resize_with(wanted, Place::default);
         }

@@ -141,7 +141,7 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
         }
         written_ += more_ ? 1u : 0u;
         if (!more_) {
-            /* Without the first thread, the process lasts until the helper sees that it is alone. */
+            /* The first thread has ended. The process ends when the helper is its only thread. */
             int gone_ = __atomic_load_n(&s_->main_gone_, __ATOMIC_RELAXED);
             if (gone_ && tumit1_leave_last()) {
                 return unused_;
