@@ -54,6 +54,8 @@ pub(crate) struct Arrow {
     pub(crate) when: Option<Code>,
     pub(crate) with: Vec<(String, Code)>,
     pub(crate) related: Vec<(String, Target)>,
+    /// Whether its container is named by values that several processes or threads may have.
+    pub(crate) is_by_value: bool,
 }
 
 /// What an arrow does.

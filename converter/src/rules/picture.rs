@@ -174,6 +174,8 @@ impl<'p> Picture<'p> {
     }
 
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
+    /// Inlined because it runs once for each record; end rules, the other caller, are rare.
+    #[inline(always)]
     fn arrows(&mut self, scope: &Scope<'_>, only: Option<u16>, place: (u32, u64)) -> io::Result<()> {
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
@@ -216,7 +218,8 @@ impl<'p> Picture<'p> {
         if self.once.is_some() {
             self.meet_values(scope, arrow)?;
         }
-        if let Some(on) = arrow.op.container()
+        if arrow.is_by_value
+            && let Some(on) = arrow.op.container()
             && self.is_ambiguous(scope, on)
         {
             return Ok(());
@@ -282,7 +285,7 @@ impl<'p> Picture<'p> {
 
     /// Whether a target names a process or thread by values that several have. If so, it is
     /// counted.
-    #[inline]
+    #[inline(never)]
     fn is_ambiguous(&mut self, scope: &Scope<'_>, on: &Target) -> bool {
         let Some(reference) = &on.by_value else { return false };
         let Some(referent) = on.ambiguous_referent(scope, &mut self.scratch, self.symbols) else { return false };

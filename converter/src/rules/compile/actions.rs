@@ -89,7 +89,9 @@ impl Compiler<'_> {
         }
         let related =
             action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
-        Ok(Arrow { op, at: self.option(action.at.as_ref())?, when: self.option(action.when.as_ref())?, with, related })
+        let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
+        let (at, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
+        Ok(Arrow { op, at, when, with, related, is_by_value })
     }
 
     pub(super) fn line(&mut self, line: &spec::TemplateLine) -> Result<Arrow, Missing> {
@@ -104,6 +106,7 @@ impl Compiler<'_> {
             when: self.option(line.when.as_ref())?,
             with: Vec::new(),
             related: Vec::new(),
+            is_by_value: false,
         })
     }
 
