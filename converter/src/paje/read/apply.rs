@@ -94,6 +94,7 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
+    #[inline]
     fn get(&self, role: Role) -> Option<&'a str> {
         self.words.get(self.text, self.definition.word(role)?)
     }
@@ -172,6 +173,18 @@ impl State {
         None
     }
 
+    /// Whether the trace is so long that its timestamps seem not to be in seconds. Notes how fine
+    /// the timestamps are.
+    fn looks_long(&mut self, time: i64, first: i64) -> bool {
+        if time % FINEST_OF_MILLIS != 0 {
+            self.is_fine = true;
+            return false;
+        }
+        self.has_decimals |= time % SECOND != 0;
+        let long = if self.has_decimals { LONG_IF_DECIMAL } else { LONG_IF_WHOLE };
+        time.saturating_sub(first) > long
+    }
+
     fn time(&mut self, input: &Input<'_>) -> Understood<GlobalNanos> {
         let word = input.word(Role::Time);
         let date =
@@ -188,10 +201,7 @@ impl State {
         let first = *self.first.get_or_insert(date.value);
         // As `pj_dump` has them, dates are no nanoseconds.
         let may_be_others = self.missing_decimals == 0 && !self.as_pj_dump;
-        self.is_fine |= date.value % FINEST_OF_MILLIS != 0;
-        self.has_decimals |= date.value % SECOND != 0;
-        let long = if self.has_decimals { LONG_IF_DECIMAL } else { LONG_IF_WHOLE };
-        if may_be_others && !self.is_long && !self.is_fine && date.value.saturating_sub(first) > long {
+        if may_be_others && !self.is_long && !self.is_fine && self.looks_long(date.value, first) {
             self.is_long = true;
             self.faults.count(FaultKind::LongTime, input.line, word);
         }

@@ -17,6 +17,7 @@ const MAX_DIGITS: u32 = 36;
 /// `missing` decimals less than seconds have to tell a nanosecond.
 ///
 /// `None` for what is no decimal number, and for dates beyond [`GlobalNanos::FURTHEST`].
+#[inline]
 pub(super) fn nanos(text: &str, missing: u8) -> Option<Number<i64>> {
     let date = match short_nanos(text.as_bytes(), missing) {
         Some(value) => Number { value, comma: false },
@@ -51,6 +52,7 @@ fn short_nanos(text: &[u8], missing: u8) -> Option<i64> {
 }
 
 /// Any form of a date.
+#[cold]
 fn any_nanos(text: &str, missing: u8) -> Option<Number<i64>> {
     let (negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),

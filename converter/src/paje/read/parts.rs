@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::HashSet;
+use memchr::memmem;
 use rustix::fs::{CWD, Mode, OFlags};
 
 use super::header::Header;
@@ -290,12 +291,18 @@ fn defines_field(path: &Path) -> io::Result<bool> {
 /// Whether the beginning of a Pajé text has a line for the field `Filename`.
 #[must_use]
 pub fn names_parts(start: &[u8]) -> bool {
-    start.split(|&byte| byte == b'\n').any(|line| {
-        line.trim_ascii_start().strip_prefix(b"%").is_some_and(|field| {
-            let field = field.trim_ascii_start();
-            field.starts_with(b"Filename") || field.starts_with(b"FileName")
-        })
-    })
+    let is_field = |at: usize| {
+        let Some(before) = without_blanks(&start[..at]).strip_suffix(b"%") else { return false };
+        without_blanks(before).last().is_none_or(|&byte| byte == b'\n')
+    };
+    let mut found = [&b"Filename"[..], b"FileName"].into_iter().flat_map(|name| memmem::find_iter(start, name));
+    found.any(is_field)
+}
+
+/// Removes the blanks at the end of a text, except line ends.
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&byte| byte == b'\n' || !byte.is_ascii_whitespace());
+    &text[..end.map_or(0, |last| last + 1)]
 }
 
 /// The real path of a part. If there is no such file, that of its compressed form.
@@ -326,4 +333,21 @@ pub fn note_copy(copy: &Path, original: &Path) {
 fn original_of(copy: &Path) -> Option<PathBuf> {
     let copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
     copies.iter().find(|(known, _)| known == copy).map(|(_, original)| original.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_parts;
+
+    #[test]
+    fn the_field_of_parts_is_found_at_the_start_of_a_definition_line() {
+        for text in
+            ["% Filename string", "%EventDef A 7\n%\tFilename string\n", " %FileName string", "x\r\n % Filename s"]
+        {
+            assert!(names_parts(text.as_bytes()), "{text}");
+        }
+        for text in ["Filename", "% Name string % Filename", "%\nFilename", "7 0 \"Filename\"", "%% Filename", ""] {
+            assert!(!names_parts(text.as_bytes()), "{text}");
+        }
+    }
 }

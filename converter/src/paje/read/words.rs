@@ -388,7 +388,15 @@ pub(super) struct Loose {
 
 impl Loose {
     /// Counts each kind of sign that the line has, except `dialect`.
+    #[inline]
     pub(super) fn count(self, text: &str, line: u64, faults: &mut Faults) {
+        if self.quote || self.percent || self.hash || self.blank {
+            self.count_each(text, line, faults);
+        }
+    }
+
+    #[cold]
+    fn count_each(self, text: &str, line: u64, faults: &mut Faults) {
         let kinds = [
             (self.quote, FaultKind::LooseQuote),
             (self.percent, FaultKind::Percent),
