@@ -91,6 +91,20 @@ pub fn float(number: f64, out: &mut Vec<u8>) {
     }
 }
 
+/// Writes the shortest decimal text without an exponent that is read back as the same number.
+pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
+    if number.is_finite() {
+        let mut buffer = zmij::Buffer::new();
+        let text = buffer.format_finite(number);
+        // An exponent has at most five letters.
+        if !text.bytes().rev().take(5).any(|byte| byte == b'e') {
+            out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
+            return;
+        }
+    }
+    out.extend_from_slice(number.to_string().as_bytes());
+}
+
 /// A float with the exponent where that is shorter.
 fn shortest(number: f64) -> String {
     let (plain, scientific) = (format!("{number}"), format!("{number:e}"));
@@ -195,6 +209,15 @@ mod tests {
                 expected += &format!("{number} {}.{:09} ", number / 1_000_000_000, number % 1_000_000_000);
             }
             prop_assert_eq!(words.as_bytes(), expected.as_bytes());
+        }
+
+        #[test]
+        fn plain_floats_are_as_the_standard_library_writes_them(bits in any::<u64>(), part in any::<i32>(), places in 0i32..12) {
+            for number in [f64::from_bits(bits), f64::from(part), f64::from(part) / 10f64.powi(places)] {
+                let mut out = Vec::new();
+                plain_float(number, &mut out);
+                prop_assert_eq!(String::from_utf8(out), Ok(number.to_string()));
+            }
         }
 
         #[test]

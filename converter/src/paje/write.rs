@@ -264,9 +264,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
         // Whole numbers, which counters are, without the search for digits.
         match digits::whole(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
             Some(whole) => digits::signed(whole, &mut self.line),
-            None => {
-                let _ = write!(self.line, "{value}");
-            }
+            None => digits::plain_float(value, &mut self.line),
         }
     }
 
