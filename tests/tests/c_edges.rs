@@ -30,7 +30,7 @@ fn linked(
     arguments: &[&str],
     environment: &[(&str, &str)],
 ) -> Command {
-    let program = build(folder, compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE", "-O2"], flags].concat());
+    let program = build(folder, compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE", "-O1"], flags].concat());
     let mut command = Command::new(program.unwrap_or_else(|error| panic!("{error}")));
     command.args(arguments).current_dir(folder).env("TUMIT_TRACE", folder.join("run.tmt"));
     for name in ["TUMIT_LEVELS", "TUMIT_POLICY", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_START"] {

@@ -25,7 +25,7 @@ const SIGTERM: i32 = 15;
 const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
 
 fn program(folder: &Path, compiler: Compiler, extra: &[&str]) -> PathBuf {
-    build(folder, compiler, TICK, PROGRAM, &[&["-D_GNU_SOURCE", "-O2"], extra].concat())
+    build(folder, compiler, TICK, PROGRAM, &[&["-D_GNU_SOURCE", "-O1"], extra].concat())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
