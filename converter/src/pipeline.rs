@@ -10,7 +10,7 @@ mod combined;
 mod first;
 mod options;
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use tracer_format::Schema;
 
@@ -170,6 +170,16 @@ pub fn own_paje_output(run: &Run) -> Option<String> {
 /// # Errors
 /// When there is no such output, the run cannot be read, or the text cannot be written.
 pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
+    let report = write_text(run, options, &mut |text, _| out.write_all(text))?;
+    out.flush()?;
+    Ok(report)
+}
+
+/// Takes texts of whole lines, each with the process that it is from.
+type WriteLines<'a> = dyn FnMut(&[u8], Option<usize>) -> io::Result<()> + 'a;
+
+/// Writes a text output.
+fn write_text(run: &Run, options: &Options, write: &mut WriteLines<'_>) -> Result<Report, ConvertError> {
     let mut job = Job::new(run, options);
     let (mut plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
@@ -180,27 +190,26 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
         job.remarks.extend(dates.remarks);
     }
     for prologue in &plan.prologues {
-        out.write_all(prologue.as_bytes())?;
+        write(prologue.as_bytes(), None)?;
         // The first line does not go on where it ends.
         if !prologue.is_empty() && !prologue.ends_with('\n') {
-            out.write_all(b"\n")?;
+            write(b"\n", None)?;
         }
     }
     let mut line = String::new();
     let mut counts = Counts::default();
     for once in &survey.once {
-        out.write_all(once.as_bytes())?;
+        write(once.as_bytes(), None)?;
         counts.lines += 1;
     }
-    let write = |due: Due<'_>| {
+    let take = |due: Due<'_>| {
         let Some(scope) = due.scope(&plan) else { return Ok(()) };
         counts.lines += write_lines(&scope, due.only, &symbols, &mut line);
-        out.write_all(line.as_bytes())?;
+        write(line.as_bytes(), Some(scope.stream.process))?;
         line.clear();
         Ok(())
     };
-    let end = job.records(&plan, (floors, Taking::RECORDS, Purpose::Records), &mut Records(write))?;
-    out.flush()?;
+    let end = job.records(&plan, (floors, Taking::RECORDS, Purpose::Records), &mut Records(take))?;
     Ok(job.report(counts, end))
 }
 

@@ -312,6 +312,16 @@ pub trait Sink {
         Ok(())
     }
 
+    /// A container belongs to a process of a run: its label without the suffix that makes labels of
+    /// several processes distinct. Sent after the creation of the container.
+    ///
+    /// # Errors
+    /// As [`Self::event`].
+    fn own_container(&mut self, container: ContainerId, process: u32, label: &str) -> std::io::Result<()> {
+        let _ = (container, process, label);
+        Ok(())
+    }
+
     /// Events of this shape will come. Said before the first event, so that formats with a header can put it there; a shape
     /// may also come unannounced.
     ///

@@ -115,6 +115,11 @@ impl Sink for Sender {
         self.take_rest(Rest::NameKey { key, text })
     }
 
+    fn own_container(&mut self, container: ContainerId, process: u32, label: &str) -> io::Result<()> {
+        let label = self.batch.text(label);
+        self.take_rest(Rest::OwnContainer { container, process, label })
+    }
+
     fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
         let fields = shape.fields.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
         let (operation, source) = (shape.operation, shape.source);
@@ -254,6 +259,11 @@ enum Rest {
     NameKey {
         key: KeyId,
         text: Text,
+    },
+    OwnContainer {
+        container: ContainerId,
+        process: u32,
+        label: Text,
     },
     Announce(Box<Announced>),
     DropHalves,
@@ -422,6 +432,9 @@ impl Batch {
             Rest::Since(date) => *since = *date,
             Rest::Plain(event) => sink.plain(*event)?,
             Rest::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
+            Rest::OwnContainer { container, process, label } => {
+                sink.own_container(*container, *process, self.at(*label))?;
+            }
             Rest::Announce(shape) => announce(shape, sink)?,
             Rest::DropHalves => sink.drop_halves()?,
             Rest::Finish(end) => sink.finish(*end)?,
@@ -460,7 +473,11 @@ impl Batch {
                 }
             }
             Rest::Since(_) | Rest::Plain(_) => return None,
-            Rest::NameKey { .. } | Rest::Announce(_) | Rest::DropHalves | Rest::Finish(_) => return None,
+            Rest::NameKey { .. }
+            | Rest::OwnContainer { .. }
+            | Rest::Announce(_)
+            | Rest::DropHalves
+            | Rest::Finish(_) => return None,
         })
     }
 

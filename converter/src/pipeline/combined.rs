@@ -6,10 +6,14 @@
 //! rules by name, so that generic containers can be placed below them. At equal times the rules
 //! come first: a container must exist when the text names it. Containers of the rules are destroyed
 //! after the text.
+//!
+//! A line of the text names containers of its own process first. The process of each line reaches
+//! the reader beside the pipe, because the text does not contain it.
 
-use std::io::{self, PipeReader};
+use std::io::{self, PipeReader, Write as _};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::{ConvertError, Options, convert_rules, convert_to_text};
+use super::{ConvertError, Options, convert_rules, write_text};
 use crate::paje::read::Reader;
 use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Shape, Sink, TypeId, TypeKind, ValueId};
 use crate::report::Report;
@@ -51,8 +55,18 @@ pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn
     let text_options = Options { output: Some(output.to_owned()), progress: None, ..options.clone() };
     let (text, out) = io::pipe()?;
     std::thread::scope(|scope| {
-        let written = scope.spawn(move || convert_to_text(run, &text_options, &mut io::BufWriter::new(out)));
-        let mut merged = Merged::new(Reader::new(text).announcing(), labels, sink);
+        let (sender, processes) = channel();
+        let written = scope.spawn(move || {
+            let (mut out, mut lines) = (io::BufWriter::new(out), LineProcesses::new(sender));
+            let report = write_text(run, &text_options, &mut |text, process| {
+                lines.note(text, process);
+                out.write_all(text)
+            })?;
+            out.flush()?;
+            Ok::<_, ConvertError>(report)
+        });
+        let processes = ProcessOfLine { processes, next: None, current: None };
+        let mut merged = Merged::new((Reader::new(text).announcing(), processes), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
         let found = merged.found;
         // Closes the pipe, so that the writing thread ends.
@@ -63,6 +77,55 @@ pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn
         report.text_faults = found.iter().map(|fault| format!("text output `{output}`: {fault}")).collect();
         Ok(report)
     })
+}
+
+/// Tells the reader of the text the process of each line. A message reaches it before the line,
+/// because it is sent before the line is written.
+struct LineProcesses {
+    /// Lines written.
+    lines: u64,
+    last: Option<usize>,
+    sender: Sender<(u64, Option<usize>)>,
+}
+
+impl LineProcesses {
+    const fn new(sender: Sender<(u64, Option<usize>)>) -> Self {
+        Self { lines: 0, last: None, sender }
+    }
+
+    /// Notes lines before they are written.
+    fn note(&mut self, text: &[u8], process: Option<usize>) {
+        if text.is_empty() {
+            return;
+        }
+        if process != self.last {
+            self.last = process;
+            // A reader that has stopped needs no messages.
+            let _ = self.sender.send((self.lines + 1, process));
+        }
+        self.lines += memchr::memchr_iter(b'\n', text).count() as u64;
+    }
+}
+
+/// The process of the line that is read.
+struct ProcessOfLine {
+    processes: Receiver<(u64, Option<usize>)>,
+    /// The next change: the number of the line, from 1, and its process.
+    next: Option<(u64, Option<usize>)>,
+    current: Option<usize>,
+}
+
+impl ProcessOfLine {
+    /// The process of a line. Lines are asked for in order.
+    fn of(&mut self, line: u64) -> Option<u32> {
+        loop {
+            self.next = self.next.take().or_else(|| self.processes.try_recv().ok());
+            match self.next.take_if(|(from, _)| *from <= line) {
+                Some((_, process)) => self.current = process,
+                None => return self.current.and_then(|process| u32::try_from(process).ok()),
+            }
+        }
+    }
 }
 
 /// By label in the event stream, the name in the spec: `act` for "Activity".
@@ -227,6 +290,7 @@ impl Sink for FromText<'_> {
 /// Sink for the operations of the rules. Passes them on, with the events of the text in between.
 struct Merged<'a> {
     text: Option<Reader<PipeReader>>,
+    processes: ProcessOfLine,
     /// The reader stopped at a line that is not due yet.
     waits: bool,
     labels: Vec<(String, String)>,
@@ -242,12 +306,17 @@ struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    fn new(text: Reader<PipeReader>, labels: Vec<(String, String)>, sink: &'a mut dyn Sink) -> Self {
+    fn new(
+        (text, processes): (Reader<PipeReader>, ProcessOfLine),
+        labels: Vec<(String, String)>,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
         let next = Next { ty: 1, container: 1, value: 0 };
         let (of_rules, of_text) = (Numbers::new(0), Numbers::new(1));
         let (types, containers) = (vec![TypeId::ROOT], vec![ContainerId::ROOT]);
         let found = Vec::new();
-        Self { text: Some(text), waits: false, labels, of_rules, of_text, types, containers, next, sink, found }
+        let text = Some(text);
+        Self { text, processes, waits: false, labels, of_rules, of_text, types, containers, next, sink, found }
     }
 
     /// Passes on the events of the text before a time.
@@ -262,6 +331,8 @@ impl<'a> Merged<'a> {
             if self.waits {
                 return Ok(());
             }
+            let process = self.processes.of(text.number());
+            text.names().set_process(process);
             let (numbers, next) = (&mut self.of_text, &mut self.next);
             let mut sink = FromText { numbers, next, sink: self.sink, end: &mut end };
             text.take_current(&mut sink).map_err(io::Error::other)?;
@@ -322,6 +393,16 @@ impl Sink for Merged<'_> {
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
         self.sink.name_key(self.of_rules.key(key), text)
+    }
+
+    fn own_container(&mut self, container: ContainerId, process: u32, label: &str) -> io::Result<()> {
+        let merged = self.of_rules.container(container);
+        if let Some(&known) = self.containers.get(merged.index()).filter(|known| known.0 != u32::MAX)
+            && let Some(text) = &mut self.text
+        {
+            text.names().own_container(known, process, label);
+        }
+        self.sink.own_container(merged, process, label)
     }
 
     fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {

@@ -240,7 +240,9 @@ impl State {
     fn find_container(&mut self, input: &Input<'_>, role: Role) -> Understood<ContainerId> {
         let word = input.word(role);
         let Some(Found { thing: container, by_id }) = self.containers.find(word) else {
-            return self.fault(FaultKind::UnknownContainer, input, word);
+            let is_ambiguous = self.containers.is_ambiguous(word);
+            let kind = if is_ambiguous { FaultKind::AmbiguousContainer } else { FaultKind::UnknownContainer };
+            return self.fault(kind, input, word);
         };
         if !by_id {
             self.faults.count(FaultKind::ByName, input.line, word);

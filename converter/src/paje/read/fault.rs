@@ -79,6 +79,8 @@ faults! {
     UnknownType: "line whose type is not defined", "define each type before its first use, and name it by its alias";
     /// A container that was not created.
     UnknownContainer: "line whose container was not created", "create each container before its first use, and name it by its alias";
+    /// The name of several containers.
+    AmbiguousContainer: "line whose container's name several containers have", "name the container by an alias that no other container has";
     /// A type of another kind than the event needs.
     WrongKind: "line whose type is of another kind than its event needs", "use each type for its own kind: container, state, event, variable or link";
     /// A type defined twice.

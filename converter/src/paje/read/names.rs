@@ -174,12 +174,14 @@ struct Container {
     /// stands for none.
     last_child: ContainerId,
     previous: ContainerId,
+    /// The process of the run to which it belongs.
+    process: Option<u32>,
 }
 
 impl Container {
     const fn new(ty: TypeId) -> Self {
         let none = ContainerId::ROOT;
-        Self { ty, dead: false, stillborn: false, last_child: none, previous: none }
+        Self { ty, dead: false, stillborn: false, last_child: none, previous: none, process: None }
     }
 }
 
@@ -188,18 +190,42 @@ impl Container {
 pub(super) struct Containers {
     containers: Vec<Container>,
     index: Index<ContainerId>,
+    /// By process of a run: its own containers. A reference looks here first.
+    own: HashMap<u32, Index<ContainerId>>,
+    /// The process of the current line, if lines come from a run.
+    process: Option<u32>,
 }
 
 impl Default for Containers {
     fn default() -> Self {
         let root = Container::new(TypeId::ROOT);
-        Self { containers: vec![root], index: Index::default() }
+        Self { containers: vec![root], index: Index::default(), own: HashMap::default(), process: None }
     }
 }
 
 impl Containers {
     pub(super) fn find(&self, text: &str) -> Option<Found<ContainerId>> {
-        find(&self.index, ContainerId::ROOT, text)
+        match self.process.and_then(|process| self.own.get(&process)) {
+            Some(own) => self.find_from(own, text),
+            None => find(&self.index, ContainerId::ROOT, text),
+        }
+    }
+
+    /// Finds a container for a line of a process with these own containers. Aliases go before names.
+    fn find_from(&self, own: &Index<ContainerId>, text: &str) -> Option<Found<ContainerId>> {
+        if let Some(&thing) = own.by_id.get(text) {
+            return Some(Found { thing, by_id: true });
+        }
+        let found = find(&self.index, ContainerId::ROOT, text);
+        if found.is_some_and(|found| found.by_id) {
+            return found;
+        }
+        own.by_name(text).map(|thing| Found { thing, by_id: false }).or(found)
+    }
+
+    /// Whether a text is the name of several containers.
+    pub(super) fn is_ambiguous(&self, text: &str) -> bool {
+        self.index.by_name.get(text).is_some_and(Option::is_none)
     }
 
     /// By identifier only.
@@ -216,16 +242,25 @@ impl Containers {
         name: &str,
         (ty, parent): (TypeId, ContainerId),
     ) -> Option<(ContainerId, bool)> {
-        let known = self.index.by_id.get(id).copied();
-        if known.is_some_and(|known| self.is_alive(known)) {
+        let process = self.containers[parent.index()].process;
+        let index = match process {
+            Some(process) => self.own.entry(process).or_default(),
+            None => &mut self.index,
+        };
+        let known = index.by_id.get(id).copied();
+        if known.is_some_and(|known| !self.containers[known.index()].dead) {
             return None;
         }
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
-        let stillborn = !self.is_alive(parent);
+        let stillborn = self.containers[parent.index()].dead;
         let previous = std::mem::replace(&mut self.containers[parent.index()].last_child, container);
-        self.containers.push(Container { dead: stillborn, stillborn, previous, ..Container::new(ty) });
-        let containers = &self.containers;
-        self.index.add(id, name, container, |earlier| containers[earlier.index()].dead);
+        self.containers.push(Container { dead: stillborn, stillborn, previous, process, ..Container::new(ty) });
+        let is_dead = |earlier: ContainerId| self.containers[earlier.index()].dead;
+        index.add(id, name, container, is_dead);
+        // Lines of other processes find it if no other container has the same alias.
+        if process.is_some() {
+            self.index.name(id, container, is_dead);
+        }
         Some((container, known.is_some()))
     }
 
@@ -259,10 +294,6 @@ impl Containers {
                 child = self.containers[child.index()].previous;
             }
         }
-    }
-
-    fn is_alive(&self, container: ContainerId) -> bool {
-        !self.containers[container.index()].dead
     }
 }
 
@@ -302,22 +333,52 @@ impl Names<'_> {
 
     /// A container; its name is found in any case of letters.
     pub(crate) fn add_container(&mut self, name: &str, ty: TypeId, parent: ContainerId) -> Option<ContainerId> {
-        let Containers { containers, index } = &mut *self.containers;
+        let Containers { containers, index, own, .. } = &mut *self.containers;
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
-        let dead = containers[parent.index()].dead;
-        containers.push(Container { previous, dead, ..Container::new(ty) });
-        let lower = name.to_lowercase();
-        for name in [Some(name), Some(lower.as_str()).filter(|lower| *lower != name)].into_iter().flatten() {
-            index.name(name, container, |earlier| containers[earlier.index()].dead);
+        let Container { dead, process, .. } = containers[parent.index()];
+        containers.push(Container { previous, dead, process, ..Container::new(ty) });
+        let mut own = process.map(|process| own.entry(process).or_default());
+        for name in spellings(name) {
+            let is_dead = |earlier: ContainerId| containers[earlier.index()].dead;
+            index.name(&name, container, is_dead);
+            if let Some(own) = &mut own {
+                own.name(&name, container, is_dead);
+            }
         }
         Some(container)
+    }
+
+    /// A container belongs to a process, whose lines find it by a label. The label names no container
+    /// to lines of other processes if it is not the name of the container.
+    pub(crate) fn own_container(&mut self, container: ContainerId, process: u32, label: &str) {
+        let Containers { containers, index, own, .. } = &mut *self.containers;
+        containers[container.index()].process = Some(process);
+        let own = own.entry(process).or_default();
+        for name in spellings(label) {
+            own.name(&name, container, |earlier| containers[earlier.index()].dead);
+            if index.by_name(&name) != Some(container) {
+                index.by_name.insert(name.into(), None);
+            }
+        }
+    }
+
+    /// The process of the lines that follow.
+    pub(crate) fn set_process(&mut self, process: Option<u32>) {
+        self.containers.process = process;
     }
 
     /// A container that has ended.
     pub(crate) fn end_container(&mut self, container: ContainerId) {
         self.containers.destroy(container);
     }
+}
+
+/// A name, and the same in small letters if it differs.
+fn spellings(name: &str) -> impl Iterator<Item = String> {
+    let lower = name.to_lowercase();
+    let lower = (lower != name).then_some(lower);
+    std::iter::once(name.to_owned()).chain(lower)
 }
 
 /// Link keys in use, per holding container and type: by hash, the number of the key, and starts less ends: at 0 the key is free

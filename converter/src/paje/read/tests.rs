@@ -243,7 +243,7 @@ fn names_aliases_and_identifiers_used_again() {
     assert_eq!(faults(body), []);
     // Two of a name: neither is meant by it.
     let body = "3 0 c2 T 0 \"thread 1\"\n5 1 S \"thread 1\" R\n5 1 S c2 R\n";
-    assert_eq!(faults(body), [(FaultKind::UnknownContainer, 1)]);
+    assert_eq!(faults(body), [(FaultKind::AmbiguousContainer, 1)]);
 }
 
 #[test]

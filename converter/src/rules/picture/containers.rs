@@ -10,7 +10,7 @@ use super::super::default::PROCESS_NAME;
 use super::super::eval::Scope;
 use super::super::format;
 use super::super::instances::Node;
-use super::super::referents::builtin_key;
+use super::super::referents::{NO_PROCESS, builtin_key};
 use super::super::value::{KeyPart, Val};
 use super::{Extras, Picture, fill};
 use crate::paje::{ContainerId, PajeEvent, VariableOp};
@@ -152,14 +152,15 @@ impl Picture<'_> {
     ) -> io::Result<usize> {
         let model = self.model;
         let kind = &model.containers[container];
-        let name = self.name(node, container, keys, scope);
+        let own = self.owner(container, keys);
+        let (name, label_bytes) = self.name(node, container, keys, scope);
         let number = self.instances.add(node, container, parent, &kind.states);
         self.counts.containers += 1;
         let time = self.now;
         let id = self.instances.get(number).id;
         if kind.distinct.is_some() {
             let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinct.is_none());
-            self.ends.note(self.owner(container, keys), (kind.is_stream, is_outer), (number, id));
+            self.ends.note(own, (kind.is_stream, is_outer), (number, id));
         }
         let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
@@ -179,6 +180,11 @@ impl Picture<'_> {
                 extra: &extra,
             })?;
         }
+        if let KeyPart::Of { process, .. } = own
+            && process != NO_PROCESS
+        {
+            self.sink.own_container(id, process, &name[..label_bytes])?;
+        }
         for ty in &kind.counters {
             let event = PajeEvent::Variable { time, container: id, ty: *ty, op: VariableOp::Set, value: 0.0 };
             self.emit(&event)?;
@@ -195,7 +201,8 @@ impl Picture<'_> {
     }
 
     /// Fills the holes of a container's pattern: keys of its path, fields given by `create … with`, facts of the stream.
-    fn name(&self, node: Node, container: usize, keys: &[KeyPart], scope: Option<&Scope<'_>>) -> String {
+    /// Returns the number of bytes before the suffix, too.
+    fn name(&self, node: Node, container: usize, keys: &[KeyPart], scope: Option<&Scope<'_>>) -> (String, usize) {
         let kind = &self.model.containers[container];
         let mut names: Vec<&str> = Vec::new();
         let mut at = Some(container);
@@ -239,11 +246,12 @@ impl Picture<'_> {
         if text.is_empty() {
             text.push_str(&kind.name);
         }
+        let label_bytes = text.len();
         if let KeyPart::Of { process, thread } = own
             && let Some(suffix) = self.label_suffixes.get((container, process, thread))
         {
             text.push_str(suffix);
         }
-        text
+        (text, label_bytes)
     }
 }
