@@ -92,14 +92,14 @@ pub(crate) fn fit(edges: &[Edge], is_free: &[bool], span: f64, tick: f64, wander
         }
     };
     let first = wander.map_or(0, |known| WANDERS.iter().position(|sw| *sw >= known / 3.5).unwrap_or(0));
-    let (mut best, mut best_score) = (first, f64::NEG_INFINITY);
+    let (mut best, mut best_score) = (first, None);
     let mut start: Option<Solution> = None;
     for (at, &sw) in WANDERS.iter().enumerate().skip(first) {
         let solution = problem.solve(knots(sw), sw, start.as_ref(), true);
         let score = problem.score(&solution);
         start = Some(solution);
-        if score > best_score + 0.03 * best_score.abs().max(0.01) || best_score == f64::NEG_INFINITY {
-            (best, best_score) = (at, score);
+        if best_score.is_none_or(|best| score.is_better(best)) {
+            (best, best_score) = (at, Some(score));
         } else if at >= best + 2 {
             break;
         }
@@ -113,6 +113,25 @@ fn count(wanted: f64, least: usize, most: usize) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped first")]
     let wanted = wanted.clamp(0.0, 1e6) as usize;
     (wanted + 1).clamp(least, most)
+}
+
+/// How well a fit predicts the observations that were held out.
+#[derive(Clone, Copy, Debug)]
+struct Score {
+    /// The mean over these observations, at most 1: near 1 for one that is predicted within the noise, negative for a message
+    /// that seems too early.
+    hits: f64,
+    /// The median size of their residuals, microseconds.
+    median: f64,
+}
+
+impl Score {
+    /// Whether a larger wander predicts better than the best one before. If neither predicts within the noise, as with few
+    /// messages between clocks whose rates change, the residuals tell.
+    fn is_better(self, best: Self) -> bool {
+        let hopeless = self.hits < 0.0 && best.hits < 0.0;
+        self.hits > best.hits + 0.03 * best.hits.abs().max(0.01) || (hopeless && self.median < best.median * 0.8)
+    }
 }
 
 impl Problem<'_> {
@@ -247,18 +266,24 @@ impl Problem<'_> {
         }
     }
 
-    /// How well what was held out is predicted; at most 1.
-    fn score(&self, solution: &Solution) -> f64 {
+    /// How well the held-out observations are predicted.
+    fn score(&self, solution: &Solution) -> Score {
         let observations = self.observations(solution.knots);
-        let (mut sum, mut count) = (0.0, 0.0);
+        let mut sum = 0.0;
+        let mut sizes = Vec::new();
         for (number, left) in self.residuals(solution, &observations).into_iter().enumerate() {
             if self.held_out(number, &observations[number]) {
                 sum += 1.0 / (1.0 + (left / (2.5 * self.noise)).powi(2));
                 sum -= if left < -4.0 * self.noise { 2.0 } else { 0.0 };
-                count += 1.0;
+                sizes.push(left.abs());
             }
         }
-        if count > 0.0 { sum / count } else { 0.0 }
+        let count = sizes.len();
+        if count == 0 {
+            return Score { hits: 0.0, median: 0.0 };
+        }
+        let (_, median, _) = sizes.select_nth_unstable_by(count / 2, f64::total_cmp);
+        Score { hits: sum / count as f64, median: *median }
     }
 
     fn found(&self, solution: &Solution, wander: f64) -> Fit {
