@@ -553,6 +553,17 @@ fn bursts_of_clocks_whose_rates_change_are_believed() {
 }
 
 #[test]
+fn samples_are_believed_where_few_messages_show_that_rates_change() {
+    for seed in [24, 26, 53] {
+        let scene =
+            Scene { slewed_ppm: 20.0, seconds: 1200.0, links: 150, bursts: Bursts::Many(5), ..Scene::default() };
+        let verdict = judge(&Scene { nodes: 3, per_node: 1, seed, ..scene }, &clocks_alone(Method::Graph));
+        let faults = verdict.report.clock_faults();
+        assert!(!faults.iter().any(|fault| fault.contains("left out")), "{seed}: {faults:?}");
+    }
+}
+
+#[test]
 fn readings_bound_the_drift_of_who_is_heard_one_way() {
     for draining in [2e8, 2e7, 3e6] {
         let scene = Scene { nodes: 2, one_way: true, open: true, draining, links: 4000, ..Scene::default() };

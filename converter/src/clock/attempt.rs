@@ -193,15 +193,20 @@ impl Attempt {
         self.earliest() > IMPOSSIBLE + of_dates(self.tick)
     }
 
-    /// What is certain of the dates.
+    /// What is certain of the timestamps if the clocks wander as the fit found.
     pub(crate) fn certain(&self) -> Certain {
+        self.certain_for_wander(self.fit.wander * SURELY)
+    }
+
+    /// What is certain of the timestamps if the clocks wander by so much, per square root of a second.
+    pub(crate) fn certain_for_wander(&self, wander: f64) -> Certain {
         let domains = self.joined.len();
         let bent = |domain: usize, date: f64| {
             self.rounds.iter().map(|round| interpolate(&round[domain], date / self.span.nanos())).sum::<f64>()
         };
         let heard = self.edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
         let least = if heard < ENOUGH { LEAST_WANDER } else { 0.0 };
-        let known = Known { span: self.span.nanos(), wander: (self.fit.wander * SURELY).max(least) };
+        let known = Known { span: self.span.nanos(), wander: wander.max(least) };
         Certain::of(domains, &self.edges, known, |edge| self.seen(edge), bent)
     }
 

@@ -113,7 +113,12 @@ pub(crate) fn wander_by_messages(clocks: &Clocks, log: &LinkLog, streams: &[Exte
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let seen = observed(clocks, log, streams, &domain_of);
     let alone = attempt(&seen, &[], &base::of(clocks, &[]).0)?;
-    Ok(alone.map(|attempt| attempt.fit.wander.max(wander_of_corrections(&attempt)) * SURELY))
+    Ok(alone.map(|attempt| largest_wander(&attempt)))
+}
+
+/// The largest wander that is consistent with a fit, per square root of a second.
+pub(super) fn largest_wander(attempt: &Attempt) -> f64 {
+    attempt.fit.wander.max(wander_of_corrections(attempt)) * SURELY
 }
 
 /// The wander that the corrections of a fit show over long times, per square root of a second. The rate of a clock that
