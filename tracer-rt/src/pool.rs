@@ -168,7 +168,9 @@ impl Pool {
         // comes back.
         const FEW: usize = 4;
         let wanted = if self.refilled { FEW.max(self.slots / 4) } else { FEW };
-        if self.free.len() >= wanted {
+        // While the helper touches a slot, no thread can take it. Enough others stay free, so that no record is dropped.
+        let others = (self.free.len() + self.slots - self.fresh).saturating_sub(1);
+        if self.free.len() >= wanted || others < FEW {
             return None;
         }
         let slot = self.take_fresh()?;
@@ -215,6 +217,7 @@ mod tests {
         let base = crate::live::map_private(slots * SLOT_BYTES, None).unwrap();
         pool.serve(base, slots);
         let warm = pool.take_cold().unwrap();
+        assert_eq!(pool.take_cold(), None, "the last four are left to the threads");
         make_ready(warm);
         pool.add_warm(warm);
         let mut all: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
