@@ -110,6 +110,23 @@ fn a_growing_file_is_followed_by_whole_lines() {
 }
 
 #[test]
+fn following_a_split_trace_reports_the_files_that_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("root.paje");
+    let creates = "%EventDef PajeCreateContainer 60\n% Time date\n% Alias string\n% Type string\n% Container string\n\
+                   % Name string\n% Filename string\n%EndEventDef\n";
+    let part = "60 0 u T 0 u part.paje\n";
+    std::fs::write(&path, format!("{creates}{HEADER}{BEGINNING}{part}{}", states(0, 3))).unwrap();
+    std::fs::write(folder.path().join("part.paje"), "").unwrap();
+    let (options, cancel) = cancellable();
+    let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
+    let now = wait(&current, |now| count(now) == 3);
+    let remarks = now.source.summary().remarks.join("\n");
+    assert!(remarks.contains("`--follow` does not read the file that this trace is split into"), "{remarks}");
+    cancel.store(true, Ordering::Relaxed);
+}
+
+#[test]
 fn what_is_no_trace_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.json");

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use converter::paje::read::{ReadError, Reader};
+use converter::paje::read::{ReadError, Reader, parts_of};
 
 use super::peek::{Peek, shown};
 use super::{Follower, LOOK_EVERY, Standing};
@@ -111,6 +111,7 @@ impl Follower {
         let begin = Instant::now();
         let mut copy = simulation.clone();
         let is_kept = matches!(self.current.now().standing, Standing::Kept(_));
+        copy.fault(self.parts_left_out());
         copy.fault(reader.found().filter(|fault| !fault.kind.is_note()).map(ToString::to_string));
         let source = shown(copy);
         // The beginning of another file is no picture yet.
@@ -119,6 +120,15 @@ impl Follower {
             self.current.put(source, Standing::Growing { open: 0, processes: 0 });
         }
         *past = Shown { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
+    }
+
+    /// A message if the file is the root of a split trace: its other files are not followed.
+    fn parts_left_out(&self) -> Option<String> {
+        let count = parts_of(&self.path).map_or(0, |parts| parts.len());
+        let files = if count == 1 { "the file".to_owned() } else { format!("the {count} files") };
+        (count > 0).then(|| {
+            format!("`--follow` does not read {files} that this trace is split into: open it without `--follow`")
+        })
     }
 
     /// Tells what became of the file of which there is a picture.
