@@ -125,7 +125,7 @@ def main():
     print(f"{trace}: {size / 1e6:.0f} MB\n\n| | time | of processors | memory at most | |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         index, picture = f"{folder}/trace.tmtx", f"{folder}/picture.svg"
-        view = [TUMIT, "view", trace, "--index", index, "--export"]
+        view = [TUMIT, "view", trace, "--index", index, "-o"]
         others = {
             "`pj_dump -q`": (["pj_dump", "-q", trace], {}),
             "ViTE, SVG": (["vite", "-e", f"{folder}/vite.svg", trace], {"QT_QPA_PLATFORM": "offscreen"}),
@@ -134,10 +134,10 @@ def main():
             seconds, processors, memory, good = measure(command, environment)
             line(name, seconds, processors, memory, "" if good else "failed, or took too long |")
         seconds, processors, memory, _ = measure([*view, picture])
-        line("`tumit view --export`, SVG, with making the index", seconds, processors, memory)
+        line("`tumit view -o`, SVG, with making the index", seconds, processors, memory)
         seconds, processors, memory, _ = measure([*view, picture])
         line("the same, with the index", seconds, processors, memory)
-        seconds, processors, memory, _ = measure([TUMIT, "view", trace, "--index", "none", "--export", picture])
+        seconds, processors, memory, _ = measure([TUMIT, "view", trace, "--index", "none", "-o", picture])
         line("the same in memory, without an index", seconds, processors, memory)
         beside = Path(f"{trace}.tmtx")
         beside.unlink(missing_ok=True)

@@ -37,7 +37,7 @@ fn a_missing_file_is_one_message() {
         &["info", "none.tmt"],
         &["dump", "none.tmt"],
         &["convert", "none.tmt", "-o", "x.paje"],
-        &["view", "none.paje", "--export", "x.svg"],
+        &["view", "none.paje", "-o", "x.svg"],
     ] {
         let out = fails(dir.path(), args, 2, &[args[1].split('.').next().unwrap_or("none")]);
         assert!(out.stdout.is_empty());
@@ -135,7 +135,7 @@ fn a_paje_file_with_a_bad_line_is_shown_all_the_same() {
         0 t1 0 \"Node\"\n2 t2 t1 \"Activity\"\n6 0.0 c1 0 t1 \"node 1\"\n11 0.5 c1 t2 working\n99 no such event\n11 1.5 c1 t2 idle\n11 2.5 c1 t2 working\n"
     );
     fs::write(dir.path().join("bad.paje"), text).unwrap();
-    let out = fails(dir.path(), &["view", "bad.paje", "--export", "bad.svg"], 1, &["line 28", "99"]);
+    let out = fails(dir.path(), &["view", "bad.paje", "-o", "bad.svg"], 1, &["line 28", "99"]);
     assert!(out.stdout.is_empty());
     let svg = fs::read_to_string(dir.path().join("bad.svg")).unwrap();
     assert!(svg.contains("node 1") && svg.contains("working"), "the good part is drawn");
@@ -148,7 +148,7 @@ fn dates_that_are_hardly_seconds_are_told() {
     fs::write(dir.path().join("ms.paje"), format!("{DEFINITIONS}{lines}")).unwrap();
     for command in [
         &["stats", "ms.paje"][..],
-        &["view", "ms.paje", "--export", "ms.svg"],
+        &["view", "ms.paje", "-o", "ms.svg"],
         &["convert", "ms.paje", "-o", "/dev/null", "--format", "csv"],
     ] {
         let seconds = output(tumit().args(command).current_dir(dir.path()));
@@ -178,7 +178,7 @@ fn dates_that_are_hardly_seconds_are_told() {
 fn something_else_than_a_trace_is_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("picture.paje"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
-    fails(dir.path(), &["view", "picture.paje", "--export", "x.svg"], 2, &["picture.paje"]);
+    fails(dir.path(), &["view", "picture.paje", "-o", "x.svg"], 2, &["picture.paje"]);
     fs::create_dir(dir.path().join("empty.tmt")).unwrap();
     fails(dir.path(), &["convert", "empty.tmt", "-o", "x.paje"], 2, &["empty.tmt"]);
     assert_eq!(names(dir.path()), ["empty.tmt", "picture.paje"]);

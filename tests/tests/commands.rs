@@ -213,7 +213,13 @@ fn help_is_as_wide_as_the_terminal_and_options_have_one_name() {
         let help = succeed(tumit().args([command, "--help"]));
         assert!(help.contains("--text-output <NAME>"), "{command}: {help}");
     }
-    for (command, old) in [("convert", "--out <"), ("dump", "--time"), ("cut", "--time")] {
+    for command in ["doc", "gen", "sync", "repair", "cut", "merge", "convert", "view", "index", "man"] {
+        let help = succeed(tumit().args([command, "--help"]));
+        assert!(help.contains("-o, --output <"), "{command}: {help}");
+    }
+    let old =
+        [("convert", "--out <"), ("dump", "--time"), ("cut", "--time"), ("view", "--export"), ("index", "--index <")];
+    for (command, old) in old.into_iter().chain([("sync", "--plot")]) {
         let help = succeed(tumit().args([command, "--help"]));
         assert!(!help.contains(old), "`{old}` still works and is not shown: {help}");
     }

@@ -301,7 +301,7 @@ fn what_is_made_of_a_private_run_is_private() {
         "merge run.tmt -o b.tmt",
         "merge run.tmt -o c.tmt --sort",
         "repair run.tmt -o d.tmt",
-        "sync run.tmt --plot c.svg",
+        "sync run.tmt -o c.svg",
         "convert own.paje -o own.csv",
     ] {
         let words: Vec<String> = args

@@ -12,7 +12,7 @@ const HEADER: &str = include_str!("../../viewer/tests/header.paje");
 /// The titles in the picture of a trace.
 fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {
     std::fs::write(folder.join("a.paje"), trace).unwrap();
-    succeed(tumit().args(["view", "a.paje", "--export", "a.svg", "--width", "1000"]).args(options).current_dir(folder));
+    succeed(tumit().args(["view", "a.paje", "-o", "a.svg", "--width", "1000"]).args(options).current_dir(folder));
     let svg = std::fs::read_to_string(folder.join("a.svg")).unwrap();
     let titles = svg.split("<title>").skip(1).filter_map(|text| text.split_once("</title>"));
     titles.map(|(title, _)| title.replace('\u{202f}', "")).collect()
@@ -94,7 +94,7 @@ fn rows_that_no_picture_has_room_for_are_folded() {
     let folder = tempfile::tempdir().unwrap();
     let draw = |options: &[&str]| {
         let mut command = tumit();
-        output(command.args(["view", "a.paje", "--export", "a.png"]).args(options).current_dir(folder.path()))
+        output(command.args(["view", "a.paje", "-o", "a.png"]).args(options).current_dir(folder.path()))
     };
     let drawn = || size(&std::fs::read(folder.path().join("a.png")).unwrap());
     std::fs::write(folder.path().join("a.paje"), threads(40, 200)).unwrap();

@@ -117,7 +117,7 @@ fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
         assert_eq!(corrected.reversed_links(), 0);
         assert_eq!(convert(&run, &["--clock", "none"]).reversed_links(), 0);
         let plot = dir.path().join("clocks.svg");
-        let shown = succeed(tumit().arg("sync").arg(&run).arg("--plot").arg(&plot));
+        let shown = succeed(tumit().arg("sync").arg(&run).arg("-o").arg(&plot));
         assert!(["bursts+messages", "certain", "0 in the end"].iter().all(|word| shown.contains(word)), "{shown}");
         let plot = std::fs::read_to_string(plot).unwrap();
         assert_eq!(plot.matches("<polyline").count(), 4, "a curve for each clock");
@@ -261,7 +261,7 @@ fn runs_and_paje_files_are_drawn_alike() {
     convert(&run, &[]);
     let mut drawn = Vec::new();
     for input in ["md.tmt", "md.paje"] {
-        succeed(tumit().args(["view", input, "--export", "a.svg", "--export", "a.png"]).current_dir(dir.path()));
+        succeed(tumit().args(["view", input, "-o", "a.svg", "-o", "a.png"]).current_dir(dir.path()));
         let svg = std::fs::read_to_string(dir.path().join("a.svg")).unwrap();
         assert!(svg.contains("<svg") && svg.contains("Node 1"), "{input}");
         // Steps are marked by upright lines: the spec says so, and so does the text.

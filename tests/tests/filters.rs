@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// The picture that these filters leave, as SVG.
 fn picture(folder: &Path, filters: &[&str], more: &[&str]) -> String {
-    let mut args = vec!["view", "--export", "a.svg"];
+    let mut args = vec!["view", "-o", "a.svg"];
     args.extend(filters.iter().flat_map(|filter| ["--filter", filter]));
     args.extend(more);
     let out = run(folder, &args);
@@ -175,7 +175,7 @@ fn filters_are_kept_in_files() {
         "{ \"filter\": \"hide value blocked\", \"on\": false }, \"hide value gone\"",
     );
     fs::write(dir.path().join("other.tumit-view"), other).unwrap();
-    let out = run(dir.path(), &["view", "--filters", "other.tumit-view", "--export", "b.svg"]);
+    let out = run(dir.path(), &["view", "--filters", "other.tumit-view", "-o", "b.svg"]);
     assert_eq!(out.status.code(), Some(0));
     assert!(
         text(&out.stderr).contains("other.tumit-view: left out filter 2, `hide value gone`: no value is called `gone`")
@@ -198,7 +198,7 @@ fn mistakes_are_told_before_anything_is_drawn() {
         (&["--filters", "bad.tumit-view"], "bad.tumit-view: `filters[0]`: expected an expression"),
         (&["--filters", "none.tumit-view"], "none.tumit-view"),
     ] {
-        let out = run(dir.path(), &[&["view", "--export", "x.svg"], args].concat());
+        let out = run(dir.path(), &[&["view", "-o", "x.svg"], args].concat());
         assert_eq!(out.status.code(), Some(2), "{args:?}: {}", text(&out.stderr));
         assert!(text(&out.stderr).contains(words), "{args:?}: {}", text(&out.stderr));
         assert!(!dir.path().join("x.svg").exists());

@@ -77,7 +77,7 @@ fn pictures_need_one_format() {
         (&["-o", "-", "-o", "-", "--format", "svg"], "standard output takes one picture"),
         (&["-o", "b.svg", "--format", "png"], "the ending of `b.svg` names another format than --format"),
         (&["-o", "plain"], "`plain` names no format"),
-        (&["--format", "svg"], "--export <FILE>"),
+        (&["--format", "svg"], "--output <FILE>"),
     ] {
         let (status, picture, error) = call(dir.path(), &[&["view", "a.paje"], args].concat());
         assert!(status == Some(2) && picture.is_empty() && error.contains(expected), "{args:?}: {error}");

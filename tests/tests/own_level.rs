@@ -63,7 +63,7 @@ fn waits_and_writes_are_seen_by_all_commands() {
     assert!(info.contains("wait") && info.contains("write") && info.contains("tracer"), "{info}");
     let picture = folder.path().join("picture.svg");
     let path = picture.to_str().expect("UTF-8");
-    say(&["view", "--export", path]);
+    say(&["view", "-o", path]);
     let picture = std::fs::read_to_string(picture).expect("a picture");
     assert!(picture.contains("wait") && picture.contains("tracer"), "{}", picture.len());
 }

@@ -227,7 +227,7 @@ fn a_killed_program_is_read_and_repaired() {
             call.arg(command).arg(&path);
             match command {
                 "convert" => call.arg("-o").arg(program.folder.path().join("out.paje")),
-                "view" => call.arg("--export").arg(target),
+                "view" => call.arg("-o").arg(target),
                 _ => &mut call,
             };
             succeed(&mut call);

@@ -105,7 +105,7 @@ fn a_run_shows_the_same_from_its_index() {
     assert_eq!(said(read.as_ref()), said(indexed.as_ref()));
     let picture = |choice: &Path, name: &str| {
         let file = dir.path().join(name);
-        succeed(tumit().arg("view").arg(&run).arg("--index").arg(choice).arg("--export").arg(&file));
+        succeed(tumit().arg("view").arg(&run).arg("--index").arg(choice).arg("-o").arg(&file));
         std::fs::read(file).unwrap()
     };
     assert!(picture(&index, "indexed.svg") == picture(Path::new("none"), "read.svg"));

@@ -163,9 +163,7 @@ fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
     let shapes = ["triangle", "diamond", "circle", "square", "line"];
     std::fs::write(&trace, looked()).unwrap();
     for shape in shapes {
-        succeed(
-            tumit().args(["view", "--filter", &format!("shape {shape} of Log"), "--export"]).arg(&file).arg(&trace),
-        );
+        succeed(tumit().args(["view", "--filter", &format!("shape {shape} of Log"), "-o"]).arg(&file).arg(&trace));
         let mut browser = Browser::start(1000, 500);
         browser.open(&format!("file://{}", file.display()));
         // Until then the page may still become narrower, by a scroll bar.

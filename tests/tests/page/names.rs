@@ -87,7 +87,7 @@ fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
         .replace("0 T T Message", &format!("0 T T \"{}\"", long.trim_end()))
         .replace("\"thread 0.1\"", "\"\u{202e}turned\"");
     fs::write(&trace, text).unwrap();
-    succeed(tumit().args(["view", "--export"]).arg(&file).arg(&trace));
+    succeed(tumit().args(["view", "-o"]).arg(&file).arg(&trace));
     let mut browser = Browser::start(1280, 720);
     browser.open(&format!("file://{}", file.display()));
     browser.wait("document.querySelector('[aria-label=Legend] text')");

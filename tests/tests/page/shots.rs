@@ -221,7 +221,7 @@ fn states() {
         state(&mut browser, name);
     }
     let file = picture("export.html");
-    succeed(tumit().arg("view").arg(root().join("demo/random.tmt")).arg("--export").arg(&file));
+    succeed(tumit().arg("view").arg(root().join("demo/random.tmt")).arg("-o").arg(&file));
     let mut browser = Browser::start(1280, 720);
     browser.open(&format!("file://{}", file.display()));
     state(&mut browser, "export");

@@ -1,4 +1,4 @@
-//! A whole page: heading, names, ruler, rows, legend. What `--export` draws.
+//! A whole page: heading, names, ruler, rows, legend. `tumit view --output` draws it.
 
 mod key;
 

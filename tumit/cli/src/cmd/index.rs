@@ -26,15 +26,15 @@ pub(crate) struct Args {
 
     /// Writes the index to this file [default: beside the trace, or inside the run; else in the user's
     /// cache folder]. A pipe or a compressed file has no default
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "PATH")]
-    index: Option<PathBuf>,
+    #[arg(short, long, alias = "index", value_name = "FILE")]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     run: RunOptions,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let index = args.index.as_ref().map_or(IndexChoice::Auto, |path| IndexChoice::At(path.clone()));
+    let index = args.output.as_ref().map_or(IndexChoice::Auto, |path| IndexChoice::At(path.clone()));
     let Some(made) = args.run.open(&args.path, index, make_index)? else { return Ok(Status::InputHasMistakes) };
     for remark in &made.summary.remarks {
         term::note(&format!("tumit: {remark}"));

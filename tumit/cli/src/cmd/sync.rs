@@ -46,13 +46,13 @@ pub(crate) struct Args {
     /// As one JSON object
     #[arg(long)]
     json: bool,
-    /// Draws the clocks' departures from straight lines
-    #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
+    /// Draws the clocks' departures from straight lines into this file
+    #[arg(short, long, alias = "plot", value_name = "FILE.svg")]
+    output: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    if let Some(path) = &args.plot {
+    if let Some(path) = &args.output {
         ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
     }
     let input = TraceInput::open(&args.input)?;
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         out.write_all(shown.text().as_bytes()).context("cannot write")?;
     }
     out.flush().context("cannot write")?;
-    if let Some(path) = &args.plot {
+    if let Some(path) = &args.output {
         let file = OutputFile::create(path)?;
         let mut writer = &file;
         writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;

@@ -69,12 +69,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     filters: ViewFilters,
 
-    /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated; `-`: to standard output. An image
-    /// has 128 million pixels at most: containers are folded if the rows need more, and a note says so
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", help_heading = "Pictures")]
-    export: Vec<PathBuf>,
+    /// Draw into this file (.svg, .png or .html) instead of serving a page; may be repeated; `-`: to
+    /// standard output. An image has at most 128 million pixels: containers are folded if the rows
+    /// need more, and a note reports it
+    #[arg(short, long, alias = "export", value_name = "FILE", help_heading = "Pictures")]
+    output: Vec<PathBuf>,
     /// Format of the picture where the name of the file does not end in it, as for `-`
-    #[arg(long, value_enum, requires = "export", help_heading = "Pictures")]
+    #[arg(long, value_enum, requires = "output", help_heading = "Pictures")]
     format: Option<FormatName>,
     /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
     #[arg(long, value_name = "INTERVAL", value_parser = interval, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help_heading = "Pictures")]
@@ -102,23 +103,23 @@ pub(crate) struct Args {
     fold: Option<u32>,
 
     /// Show what is being written, and go on as there is more: a run, or a Pajé file; they need not be there yet
-    #[arg(long, conflicts_with_all = ["export", "index"], help_heading = "Page")]
+    #[arg(long, conflicts_with_all = ["output", "index"], help_heading = "Page")]
     follow: bool,
     /// Look in this folder for the source files that the trace names; may be repeated
-    #[arg(long, value_name = "DIR", conflicts_with = "export", help_heading = "Page")]
+    #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Page")]
     source: Vec<PathBuf>,
     /// Serve on this port of the loopback interface [default: any free one]
-    #[arg(long, value_name = "PORT", conflicts_with = "export", help_heading = "Page")]
+    #[arg(long, value_name = "PORT", conflicts_with = "output", help_heading = "Page")]
     port: Option<u16>,
     /// Serve at this path as a Unix socket that only you can reach, and on no port; the page comes through `ssh -L`, which the line that is
     /// printed does
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["export", "port"], help_heading = "Page")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["output", "port"], help_heading = "Page")]
     socket: Option<PathBuf>,
     /// Print the address only; open no browser
-    #[arg(long, conflicts_with = "export", help_heading = "Page")]
+    #[arg(long, conflicts_with = "output", help_heading = "Page")]
     no_open: bool,
     /// End when no page has asked for anything for so long; for scripts. An open page asks every few seconds
-    #[arg(long, value_name = "SECONDS", conflicts_with = "export", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Page")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "output", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Page")]
     until_idle: Option<u32>,
 }
 
@@ -131,18 +132,18 @@ enum Theme {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     // Wrong names are found before a long trace is read.
-    let outputs = outputs(&args.export, args.format)?;
+    let outputs = outputs(&args.output, args.format)?;
     let options = args.run.of(index_choice(args.index.as_ref()))?;
     let Some(mut options) = options else { return Ok(Status::InputHasMistakes) };
     ensure!(
-        args.paths.len() == 1 || args.export.is_empty() && options.index == IndexChoice::Auto,
-        "--export and --index are for one trace; give them one at a time"
+        args.paths.len() == 1 || args.output.is_empty() && options.index == IndexChoice::Auto,
+        "--output and --index are for one trace; give them one at a time"
     );
     if let Some(folder) = args.source.iter().find(|folder| !folder.is_dir()) {
         bail!("--source {}: there is no such folder", folder.display());
     }
     let chain = args.filters.chain(&args.paths)?;
-    if args.export.is_empty() {
+    if args.output.is_empty() {
         return show(args, options, &chain);
     }
     for path in &args.paths {

@@ -1,4 +1,4 @@
-//! The picture of `tumit sync --plot`: how far each clock departed from a straight line, and how sure that is.
+//! The picture of `tumit sync --output`: how far each clock departed from a straight line, and how sure that is.
 
 use std::fmt::Write as _;
 
