@@ -49,7 +49,7 @@ pub(crate) fn of_process(process: &Process, clock: Option<&ClockMap>) -> Vec<Los
     }
     losses.extend(process.streams.iter().filter_map(|stream| {
         let (from, to) = missed_of(stream)?;
-        let (dates, places) = ((from.map(date), to.map(date)), stream.missed.len());
+        let (dates, places) = ((from.map(date), to.map(date)), stream.inherited_losses().len());
         Some(Loss::MissingPart { file: file(), stream: stream.number, places, dates })
     }));
     let records = process.missing_records();
@@ -76,12 +76,12 @@ fn gap_of(stream: &Stream) -> (Option<u64>, u64) {
 
 /// Whether it is known where records of a stream are missing.
 fn has_gaps(stream: &Stream) -> bool {
-    stream.missing_blocks > 0 || !stream.missed.is_empty()
+    stream.missing_blocks > 0 || !stream.inherited_losses().is_empty()
 }
 
 /// The same of what a copy tells. What has no length was at the beginning of the stream, or at its end.
 fn missed_of(stream: &Stream) -> Option<(Option<u64>, Option<u64>)> {
-    let (first, last) = (stream.missed.first()?, stream.missed.last()?);
+    let (first, last) = (stream.inherited_losses().first()?, stream.inherited_losses().last()?);
     let begin = stream.blocks.first().map_or(0, |block| block.header.first_ticks);
     let from = Some(first.first_ticks).filter(|from| *from < first.last_ticks || *from > begin);
     let to = Some(last.last_ticks).filter(|to| last.first_ticks < *to || from.is_none());
@@ -146,7 +146,7 @@ fn gaps_of(stream: &Stream) -> Vec<Gap> {
     let cut_out = cut_out
         .map(|(before, block)| gap(before.map(|before| before.header.last_ticks), Some(block.header.first_ticks)));
     let torn = stream.end_is_torn().then(|| gap(stream.blocks.last().map(|last| last.header.last_ticks), None));
-    let told = stream.missed.iter();
+    let told = stream.inherited_losses().iter();
     let told = told.map(|lost| Gap { lost: None, ..gap(Some(lost.first_ticks), Some(lost.last_ticks)) });
     cut_out.chain(torn).chain(told).collect()
 }

@@ -11,10 +11,11 @@ mod first;
 mod options;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use tracer_format::Schema;
 
-use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, RawClocks, restore_order, usual_reversal};
+use crate::clock::{Causality, Clocks, Fine, Leap, LinkLog, Method, RawClocks, restore_order, usual_reversal};
 use crate::lane::Due;
 use crate::made::Turn;
 use crate::paje::Sink;
@@ -321,9 +322,12 @@ impl<'o> Job<'o> {
             if self.options.clock == Method::Graph && self.clocks.claim_all() {
                 tick = tick.max(usual_reversal(&log, &plan.fines).map_err(ConvertError::Links)?);
             }
+            let leaps: Vec<Option<Arc<Vec<Leap>>>> = (0..self.clocks.domains.len())
+                .map(|domain| Some(self.clocks.leaps(domain)).filter(|leaps| !leaps.is_empty()).map(Arc::new))
+                .collect();
             for (number, fine) in plan.fines.iter_mut().enumerate() {
                 fine.tick = tick;
-                fine.leaps = self.clocks.leaps(self.clocks.domain_of[plan.streams[number].process]);
+                fine.leaps.clone_from(&leaps[self.clocks.domain_of[plan.streams[number].process]]);
             }
             let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;
             self.remarks.extend(found.remarks(&self.clocks));

@@ -246,7 +246,7 @@ impl Writing<'_, '_> {
             let lost = stream.end_is_torn().then_some(torn);
             let number = last.and_then(|last| self.numbers.get(&(stream.number, last.live, last.payload_offset)));
             let mut sequence = last.map(|last| number.copied().unwrap_or(last.header.sequence));
-            for lost in lost.iter().chain(&stream.untold) {
+            for lost in lost.iter().chain(stream.unreported_losses()) {
                 sequence = Some(sequence.map_or(0, |sequence| sequence.saturating_add(1)));
                 self.news(&BlockHeader { stream: stream.number, sequence: sequence.unwrap_or(0), ..header }, lost)?;
             }

@@ -376,7 +376,10 @@ impl Run {
             let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
             process.dropped() > 0
                 || !process.damage.is_empty()
-                || process.streams.iter().any(|stream| stream.missing_blocks > 0 || !stream.missed.is_empty())
+                || process
+                    .streams
+                    .iter()
+                    .any(|stream| stream.missing_blocks > 0 || !stream.inherited_losses().is_empty())
                 || blocks.into_iter().any(|block| block.header.flags & flag::OVERWRITTEN != 0)
         })
     }

@@ -72,14 +72,14 @@ pub(crate) struct Windows {
 #[derive(Debug, Default)]
 struct Head {
     dates: Vec<i64>,
-    at: usize,
+    at: u32,
     /// It is known that there are no more.
     is_last: bool,
 }
 
 impl Head {
     fn rest(&self) -> &[i64] {
-        &self.dates[self.at..]
+        self.dates.get(self.at as usize..).unwrap_or_default()
     }
 }
 
@@ -207,8 +207,8 @@ impl Windows {
             largest = largest.max(dates.last().copied().unwrap_or(least));
             window.keys.extend(dates.iter().map(|date| date.wrapping_sub(least).cast_unsigned() << bits | number));
             window.streams.push(u32::try_from(*stream).unwrap_or(u32::MAX));
-            head.at += count;
-            if head.at >= head.dates.len() {
+            head.at += u32::try_from(*count).unwrap_or(u32::MAX);
+            if head.rest().is_empty() {
                 empty.push(*stream);
             }
         }

@@ -174,7 +174,7 @@ fn visit_all(log: &LinkLog, fines: &mut [Fine]) -> io::Result<Causality> {
     let Pass { streams, mut found, .. } = pass;
     found.links = log.links();
     for (fine, stream) in fines.iter_mut().zip(streams) {
-        fine.jumps = Jumps(stream.jumps);
+        fine.jumps = Jumps(stream.jumps.into());
     }
     Ok(found)
 }
@@ -346,7 +346,12 @@ impl<'p> Pass<'p> {
         }
         if need > date {
             let Node { coarse, ordinal, .. } = *node;
-            let leap = self.fines[number].leaps.iter().find(|leap| leap.date > node.date).copied();
+            let leap = self.fines[number]
+                .leaps
+                .iter()
+                .flat_map(|leaps| leaps.iter())
+                .find(|leap| leap.date > node.date)
+                .copied();
             let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date, leap };
             self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
             date = node.date + jump.shift;

@@ -49,7 +49,7 @@ impl Jump {
 
 /// The jumps of a stream, in order of (coarse date, ordinal); each moves dates farther than what the one before left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Jumps(pub(crate) Vec<Jump>);
+pub(crate) struct Jumps(pub(crate) Box<[Jump]>);
 
 impl Jumps {
     fn date(&self, coarse: i64, date: i64, ordinal: u64, tick: i64) -> i64 {
@@ -67,8 +67,8 @@ pub(crate) struct Fine {
     /// What the graph fit found of its clock.
     pub(crate) bend: Option<Arc<Bend>>,
     pub(crate) jumps: Jumps,
-    /// By date, before jumps.
-    pub(crate) leaps: Vec<Leap>,
+    /// The leaps of its clock, by date, before jumps.
+    pub(crate) leaps: Option<Arc<Vec<Leap>>>,
     /// What the clocks cannot tell apart, nanoseconds.
     pub(crate) tick: i64,
 }
@@ -126,7 +126,7 @@ mod tests {
                 jumps.push(Jump { coarse, ordinal, date, shift: left + more, leap: leap.filter(|leap| leap.date > date) });
                 asked.extend([(coarse - 1, ordinal + 9), (coarse, ordinal), (coarse, ordinal + 1), (coarse + 1, 0)]);
             }
-            let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps), tick, ..Fine::default() };
+            let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps.into()), tick, ..Fine::default() };
             asked.sort_unstable();
             let dates: Vec<i64> = asked.iter().map(|&(date, ordinal)| fine.date(date, ordinal)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");

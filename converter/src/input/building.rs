@@ -91,7 +91,9 @@ impl Building {
                 stream.blocks.reserve_exact(1);
             }
             stream.blocks.push(BlockIndex { payload_offset, header: block.header, live: false });
-            stream.missed.extend(missed_before(block));
+            if let Some(lost) = missed_before(block) {
+                stream.losses_mut().inherited.push(lost);
+            }
             return Ok(());
         }
         let mut unpacked = Vec::new();

@@ -73,8 +73,9 @@ impl<'b> Adding<'b> {
             }
             BlockKind::Strings | BlockKind::Sites => return Ok(self.take_names(&entry)),
             BlockKind::Records => {
-                let untold = news(&entry.payload);
-                self.building.streams.get_or_create(entry.stream).untold.extend(untold);
+                if let Some(lost) = news(&entry.payload) {
+                    self.building.streams.get_or_create(entry.stream).losses_mut().unreported.push(lost);
+                }
                 false
             }
             BlockKind::Sync | BlockKind::Anchors | BlockKind::End => false,

@@ -187,17 +187,39 @@ pub struct Stream {
     pub dropped: u64,
     /// Blocks whose sequence numbers are missing.
     pub missing_blocks: u64,
-    /// What it lost and could tell of in its live file alone.
-    pub(crate) untold: Vec<Lost>,
-    /// What was damaged or missing in the file of which this one was made.
-    pub(crate) missed: Vec<Lost>,
+    /// Dropped, damaged or missing records. `None` for most streams: a run may have a million of them.
+    pub(super) losses: Option<Box<StreamLosses>>,
     /// The highest sequence number of a damaged block that seems to be of this stream.
     pub(super) torn: Option<u64>,
     /// The identity of its thread within the process.
     pub(crate) thread: ThreadIdentity,
 }
 
+/// Dropped, damaged or missing records of a stream, as files report them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StreamLosses {
+    /// Dropped records that only the live file reports.
+    pub(crate) unreported: Vec<Lost>,
+    /// Damaged or missing records of the file from which this one was made.
+    pub(crate) inherited: Vec<Lost>,
+}
+
 impl Stream {
+    /// Dropped records that only the live file reports.
+    pub(crate) fn unreported_losses(&self) -> &[Lost] {
+        self.losses.as_ref().map_or(&[], |losses| &losses.unreported)
+    }
+
+    /// Damaged or missing records of the file from which this one was made.
+    pub(crate) fn inherited_losses(&self) -> &[Lost] {
+        self.losses.as_ref().map_or(&[], |losses| &losses.inherited)
+    }
+
+    /// The losses of the stream, to add some.
+    pub(crate) fn losses_mut(&mut self) -> &mut StreamLosses {
+        self.losses.get_or_insert_default()
+    }
+
     /// What it says of itself.
     pub(crate) fn tags(&self) -> StreamTags<'_> {
         let Self { tid, name, label, signal, overwrites, end, .. } = self;

@@ -239,8 +239,8 @@ impl<'r> StreamReader<'r> {
 
     /// Whether all blocks were read, and nothing was lost behind them.
     pub(crate) fn is_at_end(&self) -> bool {
-        let Stream { blocks, untold, .. } = self.stream;
-        self.next_block >= blocks.len() && untold.is_empty() && !self.stream.end_is_torn()
+        let stream = self.stream;
+        self.next_block >= stream.blocks.len() && stream.unreported_losses().is_empty() && !stream.end_is_torn()
     }
 
     /// The whole next block by columns, as far as they are `wanted`, and where it is. `None` when its records have to be read one by
@@ -431,7 +431,7 @@ impl<'r> StreamReader<'r> {
         let Some(block) = self.stream.blocks.get(self.next_block) else {
             (self.payload, self.memory, self.at) = (Rc::default(), Memory::default(), 0);
             if !std::mem::replace(&mut self.told_end, true) {
-                self.stream.untold.iter().for_each(|lost| self.note(lost));
+                self.stream.unreported_losses().iter().for_each(|lost| self.note(lost));
                 if self.stream.end_is_torn() {
                     self.miss_damaged(0, self.ticks, self.ticks);
                 }

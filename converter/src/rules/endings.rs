@@ -20,7 +20,7 @@ pub(crate) struct Ending {
     /// Number of the thread in its process; 0 for a process.
     pub(crate) thread: u32,
     /// The first stream of the thread or process.
-    pub(crate) stream: usize,
+    pub(crate) stream: u32,
     /// Raw timestamp.
     pub(crate) raw: i64,
 }
@@ -60,10 +60,11 @@ impl Endings {
             if last_known.0 != Some(number) {
                 last_known = (Some(number), process.last_known_ticks());
             }
+            let stream_number = u32::try_from(stream).unwrap_or(u32::MAX);
             let ending = |ticks: Option<u64>| {
                 let raw = ticks.map_or(last_raw, |ticks| plan.date(stream, ticks).max(last_raw));
                 let time = if ticks.is_some() { fine.date(raw, records).max(last) } else { last };
-                Ending { time, is_process: false, process: number, thread: facts.thread, stream, raw }
+                Ending { time, is_process: false, process: number, thread: facts.thread, stream: stream_number, raw }
             };
             let of_process = Ending { is_process: true, thread: 0, ..ending(last_known.1) };
             match all.last_mut().filter(|known| known.process == number) {

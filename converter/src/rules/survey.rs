@@ -179,11 +179,11 @@ impl Surveyor {
             return;
         }
         for end in Endings::of(plan).all {
-            let ordinal = plan.source(end.stream).1.records();
-            let stream = u32::try_from(end.stream).unwrap_or(u32::MAX);
-            for program in plan.end_programs(end.stream, end.is_process).filter(|program| program.is_surveyed()) {
-                let scope = plan.scope(end.stream, program, end.raw, (0, ordinal), &[]);
-                self.record(&scope, (stream, ordinal), model, symbols, |_| {});
+            let stream = end.stream as usize;
+            let ordinal = plan.source(stream).1.records();
+            for program in plan.end_programs(stream, end.is_process).filter(|program| program.is_surveyed()) {
+                let scope = plan.scope(stream, program, end.raw, (0, ordinal), &[]);
+                self.record(&scope, (end.stream, ordinal), model, symbols, |_| {});
             }
         }
     }

@@ -101,11 +101,11 @@ impl Picture<'_> {
 
     fn run_end_rules(&mut self, end: &Ending) -> io::Result<()> {
         let plan = self.plan;
-        let ordinal = plan.source(end.stream).1.records();
-        let stream = u32::try_from(end.stream).unwrap_or(u32::MAX);
-        for program in plan.end_programs(end.stream, end.is_process) {
-            let scope = plan.scope(end.stream, program, end.raw, (0, ordinal), &[]);
-            self.arrows(&scope, None, (stream, ordinal))?;
+        let stream = end.stream as usize;
+        let ordinal = plan.source(stream).1.records();
+        for program in plan.end_programs(stream, end.is_process) {
+            let scope = plan.scope(stream, program, end.raw, (0, ordinal), &[]);
+            self.arrows(&scope, None, (end.stream, ordinal))?;
         }
         Ok(())
     }

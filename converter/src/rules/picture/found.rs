@@ -8,8 +8,8 @@ use tumit::spec::Builtin;
 
 /// A target with more keys is not kept.
 const MOST_KEYS: usize = 4;
-/// Streams times targets for which something is kept, at most.
-const MOST_PLACES: usize = 1 << 18;
+/// Streams times targets for which something is kept, at most: 10 MB.
+const MOST_PLACES: usize = 1 << 16;
 
 /// A memory of containers. What it does not know is found elsewhere.
 #[derive(Debug, Default)]

@@ -33,7 +33,7 @@ struct Concerned {
     /// Stacks that this stream changed last, and some that others changed since.
     stacks: Vec<StackId>,
     /// How many these may be before they are tidied.
-    limit: usize,
+    limit: u32,
 }
 
 impl Gaps {
@@ -63,7 +63,7 @@ impl Gaps {
         stacks[at].stream = stream;
         let concerned = self.of(stream);
         concerned.stacks.push(at);
-        if concerned.stacks.len() > concerned.limit.max(SHORT) {
+        if concerned.stacks.len() > SHORT.max(concerned.limit as usize) {
             concerned.tidy(stacks, stream);
         }
     }
@@ -91,7 +91,7 @@ impl Concerned {
         self.stacks.dedup();
         // Nobody has changed one that ended; its place may be another's by now.
         self.stacks.retain(|at| stacks[*at].stream == stream);
-        self.limit = 2 * self.stacks.len();
+        self.limit = u32::try_from(2 * self.stacks.len()).unwrap_or(u32::MAX);
     }
 }
 
