@@ -1,0 +1,307 @@
+//! Reads the modules of a crate: their files, the names that they define and import, and the paths
+//! that they use. Items for tests only are left out: a test may use whatever it tests with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::tokens::{Kind, Token, tokens};
+
+/// A path of names. Its first one is `crate`, `self`, `super`, a name of the module, or another crate.
+pub(crate) type Names = Vec<String>;
+
+/// A path that a module uses.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    pub(crate) path: Names,
+    pub(crate) line: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Module {
+    /// The names from the crate to the module; empty for the crate itself.
+    pub(crate) path: Names,
+    pub(crate) file: PathBuf,
+    pub(crate) children: BTreeMap<String, usize>,
+    /// Names that the module defines.
+    pub(crate) items: BTreeSet<String>,
+    /// Names that the module imports, with the path of each.
+    pub(crate) imports: BTreeMap<String, Names>,
+    /// Modules all of whose names are imported.
+    pub(crate) globs: Vec<Names>,
+    pub(crate) uses: Vec<Use>,
+}
+
+/// The modules of a crate; the first one is the crate itself.
+///
+/// # Errors
+/// When a file cannot be read or a module has no file.
+pub(crate) fn modules(root: &Path) -> Result<Vec<Module>, String> {
+    let mut modules = Vec::new();
+    let folder = root.parent().unwrap_or(root).to_path_buf();
+    read_file(&mut modules, Vec::new(), root, &folder)?;
+    Ok(modules)
+}
+
+/// Reads a file as a module; the files of its children are in `folder`.
+fn read_file(modules: &mut Vec<Module>, path: Names, file: &Path, folder: &Path) -> Result<usize, String> {
+    let source = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    read_tokens(modules, path, file, folder, &tokens(&source))
+}
+
+fn read_tokens(
+    modules: &mut Vec<Module>,
+    path: Names,
+    file: &Path,
+    folder: &Path,
+    tokens: &[Token],
+) -> Result<usize, String> {
+    let number = modules.len();
+    modules.push(Module {
+        path,
+        file: file.to_path_buf(),
+        children: BTreeMap::new(),
+        items: BTreeSet::new(),
+        imports: BTreeMap::new(),
+        globs: Vec::new(),
+        uses: Vec::new(),
+    });
+    let mut reader = Reader { modules, number, folder, tokens, at: 0, depth: 0, path_attribute: None };
+    while reader.at < tokens.len() {
+        reader.step()?;
+    }
+    Ok(number)
+}
+
+struct Reader<'r> {
+    modules: &'r mut Vec<Module>,
+    number: usize,
+    folder: &'r Path,
+    tokens: &'r [Token],
+    at: usize,
+    /// Braces that are open: 0 at the level of the module's items.
+    depth: usize,
+    /// The file of the attribute `#[path = "…"]` before a module.
+    path_attribute: Option<String>,
+}
+
+impl Reader<'_> {
+    fn token(&self, ahead: usize) -> Option<&Token> {
+        self.tokens.get(self.at + ahead)
+    }
+
+    fn name(&self, ahead: usize) -> Option<&str> {
+        self.token(ahead)?.name()
+    }
+
+    fn is_mark(&self, ahead: usize, mark: char) -> bool {
+        self.token(ahead).is_some_and(|token| token.is_mark(mark))
+    }
+
+    fn is_separator(&self, ahead: usize) -> bool {
+        self.token(ahead).is_some_and(|token| token.kind == Kind::PathSeparator)
+    }
+
+    fn module(&mut self) -> &mut Module {
+        &mut self.modules[self.number]
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        if self.is_mark(0, '#') && (self.is_mark(1, '[') || self.is_mark(1, '!') && self.is_mark(2, '[')) {
+            self.attribute();
+            return Ok(());
+        }
+        let token = &self.tokens[self.at];
+        match &token.kind {
+            Kind::Mark('{') => self.depth += 1,
+            Kind::Mark('}') => self.depth = self.depth.saturating_sub(1),
+            Kind::Name(name) => return self.word(&name.clone()),
+            _ => {}
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// An attribute. Skips the item after it if the item is for tests only.
+    fn attribute(&mut self) {
+        let open = self.at + if self.is_mark(1, '!') { 2 } else { 1 };
+        let end = closing(self.tokens, open);
+        let inside = &self.tokens[open..end];
+        let is_test = inside.get(1).is_some_and(|token| token.is_name("cfg"))
+            && inside.iter().any(|token| token.is_name("test"))
+            && !inside.iter().any(|token| token.is_name("not"));
+        if inside.get(1).is_some_and(|token| token.is_name("path"))
+            && let Some(Kind::Text(file)) = inside.get(3).map(|token| &token.kind)
+        {
+            self.path_attribute = Some(file.clone());
+        }
+        self.at = end;
+        if is_test || inside.get(1).is_some_and(|token| token.is_name("test")) {
+            self.skip_item();
+        }
+    }
+
+    fn skip_item(&mut self) {
+        while self.is_mark(0, '#') && self.is_mark(1, '[') {
+            self.at = closing(self.tokens, self.at + 1);
+        }
+        let is_use = (0..4).any(|ahead| self.name(ahead) == Some("use"));
+        while let Some(token) = self.token(0) {
+            match token.kind {
+                Kind::Mark(';' | ',') => {
+                    self.at += 1;
+                    return;
+                }
+                Kind::Mark('}') => return,
+                Kind::Mark('{') => {
+                    self.at = closing(self.tokens, self.at);
+                    if !is_use {
+                        return;
+                    }
+                }
+                Kind::Mark('(' | '[') => self.at = closing(self.tokens, self.at),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), String> {
+        let is_path_end = self.at > 0 && self.tokens[self.at - 1].kind == Kind::PathSeparator;
+        let next = self.name(1).map(str::to_owned);
+        match (word, next) {
+            ("use", _) if !is_path_end => self.import(),
+            ("mod", Some(name)) if self.depth == 0 => return self.child(&name),
+            ("fn" | "struct" | "enum" | "trait" | "type" | "const" | "static" | "union", Some(name)) => {
+                if self.depth == 0 {
+                    let name = if name == "mut" { self.name(2).unwrap_or_default().to_owned() } else { name };
+                    // `const fn name`, `unsafe fn name`: the next word defines it.
+                    if !matches!(name.as_str(), "fn" | "unsafe" | "extern" | "async") {
+                        self.module().items.insert(name);
+                    }
+                }
+                self.at += 1;
+            }
+            ("macro_rules", _) if self.is_mark(1, '!') => {
+                if let Some(name) = self.name(2).map(str::to_owned) {
+                    self.module().items.insert(name);
+                }
+                self.at += 3;
+            }
+            _ if self.is_separator(1) && !is_path_end => self.path(),
+            _ => self.at += 1,
+        }
+        Ok(())
+    }
+
+    /// A child module, in a file or in braces.
+    fn child(&mut self, name: &str) -> Result<(), String> {
+        let mut path = self.module().path.clone();
+        path.push(name.to_owned());
+        let folder = self.folder.join(name);
+        let attribute = self.path_attribute.take();
+        let child = if self.is_mark(2, '{') {
+            let end = closing(self.tokens, self.at + 2);
+            let inside = &self.tokens[self.at + 3..end - 1];
+            self.at = end;
+            let file = self.module().file.clone();
+            read_tokens(self.modules, path, &file, &folder, inside)?
+        } else {
+            self.at += 3;
+            let candidates = match attribute {
+                Some(file) => vec![self.module().file.with_file_name(file)],
+                None => vec![folder.with_extension("rs"), folder.join("mod.rs")],
+            };
+            let file = candidates.iter().find(|file| file.is_file());
+            let file = file.ok_or_else(|| format!("module `{}` has no file {candidates:?}", path.join("::")))?;
+            read_file(self.modules, path, file, &folder)?
+        };
+        self.module().children.insert(name.to_owned(), child);
+        Ok(())
+    }
+
+    /// A path that does not stand in an import.
+    fn path(&mut self) {
+        let line = self.tokens[self.at].line;
+        let mut path = Vec::new();
+        while let Some(name) = self.name(0) {
+            path.push(name.to_owned());
+            self.at += 1;
+            if !self.is_separator(0) || self.name(1).is_none() {
+                break;
+            }
+            self.at += 1;
+        }
+        self.module().uses.push(Use { path, line });
+    }
+
+    fn import(&mut self) {
+        self.at += 1;
+        if self.is_separator(0) {
+            self.at += 1;
+        }
+        self.tree(&Vec::new());
+    }
+
+    /// One tree of an import after the names of `prefix`, up to the token after it.
+    fn tree(&mut self, prefix: &Names) {
+        let line = self.token(0).map_or(0, |token| token.line);
+        let mut path = prefix.clone();
+        loop {
+            if self.is_mark(0, '{') {
+                return self.list(&path);
+            }
+            if self.is_mark(0, '*') {
+                self.at += 1;
+                self.module().uses.push(Use { path: path.clone(), line });
+                self.module().globs.push(path);
+                return;
+            }
+            let Some(name) = self.name(0).map(str::to_owned) else { return };
+            self.at += 1;
+            // `a::{self}` imports `a`.
+            if name != "self" || path.is_empty() {
+                path.push(name);
+            }
+            if !self.is_separator(0) {
+                break;
+            }
+            self.at += 1;
+        }
+        let mut name = path.last().cloned().unwrap_or_default();
+        if self.name(0) == Some("as") {
+            name = self.name(1).unwrap_or("_").to_owned();
+            self.at += 2;
+        }
+        self.module().uses.push(Use { path: path.clone(), line });
+        self.module().imports.insert(name, path);
+    }
+
+    fn list(&mut self, prefix: &Names) {
+        let end = closing(self.tokens, self.at);
+        self.at += 1;
+        while self.at + 1 < end {
+            self.tree(prefix);
+            if self.is_mark(0, ',') {
+                self.at += 1;
+            }
+        }
+        self.at = end;
+    }
+}
+
+/// The place after the bracket that closes the one at `open`.
+fn closing(tokens: &[Token], open: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.kind {
+            Kind::Mark('{' | '[' | '(') => depth += 1,
+            Kind::Mark('}' | ']' | ')') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    tokens.len()
+}
