@@ -1,8 +1,10 @@
 //! Blocks: the unit that is written at once, checked, skipped and found again after damage.
 
+use crate::bytes::{u32_at, u64_at};
 use crate::checksum::crc32c;
 use crate::columns::Columns;
-use crate::{BLOCK_ALIGN, BLOCK_MAGIC, HEADER_BYTES, MAX_PAYLOAD_BYTES};
+use crate::constants::{BLOCK_ALIGN, BLOCK_MAGIC, HEADER_BYTES, MAX_PAYLOAD_BYTES};
+use crate::error::FormatError;
 
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,97 +74,6 @@ impl Codec {
         })
     }
 }
-
-/// A damaged or foreign piece of a file. Offsets are the caller's to add.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FormatError {
-    /// The file magic is missing.
-    NotARun,
-    /// The format version is not one that this crate reads.
-    Version {
-        /// Version of the file.
-        found: u16,
-        /// Newest version that is read.
-        supported: u16,
-    },
-    /// The bytes end too early.
-    Truncated {
-        /// Bytes needed.
-        needed: usize,
-        /// Bytes there.
-        found: usize,
-    },
-    /// No block magic where a block should start.
-    NoBlock,
-    /// A size in the header is out of range.
-    BadSize {
-        /// The size found.
-        found: u64,
-    },
-    /// The checksum differs.
-    Checksum {
-        /// As stored.
-        stored: u32,
-        /// As computed.
-        computed: u32,
-    },
-    /// The payload's codec is unknown.
-    UnknownCodec(u8),
-    /// The payload is good as stored, but not what its codec makes of a payload.
-    BadPacking {
-        /// Number of the codec.
-        codec: u8,
-    },
-    /// A record id without a record type.
-    UnknownRecord {
-        /// The id.
-        id: u16,
-        /// Where in the payload.
-        offset: usize,
-    },
-    /// A record or entry passes the end of its payload.
-    BadRecord {
-        /// Where in the payload.
-        offset: usize,
-    },
-    /// The schema's bytes cannot be decoded.
-    BadSchema(String),
-    /// In a file of several processes nothing says which of them a stream is of.
-    NoOwner {
-        /// The stream.
-        stream: u32,
-    },
-}
-
-impl std::fmt::Display for FormatError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NotARun => write!(f, "not a Tumit run file (its first bytes are not `±TUMIT`)"),
-            Self::Version { found, supported } => {
-                write!(f, "format version {found}, but this program reads versions 1 to {supported}")
-            }
-            Self::Truncated { needed, found } => write!(f, "cut short: {needed} bytes expected, {found} found"),
-            Self::NoBlock => write!(f, "no block starts here"),
-            Self::BadSize { found } => write!(f, "a block of {found} bytes is out of range"),
-            Self::Checksum { stored, computed } => {
-                write!(f, "checksum {computed:08x} where {stored:08x} was expected: the block is damaged")
-            }
-            Self::UnknownCodec(codec) => {
-                write!(f, "unknown codec {codec}: perhaps a newer recorder wrote this; read it with a newer tumit")
-            }
-            Self::BadPacking { codec } => {
-                write!(f, "the block cannot be unpacked by its codec, {codec}: whoever wrote it made a mistake")
-            }
-            Self::UnknownRecord { id, offset } => write!(f, "record id {id} at byte {offset} is in no schema"),
-            Self::BadRecord { offset } => write!(f, "the record at byte {offset} passes the end of its block"),
-            Self::NoOwner { stream } => write!(f, "nothing says which process stream {stream} is of"),
-            Self::BadSchema(why) => write!(f, "the schema cannot be decoded: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for FormatError {}
 
 /// What else a header says.
 pub mod flag {
@@ -337,18 +248,6 @@ pub fn append_block(out: &mut Vec<u8>, header: &BlockHeader, stored: &[u8]) {
 pub fn find_block(bytes: &[u8], from: usize) -> Option<usize> {
     let tail = bytes.get(from..)?;
     tail.windows(BLOCK_MAGIC.len()).position(|window| window == BLOCK_MAGIC).map(|at| from + at)
-}
-
-pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let mut word = [0; 4];
-    word.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(word)
-}
-
-pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Entries of `strings`, `sites`, `sync` and `anchors` blocks.
 
-use crate::block::{u32_at, u64_at};
+use crate::bytes::{u32_at, u64_at};
 
 /// Size of a sync sample in bytes.
 pub const SYNC_SAMPLE_BYTES: usize = 48;

@@ -1,7 +1,7 @@
 //! The layout of the live file: where a process records before its blocks are written. `FORMAT.md` tells what it means;
 //! here are the numbers.
 
-use crate::block::{u32_at, u64_at};
+use crate::bytes::{u32_at, u64_at};
 
 /// First bytes of a live file.
 pub const LIVE_MAGIC: [u8; 8] = *b"\xB1TLIVE\r\n";

@@ -1,8 +1,10 @@
 //! Records: walking the payload of a `records` block, and the values of their fields.
 
-use crate::block::{FormatError, u32_at, u64_at};
+use crate::bytes::{u32_at, u64_at};
+use crate::cause;
+use crate::constants::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use crate::error::FormatError;
 use crate::schema::{Field, FieldType, RecordType, Scalar};
-use crate::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES, cause};
 
 /// A record, not yet looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,11 @@
 #[cfg(feature = "schema")]
 use bincode::{Decode, Encode};
 
+#[cfg(feature = "schema")]
+use crate::constants::MAX_PAYLOAD_BYTES;
+#[cfg(feature = "schema")]
+use crate::error::FormatError;
+
 /// Version of the [`Schema`] structure.
 pub const SCHEMA_VERSION: u32 = 2;
 /// Longest schema that is decoded, in bytes.
@@ -223,8 +228,8 @@ impl Schema {
     ///
     /// # Errors
     /// When the bytes are damaged, of another version, or refer to levels or enums that are not there.
-    pub fn decode(bytes: &[u8]) -> Result<Self, crate::FormatError> {
-        let bad = |why: String| crate::FormatError::BadSchema(why);
+    pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
+        let bad = |why: String| FormatError::BadSchema(why);
         // The version is the first field in all versions.
         let version = bytes.first_chunk().map_or(0, |first| u32::from_le_bytes(*first));
         let schema = match version {
@@ -298,7 +303,7 @@ impl Field {
             Scalar::String | Scalar::Bytes if !matches!(self.ty, FieldType::One(_)) => {
                 Err("is an array of counted values")
             }
-            _ if self.ty.bytes().is_some_and(|bytes| bytes > crate::MAX_PAYLOAD_BYTES) => Err("is too large"),
+            _ if self.ty.bytes().is_some_and(|bytes| bytes > MAX_PAYLOAD_BYTES) => Err("is too large"),
             _ => Ok(()),
         }
     }

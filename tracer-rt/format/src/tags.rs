@@ -1,6 +1,6 @@
 //! Tagged fields of `process`, `stream` and `end` blocks.
 
-use crate::block::{u32_at, u64_at};
+use crate::bytes::{u32_at, u64_at};
 
 /// Numbers of the tags; `FORMAT.md` says what they mean.
 #[expect(missing_docs, reason = "FORMAT.md has the table")]

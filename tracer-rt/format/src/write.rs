@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use crate::block::{BlockHeader, BlockKind, Codec, flag};
+use crate::cause;
 use crate::columns::{Packer, Shape};
+use crate::constants::{
+    BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
+    RECORD_HEAD_BYTES,
+};
 use crate::entries::{append_site, append_string};
+use crate::preamble::preamble;
 use crate::record::Lost;
 use crate::tags::{append_integer, append_tag, tag};
 use crate::typed::Names;
-use crate::{
-    BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
-    RECORD_HEAD_BYTES, cause, preamble,
-};
 
 /// A block of records is written when it is that large, in bytes.
 const BLOCK_BYTES: usize = 1 << 16;

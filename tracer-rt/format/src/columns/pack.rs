@@ -5,7 +5,7 @@ use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_outpu
 use super::numbers::push_groups;
 use super::shape::{Form, Part, Shape};
 use super::{GROUP, MAX_PARTS, method};
-use crate::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
+use crate::constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
 
 /// No record type has this id.
 const UNKNOWN: u16 = u16::MAX;

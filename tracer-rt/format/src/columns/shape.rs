@@ -1,8 +1,8 @@
 //! How the records of a type are laid out, as far as packing needs to know.
 
+use crate::constants::{ID_LOST, ID_WIDE_DATE};
 use crate::record::Lost;
 use crate::schema::{FieldType, RecordType, Scalar};
-use crate::{ID_LOST, ID_WIDE_DATE};
 
 /// One part of a record's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::numbers::{self, Input};
 use super::shape::{Form, Part};
 use super::{MAX_PARTS, method};
-use crate::RECORD_HEAD_BYTES;
+use crate::constants::RECORD_HEAD_BYTES;
 
 /// The records of a block by columns, as far as they were asked for.
 #[derive(Debug)]

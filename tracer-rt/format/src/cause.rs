@@ -1,0 +1,16 @@
+//! Why records were dropped, as bits of a `lost` record.
+
+/// No buffer was free.
+pub const NO_BUFFER: u32 = 1;
+/// The record is larger than a block.
+pub const OVERSIZE: u32 = 2;
+/// A signal handler interrupted a record of its own thread.
+pub const NESTED: u32 = 4;
+/// The file could not be written.
+pub const WRITE_FAILED: u32 = 8;
+/// Newer records took their place: the level is told to overwrite.
+pub const OVERWRITTEN: u32 = 16;
+/// They are damaged or missing in the file of which this one was made.
+pub const DAMAGED: u32 = 32;
+/// No record is missing: the record that follows is truncated.
+pub const TRUNCATED: u32 = 64;
