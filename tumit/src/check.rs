@@ -3,8 +3,6 @@
 mod action;
 mod collision;
 mod end_rules;
-pub(crate) mod expr;
-pub(crate) mod fold;
 mod label;
 mod output;
 mod paje_text;
@@ -13,7 +11,7 @@ mod unused;
 
 use crate::diag::Diagnostics;
 use crate::load::Loaded;
-use crate::resolve::Model;
+use crate::model::Model;
 use crate::spec::Action;
 use crate::syntax::ast::{self, Item};
 

@@ -1,7 +1,6 @@
 //! Diagnostics: what is wrong with a spec, gathered over the whole run. Drawing them is a separate step.
 
 pub mod codes;
-pub mod explain;
 mod render;
 mod similar;
 

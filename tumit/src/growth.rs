@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tracer_format::schema::{FieldType, RecordKind, Scalar};
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::resolve::{EventRef, Model};
+use crate::model::{EventRef, Model};
 use crate::source::Span;
 use crate::spec::{Action, Expr, Instance, Pattern, Piece, Record, RecordId, Spec, ValueExpr, Verb};
 

@@ -5,63 +5,12 @@ mod events;
 mod tree;
 mod types;
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load::Loaded;
 use crate::load::STANDARD;
+use crate::model::Model;
 use crate::source::Span;
-use crate::spec::{ContainerTypeId, EntityTypeId, Expr, LevelId, RecordId, Spec};
-use crate::syntax::ast::{self, Ident, Item};
-pub(crate) use types::Type;
-
-/// An event or a span, by name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum EventRef {
-    Event(RecordId),
-    Span { begin: RecordId, end: RecordId },
-}
-
-/// A key of a container.
-#[derive(Clone, Debug)]
-pub(crate) struct Key {
-    pub(crate) name: String,
-    /// The scalar type, as declared.
-    pub(crate) ty: tracer_format::schema::Scalar,
-    pub(crate) span: Span,
-}
-
-/// The spec under construction, with what only the checks need.
-#[derive(Debug, Default)]
-pub(crate) struct Model {
-    pub(crate) spec: Spec,
-    pub(crate) levels: BTreeMap<String, LevelId>,
-    pub(crate) events: BTreeMap<String, EventRef>,
-    pub(crate) enums: BTreeMap<String, u32>,
-    pub(crate) aliases: BTreeMap<String, ast::TypeRef>,
-    pub(crate) constants: BTreeMap<String, (Expr, Type)>,
-    pub(crate) containers: BTreeMap<String, ContainerTypeId>,
-    /// Place of the version, else of the name of the trace.
-    pub(crate) version_span: Span,
-    pub(crate) level_spans: Vec<Span>,
-    pub(crate) enum_spans: Vec<Span>,
-    /// Places of the names of records.
-    pub(crate) record_spans: Vec<Span>,
-    pub(crate) container_spans: Vec<Span>,
-    pub(crate) entity_spans: Vec<Span>,
-    /// Entities by name: several when different containers have one.
-    pub(crate) entity_names: BTreeMap<String, Vec<EntityTypeId>>,
-    /// Places of the values of each entity.
-    pub(crate) value_spans: Vec<Vec<Span>>,
-    /// Own keys of each container.
-    pub(crate) keys: Vec<Vec<Key>>,
-    /// Holes of the label of each container: name and place.
-    pub(crate) holes: Vec<Vec<(String, Span)>>,
-    /// Which containers were given a label.
-    pub(crate) labelled: Vec<bool>,
-    /// Names declared in parts that could not be read.
-    pub(crate) broken: BTreeSet<String>,
-}
+use crate::syntax::ast::{Ident, Item};
 
 /// Collects all declarations.
 pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model {
@@ -155,86 +104,6 @@ impl Model {
             );
         }
     }
-
-    /// The record types that `name` stands for.
-    pub(crate) fn record_name(&self, record: RecordId) -> &str {
-        self.spec.records.get(record.index()).map_or("", |record| record.layout.name.as_str())
-    }
-
-    /// Complains that no `what` has this name, unless its declaration could not be read.
-    pub(crate) fn unknown<'a>(
-        &self,
-        code: Code,
-        what: &str,
-        name: &Ident,
-        candidates: impl IntoIterator<Item = &'a str>,
-        diagnostics: &mut Diagnostics,
-    ) {
-        if self.broken.contains(&name.text) || diagnostics.is_full() {
-            return;
-        }
-        let candidates: Vec<&str> = candidates.into_iter().collect();
-        let help = did_you_mean(&name.text, candidates.iter().copied()).or_else(|| listed(&candidates));
-        diagnostics.push(
-            Diagnostic::error(code, format!("there is no {what} `{}`", name.text))
-                .at(name.span, "not declared")
-                .maybe_help(help),
-        );
-    }
-
-    pub(crate) fn container_name(&self, id: ContainerTypeId) -> &str {
-        self.spec.containers.get(id.index()).map_or("", |container| container.name.as_str())
-    }
-
-    /// All keys of the path of a container, outermost first.
-    pub(crate) fn path_keys(&self, id: ContainerTypeId) -> Vec<&Key> {
-        let path = self.spec.path(id);
-        path.into_iter().filter_map(|container| self.keys.get(container.index())).flatten().collect()
-    }
-
-    /// How an instance of a container is written.
-    pub(crate) fn pattern_of(&self, id: ContainerTypeId) -> String {
-        let keys: Vec<&str> = self.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
-        let name = self.container_name(id);
-        if keys.is_empty() { name.to_owned() } else { format!("{name}[{}]", keys.join(", ")) }
-    }
-
-    /// Entities of this name: several when different containers have one.
-    pub(crate) fn entities_named(&self, name: &str) -> &[EntityTypeId] {
-        self.entity_names.get(name).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// "there are `a`, `b`", when there are few.
-pub(crate) fn listed(candidates: &[&str]) -> Option<String> {
-    let quoted: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.len() {
-        0 => None,
-        1 => Some(format!("there is only {}", quoted[0])),
-        2..=8 => Some(format!("there are {}", quoted.join(", "))),
-        _ => None,
-    }
-}
-
-/// What fits into an integer type.
-pub(crate) fn integer_range(ty: tracer_format::schema::Scalar) -> Option<(i128, i128)> {
-    use tracer_format::schema::Scalar;
-    Some(match ty {
-        Scalar::U8 => (0, u8::MAX.into()),
-        Scalar::U16 => (0, u16::MAX.into()),
-        Scalar::U32 => (0, u32::MAX.into()),
-        Scalar::U64 => (0, u64::MAX.into()),
-        Scalar::I8 => (i8::MIN.into(), i8::MAX.into()),
-        Scalar::I16 => (i16::MIN.into(), i16::MAX.into()),
-        Scalar::I32 => (i32::MIN.into(), i32::MAX.into()),
-        Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
-        _ => return None,
-    })
-}
-
-/// As an index of an arena.
-pub(crate) fn index(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// Complains about names that cannot be used anywhere.

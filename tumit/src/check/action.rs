@@ -3,15 +3,16 @@
 mod link;
 mod usage;
 
-use super::expr::Scope;
-use super::fold::fold;
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::resolve::{Key, Model, Type, index, integer_range, listed};
+use crate::expr::Scope;
+use crate::expr::fold::fold;
+use crate::model::{Key, Model, index, integer_range, listed};
 use crate::source::Span;
 use crate::spec::{
     Action, ContainerTypeId, EntityTypeId, Expr, Instance, Nature, Pattern, Piece, ValueExpr, ValueId, VariableOp, Verb,
 };
 use crate::syntax::ast::{self, ActionKind, AssignVerb, ClauseKind, ExprKind, Ident};
+use crate::value_type::Type;
 use tracer_format::schema::Scalar;
 pub(super) use usage::{Create, Usage};
 
@@ -312,7 +313,7 @@ fn value_of(scope: &Scope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnostics: 
         }
         let known = scope.parameters().contains(&name.text.as_str())
             || scope.model.constants.contains_key(&name.text)
-            || super::expr::is_builtin(&name.text);
+            || crate::expr::is_builtin(&name.text);
         if !known {
             if !scope.model.broken.contains(&name.text) && !diagnostics.is_full() {
                 diagnostics.push(unknown_value(scope, id, name));

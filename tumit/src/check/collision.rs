@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::model::Model;
 use crate::names::{rust_name, rust_type_name};
-use crate::resolve::Model;
 use crate::source::Span;
 use tracer_format::schema::RecordKind;
 

@@ -3,10 +3,10 @@
 //! An event or span of the spec with the name `thread` or `process` takes precedence.
 
 use super::action::{Usage, lower_action};
-use super::expr::Scope;
 use super::rules::{second_rule, target_span};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::resolve::Model;
+use crate::expr::Scope;
+use crate::model::Model;
 use crate::spec::{Action, EndRules};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Rule, Target};
 

@@ -2,7 +2,7 @@
 
 use super::action::{Create, Usage};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::resolve::Model;
+use crate::model::Model;
 use crate::source::Span;
 use crate::spec::ContainerTypeId;
 
@@ -11,7 +11,7 @@ pub(super) fn check(model: &Model, usage: &Usage, diagnostics: &mut Diagnostics)
     let mut creates: Vec<Vec<&Create>> = vec![Vec::new(); model.spec.containers.len()];
     usage.creates.iter().for_each(|create| creates[create.container.index()].push(create));
     for (at, holes) in model.holes.iter().enumerate() {
-        let id = ContainerTypeId(crate::resolve::index(at));
+        let id = ContainerTypeId(crate::model::index(at));
         let keys: Vec<&str> = model.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
         let is_stream = model.spec.containers[at].stream.is_some();
         for (name, span) in holes {

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::condition;
 use super::end_rules::report_in_output;
-use super::expr::Scope;
 use super::paje_text::PlacedOutput;
 use super::rules::{assign, lower_each};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::resolve::{Model, Type, index};
+use crate::expr::Scope;
+use crate::model::{Model, index};
 use crate::source::Span;
 use crate::spec::{TemplateLine, TextOutput};
 use crate::syntax::ast::{Action, ActionKind, ClauseKind, Item, Rule};
+use crate::value_type::Type;
 
 /// Lowers all outputs. Also returns their lines with the places of the templates.
 pub(super) fn lower<'a>(

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::resolve::Model;
+use crate::model::Model;
 use crate::source::Span;
 use crate::spec::{Expr, Pattern, Piece, RecordId, Spec, TemplateLine};
 

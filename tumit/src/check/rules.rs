@@ -2,9 +2,9 @@
 
 use super::action::{Usage, lower_action};
 use super::end_rules::ending_of;
-use super::expr::Scope;
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::resolve::{EventRef, Model, index};
+use crate::expr::Scope;
+use crate::model::{EventRef, Model, index};
 use crate::spec::{Action, RecordId, RuleText};
 use crate::syntax::ast::{self, ActionKind, Path, Rule, Target};
 

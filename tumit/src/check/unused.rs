@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::action::Usage;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load::Loaded;
+use crate::model::{EventRef, Model};
 use crate::resolve::constants::names_in;
-use crate::resolve::{EventRef, Model};
 use crate::source::FileId;
 use crate::spec::{Action, EntityTypeId, Nature, RecordId, ValueExpr, Verb};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
@@ -191,13 +191,13 @@ fn entities(root: FileId, model: &Model, actions: &[&Action], diagnostics: &mut 
             continue;
         }
         if entity.nature == Nature::State {
-            states(EntityTypeId(crate::resolve::index(at)), uses, model, diagnostics);
+            states(EntityTypeId(crate::model::index(at)), uses, model, diagnostics);
         }
         if uses.computed || matches!(entity.nature, Nature::Variable) {
             continue;
         }
         for (value, declared) in entity.values.iter().enumerate() {
-            let value_id = crate::resolve::index(value);
+            let value_id = crate::model::index(value);
             if !uses.values.contains(&value_id) && !uses.popped.contains(&value_id) {
                 let place = model.value_spans[at].get(value).copied().unwrap_or(span);
                 diagnostics.push(

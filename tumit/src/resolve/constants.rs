@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Model, Type, check_name};
-use crate::check::expr::Scope;
-use crate::check::fold::{MAX_TEXT, NoFold, fold};
+use super::check_name;
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::expr::Scope;
+use crate::expr::fold::{MAX_TEXT, NoFold, fold};
+use crate::model::Model;
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Const, ExprKind, Item, TextPiece, TypeRef};
+use crate::value_type::Type;
 
 impl Model {
     /// Declares and computes all constants.
@@ -84,7 +86,7 @@ impl Model {
             );
         }
         let tracer_format::FieldType::One(scalar) = declared else { return };
-        if let (Expr::Integer(value), Some((least, most))) = (value, super::integer_range(scalar))
+        if let (Expr::Integer(value), Some((least, most))) = (value, crate::model::integer_range(scalar))
             && !(least..=most).contains(&i128::from(*value))
         {
             diagnostics.push(

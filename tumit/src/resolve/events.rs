@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use tracer_format::FIRST_RESERVED_ID;
 use tracer_format::schema::{Field, RecordKind, RecordType};
 
-use super::{EventRef, Model, check_name, duplicate, index};
+use super::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::layout::{self, MAX_FIXED_BYTES};
+use crate::model::{EventRef, Model, index};
 use crate::spec::{self, FieldText, LevelId, Record, RecordId};
 use crate::syntax::ast;
 

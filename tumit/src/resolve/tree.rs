@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{Key, Model, check_name, duplicate, index};
+use super::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::model::{Key, Model, index};
 use crate::source::Span;
 use crate::spec::{
     self, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Format, Look, Nature, Pattern,
@@ -376,7 +377,7 @@ fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -
                 Some((_, shape)) => look.shape = Some(*shape),
                 None => {
                     let shapes = SHAPES.map(|(shape, _)| shape);
-                    let help = did_you_mean(&name.text, shapes).or_else(|| super::listed(&shapes));
+                    let help = did_you_mean(&name.text, shapes).or_else(|| crate::model::listed(&shapes));
                     diagnostics.push(
                         Diagnostic::error(Code::UnknownShape, format!("there is no shape `{}`", name.text))
                             .at(name.span, "unknown shape")

@@ -4,64 +4,13 @@ use std::collections::BTreeMap;
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{Model, check_name, duplicate, index};
+use super::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::layout::MAX_ELEMENTS;
+use crate::model::{Model, index};
 use crate::source::Span;
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Count, Ident, TypeKind, TypeRef};
-
-/// The type of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
-    Integer,
-    Float,
-    Bool,
-    Text,
-    Enum(u32),
-    Date,
-    Pointer,
-    /// An array or bytes: can be shown, not calculated with.
-    List,
-    /// Unknown, because of a mistake that was reported. Fits everywhere.
-    Any,
-}
-
-impl Type {
-    /// With an article, for messages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Integer => "an integer",
-            Self::Float => "a float",
-            Self::Bool => "a bool",
-            Self::Text => "text",
-            Self::Enum(_) => "an enum value",
-            Self::Date => "a date",
-            Self::Pointer => "a pointer",
-            Self::List => "an array",
-            Self::Any => "unknown",
-        }
-    }
-
-    pub(crate) fn is_number(self) -> bool {
-        matches!(self, Self::Integer | Self::Float | Self::Any)
-    }
-
-    /// The type of a field's value in an expression.
-    pub(crate) fn of_field(ty: FieldType) -> Self {
-        let FieldType::One(scalar) = ty else { return Self::List };
-        match scalar {
-            Scalar::F32 | Scalar::F64 => Self::Float,
-            Scalar::Bool => Self::Bool,
-            Scalar::Date => Self::Date,
-            Scalar::Pointer => Self::Pointer,
-            Scalar::Enum { index, .. } => Self::Enum(index),
-            Scalar::Interned | Scalar::String => Self::Text,
-            Scalar::Bytes => Self::List,
-            _ => Self::Integer,
-        }
-    }
-}
 
 /// The built-in types.
 pub(crate) const BUILTIN_TYPES: [(&str, Scalar); 16] = [

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tumit::Code;
-use tumit::diag::explain;
+use tumit::explain;
 
 use super::Status;
 use crate::term;

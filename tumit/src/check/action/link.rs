@@ -3,9 +3,9 @@
 use super::usage::{LinkEnd, Usage};
 use super::{Scope, entity, instance, value_of, wrong_verb};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::resolve::Type;
 use crate::spec::{ContainerTypeId, EntityTypeId, Nature, Verb};
 use crate::syntax::ast::{self, Expr, Ident, Key};
+use crate::value_type::Type;
 
 /// A `start` or an `end`, as written.
 #[derive(Clone, Copy)]

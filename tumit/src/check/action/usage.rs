@@ -1,10 +1,11 @@
 //! What all rules together do with links and containers.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::resolve::{Model, Type};
+use crate::model::Model;
 use crate::source::Span;
 use crate::spec::{ContainerTypeId, EntityTypeId};
 use crate::syntax::ast::{Action, ClauseKind};
+use crate::value_type::Type;
 
 /// A `create`, as written.
 #[derive(Debug)]

@@ -1,12 +1,14 @@
 //! Expressions: what names mean, and whether the types fit.
 
+pub(crate) mod fold;
 mod function;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::resolve::{Model, Type, listed};
+use crate::model::{Model, listed};
 use crate::source::Span;
 use crate::spec::{BinaryOp, Builtin, Expr, Pattern, Piece, RecordId, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
+use crate::value_type::Type;
 
 use function::check_format;
 pub(crate) use function::is_function;
@@ -105,7 +107,7 @@ impl Scope<'_> {
         let record = self.model.spec.records.get(self.record.index())?;
         let at = record.layout.fields.iter().position(|field| field.name == name.text)?;
         let ty = Type::of_field(record.layout.fields[at].ty);
-        Some((Expr::Field(crate::resolve::index(at)), ty))
+        Some((Expr::Field(crate::model::index(at)), ty))
     }
 
     fn path(&self, path: &Path, diagnostics: &mut Diagnostics) -> (Expr, Type) {

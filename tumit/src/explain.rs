@@ -190,7 +190,7 @@ mod tests {
         let mut faults = Vec::new();
         for code in Code::ALL {
             let Some(page) = Page::of(*code) else {
-                faults.push(format!("{code} has no page: add src/diag/explain/{code}.md and name it in explain.rs"));
+                faults.push(format!("{code} has no page: add src/explain/{code}.md and name it in explain.rs"));
                 continue;
             };
             let wrong = page.compile(&page.wrong);

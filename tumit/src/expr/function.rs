@@ -4,10 +4,10 @@ use tracer_format::schema::{FieldType, Scalar};
 
 use super::{Scope, bad};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::resolve::Type;
 use crate::source::Span;
 use crate::spec::{Expr, Format, Function, Notation, Pattern, Piece};
 use crate::syntax::ast::{self, Ident};
+use crate::value_type::Type;
 
 /// What a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
