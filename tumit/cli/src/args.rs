@@ -1,6 +1,6 @@
 //! What can be typed; each subcommand's options live in its own file.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::cmd;
 use crate::sizes::Bytes;
@@ -50,4 +50,30 @@ pub(crate) enum Command {
     Index(cmd::index::Args),
     Completions(cmd::completions::Args),
     Man(cmd::man::Args),
+}
+
+impl Command {
+    /// Runs the subcommand.
+    pub(crate) fn run(self) -> anyhow::Result<cmd::Status> {
+        match self {
+            Self::Check(args) => cmd::check::run(&args),
+            Self::Explain(args) => cmd::explain::run(&args),
+            Self::Fmt(args) => cmd::fmt::run(&args),
+            Self::Doc(args) => cmd::doc::run(&args),
+            Self::Gen(args) => cmd::generate::run(&args),
+            Self::Level(args) => cmd::level::run(&args),
+            Self::Info(args) => cmd::info::run(&args),
+            Self::Dump(args) => cmd::dump::run(&args),
+            Self::Sync(args) => cmd::sync::run(&args),
+            Self::Repair(args) => cmd::repair::run(&args),
+            Self::Cut(args) => cmd::cut::run(&args),
+            Self::Merge(args) => cmd::merge::run(&args),
+            Self::Convert(args) => cmd::convert::run(&args),
+            Self::View(args) => cmd::view::run(&args),
+            Self::Stats(args) => cmd::stats::run(&args),
+            Self::Index(args) => cmd::index::run(&args),
+            Self::Completions(args) => cmd::completions::run(&args, Args::command()),
+            Self::Man(args) => cmd::man::run(&args, Args::command()),
+        }
+    }
 }

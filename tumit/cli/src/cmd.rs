@@ -21,8 +21,6 @@ pub(crate) mod view;
 
 use std::process::ExitCode;
 
-use crate::args::Command;
-
 /// How a subcommand ended when it could run at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -41,29 +39,5 @@ impl From<Status> for ExitCode {
             Status::InputHasMistakes => 1,
             Status::CouldNotRun => 2,
         })
-    }
-}
-
-/// Runs one.
-pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
-    match command {
-        Command::Check(args) => check::run(&args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Fmt(args) => fmt::run(&args),
-        Command::Doc(args) => doc::run(&args),
-        Command::Gen(args) => generate::run(&args),
-        Command::Level(args) => level::run(&args),
-        Command::Info(args) => info::run(&args),
-        Command::Dump(args) => dump::run(&args),
-        Command::Sync(args) => sync::run(&args),
-        Command::Repair(args) => repair::run(&args),
-        Command::Cut(args) => cut::run(&args),
-        Command::Merge(args) => merge::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::View(args) => view::run(&args),
-        Command::Stats(args) => stats::run(&args),
-        Command::Index(args) => index::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
     }
 }

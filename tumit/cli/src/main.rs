@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let args =
         args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut args::Args::command()).exit());
     trace_input::limit_to(args.input_limit);
-    match cmd::run(args.command) {
+    match args.command.run() {
         Ok(cmd::Status::Done) if trace_input::was_cut_short() => cmd::Status::InputHasMistakes.into(),
         Ok(status) => status.into(),
         Err(error) if term::is_broken_pipe(&error) => ExitCode::SUCCESS,

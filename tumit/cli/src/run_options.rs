@@ -3,16 +3,53 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use converter::clock::Method;
 use converter::launches::Launches;
-use converter::pipeline::Options;
+use converter::pipeline::{ConvertError, Options};
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
-use crate::cmd::convert::{Causal, Clock, is_mistake};
 use crate::progress::Bar;
 use crate::sizes::Bytes;
 use crate::trace_input::TraceInput;
 use crate::unit::Unit;
 use crate::{spec_files, term};
+
+/// How clocks are corrected.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub(crate) enum Clock {
+    /// By all messages between processes: offset, drift, and how it changed
+    #[default]
+    Graph,
+    /// By the messages that processes exchanged for it: offset and drift
+    Bursts,
+    /// Not at all: shows what each clock says
+    None,
+}
+
+impl From<Clock> for Method {
+    fn from(clock: Clock) -> Self {
+        match clock {
+            Clock::Graph => Self::Graph,
+            Clock::Bursts => Self::Bursts,
+            Clock::None => Self::None,
+        }
+    }
+}
+
+/// Whether links are put in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Causal {
+    /// No link ends before it starts
+    #[default]
+    On,
+    /// Dates are what the clocks say
+    Off,
+}
+
+/// A text output that the user named and the spec lacks is a mistake of the input; so are rules for another program.
+pub(crate) fn is_mistake(error: &ConvertError) -> bool {
+    matches!(error, ConvertError::NoOutput { .. } | ConvertError::OtherProgram { .. })
+}
 
 /// How dates of different processes become dates of one time line.
 #[derive(Clone, Copy, Debug, clap::Args)]

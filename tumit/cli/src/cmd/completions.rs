@@ -3,7 +3,6 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use super::Status;
@@ -22,10 +21,10 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args, mut command: clap::Command) -> anyhow::Result<Status> {
     // Made as a whole first: the generators panic on a pipe that was closed.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::args::Args::command(), "tumit", &mut script);
+    clap_complete::generate(args.shell, &mut command, "tumit", &mut script);
     let mut out = term::stdout();
     out.write_all(&script).context("cannot write")?;
     out.flush().context("cannot write")?;

@@ -8,7 +8,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use converter::clock::Method;
 use converter::paje::read::parts_of;
 use converter::paje::write::{Style, in_style};
 use converter::pipeline::{ConvertError, Options, convert, convert_to_text, own_paje_output};
@@ -20,7 +19,7 @@ use super::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
 use crate::progress::Bar;
-use crate::run_options::{Dating, LaunchChoice, Resources, options};
+use crate::run_options::{Dating, LaunchChoice, Resources, is_mistake, options};
 use crate::trace_input::TraceInput;
 use crate::view_filters::ViewFilters;
 use crate::{spec_files, term};
@@ -108,43 +107,6 @@ pub(crate) enum Format {
     Csv,
     /// A JSON object per container or entity, each on a line
     Json,
-}
-
-/// How clocks are corrected.
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-pub(crate) enum Clock {
-    /// By all messages between processes: offset, drift, and how it changed
-    #[default]
-    Graph,
-    /// By the messages that processes exchanged for it: offset and drift
-    Bursts,
-    /// Not at all: shows what each clock says
-    None,
-}
-
-impl From<Clock> for Method {
-    fn from(clock: Clock) -> Self {
-        match clock {
-            Clock::Graph => Self::Graph,
-            Clock::Bursts => Self::Bursts,
-            Clock::None => Self::None,
-        }
-    }
-}
-
-/// Whether links are put in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Causal {
-    /// No link ends before it starts
-    #[default]
-    On,
-    /// Dates are what the clocks say
-    Off,
-}
-
-/// A text output that the user named and the spec lacks is a mistake of the input; so are rules for another program.
-pub(crate) fn is_mistake(error: &ConvertError) -> bool {
-    matches!(error, ConvertError::NoOutput { .. } | ConvertError::OtherProgram { .. })
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {

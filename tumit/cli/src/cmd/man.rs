@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Command, CommandFactory as _, ValueHint};
+use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
 use super::Status;
@@ -27,8 +27,8 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let mut root = crate::args::Args::command().disable_help_subcommand(true);
+pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<Status> {
+    let mut root = root.disable_help_subcommand(true);
     root.build();
     if let Some(folder) = &args.output {
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder `{}`", folder.display()))?;

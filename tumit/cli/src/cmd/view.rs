@@ -21,10 +21,9 @@ use viewer::theme::ThemeKind;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
-use super::convert::is_mistake;
 use crate::progress::Bar;
 use crate::remarks::Told;
-use crate::run_options::{RunOptions, index_choice};
+use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
 use crate::trace_input::TraceInput;
 use crate::view_filters::{ViewFilters, interval, time};

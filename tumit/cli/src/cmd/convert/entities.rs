@@ -7,11 +7,12 @@ use viewer::entities::{self, Account, hierarchy};
 use viewer::query::TimelineSource;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
-use super::{Args, is_mistake, named};
+use super::{Args, named};
 use crate::cmd::Status;
 use crate::output_file::OutputFile;
 use crate::progress::Bar;
 use crate::run_options;
+use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 

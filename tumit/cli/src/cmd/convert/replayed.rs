@@ -8,12 +8,13 @@ use viewer::filter::Chain;
 use viewer::replay::replay;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
-use super::{Args, is_mistake, note_changed_texts};
+use super::{Args, note_changed_texts};
 use crate::cmd::Status;
 use crate::cmd::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::progress::Bar;
 use crate::run_options;
+use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 
