@@ -122,6 +122,7 @@ fn tests_comments_and_other_crates_may_be_imported() {
         "#[cfg(test)] mod tests { use crate::high::High; }",
         "#[cfg(test)] use crate::high::{High, inner};",
         "#[test] fn t() { crate::high::inner::deep() }",
+        "pub(in crate::high) fn f() {} pub (in crate::high::inner) struct S;",
         "// use crate::high::High;\n/* crate::high::High */ const TEXT: &str = \"crate::high::High\";",
         "use high::High; fn f() { std::high::inner() }",
     ] {

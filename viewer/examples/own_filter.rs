@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use viewer::OpenOptions;
 use viewer::export::{self, Format};
-use viewer::filter::{Chain, Layer, walk};
+use viewer::filter::{Chain, Layer};
 use viewer::layout::{Options, Outline};
 use viewer::query::{
     Cell, Cells, EntityId, Facts, Interval, Lane, Listed, Model, QueryError, State, TimelineSource, TypeKind, ValueId,
-    ValueInfo,
+    ValueInfo, walk,
 };
 use viewer::scene::{DocumentOptions, document};
 use viewer::theme::rgb;

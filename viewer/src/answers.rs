@@ -4,7 +4,7 @@
 use converter::paje::{ContainerId, TypeId};
 
 use crate::query::{ContainerInfo, EntityId, Facts, Interval, Model, QueryError};
-use crate::store::{LinkRow, effective_end};
+use crate::query::{LinkRow, effective_end};
 
 /// An entity found by its number.
 #[derive(Debug)]

@@ -5,8 +5,8 @@
 
 use converter::paje::{Color, TypeId};
 
+use crate::query::RawValue;
 use crate::query::TypeInfo;
-use crate::store::RawValue;
 
 const fn rgb(red: u8, green: u8, blue: u8) -> Color {
     Color { red, green, blue }

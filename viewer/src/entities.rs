@@ -24,7 +24,7 @@ use converter::pipeline::ConvertError;
 use converter::wall_clock;
 
 use crate::feed::Input;
-use crate::open::{OpenError, OpenOptions};
+use crate::options::{OpenError, OpenOptions};
 use crate::sim::Simulation;
 use columns::Columns;
 use row::Form;

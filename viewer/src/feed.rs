@@ -14,8 +14,8 @@ use converter::run::Run;
 use converter::time::Unit;
 use converter::wall_clock;
 
-use crate::live::Peek;
-use crate::open::{OpenError, OpenOptions};
+use crate::options::{OpenError, OpenOptions};
+use crate::preview::Preview;
 
 /// A trace that was found.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Input {
     pub(crate) fn feed_shown(self, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Told, OpenError> {
         let Some(current) = &options.glimpse else { return self.feed(options, sink) };
         let name = self.title(options);
-        self.feed(options, &mut Peek::new(sink, &name, current))
+        self.feed(options, &mut Preview::new(sink, &name, current))
     }
 
     /// Sends everything; the sink is finished then.

@@ -47,11 +47,10 @@ pub(crate) use lookup::{Lookup, Target};
 pub use source::Index;
 
 use crate::feed::Input;
-use crate::open::{OpenError, OpenOptions};
+use crate::options::{OpenError, OpenOptions, READ_BYTES};
 use crate::sim::Simulation;
 use format::Refused;
 use image::ImageError;
-pub(crate) use image::READ_BYTES;
 use record::Recorder;
 use scratch::Room;
 

@@ -8,6 +8,7 @@
 mod answers;
 mod color;
 mod csv_cell;
+mod current;
 pub mod entities;
 pub mod export;
 mod feed;
@@ -18,9 +19,11 @@ pub mod live;
 mod looks;
 mod mending;
 mod open;
+mod options;
 pub mod own_file;
 mod parallel;
 mod pass;
+mod preview;
 pub mod query;
 pub mod replay;
 pub mod rows;
@@ -32,4 +35,5 @@ pub mod store;
 pub mod theme;
 pub mod time_text;
 
-pub use open::{IndexChoice, Indexed, OpenError, OpenOptions, make_index, open};
+pub use open::{Indexed, make_index, open};
+pub use options::{IndexChoice, OpenError, OpenOptions};

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use converter::paje::{ContainerId, TypeId, ValueId};
 
 use crate::index::{Index, Key};
-use crate::open::{self, OpenOptions};
+use crate::options::{OpenError, OpenOptions};
 use crate::query::{
     Cells, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link, LinkVisitor, Listed, Mark,
     Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
@@ -30,21 +30,28 @@ enum Answering {
     Memory(Arc<dyn TimelineSource>),
 }
 
+/// An index that was made anew, or the trace in memory where no index can be written.
+pub(crate) type Rebuilt = Result<Result<Index, Arc<dyn TimelineSource>>, OpenError>;
+
+/// Makes the index of a trace anew, if the trace still has this key.
+type Rebuild = fn(&Path, &OpenOptions, Key) -> Rebuilt;
+
 /// A trace in an index, and how to make another one.
 pub(crate) struct Mending {
     path: PathBuf,
     options: OpenOptions,
     key: Key,
+    rebuild: Rebuild,
     now: RwLock<Answering>,
     /// How often it was made anew. Held while it is.
     made: Mutex<u32>,
 }
 
 impl Mending {
-    pub(crate) fn new(index: Index, key: Key, path: &Path, options: &OpenOptions) -> Self {
+    pub(crate) fn new(index: Index, key: Key, path: &Path, options: &OpenOptions, rebuild: Rebuild) -> Self {
         let options = OpenOptions { glimpse: None, ..options.clone() };
         let now = RwLock::new(Answering::Index(Arc::new(index)));
-        Self { path: path.to_owned(), options, key, now, made: Mutex::new(0) }
+        Self { path: path.to_owned(), options, key, rebuild, now, made: Mutex::new(0) }
     }
 
     fn now(&self) -> Answering {
@@ -77,7 +84,7 @@ impl Mending {
         }
         *made += 1;
         let remark = "the index was damaged, and has been made anew";
-        let next = match open::anew(&self.path, &self.options, self.key) {
+        let next = match (self.rebuild)(&self.path, &self.options, self.key) {
             Ok(Ok(index)) => Answering::Index(Arc::new(index.remarking(Some(remark.to_owned())))),
             Ok(Err(memory)) => Answering::Memory(memory),
             // The trace has gone, or is another one by now.

@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::filter::walk;
 use crate::parallel::{MOST_THREADS, in_turn};
+use crate::query::walk;
 use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
 
 /// Entities of a job, about: enough that it is worth its questions, few enough that progress is seen.

@@ -6,8 +6,12 @@
 mod cells;
 pub(crate) mod counts;
 mod entities;
+mod links;
 pub(crate) mod nested;
 mod places;
+mod raw_value;
+pub(crate) mod tree;
+pub mod walk;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,8 +23,10 @@ pub(crate) use cells::CellWriter;
 pub use cells::{Cell, Cells, Shares};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{EntityId, Facts, FreeNumbers, Lane, Link, Listed, Mark, Sample, SeriesColumn, State};
+pub(crate) use links::{LinkRow, effective_end};
 pub use nested::NestedTime;
 pub(crate) use places::{ContainersByType, types_in};
+pub(crate) use raw_value::RawValue;
 
 /// Lanes of which all values are held at once, as each may have thousands.
 const LANES_AT_ONCE: usize = 64;

@@ -33,6 +33,7 @@ mod entities;
 mod faults;
 mod gather;
 mod links;
+mod load;
 mod outcome;
 mod saved;
 mod slots;
@@ -50,8 +51,8 @@ use converter::paje::{
 };
 use converter::time::GlobalNanos;
 
+use crate::query::RawValue;
 use crate::query::{ContainerInfo, Interval, TypeInfo};
-use crate::store::RawValue;
 use containers::Containers;
 pub use entities::{EndedLink, EndedState, Entities, Place};
 pub use faults::Fault;

@@ -24,9 +24,9 @@ use rustc_hash::FxHashMap;
 use serde::{Serialize as _, Serializer};
 use serde_json::Value;
 
-use crate::filter::walk;
 use crate::parallel::in_parts;
 use crate::query::nested::NestedTotals;
+use crate::query::walk;
 use crate::query::{
     ContainerId, ContainerInfo, Interval, Lane, NestedTime, QueryError, TimelineSource, TypeId, ValueId,
 };

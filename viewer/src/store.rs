@@ -21,17 +21,15 @@ mod variables;
 
 use std::sync::Arc;
 
-use converter::paje::{ContainerId, PajeEvent, TypeId};
+use converter::paje::{ContainerId, TypeId};
 use converter::time::GlobalNanos;
 use rustc_hash::FxHashMap;
 
-pub(crate) use build::{Parts, RawStates, RawValue, model};
+pub(crate) use build::{Parts, RawStates, model};
 pub(crate) use details::Details;
-pub(crate) use links::LinkRow;
 pub(crate) use marks::RawMarks;
 pub(crate) use order::depth_first;
 pub(crate) use order::natural;
-pub(crate) use spans::effective_end;
 pub(crate) use states::RawLane;
 pub(crate) use variables::RawVariable;
 
@@ -41,7 +39,6 @@ use crate::query::{
     Cell, Cells, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, NestedTime, QueryError,
     Sample, SeriesColumn, State, Summary, TimelineSource,
 };
-use crate::sim::Simulation;
 use links::LinkTable;
 use marks::MarkLane;
 use states::{Accumulator, StateLane};
@@ -75,29 +72,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// Simulates a list of events. The trace ends at the largest date. For programs that make their own, and for tests.
-    pub fn from_events<'a>(name: &str, events: impl IntoIterator<Item = PajeEvent<'a>>) -> Self {
-        let mut simulation = Simulation::new(name);
-        let mut end = GlobalNanos(0);
-        for event in events {
-            end = event.time().map_or(end, |time| time.max(end));
-            simulation.take(&event);
-        }
-        simulation.end(end);
-        simulation.into_store()
-    }
-
-    /// Reads and simulates a Pajé file that is in memory.
-    ///
-    /// # Errors
-    /// When it is no Pajé file at all.
-    pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, converter::paje::read::ReadError> {
-        let mut simulation = Simulation::new(name);
-        let report = converter::paje::read::read(text, &mut simulation)?;
-        simulation.fault(report.remarks());
-        Ok(simulation.into_store())
-    }
-
     fn position(&self, container: ContainerId) -> Result<usize, QueryError> {
         match self.positions.get(container.index()) {
             Some(&position) if position != u32::MAX => Ok(position as usize),

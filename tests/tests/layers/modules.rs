@@ -169,6 +169,8 @@ impl Reader<'_> {
         let next = self.name(1).map(str::to_owned);
         match (word, next) {
             ("use", _) if !is_path_end => self.import(),
+            // The path of a visibility is no import.
+            ("pub", None) if self.is_mark(1, '(') => self.at = closing(self.tokens, self.at + 1),
             ("mod", Some(name)) if self.depth == 0 => return self.child(&name),
             ("fn" | "struct" | "enum" | "trait" | "type" | "const" | "static" | "union", Some(name)) => {
                 if self.depth == 0 {

@@ -14,10 +14,12 @@ use converter::paje::Look;
 use self::classes::Classes;
 pub(super) use self::classes::MOST;
 use self::memo::Memo;
+use super::error::FilterError;
+use super::fields;
 use super::layer::Layer;
 use super::pattern::{self, FieldUse, Pattern, Patterns};
 use super::pick::{Columns, check, type_of};
-use super::{FilterError, attribute, walk};
+use crate::query::walk;
 use crate::query::{
     Cells, ContainerId, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, QueryError, State, TimelineSource,
     TypeId, TypeInfo, TypeKind, ValueId, ValueInfo,
@@ -60,7 +62,7 @@ pub(super) fn apply(
     let what = if lasting { "type of states or links" } else { "type of states, events or links" };
     let types = pattern::types(&model, &Patterns::new(vec![of.clone()]), what, wanted)?;
     if !lasting {
-        attribute::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
+        fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }
     let classes = if edges.is_empty() {
         Classes::found(inner.as_ref(), field, &types)?
@@ -95,7 +97,7 @@ impl Classified {
         }
         let class = self.known.of(id, || {
             let facts = self.inner.facts(id)?;
-            Ok(self.classes.of(attribute::field(&facts, &self.field).as_deref()))
+            Ok(self.classes.of(fields::field(&facts, &self.field).as_deref()))
         })?;
         Ok(ValueId(first.0 + u32::from(class)))
     }

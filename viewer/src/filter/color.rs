@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::FilterError;
+use super::error::FilterError;
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
 use crate::query::{Color, Look, Model, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::parse::{self, Grammar, Next, RESERVED, Token};
-use super::print::{ConditionName, Name};
+use super::parse::{self, Grammar, Next, Token};
+use super::quote::{ConditionName, Name};
+use super::words::RESERVED;
 use crate::query::{Lane, TimelineSource, TypeInfo, TypeKind, ValueInfo};
 
 /// How an expression could go on.
@@ -143,7 +144,8 @@ fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::complete;
-    use crate::filter::{Filter, FilterError};
+    use crate::filter::ast::Filter;
+    use crate::filter::error::FilterError;
     use crate::store::Store;
 
     fn texts(text: &str) -> Vec<String> {

@@ -7,8 +7,12 @@ mod names;
 
 use rustc_hash::FxHashSet;
 
+use super::comparison::Comparison;
+use super::error::FilterError;
 use super::pattern::FieldUse;
-use super::{Comparison, FilterError, Pattern, Patterns, attribute, pattern, tree};
+use super::pattern::{Pattern, Patterns};
+use super::{fields, pattern};
+use crate::query::tree;
 use crate::query::{ContainerId, EntityId, Facts, TimelineSource, TypeId};
 
 /// The condition after `where`.
@@ -78,7 +82,7 @@ impl Condition {
             |all: &[Self]| all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<Test>, FilterError>>();
         Ok(match self {
             Self::Field(test) => {
-                attribute::check(source, FieldUse::Condition, &test.field, types)?;
+                fields::check(source, FieldUse::Condition, &test.field, types)?;
                 test.check_names(source, types)?;
                 Test::Field(test.clone())
             }
@@ -152,7 +156,7 @@ impl FieldTest {
     pub fn fits(&self, facts: &Facts) -> bool {
         match self.path(facts) {
             Some(path) => self.fits_path(&path),
-            None => attribute::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
+            None => fields::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The summary of a filtered source: what it holds, counted through its own lists.
 
-use super::walk::EVER;
+use crate::query::walk::EVER;
 use crate::query::{Lane, QueryError, Summary, TimelineSource, TypeKind};
 
 /// The summary of a source within, with the numbers of the one around it. Costs a question per lane; whoever asks keeps it.

@@ -6,10 +6,13 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::error::FilterError;
 use super::hidden::{Hidden, none};
 use super::layer::Layer;
+use super::part::Part;
 use super::range::{self, Ranges};
-use super::{FilterError, Part, count, pick, walk};
+use super::{count, pick};
+use crate::query::walk;
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
     LinkVisitor, Listed, Mark, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,

@@ -4,9 +4,11 @@
 
 use std::sync::Arc;
 
+use super::ast::Keep;
+use super::comparison::Comparison;
+use super::error::FilterError;
 use super::pattern::{self, Pattern, Patterns};
 use super::pick::{Pick, Picked};
-use super::{Comparison, FilterError, Keep};
 use crate::query::{Facts, Model, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId};
 
 struct Duration {

@@ -12,19 +12,22 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::ast::Operation;
+use super::count;
+use super::error::FilterError;
 use super::layer::Layer;
 use super::pattern::{self, Patterns};
 use super::range::{self, Ranges};
 use super::reduce::KEPT;
 use super::reduce::gather::{AT_ONCE, samples};
 use super::steps::{Fold, Merge, Room, Steps, life};
-use super::{FilterError, Operation, count, tree, walk};
 use crate::query::nested::NestedTotals;
 use crate::query::{
     self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
     LinkCount, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary,
     TimelineSource, TypeId, TypeKind, ValueId,
 };
+use crate::query::{tree, walk};
 
 /// A group while it is made: its name and the positions of its members.
 pub(super) struct Plan {

@@ -7,15 +7,16 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 
+use super::count;
 use super::layer::Layer;
 use super::pick::type_of;
 use super::range::{self, Ranges};
-use super::{count, tree, walk};
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
     Link, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary,
     TimelineSource, TypeId, TypeKind, ValueId,
 };
+use crate::query::{tree, walk};
 
 pub(super) struct Hidden {
     inner: Arc<dyn TimelineSource>,

@@ -7,12 +7,14 @@ mod single;
 
 use std::sync::Arc;
 
+use super::ast::{Key, Measure};
+use super::error::FilterError;
 use super::pattern::{self, Patterns};
-use super::{FilterError, Key, Measure, tree, walk};
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, NestedTime, QueryError, TimelineSource, TypeId, TypeInfo,
     TypeKind, ValueId,
 };
+use crate::query::{tree, walk};
 
 /// Only states last in a container.
 const STATES: (&str, &dyn Fn(&TypeInfo) -> bool) = ("type of states", &|ty| ty.kind == TypeKind::State);

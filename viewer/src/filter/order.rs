@@ -5,10 +5,14 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::ast::{Key, Measure};
+use super::comparison::Comparison;
+use super::error::FilterError;
 use super::hidden::{Hidden, with_all_below};
+use super::key;
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
-use super::{Comparison, FilterError, Key, Measure, key, tree};
+use crate::query::tree;
 use crate::query::{ContainerInfo, TimelineSource, TypeId};
 use crate::store::natural;
 

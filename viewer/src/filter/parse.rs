@@ -7,21 +7,18 @@ mod token;
 use std::ops::Range;
 use std::str::FromStr;
 
+use super::ast::{Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Rank, Reduction};
 use super::classify::{MOST, is_duration};
-use super::{
-    Comparison, Condition, Filter, FilterError, Form, Keep, Key, LinkEnd, Measure, Operation, Part, Pattern, Patterns,
-    Rank, Reduction,
-};
+use super::comparison::Comparison;
+use super::condition::Condition;
+use super::error::FilterError;
+use super::part::Part;
+use super::pattern::{Pattern, Patterns};
+use super::words::{CONDITION_WORDS, RESERVED};
 use crate::query::{Color, Look, MarkShape};
 use crate::time_text;
 
-pub(super) use self::example::example;
-pub(super) use self::token::{
-    CONDITION_WORDS, Grammar, INVOLVES, Token, has_condition, is_parenthesis, is_special, tokens,
-};
-
-/// Words that end a name; a name that has one is written in quotes.
-pub(super) const RESERVED: [&str; 9] = ["of", "per", "into", "by", "in", "with", "descending", "variable", "state"];
+pub(super) use self::token::{Grammar, Token, has_condition, tokens};
 
 /// Every way to begin.
 const VERBS: [&str; 20] = [
@@ -120,7 +117,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn expected(&self, expected: impl Into<String>) -> FilterError {
+    fn expected(&self, expected: impl Into<Box<str>>) -> FilterError {
         let found = match self.token() {
             None => "the end".to_owned(),
             Some(Token::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {

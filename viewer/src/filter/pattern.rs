@@ -4,8 +4,8 @@ use std::fmt;
 
 use tumit::diag::did_you_mean;
 
-use super::FilterError;
-use super::print::Name;
+use super::error::FilterError;
+use super::quote::Name;
 use crate::query::{ContainerInfo, Model, TypeId, TypeInfo, TypeKind, ValueId};
 
 /// A name in which `*` stands for any text and `?` for any character.

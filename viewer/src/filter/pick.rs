@@ -5,8 +5,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::count;
 use super::layer::Layer;
-use super::{count, walk};
+use crate::query::walk;
 use crate::query::{
     Cell, Cells, ContainerId, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, LinkVisitor,
     Listed, Mark, Model, QueryError, Shares, State, Summary, TimelineSource, TypeId, TypeKind, ValueId, counts,

@@ -2,48 +2,14 @@
 
 use std::fmt;
 
+use super::ast::{Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Reduction};
 use super::classify::is_duration;
-use super::parse::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
-use super::{
-    Comparison, Condition, FieldTest, Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Part, Pattern, Patterns,
-    Reduction,
-};
-
-/// A name, in quotes where it needs them.
-pub(super) struct Name<'a>(pub(super) &'a str);
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = |word: &str| !word.is_empty() && !word.contains(is_special) && !RESERVED.contains(&word);
-        // Words with one space between each two are joined as they were.
-        if self.0.split(' ').all(plain) {
-            return f.write_str(self.0);
-        }
-        write!(f, "{}", Quoted(self.0))
-    }
-}
-
-/// A name in quotes.
-pub(super) struct Quoted<'a>(pub(super) &'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
-    }
-}
-
-/// A name in an expression with `where`, quoted if it is not valid there without quotes.
-pub(super) struct ConditionName<'a>(pub(super) &'a str);
-
-impl fmt::Display for ConditionName<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_token = |word: &str| CONDITION_WORDS.contains(&word) || word == INVOLVES;
-        if self.0.contains(is_parenthesis) || self.0.split(' ').any(is_token) {
-            return Quoted(self.0).fmt(f);
-        }
-        Name(self.0).fmt(f)
-    }
-}
+use super::comparison::Comparison;
+use super::condition::{Condition, FieldTest};
+use super::pattern::{Pattern, Patterns};
+use super::quote::{ConditionName, Name, Quoted};
+use super::time::Time;
+use super::words::INVOLVES;
 
 /// Names separated by commas.
 struct ConditionNames<'a>(&'a Patterns);
@@ -119,27 +85,6 @@ struct Of<'a>(Option<&'a Pattern>);
 impl fmt::Display for Of<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |of| write!(f, " of {}", Name(of.as_str())))
-    }
-}
-
-/// Nanoseconds in the largest unit that needs no decimals.
-struct Time(i64);
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, name) = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")]
-            .into_iter()
-            .find(|(unit, _)| self.0 % unit == 0)
-            .unwrap_or((1, "ns"));
-        write!(f, "{}{name}", self.0 / unit)
-    }
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.from.map_or(Ok(()), |from| write!(f, "{}", Time(from)))?;
-        f.write_str("..")?;
-        self.to.map_or(Ok(()), |to| write!(f, "{}", Time(to)))
     }
 }
 

@@ -13,10 +13,13 @@ use converter::paje::Look;
 
 use self::gather::Wanted;
 use self::states::States;
+use super::ast::{Form, Reduction};
+use super::error::FilterError;
 use super::layer::Layer;
+use super::pattern;
 use super::steps::{Room, Steps, life};
-use super::{FilterError, Form, Reduction, pattern, tree};
 use crate::color;
+use crate::query::tree;
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Listed, Model, QueryError,
     Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,

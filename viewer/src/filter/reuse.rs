@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::error::FilterError;
 use super::group::{Plan, made};
 use super::pattern::{self, Patterns};
-use super::{FilterError, tree};
+use crate::query::tree;
 use crate::query::{GlobalNanos, TimelineSource, TypeId, TypeKind};
 
 /// Reuse of the rows of ended containers (thesis P60): siblings of a type whose lives do not overlap share a row.

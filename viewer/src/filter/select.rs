@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::ast::Keep;
+use super::error::FilterError;
 use super::hidden::{Hidden, is_container, with_all_below};
 use super::pattern::{self, Patterns};
-use super::{FilterError, Keep};
 use crate::query::{TimelineSource, TypeId};
 
 /// Hides types, or all others of their kind: naming types of entities leaves all containers, and the other way round.

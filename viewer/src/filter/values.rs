@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use super::ast::Keep;
+use super::error::FilterError;
 use super::pattern::{self, Pattern, Patterns};
 use super::pick::{Pick, Picked};
-use super::{FilterError, Keep};
 use crate::query::{Facts, Model, TimelineSource, TypeId, ValueId};
 
 struct Values {

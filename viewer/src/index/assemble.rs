@@ -20,9 +20,9 @@ use super::sort::Sorter;
 use super::table::TableWriter;
 use super::tree::TreeWriter;
 use crate::parallel::in_turn;
-use crate::query::{GlobalNanos, Interval};
+use crate::query::{GlobalNanos, Interval, effective_end};
 use crate::sim::Outcome;
-use crate::store::{depth_first, effective_end, model};
+use crate::store::{depth_first, model};
 
 /// What is written, and what is learnt on the way.
 struct Assembly<'a> {

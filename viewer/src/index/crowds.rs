@@ -15,8 +15,8 @@ use super::image::Image;
 use super::output::Output;
 use super::scratch::{Room, Section};
 use super::table::{Table, TableWriter};
+use crate::query::LinkRow;
 use crate::query::{EntityId, LinkCount, LinkVisitor, QueryError};
-use crate::store::LinkRow;
 
 /// Columns: number of the stretch of the earlier date, start, end, value, stretches to the later date × 2 + whether the end comes first,
 /// how many more than one, number of the first.

@@ -18,9 +18,6 @@ use super::guarded_map::GuardedMap;
 /// Bytes that come from memory at once.
 const LINE: usize = 64;
 
-/// Files up to this size are read, not mapped.
-pub(crate) const READ_BYTES: u64 = 32 << 20;
-
 enum Data {
     Read(Vec<u8>),
     Mapped(GuardedMap),

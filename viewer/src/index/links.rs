@@ -10,9 +10,9 @@ use super::format::{LaneRecord, TableRef};
 use super::image::Image;
 use super::table::{Block, Table};
 use super::tree::Tree;
+use crate::query::LinkRow;
+use crate::query::effective_end;
 use crate::query::{EntityId, GlobalNanos, Interval, Link, LinkCount, LinkVisitor, QueryError};
-use crate::store::LinkRow;
-use crate::store::effective_end;
 
 /// Columns: earlier date, length, value, start, end, holder, key, and the detail row with whether the end comes first.
 pub(super) const COLUMNS: usize = 8;

@@ -22,7 +22,7 @@ use super::table::TableWriter;
 use super::tally::TallyWriter;
 use super::tree::TreeWriter;
 use super::variables::NodeWriter;
-use crate::store::effective_end;
+use crate::query::effective_end;
 
 /// States are in so many pieces, or one more, unless they are few.
 const STATE_PIECES: usize = 4;

@@ -14,8 +14,8 @@ use super::links;
 use super::scratch::{Room, Streams};
 use super::sort::Sorter;
 use crate::query::Interval;
+use crate::query::{LinkRow, effective_end};
 use crate::sim::{EndedLink, EndedState, Entities, Place};
-use crate::store::{LinkRow, effective_end};
 
 /// Operations between two looks at whether to stop.
 const OPERATIONS_PER_LOOK: u32 = 1 << 12;

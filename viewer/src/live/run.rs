@@ -12,7 +12,7 @@ use twox_hash::XxHash3_64;
 
 use super::{Follower, LOOK_EVERY, Standing};
 use crate::feed::Input;
-use crate::open::OpenError;
+use crate::options::OpenError;
 use crate::query::{Summary, TimelineSource};
 use crate::sim::Simulation;
 

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use converter::paje::read::{ReadError, Reader, parts_of};
 
-use super::peek::{Peek, shown};
 use super::{Follower, LOOK_EVERY, Standing};
 use crate::feed::Input;
-use crate::open::OpenError;
+use crate::options::OpenError;
+use crate::preview::{Preview, shown};
 use crate::sim::Simulation;
 
 /// For so many times as long as a picture took to make, none is made.
@@ -154,7 +154,7 @@ impl Follower {
         self.current.stand(Standing::Growing { open: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
         let input = Input::find(&self.path, &self.options)?;
-        let told = input.feed(&self.options, &mut Peek::new(&mut simulation, &name, &self.current))?;
+        let told = input.feed(&self.options, &mut Preview::new(&mut simulation, &name, &self.current))?;
         simulation.fault(told.faults);
         self.current.put(Arc::new(simulation.into_store()), Standing::Final);
         Ok(())

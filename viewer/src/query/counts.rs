@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{ContainerId, EntityId, Interval, Link, Listed, Mark, QueryError, TimelineSource, TypeId, ValueId};
-use crate::filter::walk;
+use crate::query::walk;
 
 /// Entities of a stretch, about. A filter may have to look through a whole interval to list its beginning.
 const STRETCH: u64 = 1 << 16;

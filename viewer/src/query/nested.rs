@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::{ContainerId, GlobalNanos, Interval, Lane, Listed, QueryError, State, TypeId, ValueId};
-use crate::filter::walk::Pages;
+use crate::query::walk::Pages;
 
 /// Maximum number of states in memory, over all depths.
 const STATES_IN_MEMORY: usize = 1 << 16;

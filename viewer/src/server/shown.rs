@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::awaited::{Awaited, Gone};
+use crate::current::Current;
 use crate::filter::{Chain, Entry, Filter, FilterError};
 use crate::layout::Outline;
-use crate::live::Current;
 use crate::query::{QueryError, TimelineSource};
 
 /// Filtered traces that are kept: those of the panes that are open, and of some steps back.

@@ -9,7 +9,8 @@ use converter::waiting::Overflow;
 
 use super::entities::{EndedLink, EndedState, Entities, Place};
 use crate::query::Interval;
-use crate::store::{Details, LinkRow, RawLane, RawMarks, RawStates, RawVariable};
+use crate::query::LinkRow;
+use crate::store::{Details, RawLane, RawMarks, RawStates, RawVariable};
 
 /// Entities by place.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -1,8 +1,9 @@
 //! The result of a simulation, and the store that is made of it.
 
 use super::Simulation;
+use crate::query::RawValue;
 use crate::query::{ContainerInfo, TypeInfo};
-use crate::store::{Parts, RawValue, Store};
+use crate::store::{Parts, Store};
 
 /// The result of a simulation.
 #[derive(Debug)]

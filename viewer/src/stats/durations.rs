@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::filter::walk;
+use crate::query::walk;
 use crate::query::{ContainerId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
 
 /// Durations in order, in nanoseconds.

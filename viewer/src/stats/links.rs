@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Durations;
-use crate::filter::walk;
+use crate::query::walk;
 use crate::query::{ContainerId, EntityId, Interval, QueryError, TimelineSource, TypeId, ValueId};
 
 /// The links of one value from one container to another.

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::{Continuations, Durations, Extreme, durations, exchanges, size_field, tasks_of, times_of, variable};
 use crate::csv_cell;
-use crate::filter::{tree, walk};
 use crate::query::{
     ContainerId, ContainerInfo, ContainersByType, Interval, Model, QueryError, TimelineSource, TypeInfo, TypeKind,
     ValueId,
 };
+use crate::query::{tree, walk};
 
 /// What has a row of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Durations;
-use crate::filter::walk;
+use crate::query::walk;
 use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
 pub(super) use continuations::Continuations;
 use continuations::whole;

@@ -9,17 +9,17 @@ use converter::paje::{Color, ContainerId, Look, TypeId, TypeKind, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::details::Details;
-use super::links::{LinkRow, LinkTable};
+use super::links::LinkTable;
 use super::marks::{MarkLane, RawMarks};
 use super::order::depth_first;
 use super::related::{LinkEnds, References};
-use super::spans::effective_end;
 use super::states::{RawLane, StateLane};
 use super::variables::{RawVariable, VariableLane};
 use super::{Store, life};
 use crate::color;
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 use crate::query::{ContainerInfo, Model, Summary, TypeInfo, ValueInfo};
+use crate::query::{LinkRow, RawValue, effective_end};
 
 /// All lanes of a state type in a container, outermost depth first.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -27,15 +27,6 @@ pub(crate) struct RawStates {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
     pub(crate) lanes: Vec<RawLane>,
-}
-
-/// A value as the trace defined it.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct RawValue {
-    pub(crate) ty: TypeId,
-    pub(crate) name: String,
-    pub(crate) color: Option<Color>,
-    pub(crate) look: Look,
 }
 
 /// What the simulation gathers.

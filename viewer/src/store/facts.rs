@@ -2,12 +2,13 @@
 
 use converter::paje::ContainerId;
 
-use super::links::{LinkRow, LinkTable};
+use super::links::LinkTable;
 use super::marks::MarkLane;
 use super::states::StateLane;
 use super::variables::VariableLane;
 use super::{Store, life, number};
 use crate::answers::{Detail, Found, LookUp};
+use crate::query::LinkRow;
 use crate::query::{ContainerInfo, EntityId, Interval, Model, QueryError};
 
 /// A list of entities with consecutive numbers.

@@ -1,33 +1,9 @@
 //! Links of one type, sorted by the earlier of their two dates.
 
-use converter::paje::{ContainerId, TypeId, ValueId};
+use converter::paje::TypeId;
 
-use super::spans::{Spans, effective_end};
-use crate::query::Interval;
-
-/// One complete link.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct LinkRow {
-    pub(crate) start_time: i64,
-    pub(crate) end_time: i64,
-    pub(crate) key: u64,
-    pub(crate) value: ValueId,
-    pub(crate) holder: ContainerId,
-    pub(crate) start: ContainerId,
-    pub(crate) end: ContainerId,
-    pub(crate) detail: u32,
-}
-
-impl LinkRow {
-    /// The earlier date.
-    pub(crate) fn low(&self) -> i64 {
-        self.start_time.min(self.end_time)
-    }
-
-    fn effective_end(&self) -> i64 {
-        effective_end(self.low(), self.start_time.max(self.end_time))
-    }
-}
+use super::spans::Spans;
+use crate::query::{Interval, LinkRow};
 
 /// All links of a type.
 #[derive(Debug)]

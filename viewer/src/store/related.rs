@@ -7,8 +7,9 @@ use converter::paje::ContainerId;
 use super::details::Details;
 use super::links::LinkTable;
 use super::number;
-use super::spans::{Spans, effective_end};
+use super::spans::Spans;
 use super::states::StateLane;
+use crate::query::effective_end;
 use crate::query::{EntityId, Interval};
 
 /// States that refer to containers, by container.

@@ -2,17 +2,12 @@
 //!
 //! Counting costs two binary searches; each span found costs O(log n), however many are passed over.
 //! A span without duration counts as one nanosecond long, so that it is found at its own date: callers give *effective*
-//! ends, see [`effective_end`].
+//! ends, see [`effective_end`](crate::query::effective_end).
 
 use crate::query::Interval;
 
 /// Children per node of the tree.
 const FAN: usize = 16;
-
-/// The end that overlap tests use: at least 1 ns after the start.
-pub(crate) fn effective_end(start: i64, end: i64) -> i64 {
-    end.max(start.saturating_add(1))
-}
 
 /// The tree over one list. The list itself stays with its owner.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@
 use converter::paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
-use super::spans::effective_end;
+use crate::query::effective_end;
 use crate::query::{Cell, Interval};
 
 /// States per block.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use converter::paje::TypeId as Ty;
 
 use crate::color;
-use crate::filter::{FilterError, attribute};
+use crate::filter::error::FilterError;
+use crate::filter::fields;
 use crate::query::{Color, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
 use crate::rows::told_apart;
 use crate::time_text;
@@ -44,7 +45,7 @@ impl Classes {
             if super::is_duration(field) {
                 found.push(nanos.to_string());
             } else {
-                found.extend(attribute::field(&source.facts(id)?, field));
+                found.extend(fields::field(&source.facts(id)?, field));
             }
             Ok(())
         })?;

@@ -4,8 +4,12 @@
 use rustc_hash::FxHashSet;
 
 use super::{FieldTest, ends};
-use crate::filter::print::Name;
-use crate::filter::{Comparison, FilterError, Pattern, attribute, tree};
+use crate::filter::comparison::Comparison;
+use crate::filter::error::FilterError;
+use crate::filter::fields;
+use crate::filter::pattern::Pattern;
+use crate::filter::quote::Name;
+use crate::query::tree;
 use crate::query::{ContainerId, ContainerInfo, GlobalNanos, Interval, TimelineSource, TypeId, TypeInfo, TypeKind};
 
 /// The kind of thing that the operands of a field name.
@@ -32,7 +36,7 @@ impl FieldTest {
             _ => self.check_containers(source, types, about),
         };
         // The trace may have a field with this name.
-        if checked.is_err() && attribute::has_own(source, &self.field, types, about == About::Value)? {
+        if checked.is_err() && fields::has_own(source, &self.field, types, about == About::Value)? {
             return Ok(());
         }
         checked

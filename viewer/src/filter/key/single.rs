@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::super::ast::{Operation, Rank};
+use super::super::error::FilterError;
+use super::super::fields;
 use super::super::pattern::{self, FieldUse, Pattern, Patterns};
-use super::super::{FilterError, Operation, Rank, attribute, tree, walk};
 use super::below;
 use crate::query::{
     ContainerId, ContainerInfo, EntityId, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo,
     TypeKind, ValueId,
 };
+use crate::query::{tree, walk};
 use crate::stats::Durations;
 
 /// An entity: where it is (links: where they start and end), its value and duration.
@@ -147,7 +150,7 @@ fn join(a: Sum, b: Sum) -> Sum {
 
 /// The number that an entity has in a field.
 fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
-    let text = attribute::field(&source.facts(id)?, field);
+    let text = fields::field(&source.facts(id)?, field);
     Ok(text.and_then(|text| text.trim().parse().ok()).filter(|number: &f64| number.is_finite()))
 }
 
@@ -161,7 +164,7 @@ pub(super) fn fields(
     let model = source.model();
     let types =
         pattern::types(&model, &Patterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
-    attribute::check(source.as_ref(), FieldUse::Key, field, &types)?;
+    fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = tree::positions(list);
     let mut own: Vec<Option<Sum>> = vec![None; list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
@@ -198,7 +201,7 @@ pub(super) fn links(
     let of = Patterns::new(of.cloned().into_iter().collect());
     let types = pattern::types(&model, &of, "type of links", |ty| matches!(ty.kind, TypeKind::Link { .. }))?;
     if let Some(field) = field {
-        attribute::check(source.as_ref(), FieldUse::Key, field, &types)?;
+        fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
     let mut own = vec![Some(0.0); list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {

@@ -1,9 +1,13 @@
 //! The condition after `where`: comparisons with `not`, `and`, `or` and parentheses, in this order
 //! of precedence.
 
-use super::super::{Comparison, Condition, FieldTest, FilterError, Patterns};
-use super::token::{INVOLVES, Token};
+use super::super::comparison::Comparison;
+use super::super::condition::{Condition, FieldTest};
+use super::super::error::FilterError;
+use super::super::pattern::Patterns;
+use super::token::Token;
 use super::{Next, Reader};
+use crate::filter::words::INVOLVES;
 
 /// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
 const MOST_NESTED: usize = 64;

@@ -1,6 +1,6 @@
 //! Examples for the error messages of the filter language.
 
-use super::super::FilterError;
+use super::super::error::FilterError;
 use std::ops::Range;
 
 /// By the first words of an expression: a correct expression of the same form.
@@ -54,18 +54,18 @@ impl FilterError {
     /// A syntax error.
     pub(super) fn syntax(
         text: &str,
-        expected: impl Into<String>,
+        expected: impl Into<Box<str>>,
         found: impl Into<Box<str>>,
         at: Range<usize>,
     ) -> Self {
-        Self::Syntax { text: text.to_owned(), expected: expected.into(), found: found.into(), at }
+        Self::Syntax { text: text.into(), expected: expected.into(), found: found.into(), at, example: example(text) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::Filter;
+    use crate::filter::ast::Filter;
 
     #[test]
     fn each_example_is_correct() {

@@ -2,12 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::{Comparison, FilterError};
-
-/// Words that are tokens in an expression with `where`. A name that contains one of them is quoted.
-pub(in crate::filter) const CONDITION_WORDS: [&str; 3] = ["and", "or", "not"];
-/// The word before the containers of a condition on both endpoints of links.
-pub(in crate::filter) const INVOLVES: &str = "involves";
+use super::super::comparison::Comparison;
+use super::super::error::FilterError;
+use super::super::words::{is_comparison, is_parenthesis, is_special};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::filter) enum Token {
@@ -73,20 +70,6 @@ pub(in crate::filter) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Tok
 pub(in crate::filter) fn has_condition(tokens: &[(Token, Range<usize>)]) -> bool {
     let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some((Token::Word(word), _)) if words.contains(&word.as_str()));
     is(0, &["hide", "only"]) && is(1, &["where"])
-}
-
-/// Whether a character cannot be part of a word.
-pub(in crate::filter) fn is_special(c: char) -> bool {
-    c.is_whitespace() || c == ',' || c == '"' || is_comparison(c)
-}
-
-/// Whether a character is a token in an expression with `where`.
-pub(in crate::filter) fn is_parenthesis(c: char) -> bool {
-    matches!(c, '(' | ')')
-}
-
-fn is_comparison(c: char) -> bool {
-    matches!(c, '=' | '<' | '>' | '!' | '~')
 }
 
 fn comparison(sign: &str) -> Option<Comparison> {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::filter::ast::{LinkEnd, Operation, Reduction};
+use crate::filter::error::FilterError;
+use crate::filter::fields;
 use crate::filter::pattern::{self, FieldUse, Pattern, Patterns};
 use crate::filter::steps::{Fold, List, Merge, Piece, Room, Steps};
-use crate::filter::walk::{EVER, Pages};
-use crate::filter::{FilterError, LinkEnd, Operation, Reduction, attribute};
 use crate::parallel::{MOST_THREADS, in_turn, processors};
+use crate::query::walk::{EVER, Pages};
 use crate::query::{
     ContainerId, ContainerInfo, EntityId, Lane, Link, Mark, Model, QueryError, Sample, State, TimelineSource, TypeId,
     TypeInfo, TypeKind, ValueId,
@@ -55,7 +57,7 @@ impl Wanted {
                     let example = Reduction { values, ..reduction.clone() }.to_string();
                     return Err(FilterError::NoField { of: reduction.of.to_string(), example });
                 }
-                Some(field) => attribute::check(source, FieldUse::Reduction, field, &types)?,
+                Some(field) => fields::check(source, FieldUse::Reduction, field, &types)?,
             }
         }
         let types: Vec<(TypeId, TypeKind)> = types.into_iter().map(|ty| (ty, kind(&model, ty))).collect();
@@ -209,7 +211,7 @@ impl Wanted {
         }
         let Some(name) = &self.field else { return Ok(Some(Piece { from, to, value: 1.0 })) };
         let facts = source.facts(id)?;
-        let number = attribute::field(&facts, name).and_then(|text| text.trim().parse().ok());
+        let number = fields::field(&facts, name).and_then(|text| text.trim().parse().ok());
         Ok(number.map(|value| Piece { from, to, value }))
     }
 }

@@ -9,8 +9,9 @@ use converter::paje::{Look, PajeEvent, Sink};
 use rustc_hash::FxHashMap;
 
 use super::Outcome;
+use crate::filter::ast::{Form, Reduction};
+use crate::filter::error::FilterError;
 use crate::filter::steps::Piece;
-use crate::filter::{FilterError, Form, Reduction};
 use crate::index::{Index, Key};
 use crate::query::{
     Color, ContainerId, GlobalNanos, Lane, Model, QueryError, TimelineSource, TypeId, TypeKind, ValueId, ValueInfo,
@@ -214,7 +215,7 @@ fn shade(at: usize, of: usize) -> Color {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::Operation;
+    use crate::filter::ast::Operation;
     use crate::filter::steps::{Fold, Room};
     use crate::query::Interval;
 

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::{Piece, Room, Steps, Writer};
-use crate::filter::Operation;
+use crate::filter::ast::Operation;
 use crate::query::{Interval, QueryError};
 
 /// What the pieces that are there at one time come to.

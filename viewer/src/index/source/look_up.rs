@@ -12,8 +12,8 @@ use super::super::tree::Tree;
 use super::super::variables::VariableLane;
 use super::{Index, life};
 use crate::answers::{Detail, Found, LookUp};
+use crate::query::LinkRow;
 use crate::query::{ContainerInfo, EntityId, Interval, Model, QueryError};
-use crate::store::LinkRow;
 
 impl LookUp for Index {
     fn types(&self) -> &Model {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use self::ask::{Kind, Wanted};
 use super::{App, Ask, Failure, Shown};
-use crate::filter::{FilterError, attribute};
+use crate::filter::{FilterError, fields};
 use crate::pass::{self, Item, Job, List};
 use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind};
 use crate::scene::wire::{self, entity};
@@ -103,7 +103,7 @@ fn check_fields(source: &dyn TimelineSource, wanted: &Wanted) -> Result<(), Fail
     };
     let types: Vec<TypeId> = model.types.iter().filter(of_kind).map(|ty| ty.id).collect();
     for field in wanted.fields() {
-        attribute::check(source, attribute::FieldUse::Condition, field, &types).map_err(|why| match why {
+        fields::check(source, fields::FieldUse::Condition, field, &types).map_err(|why| match why {
             FilterError::Query(why) => why.into(),
             why => Failure(StatusCode::BAD_REQUEST, why.to_string()),
         })?;

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Failure, Shown, compute, compute_any};
-use crate::filter::tree;
 use crate::layout::{self, StripKind};
+use crate::query::tree;
 use crate::query::{ContainerId, ContainerInfo, TypeId};
 use crate::scene::number;
 

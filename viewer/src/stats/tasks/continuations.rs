@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::filter::walk;
+use crate::query::walk;
 use crate::query::{
     ContainerId, EntityId, Interval, Lane, Link, Model, QueryError, State, TimelineSource, TypeId, TypeKind, ValueId,
     types_in,

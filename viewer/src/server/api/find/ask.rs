@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::filter::attribute;
+use crate::filter::fields;
 use crate::query::Facts;
 
 /// Kinds of entities that can be found.
@@ -166,7 +166,7 @@ impl Place {
 impl Field {
     /// Whether that field of an entity is as asked for: an extra one, else `file`, `line`, `value`, `container`.
     fn fits(&self, facts: &Facts) -> bool {
-        attribute::field(facts, &self.name).is_some_and(|text| {
+        fields::field(facts, &self.name).is_some_and(|text| {
             let text = text.to_lowercase();
             // Containers go by the end of their path, as everywhere.
             let is_end = || {

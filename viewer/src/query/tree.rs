@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::query::{ContainerId, ContainerInfo};
+use super::{ContainerId, ContainerInfo};
 
 /// First position after the subtree at `at`.
 pub(crate) fn end(list: &[ContainerInfo], at: usize) -> usize {

@@ -1,4 +1,4 @@
-//! [`Peek`]: shows the beginning of a trace while all of it goes to where it is kept.
+//! [`Preview`]: shows the beginning of a trace while all of it goes to where it is kept.
 
 use std::io;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use converter::paje::{KeyId, PajeEvent, Shape, Sink};
 use converter::time::GlobalNanos;
 
-use super::Current;
+use crate::current::Current;
 use crate::query::TimelineSource;
 use crate::sim::Simulation;
 
@@ -17,7 +17,7 @@ const FIRST: u64 = 1 << 12;
 const MOST: u64 = 1 << 19;
 
 /// Passes all on, and simulates the first of it once more, for pictures.
-pub(crate) struct Peek<'a> {
+pub(crate) struct Preview<'a> {
     target: &'a mut dyn Sink,
     glimpse: Option<Simulation>,
     current: &'a Current,
@@ -25,7 +25,7 @@ pub(crate) struct Peek<'a> {
     next: u64,
 }
 
-impl<'a> Peek<'a> {
+impl<'a> Preview<'a> {
     pub(crate) fn new(target: &'a mut dyn Sink, name: &str, current: &'a Current) -> Self {
         Self { target, glimpse: Some(Simulation::new(name)), current, taken: 0, next: FIRST }
     }
@@ -42,7 +42,7 @@ impl<'a> Peek<'a> {
 }
 
 /// Shows a simulation as it is: what is open ends at the last date.
-pub(super) fn shown(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
+pub(crate) fn shown(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
     simulation.pause();
     Arc::new(simulation.into_store())
 }
@@ -52,7 +52,7 @@ fn put(glimpse: Simulation, current: &Current) {
     current.put(shown(glimpse), standing);
 }
 
-impl Sink for Peek<'_> {
+impl Sink for Preview<'_> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         if let Some(glimpse) = &mut self.glimpse {
             glimpse.take(event);
@@ -99,8 +99,8 @@ mod tests {
     use converter::paje::read::Reader;
     use converter::paje::{PajeEvent, Sink};
 
-    use super::{FIRST, MOST, Peek, shown};
-    use crate::live::{Current, Standing};
+    use super::{FIRST, MOST, Preview, shown};
+    use crate::current::{Current, Standing};
     use crate::query::{GlobalNanos, Lane, TimelineSource as _};
     use crate::sim::Simulation;
 
@@ -109,11 +109,11 @@ mod tests {
     fn pictures_are_of_the_beginning_and_are_as_many_as_the_length_doubles() {
         let text = format!(
             "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
-            include_str!("../../tests/header.paje")
+            include_str!("../tests/header.paje")
         );
         let current = Current::empty("t", Standing::Reading { done: 1, total: 3 });
         let mut target = Simulation::new("t");
-        let mut peek = Peek::new(&mut target, "t", &current);
+        let mut peek = Preview::new(&mut target, "t", &current);
         let mut reader = Reader::new(text.as_bytes());
         while reader.next(&mut peek).expect("it is Pajé") {}
         let container = peek

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::query::{
+use super::{
     ContainerId, EntityId, GlobalNanos, Interval, Lane, Link, Listed, Mark, QueryError, Sample, State, TimelineSource,
     TypeId,
 };

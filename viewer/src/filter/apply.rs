@@ -1,0 +1,43 @@
+//! Puts filters around sources.
+
+use std::sync::Arc;
+
+use super::ast::Filter;
+use super::error::FilterError;
+use super::{attribute, classify, color, cut, duration, group, order, reduce, reuse, select, values};
+use crate::query::{Look, TimelineSource};
+
+impl Filter {
+    /// Puts the filter around a source.
+    ///
+    /// # Errors
+    /// When it names what is not there, see [`FilterError`].
+    pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
+        match self {
+            Self::Types { keep, types } => select::types(inner, *keep, types),
+            Self::Values { keep, values: named, of } => values::apply(inner, *keep, named, of.as_ref()),
+            Self::Containers { keep, containers } => select::containers(inner, *keep, containers),
+            Self::Attribute { keep, condition, of } => attribute::apply(inner, *keep, condition, of.as_ref()),
+            Self::Duration { keep, comparison, nanos, of } => {
+                duration::apply(inner, *keep, *comparison, *nanos, of.as_ref())
+            }
+            Self::Cut(part) => cut::apply(inner, *part),
+            Self::Group { containers, name } => group::apply(inner, containers, name),
+            Self::Reuse { types } => reuse::reuse(inner, types),
+            Self::Reduce(reduction) => reduce::apply(inner, reduction),
+            Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
+            Self::Sort { ty, by, descending } => order::sort(inner, ty, by, *descending),
+            Self::Order { containers } => order::by_hand(inner, containers),
+            Self::Best { number, ty, by, lowest } => order::best(inner, (*number, ty), by, *lowest),
+            Self::Having { ty, by, comparison, number } => order::having(inner, ty, by, (*comparison, *number)),
+            Self::Color { values, of, color } => color::paint(inner, values, of.as_ref(), *color),
+            Self::Shape { values, of, shape } => {
+                color::dress(inner, values, of.as_ref(), Look { shape: Some(*shape), size: None })
+            }
+            Self::Size { values, of, size } => {
+                color::dress(inner, values, of.as_ref(), Look { shape: None, size: Some(*size) })
+            }
+            Self::Bright { values, of } => color::bright(inner, values, of.as_ref()),
+        }
+    }
+}

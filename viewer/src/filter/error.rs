@@ -1,0 +1,116 @@
+//! Why a filter cannot be read or applied.
+
+use std::ops::Range;
+
+use super::time::Time;
+use crate::query::{Interval, QueryError};
+use crate::time_text;
+
+/// Why a filter cannot be read or applied.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// It is no expression.
+    #[error("`{text}`: expected {expected}, found {found}; example: `{example}`")]
+    Syntax {
+        /// The expression.
+        text: Box<str>,
+        /// What could have stood there.
+        expected: Box<str>,
+        /// What stands there.
+        found: Box<str>,
+        /// Where, in bytes of the expression.
+        at: Range<usize>,
+        /// A correct expression of the same form.
+        example: &'static str,
+    },
+    /// A pattern fits nothing in this trace.
+    #[error("no {what} is called `{pattern}`; {help}; example: `{example}`")]
+    Nothing {
+        /// What should have been found.
+        what: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// What there is.
+        help: String,
+        /// A correct expression. It uses a name of the trace if there is one.
+        example: Box<str>,
+    },
+    /// A container exists, but no link starts or ends at it.
+    #[error(
+        "no link of {of} {verb} at `{name}` itself; `{field}` means the exact container, `{field} ~ NAME/*` any \
+         container below it and `involves` either end, there or below; example: `{example}`"
+    )]
+    NoEnd {
+        /// The types of links.
+        of: Box<str>,
+        /// `starts` or `ends`.
+        verb: &'static str,
+        /// The pattern.
+        name: Box<str>,
+        /// `from` or `to`.
+        field: &'static str,
+        /// An expression that a link fits.
+        example: Box<str>,
+    },
+    /// The part of time lies outside of the trace.
+    #[error(
+        "nothing lies in that part of time; the trace runs from {} to {}; example: `cut {}..{}`",
+        time_text::timestamp(extent.from, 1000),
+        time_text::timestamp(extent.to, 1000),
+        Time(extent.from.0),
+        Time(extent.to.0)
+    )]
+    OutOfTime {
+        /// What there is.
+        extent: Interval,
+    },
+    /// States and links have no value of their own.
+    #[error("{of} has no values to reduce; name a field, or count; example: `{example}`")]
+    NoField {
+        /// The types.
+        of: String,
+        /// The reduction with a field.
+        example: String,
+    },
+    /// Only links are sent and received.
+    #[error(
+        "{of} is no type of links, and only links are sent and received; write a value of this name in quotes; example: `{example}`"
+    )]
+    NoLinks {
+        /// The types.
+        of: String,
+        /// The reduction with the word in quotes.
+        example: String,
+    },
+    /// A reduction into a state has too many values.
+    #[error("the result takes more than {most} different values; make a variable of it; example: `{example}`")]
+    TooManyValues {
+        /// How many there may be.
+        most: usize,
+        /// The reduction into a variable.
+        example: String,
+    },
+    /// The source within cannot answer.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+}
+
+impl FilterError {
+    /// Where in its expression the mistake is, in bytes: what was not expected, or the name that fits nothing; else all of it.
+    #[must_use]
+    pub fn place(&self, text: &str) -> Range<usize> {
+        match self {
+            Self::Syntax { at, .. } => at.clone(),
+            Self::Nothing { pattern, .. } => place_of(pattern, text),
+            Self::NoEnd { name, .. } => place_of(name, text),
+            _ => 0..text.len(),
+        }
+    }
+}
+
+/// The byte range of a name in an expression. The range of the whole expression if it does not
+/// contain the name.
+fn place_of(name: &str, text: &str) -> Range<usize> {
+    text.find(name).map_or(0..text.len(), |from| from..from + name.len())
+}

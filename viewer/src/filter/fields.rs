@@ -1,0 +1,125 @@
+//! The fields of entities: extra fields, and those that every entity has or may have.
+
+use std::collections::BTreeSet;
+
+use super::error::FilterError;
+pub(crate) use super::pattern::FieldUse;
+use crate::query::{EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
+
+/// So many entities are asked for their fields before one that none has may be there all the same.
+const ASKED: usize = 20_000;
+
+/// An error if no entity of these types has a field.
+pub(crate) fn check(
+    source: &dyn TimelineSource,
+    usage: FieldUse,
+    name: &str,
+    types: &[TypeId],
+) -> Result<(), FilterError> {
+    if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    let search = Search::run(source, types, &|facts| field(facts, name).is_some())?;
+    // Without entities, the fields are unknown.
+    if search.found || search.asked == 0 || search.asked >= ASKED {
+        return Ok(());
+    }
+    let known: Vec<&str> = search.known.iter().map(String::as_str).chain(OF_ALL).collect();
+    Err(FilterError::no_field(usage, name, &known))
+}
+
+/// Whether one of the first entities has an extra field of this name. Links have fields `from` and
+/// `to`, so links only count if `with_links`.
+pub(super) fn has_own(
+    source: &dyn TimelineSource,
+    name: &str,
+    types: &[TypeId],
+    with_links: bool,
+) -> Result<bool, FilterError> {
+    let model = source.model();
+    let is_link = |ty: &TypeId| model.types.get(ty.index()).is_some_and(|ty| matches!(ty.kind, TypeKind::Link { .. }));
+    let types: Vec<TypeId> = types.iter().copied().filter(|ty| with_links || !is_link(ty)).collect();
+    let has = |facts: &Facts| facts.fields.iter().any(|field| field.0.eq_ignore_ascii_case(name));
+    Ok(Search::run(source, &types, &has)?.found)
+}
+
+/// The search for a field among the first entities of some types.
+#[derive(Default)]
+struct Search {
+    found: bool,
+    /// Number of entities among which the search was.
+    asked: usize,
+    /// Extra fields of these.
+    known: BTreeSet<String>,
+}
+
+impl Search {
+    fn run(source: &dyn TimelineSource, types: &[TypeId], has: &dyn Fn(&Facts) -> bool) -> Result<Self, FilterError> {
+        let (model, list, extent) = (source.model(), source.containers(), source.extent());
+        let interval = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+        let mut search = Self::default();
+        for &ty in types {
+            let kind = model.types.get(ty.index()).map_or(TypeKind::Container, |ty| ty.kind);
+            if matches!(kind, TypeKind::Link { .. }) {
+                let found = source.links(ty, interval, ASKED)?;
+                if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
+                    return Ok(search);
+                }
+            }
+            for info in list.iter() {
+                let depths = if kind == TypeKind::State { source.depths(info.id, ty) } else { 0 };
+                for depth in 0..depths {
+                    let found = source.states(Lane { container: info.id, ty, depth }, interval, ASKED)?;
+                    if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
+                        return Ok(search);
+                    }
+                }
+                if kind == TypeKind::Event {
+                    let found = source.events(info.id, ty, interval, ASKED)?;
+                    if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
+                        return Ok(search);
+                    }
+                }
+            }
+        }
+        Ok(search)
+    }
+
+    /// Searches some entities. Returns whether the search is over.
+    fn ends(
+        &mut self,
+        source: &dyn TimelineSource,
+        ids: &mut dyn Iterator<Item = EntityId>,
+        total: u64,
+        has: &dyn Fn(&Facts) -> bool,
+    ) -> Result<bool, QueryError> {
+        self.asked += usize::try_from(total).unwrap_or(usize::MAX).min(ASKED);
+        for id in ids {
+            let facts = source.facts(id)?;
+            if has(&facts) {
+                self.found = true;
+                return Ok(true);
+            }
+            self.known.extend(facts.fields.into_iter().map(|field| field.0));
+        }
+        Ok(self.asked >= ASKED)
+    }
+}
+
+/// Fields that all entities have, or may have.
+const OF_ALL: [&str; 4] = ["file", "line", "value", "container"];
+
+/// A field of an entity as text: an extra field by its name, else `file`, `line`, `value`, `container`, whatever the case of letters.
+pub(crate) fn field(facts: &Facts, name: &str) -> Option<String> {
+    let exact = facts.fields.iter().find(|field| field.0 == name);
+    if let Some((_, text)) = exact.or_else(|| facts.fields.iter().find(|field| field.0.eq_ignore_ascii_case(name))) {
+        return Some(text.clone());
+    }
+    match name.to_ascii_lowercase().as_str() {
+        "file" => facts.source.as_ref().map(|place| place.0.clone()),
+        "line" => facts.source.as_ref().map(|place| place.1.to_string()),
+        "value" => Some(facts.name.clone()),
+        "container" => Some(facts.container_path.join("/")),
+        _ => None,
+    }
+}

@@ -1,0 +1,35 @@
+//! A part of the time of a trace.
+
+use std::fmt;
+
+use super::error::FilterError;
+use super::time::Time;
+use crate::query::{GlobalNanos, Interval};
+
+/// A part of time, in nanoseconds. A bound that is not given is the trace's. As text: `0.2..0.4`, `250ms..`, `..1.5`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Part {
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+}
+
+impl Part {
+    /// The interval of a trace.
+    ///
+    /// # Errors
+    /// When nothing of the trace lies in it.
+    pub fn of(self, extent: Interval) -> Result<Interval, FilterError> {
+        let from = self.from.map_or(extent.from, GlobalNanos).max(extent.from);
+        let to = self.to.map_or(extent.to, GlobalNanos).min(extent.to);
+        if from < to { Ok(Interval { from, to }) } else { Err(FilterError::OutOfTime { extent }) }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.from.map_or(Ok(()), |from| write!(f, "{}", Time(from)))?;
+        f.write_str("..")?;
+        self.to.map_or(Ok(()), |to| write!(f, "{}", Time(to)))
+    }
+}

@@ -1,0 +1,41 @@
+//! Names in expressions, quoted where they need it.
+
+use std::fmt;
+
+use super::words::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
+
+/// A name, in quotes where it needs them.
+pub(super) struct Name<'a>(pub(super) &'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = |word: &str| !word.is_empty() && !word.contains(is_special) && !RESERVED.contains(&word);
+        // Words with one space between each two are joined as they were.
+        if self.0.split(' ').all(plain) {
+            return f.write_str(self.0);
+        }
+        write!(f, "{}", Quoted(self.0))
+    }
+}
+
+/// A name in quotes.
+pub(super) struct Quoted<'a>(pub(super) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
+    }
+}
+
+/// A name in an expression with `where`, quoted if it is not valid there without quotes.
+pub(super) struct ConditionName<'a>(pub(super) &'a str);
+
+impl fmt::Display for ConditionName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_token = |word: &str| CONDITION_WORDS.contains(&word) || word == INVOLVES;
+        if self.0.contains(is_parenthesis) || self.0.split(' ').any(is_token) {
+            return Quoted(self.0).fmt(f);
+        }
+        Name(self.0).fmt(f)
+    }
+}

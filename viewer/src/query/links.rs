@@ -1,0 +1,32 @@
+//! One link, and the end of an entity that overlap tests use.
+
+use super::{ContainerId, ValueId};
+
+/// The end that overlap tests use: at least 1 ns after the start.
+pub(crate) fn effective_end(start: i64, end: i64) -> i64 {
+    end.max(start.saturating_add(1))
+}
+
+/// One complete link.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct LinkRow {
+    pub(crate) start_time: i64,
+    pub(crate) end_time: i64,
+    pub(crate) key: u64,
+    pub(crate) value: ValueId,
+    pub(crate) holder: ContainerId,
+    pub(crate) start: ContainerId,
+    pub(crate) end: ContainerId,
+    pub(crate) detail: u32,
+}
+
+impl LinkRow {
+    /// The earlier date.
+    pub(crate) fn low(&self) -> i64 {
+        self.start_time.min(self.end_time)
+    }
+
+    pub(crate) fn effective_end(&self) -> i64 {
+        effective_end(self.low(), self.start_time.max(self.end_time))
+    }
+}
