@@ -14,10 +14,35 @@ use std::thread::{Scope, ScopedJoinHandle};
 use crate::input::ReadError;
 use crate::lane::{Lane, Tally, Values};
 use crate::made::Made;
-use crate::pass::{Pass, Passed};
 use crate::plan::{Needs, Plan};
 use crate::ready::{Maker, Numbers, Purpose};
 use crate::reorder::{Feed, Taking};
+
+/// By stream: the smallest date in each block or a later one, where arrows have dates of their own.
+pub(crate) type Floors = Vec<Option<Vec<i64>>>;
+
+/// A pass, to be run.
+pub(crate) struct Pass<'p> {
+    pub(crate) plan: &'p Plan<'p>,
+    pub(crate) floors: Floors,
+    pub(crate) taking: Taking,
+    pub(crate) needs: Needs,
+    /// What operations are made for.
+    pub(crate) purpose: Purpose<'p>,
+    /// Whether records are merged ahead in a thread of their own.
+    pub(crate) ahead: bool,
+    /// How many threads read for it; one is no other thread.
+    pub(crate) readers: usize,
+}
+
+/// What is known at the end of a pass.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    /// By stream.
+    pub(crate) tallies: Vec<Tally>,
+    /// Values that occur in columns.
+    pub(crate) values: Values,
+}
 
 /// How many blocks a thread is ahead.
 const BLOCKS: usize = 4;

@@ -11,6 +11,7 @@ mod scan;
 mod source;
 mod spool;
 mod streams;
+mod thread_identity;
 mod unpacked;
 
 pub use levels::{LevelName, levels_of_live};
@@ -25,6 +26,7 @@ pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
 pub(crate) use source::{BlockPlace, Place, is_gap};
 pub(crate) use spool::Spool;
+pub(crate) use thread_identity::{Unnamed, first_ticks};
 pub(crate) use unpacked::{Memory, waiting_budget};
 
 use std::path::PathBuf;

@@ -2,6 +2,7 @@
 
 mod ahead;
 pub mod census;
+mod chunk;
 pub mod clock;
 pub mod compression;
 pub mod cut;
@@ -12,9 +13,11 @@ pub mod join;
 mod lane;
 pub mod launches;
 pub mod listing;
+mod losses;
 mod made;
 mod merge;
 pub mod missing;
+mod options;
 pub mod paje;
 mod pass;
 pub mod pipeline;

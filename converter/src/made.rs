@@ -3,9 +3,28 @@
 
 use tracer_format::columns::Columns;
 
+use crate::chunk::Chunk;
 use crate::input::Memory;
-use crate::lane::Chunk;
-use crate::ready::Act;
+use crate::rules::LinkKey;
+
+/// What the operations of an arrow have in common that a stream makes in one container.
+#[derive(Clone, Debug)]
+pub(crate) struct Act {
+    pub(crate) program: u32,
+    /// Its position among the ready arrows of the program.
+    pub(crate) ready: u16,
+    /// Of links: a key with the link type and the kinds of its keys.
+    pub(crate) key: LinkKey,
+    /// The fields of a record, of which those that tell the container have their values.
+    pub(crate) body: Box<[u8]>,
+}
+
+impl Act {
+    /// Of no arrow.
+    pub(crate) fn none() -> Self {
+        Self { program: u32::MAX, ready: 0, key: LinkKey::new(0, std::iter::empty()), body: Box::default() }
+    }
+}
 
 /// An operation, when it is its turn.
 #[derive(Clone, Copy, Debug)]

@@ -8,19 +8,10 @@ use tracer_format::record::Lost;
 
 use crate::clock::{ClockMap, Clocks, Method};
 use crate::input::{BlockIndex, Process, Stream, StreamReader, is_gap};
-use crate::listing::FieldValue;
 use crate::plan::first_date;
-use crate::run::{Loss, Run};
+use crate::rules::{Symbols, Val, append_value};
+use crate::run::{Loss, MissingEnd, Run};
 use crate::time::GlobalNanos;
-
-/// Where the missing last records of a process were.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissingEnd {
-    /// The stream, if it can only be one.
-    pub stream: Option<u32>,
-    /// They are not before this date, the earliest last one of the streams.
-    pub after: Option<GlobalNanos>,
-}
 
 /// The clocks by which dates of what is missing are told; `None` when there is nothing to date.
 pub(crate) fn clocks(run: &Run) -> Option<Clocks> {
@@ -205,7 +196,11 @@ pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &StreamReader<'_>)
 
 /// Says such a loss.
 pub(crate) fn tell(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let seconds = |date: GlobalNanos| format!("{} s", FieldValue::Date(date));
+    let seconds = |date: GlobalNanos| {
+        let mut text = String::new();
+        append_value(Val::Date(date.0), "", &Symbols::default(), &mut text);
+        text + " s"
+    };
     match loss {
         Loss::MissingBlocks { file, stream, blocks, dates: (from, to) } => {
             let (s, are) = if *blocks == 1 { ("", "is") } else { ("s", "are") };

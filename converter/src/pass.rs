@@ -6,44 +6,16 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::ahead::{Block, Reader, Readers};
+use crate::ahead::{Block, Pass, Passed, Reader, Readers};
+use crate::chunk::Due;
 use crate::input::ReadError;
-use crate::lane::{Due, Tally, Values};
-use crate::made::{Made, Step, Taken, Turn};
-use crate::pipeline::ConvertError;
-use crate::plan::{Needs, Plan};
-use crate::ready::{Act, Purpose};
-use crate::reorder::Taking;
+use crate::made::{Act, Made, Step, Taken, Turn};
+use crate::options::ConvertError;
+use crate::plan::Plan;
 use crate::window::{Window, Windows};
 
 /// How many batches are under way.
 const BATCHES: usize = 4;
-
-/// By stream: the smallest date in each block or a later one, where arrows have dates of their own.
-pub(crate) type Floors = Vec<Option<Vec<i64>>>;
-
-/// A pass, to be run.
-pub(crate) struct Pass<'p> {
-    pub(crate) plan: &'p Plan<'p>,
-    pub(crate) floors: Floors,
-    pub(crate) taking: Taking,
-    pub(crate) needs: Needs,
-    /// What operations are made for.
-    pub(crate) purpose: Purpose<'p>,
-    /// Whether records are merged ahead in a thread of their own.
-    pub(crate) ahead: bool,
-    /// How many threads read for it; one is no other thread.
-    pub(crate) readers: usize,
-}
-
-/// What is known at the end of a pass.
-#[derive(Debug, Default)]
-pub(crate) struct Passed {
-    /// By stream.
-    pub(crate) tallies: Vec<Tally>,
-    /// Values that occur in columns.
-    pub(crate) values: Values,
-}
 
 /// Who takes what is due, in order.
 pub(crate) trait Visit {

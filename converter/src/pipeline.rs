@@ -7,30 +7,42 @@
 mod at_once;
 mod clock_check;
 mod combined;
+mod endings;
 mod first;
-mod options;
+mod labels;
+mod lines;
+mod places;
+mod second_pass;
+mod shapes;
+pub(crate) mod survey;
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use tracer_format::Schema;
 
+use crate::ahead::{Floors, Pass, Passed};
+use crate::chunk::Due;
 use crate::clock::{Causality, Clocks, Fine, Leap, LinkLog, Method, RawClocks, restore_order, usual_reversal};
-use crate::lane::Due;
+use crate::made::Act;
 use crate::made::Turn;
+pub use crate::options::{ConvertError, DEFAULT_MEMORY, Options, Progress};
 use crate::paje::Sink;
 use crate::paje::relay::relay;
-use crate::pass::{Floors, Pass, Passed, Records, Visit};
+use crate::pass::{Records, Visit};
 use crate::plan::{Needs, Plan, plan};
-use crate::ready::{Act, Purpose};
+use crate::ready::Purpose;
 use crate::reorder::Taking;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Once, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
+use crate::rules::{Model, Op, Program, Symbols, spec_of};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 pub use clock_check::{ClockCheck, check_clocks};
 use first::FirstPass;
-pub use options::{ConvertError, DEFAULT_MEMORY, Options, Progress};
+use lines::write_lines;
+use second_pass::{Once, Picture};
+use shapes::announce;
+use survey::{Survey, Surveyor};
 
 /// Sends the Pajé operations of a run to `sink`: definitions first, then everything in order of date.
 ///
@@ -425,7 +437,7 @@ impl<'o> Job<'o> {
         (taking, needs, purpose): (Taking, Needs, Purpose<'_>),
         visit: &mut impl Visit,
     ) -> Result<Passed, ConvertError> {
-        let (ahead, readers) = (self.options.may_use(2), self.options.readers(plan));
+        let (ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
         let tell = |records: u64| {
             self.done += records;
             if let Some(progress) = &self.options.progress {

@@ -3,31 +3,12 @@
 
 use tracer_format::columns::Columns;
 
-use crate::made::{ACT_BITS, Arranger, Made, Said, Source};
+use crate::made::{ACT_BITS, Act, Arranger, Made, Said, Source};
 use crate::paje::{TypeId, ValueId};
 use crate::plan::Plan;
 use crate::rules::{
     Cell, Code, KeyPart, KnownValues, LinkKey, Model, Part, Program, Ready, ReadyValue, Scope, Symbols, Wide, fixed,
 };
-
-/// What the operations of an arrow have in common that a stream makes in one container.
-#[derive(Clone, Debug)]
-pub(crate) struct Act {
-    pub(crate) program: u32,
-    /// Its position among the ready arrows of the program.
-    pub(crate) ready: u16,
-    /// Of links: a key with the link type and the kinds of its keys.
-    pub(crate) key: LinkKey,
-    /// The fields of a record, of which those that tell the container have their values.
-    pub(crate) body: Box<[u8]>,
-}
-
-impl Act {
-    /// Of no arrow.
-    pub(crate) fn none() -> Self {
-        Self { program: u32::MAX, ready: 0, key: LinkKey::new(0, std::iter::empty()), body: Box::default() }
-    }
-}
 
 /// What operations are made for.
 #[derive(Clone, Copy, Debug)]

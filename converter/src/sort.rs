@@ -13,11 +13,12 @@ use tracer_format::tags::{append_integer, tag};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, ClockKind, ID_LOST};
 
+use crate::ahead::Pass;
+use crate::chunk::Due;
 use crate::clock::{Clocks, Fine};
 use crate::input::{Process, Stream};
-use crate::lane::Due;
 use crate::missing::Missed;
-use crate::pass::{Pass, Records};
+use crate::pass::Records;
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::ready::Purpose;
@@ -99,7 +100,7 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, T
             progress(done.min(total), total);
         }
     };
-    let (ahead, readers) = (options.may_use(2), options.readers(&plan));
+    let (ahead, readers) = (options.may_use(2), options.readers(plan.records()));
     let floors = vec![None; plan.streams.len()];
     let needs = plan.needs(Taking::ALL.wanted, false);
     let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, purpose: Purpose::Records, ahead, readers };

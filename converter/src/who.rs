@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::identity::{Unnamed, process_keys};
-use crate::input::{Process, Stream};
+use crate::identity::process_keys;
+use crate::input::{Process, Stream, Unnamed};
 use crate::run::Run;
 
 impl Run {

@@ -10,9 +10,9 @@ use std::path::Path;
 
 use converter::census;
 use converter::listing::Selection;
-use converter::missing::MissingEnd;
 use converter::pipeline::Options;
 use converter::repair::write;
+use converter::run::MissingEnd;
 use converter::run::{Loss, Run};
 use converter::time::GlobalNanos;
 use proptest::prelude::*;

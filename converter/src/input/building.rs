@@ -14,7 +14,7 @@ use tracer_format::{
 use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
 use super::streams::Streams;
-use crate::identity::set_threads;
+use super::thread_identity::set_threads;
 use crate::time::LocalTicks;
 
 /// A process while its file is scanned: tables whose ids may come in any order.

@@ -19,7 +19,7 @@ use super::names::process_id;
 use super::read_at::read_at;
 use super::scan::scan;
 use super::spool::Spool;
-use crate::identity::ThreadIdentity;
+use super::thread_identity::ThreadIdentity;
 use crate::time::LocalTicks;
 
 /// Live files that were moved, by the ids of their processes.

@@ -4,12 +4,14 @@
 //! sent is taken back, and the run is converted in two passes: what comes out is always what two passes make. Whether it is worth trying is
 //! seen from the rules and from the clocks.
 
+use super::second_pass::Once;
+use super::survey::Survey;
 use super::{ConvertError, Job, make};
 use crate::clock::{Causality, Method};
 use crate::paje::Sink;
 use crate::plan::Plan;
 use crate::report::Report;
-use crate::rules::{Arrow, Model, Once, Op, Program, Survey, Symbols};
+use crate::rules::{Arrow, Model, Op, Program, Symbols};
 
 /// Whether one pass may do: a first one would be there for the ends of links and for values alone, and no date would be moved.
 pub(super) fn is_possible(job: &Job<'_>, plan: &Plan<'_>, model: &Model) -> bool {

@@ -1,12 +1,14 @@
 //! What the first pass does with what is due: ends of links, and computed values, go to the surveyor; dates are noted where arrows have their own.
 
 use super::ConvertError;
-use crate::lane::Due;
+use super::survey::Surveyor;
+use crate::ahead::Floors;
+use crate::chunk::Due;
+use crate::made::Act;
 use crate::made::Turn;
-use crate::pass::{Floors, Visit};
+use crate::pass::Visit;
 use crate::plan::Plan;
-use crate::ready::Act;
-use crate::rules::{Model, Surveyor, Symbols};
+use crate::rules::{Model, Symbols};
 
 /// What the first pass does with what is due.
 pub(super) struct FirstPass<'p> {

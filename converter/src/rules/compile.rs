@@ -369,7 +369,7 @@ impl Arrow {
     }
 
     /// The first pass has to look at it: it may be left out, names a container, computes a value or has a date of its own.
-    pub(super) fn is_surveyed(&self) -> bool {
+    pub(crate) fn is_surveyed(&self) -> bool {
         self.at.is_some()
             || match &self.op {
                 Op::Link { .. } | Op::Line { once: true, .. } => true,

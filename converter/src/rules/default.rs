@@ -12,7 +12,7 @@ use tumit::spec::{
 /// Placeholder in the label of the default process container, which
 /// [`crate::run::Run::process_name`] replaces. It contains a blank, which no name in a spec can
 /// contain.
-pub(super) const PROCESS_NAME: &str = "process name";
+pub(crate) const PROCESS_NAME: &str = "process name";
 
 /// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an
 /// implicit tree of processes and threads; processes are shown by rank where the job has ranks.

@@ -70,7 +70,7 @@ impl Names {
     }
 
     #[inline]
-    pub(super) fn get(&self, number: u16) -> Option<Sym> {
+    pub(crate) fn get(&self, number: u16) -> Option<Sym> {
         match self.first.get(usize::from(number)) {
             Some(name) => *name,
             None => self.others.get(&number).copied(),
@@ -281,7 +281,7 @@ impl Scope<'_> {
     }
 
     /// A field as it was recorded.
-    pub(super) fn raw(&self, read: &FieldRead) -> Option<Value<'_>> {
+    pub(crate) fn raw(&self, read: &FieldRead) -> Option<Value<'_>> {
         match read.place {
             Some((start, end)) => self.body.get(start..end).and_then(|bytes| value(read.ty, bytes)),
             None => values(&self.program.fields, self.body).nth(read.index),
@@ -299,7 +299,7 @@ impl Scope<'_> {
         }
     }
 
-    pub(super) fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
+    pub(crate) fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
         match found {
             Value::Unsigned(value) => Val::from_unsigned(value),
             Value::Signed(value) => Val::Int(value),
@@ -421,7 +421,7 @@ fn arithmetic(op: BinaryOp, left: Val, right: Val) -> Val {
     })
 }
 
-pub(super) fn from_wide(value: i128) -> Val {
+pub(crate) fn from_wide(value: i128) -> Val {
     i64::try_from(value).map(Val::Int).or_else(|_| u64::try_from(value).map(Val::Unsigned)).unwrap_or(Val::None)
 }
 

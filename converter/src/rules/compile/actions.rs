@@ -15,25 +15,25 @@ use super::{Arrow, End, LinkValue, Op, Reference, Target, ValueCode, distinguish
 use crate::paje::{self, TypeId};
 
 /// The name of a field that a rule asks for and the run does not have.
-pub(super) struct Missing(pub(super) String);
+pub(crate) struct Missing(pub(crate) String);
 
 /// Compiles the actions of one record type.
-pub(super) struct Compiler<'c> {
-    pub(super) spec: &'c Spec,
-    pub(super) tree: &'c Tree,
-    pub(super) model: &'c mut Model,
-    pub(super) symbols: &'c mut Symbols,
+pub(crate) struct Compiler<'c> {
+    pub(crate) spec: &'c Spec,
+    pub(crate) tree: &'c Tree,
+    pub(crate) model: &'c mut Model,
+    pub(crate) symbols: &'c mut Symbols,
     /// As recorded.
-    pub(super) fields: &'c [Field],
+    pub(crate) fields: &'c [Field],
     /// As the rules know them.
-    pub(super) record: &'c [Field],
+    pub(crate) record: &'c [Field],
     /// The record is the end of a span without its parameters. Fields of `with` clauses that need
     /// them are left out.
-    pub(super) is_absent_end: bool,
+    pub(crate) is_absent_end: bool,
 }
 
 impl Compiler<'_> {
-    pub(super) fn arrow(&mut self, action: &spec::Action) -> Result<Arrow, Missing> {
+    pub(crate) fn arrow(&mut self, action: &spec::Action) -> Result<Arrow, Missing> {
         let op = match &action.verb {
             Verb::Create { container } => Op::Create { on: self.target(container)? },
             Verb::Destroy { container } => Op::Destroy { on: self.target(container)? },
@@ -94,7 +94,7 @@ impl Compiler<'_> {
         Ok(Arrow { op, at, when, with, related, is_by_value })
     }
 
-    pub(super) fn line(&mut self, line: &spec::TemplateLine) -> Result<Arrow, Missing> {
+    pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<Arrow, Missing> {
         let arguments: Vec<Code> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
         let at = line.date.filter(|_| !line.once).and_then(|date| line.arguments.get(date as usize));
         // The record's own date needs no evaluation.

@@ -10,15 +10,15 @@ use crate::paje::{Color, Look, MarkShape, TypeId, TypeKind, ValueId};
 
 /// Where the types of one spec are in the model.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// Types of other specs of the run, which come first.
     of_others: usize,
-    pub(super) containers: Vec<usize>,
-    pub(super) entities: Vec<Entity>,
+    pub(crate) containers: Vec<usize>,
+    pub(crate) entities: Vec<Entity>,
 }
 
 #[derive(Debug)]
-pub(super) enum Entity {
+pub(crate) enum Entity {
     State { slot: usize, ty: TypeId, values: Vec<ValueId> },
     Event { ty: TypeId, values: Vec<ValueId> },
     Variable { ty: TypeId },
@@ -26,7 +26,7 @@ pub(super) enum Entity {
 }
 
 /// Adds the types of a spec. What another spec of the run has in just that way is shared: processes and threads without rules, most of all.
-pub(super) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) -> Tree {
+pub(crate) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) -> Tree {
     let mut tree = Tree { of_others: model.types(), ..Tree::default() };
     let containers_of_others = model.containers.len();
     for container in &spec.containers {

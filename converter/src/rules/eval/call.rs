@@ -9,7 +9,7 @@ use crate::rules::value::{Symbols, Val};
 
 impl Scope<'_> {
     /// An element of a list, counted from 0; no value beyond its end.
-    pub(super) fn element(&self, list: &FieldRead, place: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
+    pub(crate) fn element(&self, list: &FieldRead, place: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
         let found = self.raw_element(list, place, scratch, symbols);
         found.map_or(Val::None, |found| self.convert(found, scratch, symbols))
     }
@@ -33,7 +33,7 @@ impl Scope<'_> {
         }
     }
 
-    pub(super) fn call(&self, function: Function, arguments: &[Code], scratch: &mut String, symbols: &Symbols) -> Val {
+    pub(crate) fn call(&self, function: Function, arguments: &[Code], scratch: &mut String, symbols: &Symbols) -> Val {
         let Some(first) = arguments.first() else { return Val::None };
         match function {
             Function::Len => self.length(first, scratch, symbols),

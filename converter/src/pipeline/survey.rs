@@ -9,21 +9,21 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-use super::compile::{Arrow, End, Op, ValueCode};
-use super::endings::Endings;
-use super::eval::Scope;
-use super::instances::{Node, Paths};
-use super::lines::append_line;
-use super::links::LinkKey;
-use super::model::{LinkModel, Model};
-use super::places::{Noting, Places};
-use super::value::{KeyPart, Symbols};
 use crate::clock::LinkLog;
 use crate::lane::Values;
+use crate::made::Act;
 use crate::made::Turn;
 use crate::paje::TypeId;
+use crate::pipeline::endings::Endings;
+use crate::pipeline::lines::append_line;
+use crate::pipeline::places::{Noting, Places};
 use crate::plan::Plan;
-use crate::ready::Act;
+use crate::rules::compile::{Arrow, End, Op, ValueCode};
+use crate::rules::eval::Scope;
+use crate::rules::instances::{Node, Paths};
+use crate::rules::links::LinkKey;
+use crate::rules::model::{LinkModel, Model};
+use crate::rules::value::{KeyPart, Symbols};
 use crate::waiting::{Half, Meeting, Waiting};
 
 /// An arrow of a record: stream, position of the record in it, arrow.
@@ -216,7 +216,7 @@ impl Surveyor {
                 self.survey.names.entry(node).or_insert(given);
             }
             Op::Link { end, link, value, key, on } => {
-                if let Some(super::compile::LinkValue::Computed(code)) = value {
+                if let Some(crate::rules::compile::LinkValue::Computed(code)) = value {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
                         let variant = u16::try_from(variant).unwrap_or(u16::MAX);
@@ -269,7 +269,7 @@ impl Surveyor {
         &mut self,
         scope: &Scope<'_>,
         ty: TypeId,
-        code: &super::eval::Code,
+        code: &crate::rules::eval::Code,
         met: Met,
         model: &Model,
         symbols: &mut Symbols,
@@ -368,8 +368,8 @@ impl Surveyor {
 pub(crate) fn link_key(
     scope: &Scope<'_>,
     link: usize,
-    key: &[super::eval::Code],
-    on: &super::compile::Target,
+    key: &[crate::rules::eval::Code],
+    on: &crate::rules::compile::Target,
     model: &Model,
     scratch: &mut String,
     symbols: &mut Symbols,

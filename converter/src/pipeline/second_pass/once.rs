@@ -7,12 +7,12 @@
 
 use std::io;
 
-use super::super::compile::{Arrow, End, LinkValue, Op, ValueCode};
-use super::super::eval::Scope;
-use super::super::ready::{Part, fixed};
-use super::super::value::KeyPart;
 use super::Picture;
 use crate::paje::{TypeId, ValueId};
+use crate::rules::compile::{Arrow, End, LinkValue, Op, ValueCode};
+use crate::rules::eval::Scope;
+use crate::rules::ready::{Part, fixed};
+use crate::rules::value::KeyPart;
 
 /// More links in flight are better noted by a first pass, which may use a file.
 const MOST_LINKS: u64 = 1 << 20;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Loss, Run};
 use crate::input::{LiveError, Process};
 use crate::missing;
+use crate::run::{Loss, Run};
 
 impl Run {
     /// All losses of the run, by file. Empty if nothing is missing or damaged.

@@ -7,11 +7,11 @@ use std::io;
 use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::{BinaryOp, Builtin, Function, UnaryOp};
 
-use super::compile::{Arrow, End, Op, Program};
-use super::eval::Code;
-use super::survey::Survey;
-use super::value::{KeyPart, Val};
 use crate::paje::{FieldKind, Operation, Shape, Sink};
+use crate::pipeline::survey::Survey;
+use crate::rules::compile::{Arrow, End, Op, Program};
+use crate::rules::eval::Code;
+use crate::rules::value::{KeyPart, Val};
 
 /// Announces the shapes of all arrows that have fields, related containers or a source position.
 pub(crate) fn announce(programs: &[Program], survey: &Survey, sink: &mut dyn Sink) -> io::Result<()> {

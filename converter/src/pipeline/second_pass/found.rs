@@ -1,9 +1,9 @@
 //! What was found last: the container that a stream's records had for a target before. Nearly always it is the same again, and nothing has
 //! to be looked up.
 
-use super::super::compile::Target;
-use super::super::eval::{Code, Scope};
-use super::super::value::{KeyPart, Symbols};
+use crate::rules::compile::Target;
+use crate::rules::eval::{Code, Scope};
+use crate::rules::value::{KeyPart, Symbols};
 use tumit::spec::Builtin;
 
 /// A target with more keys is not kept.

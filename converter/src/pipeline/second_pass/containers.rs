@@ -5,15 +5,15 @@ use std::io;
 use smallvec::SmallVec;
 use tumit::spec::Piece;
 
-use super::super::compile::Target;
-use super::super::default::PROCESS_NAME;
-use super::super::eval::Scope;
-use super::super::format;
-use super::super::instances::Node;
-use super::super::referents::{NO_PROCESS, builtin_key};
-use super::super::value::{KeyPart, Val};
 use super::{Extras, Picture, fill};
 use crate::paje::{ContainerId, PajeEvent, VariableOp};
+use crate::rules::compile::Target;
+use crate::rules::default::PROCESS_NAME;
+use crate::rules::eval::Scope;
+use crate::rules::format;
+use crate::rules::instances::Node;
+use crate::rules::referents::{NO_PROCESS, builtin_key};
+use crate::rules::value::{KeyPart, Val};
 
 /// A step of a path: its node, its container type, and how many keys there are up to it.
 type Step = (Node, usize, usize);

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use super::super::compile::{Arrow, End, LinkValue, Op, Target};
-use super::super::eval::Scope;
-use super::super::links::LinkKey;
-use super::super::survey::{ArrowPlace, OtherEnd, link_key};
-use super::super::value::{KeyPart, Sym};
 use super::{Beside, Extras, Picture, fill, source_of};
 use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
+use crate::pipeline::survey::{ArrowPlace, OtherEnd, link_key};
+use crate::rules::compile::{Arrow, End, LinkValue, Op, Target};
+use crate::rules::eval::Scope;
+use crate::rules::links::LinkKey;
+use crate::rules::value::{KeyPart, Sym};
 use crate::time::GlobalNanos;
 use crate::waiting::{Half, Meeting};
 

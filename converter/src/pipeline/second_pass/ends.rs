@@ -7,12 +7,12 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::super::endings::{Ending, Endings};
-use super::super::referents::{BY_KEYS, NO_PROCESS};
-use super::super::value::KeyPart;
 use super::Picture;
 use crate::paje::ContainerId;
+use crate::pipeline::endings::{Ending, Endings};
 use crate::plan::Plan;
+use crate::rules::referents::{BY_KEYS, NO_PROCESS};
+use crate::rules::value::KeyPart;
 use crate::time::GlobalNanos;
 
 /// A container. It is valid as long as its number still has this id.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tumit::spec::Builtin;
 
-use super::super::compile::Reference;
-use super::super::referents::{Referent, key_name};
-use super::super::value::{KeyPart, Symbols};
+use crate::rules::compile::Reference;
+use crate::rules::referents::{Referent, key_name};
+use crate::rules::value::{KeyPart, Symbols};
 
 /// References that are reported one by one.
 const MOST: usize = 8;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::compile::Program;
-use super::super::eval::{Code, FieldRead, TextPiece};
-use super::super::value::{Sym, Symbols};
+use crate::rules::compile::Program;
+use crate::rules::eval::{Code, FieldRead, TextPiece};
+use crate::rules::value::{Sym, Symbols};
 
 /// So many are told one by one.
 const MOST: usize = 8;

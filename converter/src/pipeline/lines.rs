@@ -1,8 +1,8 @@
 //! The lines of text outputs: template rules.
 
-use super::compile::Op;
-use super::eval::{Code, Scope, append_value};
-use super::value::Symbols;
+use crate::rules::compile::Op;
+use crate::rules::eval::{Code, Scope, append_value};
+use crate::rules::value::Symbols;
 
 /// Appends the lines of a record that have this date: those without a date of their own, or the one given. Returns how
 /// many there were.

@@ -8,12 +8,12 @@
 use rustc_hash::FxHashMap;
 use tumit::spec::{Builtin, Piece};
 
-use super::eval::StreamFacts;
-use super::format;
-use super::model::Model;
-use super::referents::{BY_KEYS, Distinct, builtin_key};
-use super::value::{Sym, Symbols, Val};
 use crate::plan::Plan;
+use crate::rules::eval::StreamFacts;
+use crate::rules::format;
+use crate::rules::model::Model;
+use crate::rules::referents::{BY_KEYS, Distinct, builtin_key};
+use crate::rules::value::{Sym, Symbols, Val};
 use crate::run::Run;
 
 /// A container type, and the process and thread of a container.
@@ -21,7 +21,7 @@ type Key = (usize, u32, u32);
 
 /// Suffixes of labels.
 #[derive(Debug, Default)]
-pub(super) struct LabelSuffixes(FxHashMap<Key, Box<str>>);
+pub(crate) struct LabelSuffixes(FxHashMap<Key, Box<str>>);
 
 /// A possible container: the hash of its label and its parent's keys, its identity, and a stream of
 /// its thread or process.
@@ -30,7 +30,7 @@ type Member = (u64, (u32, u32), u32);
 impl LabelSuffixes {
     /// Computes the suffixes of a run. O(n log n) in the number of its streams. Returns early if no
     /// two labels can be equal.
-    pub(super) fn of(plan: &Plan<'_>, model: &Model, symbols: &Symbols) -> Self {
+    pub(crate) fn of(plan: &Plan<'_>, model: &Model, symbols: &Symbols) -> Self {
         let mut suffixes = Self::default();
         for (container, kind) in model.containers.iter().enumerate() {
             let Some(distinct) = kind.distinct else { continue };
@@ -49,7 +49,7 @@ impl LabelSuffixes {
     }
 
     /// The suffix for the label of a container.
-    pub(super) fn get(&self, key: Key) -> Option<&str> {
+    pub(crate) fn get(&self, key: Key) -> Option<&str> {
         self.0.get(&key).map(|text| &**text)
     }
 }

@@ -9,8 +9,8 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 use rustc_hash::FxHashMap;
 
-use super::survey::ArrowPlace;
 use crate::input::read_at;
+use crate::pipeline::survey::ArrowPlace;
 
 /// Entries of a page.
 const PAGE: usize = 256;

@@ -7,9 +7,9 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::super::stacks::{Stack, StackId, Stacks};
 use super::Picture;
 use crate::paje::{Color, Look, PajeEvent, TypeId, ValueId};
+use crate::rules::stacks::{Stack, StackId, Stacks};
 use crate::time::GlobalNanos;
 
 /// How the value is called.

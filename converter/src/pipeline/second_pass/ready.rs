@@ -4,17 +4,17 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use super::super::compile::{Arrow, LinkValue, Op, Program, Target, ValueCode};
-use super::super::eval::{Code, Scope};
-use super::super::ready::{Part, Ready, ReadyValue};
-use super::super::stacks::{Stack, StackId};
-use super::super::survey::OtherEnd;
-use super::super::value::Val;
 use super::links::{At, Named};
 use super::{Entity, Picture};
+use crate::made::Act;
 use crate::made::Turn;
 use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
-use crate::ready::Act;
+use crate::pipeline::survey::OtherEnd;
+use crate::rules::compile::{Arrow, LinkValue, Op, Program, Target, ValueCode};
+use crate::rules::eval::{Code, Scope};
+use crate::rules::ready::{Part, Ready, ReadyValue};
+use crate::rules::stacks::{Stack, StackId};
+use crate::rules::value::Val;
 use crate::time::GlobalNanos;
 
 /// What operations have in common, by the numbers that they say.

@@ -9,7 +9,6 @@ use tumit::Spec;
 
 use crate::clock::Method;
 use crate::input::ReadError;
-use crate::plan::Plan;
 
 /// Callback for progress, with the numbers of steps done and of all steps.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -24,7 +23,7 @@ pub struct Options {
     pub causal: bool,
     /// Rules to use instead of those that the run carries.
     pub rules: Option<Spec>,
-    /// Name of the text output that [`convert_to_text`](super::convert_to_text) writes.
+    /// Name of the text output that [`convert_to_text`](crate::pipeline::convert_to_text) writes.
     pub output: Option<String>,
     /// Called now and then.
     pub progress: Option<Progress>,
@@ -69,8 +68,8 @@ impl Options {
     }
 
     /// How many threads read. Unless told otherwise, a small run is read by the one that merges: it is done before others have begun.
-    pub(crate) fn readers(&self, plan: &Plan<'_>) -> usize {
-        let is_of_use = self.threads.is_some() || plan.records() >= MANY_RECORDS;
+    pub(crate) fn readers(&self, records: u64) -> usize {
+        let is_of_use = self.threads.is_some() || records >= MANY_RECORDS;
         if self.may_use(5) && is_of_use { 2 } else { 1 }
     }
 }

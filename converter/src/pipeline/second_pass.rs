@@ -17,21 +17,21 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use super::compile::{Arrow, Op, Program, Target, ValueCode};
-use super::eval::{Code, Scope};
-use super::instances::Instances;
-use super::known::KnownValues;
-use super::labels::LabelSuffixes;
-use super::model::Model;
-use super::stacks::{Stack, StackId};
-use super::survey::{ArrowPlace, Survey};
-use super::value::{KeyPart, Sym, Symbols, Val};
-use super::values::Values;
 use crate::paje::{
     ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
 };
+use crate::pipeline::labels::LabelSuffixes;
+use crate::pipeline::survey::{ArrowPlace, Survey};
 use crate::plan::Plan;
 use crate::report::Counts;
+use crate::rules::compile::{Arrow, Op, Program, Target, ValueCode};
+use crate::rules::eval::{Code, Scope};
+use crate::rules::instances::Instances;
+use crate::rules::known::KnownValues;
+use crate::rules::model::Model;
+use crate::rules::stacks::{Stack, StackId};
+use crate::rules::value::{KeyPart, Sym, Symbols, Val};
+use crate::rules::values::Values;
 use crate::time::GlobalNanos;
 use crate::waiting::Waiting;
 use ambiguous::Ambiguous;

@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::referents::NO_PROCESS;
 use crate::plan::Plan;
+use crate::rules::referents::NO_PROCESS;
 
 /// The end of a process or of one of its threads. At equal timestamps, threads end before
 /// processes.

@@ -1,0 +1,42 @@
+//! The launches of a run folder and their selection.
+
+use std::num::NonZeroUsize;
+
+/// Selects launches of a run folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Launches {
+    /// The launch that starts last.
+    #[default]
+    Latest,
+    /// One launch by its number. Numbers count from 1 in order of time.
+    Number(NonZeroUsize),
+    /// All launches, as one run.
+    All,
+}
+
+impl std::str::FromStr for Launches {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("all") {
+            return Ok(Self::All);
+        }
+        let wrong = |_| format!("`{text}` is no launch: write a number that `tumit info` lists (from 1), or `all`");
+        text.parse().map(Self::Number).map_err(wrong)
+    }
+}
+
+/// A launch of a run folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Launch {
+    /// Its number, from 1, in order of time.
+    pub number: usize,
+    /// Start and end in nanoseconds since 1970, by the real-time clocks of its hosts. `None` if no
+    /// process read such a clock.
+    pub time: Option<(i64, i64)>,
+    /// Number of processes.
+    pub processes: usize,
+    /// Whether the selection includes it.
+    pub is_read: bool,
+}
