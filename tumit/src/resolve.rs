@@ -1,4 +1,4 @@
-//! Names to ids: collects the declarations of all files into the arenas of a [`Spec`], and remembers where each was declared.
+//! Names to ids: collects the declarations of all files into the arenas of a [`Spec`](crate::spec::Spec), and remembers where each was declared.
 
 pub(crate) mod constants;
 mod events;

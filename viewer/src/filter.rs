@@ -1,7 +1,7 @@
 //! Filters (thesis P53–P63, papers S30–S35): sources around sources, each of which shows a trace in another way, and their [`Chain`].
 //!
 //! A [`Filter`] is a value that can be written, read, compared and kept; [`Filter::apply`] finds in a trace what it names and puts a
-//! [`TimelineSource`] around it. Entities are never copied or altered: a filter asks the source within when it is asked, by sums where those
+//! [`TimelineSource`](crate::query::TimelineSource) around it. Entities are never copied or altered: a filter asks the source within when it is asked, by sums where those
 //! are enough. Its module says what it costs.
 //!
 //! A filter of one's own implements [`Layer`].

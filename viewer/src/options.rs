@@ -47,7 +47,7 @@ pub struct OpenOptions {
     pub wall_clock: bool,
     /// Whether the trace is kept in a file beside it, and where.
     pub index: IndexChoice,
-    /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
+    /// When this becomes true while an index is made, [`open()`](crate::open()) gives up and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
     /// The title of the trace, if its path does not give one.
     pub title: Option<String>,

@@ -2,7 +2,7 @@
 //! number, text or name at a constant place of the record, or the same for all records of a stream. All else is evaluated record by record.
 //!
 //! This says only what is where. What a column's value stands for as a key or value is what [`Scope::key`] and [`Scope::eval`] say, of
-//! which these are the plain cases, and what an operation does is up to [`Picture`](super::Picture) and [`Surveyor`](super::Surveyor).
+//! which these are the plain cases, and the two passes say what an operation does.
 
 use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::Builtin;
