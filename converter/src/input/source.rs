@@ -9,7 +9,7 @@ use tracer_format::columns::Columns;
 use tracer_format::record::Lost;
 use tracer_format::{Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records, cause};
 
-use super::ReadError;
+use super::error::ReadError;
 use super::process::{BlockIndex, Damage, Extent, Process, Stream};
 use super::unpacked::{Memory, Sharer};
 use crate::time::LocalTicks;

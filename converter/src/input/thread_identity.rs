@@ -4,33 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Process, Stream};
-
-/// Distinguishes the thread of a stream from other threads of its process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ThreadIdentity {
-    /// Number of the thread in its process, in order of creation.
-    pub(crate) number: u32,
-    /// How many earlier threads of the process had the same thread id.
-    pub(crate) reuse: u32,
-    /// The name that is shown if the thread has none.
-    pub(crate) unnamed: Unnamed,
-    /// The ordinal among the threads of the process that have the same name, in order of creation,
-    /// from 1. 0 if no other thread has the name.
-    pub(crate) ordinal: u32,
-}
-
-/// The name of a thread without a name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Unnamed {
-    /// Its thread id.
-    #[default]
-    Tid,
-    /// The main thread: its thread id is the process id.
-    Main,
-    /// The worker with this number.
-    Worker(u32),
-}
+use super::process::{Process, Stream, ThreadIdentity, Unnamed};
 
 /// The number of kinds of streams. A thread has at most one stream of each kind.
 const KINDS: usize = 4;

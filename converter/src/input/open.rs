@@ -1,0 +1,100 @@
+//! Opens the file of a process, and collects its tables and the places of its blocks.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use tracer_format::block::decode_block;
+use tracer_format::tags::{Tags, tag};
+use tracer_format::{BlockKind, Codec, FormatError, PREAMBLE_BYTES, check_preamble};
+
+use super::building::Building;
+use super::error::ReadError;
+use super::live::{LiveError, Snapshot};
+use super::names::process_id;
+use super::process::{Lives, Process};
+use super::read_at::read_at;
+use super::scan::scan;
+use super::spool::Spool;
+
+/// Why a file is not part of a run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FileError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{}: {why}", file.display())]
+    Format { file: PathBuf, why: FormatError },
+}
+
+impl Process {
+    /// Scans a file and collects the tables of its process, or of each of its processes; `spool` keeps what is taken from its live file,
+    /// which is one of `lives` if it is not where the file says.
+    pub(crate) fn open(path: &Path, spool: &mut Spool, lives: &Lives) -> Result<Vec<Self>, FileError> {
+        let read_error = |offset| move |source| ReadError { file: path.to_path_buf(), offset, source };
+        let file = File::open(path).map_err(read_error(0))?;
+        let mut head = vec![0; FIRST_BYTES];
+        let filled = read_at(&file, &mut head, 0).map_err(read_error(0))?;
+        let head = &head[..filled];
+        check_preamble(head).map_err(|why| FileError::Format { file: path.to_path_buf(), why })?;
+        // Before the file, so that what leaves the live file meanwhile is found in the file.
+        let first = first_block(head);
+        let known = first.and_then(process_id).and_then(|id| lives.get(&id)).cloned();
+        let live = live_file(path, first).or(known);
+        let snapshot = live.map(|live| (Snapshot::take(&live, spool), live));
+        let length = file.metadata().map_err(read_error(0))?.len();
+        let mut building = Building::default();
+        scan(&file, length, &mut |found| building.take(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
+        match snapshot {
+            Some((snapshot, live)) if !building.process.ended => {
+                building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
+            }
+            // One elsewhere may be of the run that this one is a copy of.
+            Some((Ok(snapshot), live))
+                if snapshot.header.process_id == building.process.id && live == path.with_extension("live") =>
+            {
+                building.process.left_live = Some(live);
+            }
+            _ => {}
+        }
+        Ok(building.finish_all(path, length))
+    }
+
+    /// A process whose file is not there or has not even a beginning, from its live file alone.
+    pub(crate) fn open_live(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
+        let snapshot = Snapshot::take(path, spool)?;
+        if snapshot.is_empty() {
+            return Err(LiveError::Empty);
+        }
+        let mut building = Building::default();
+        let adopted = building.adopt(Ok(snapshot), path.to_path_buf(), None);
+        adopted.map_err(|error| LiveError::Unreadable(error.to_string()))?;
+        let mut process = building.finish(path, 0);
+        process.live_alone = true;
+        match process.live.take() {
+            Some(live) if live.used => process.live = Some(live),
+            other => {
+                return Err(other
+                    .and_then(|live| live.faults.into_iter().next())
+                    .map_or(LiveError::NotLive, |f| f.why));
+            }
+        }
+        Ok(process)
+    }
+}
+
+/// Bytes of a file that are read first: more than a process block has.
+const FIRST_BYTES: usize = 1 << 16;
+
+/// The payload of the process block, if it is the first and good.
+fn first_block(head: &[u8]) -> Option<&[u8]> {
+    let block = decode_block(head.get(PREAMBLE_BYTES..)?).ok()?;
+    (block.header.kind == BlockKind::Process as u8 && block.header.codec == Codec::Raw as u8).then_some(block.stored)
+}
+
+/// Where the live file of a process file is: where its process block says, or else beside it.
+fn live_file(path: &Path, tags: Option<&[u8]>) -> Option<PathBuf> {
+    let told = tags.and_then(|tags| Tags(tags).find(|(number, _)| *number == tag::LIVE_PATH));
+    let told = told.map(|(_, bytes)| PathBuf::from(String::from_utf8_lossy(bytes).into_owned()));
+    let beside = path.with_extension("live");
+    let there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
+    told.filter(there).or_else(|| Some(beside).filter(there))
+}
