@@ -7,6 +7,7 @@
 mod attempt;
 mod base;
 mod bend;
+mod burst;
 mod bursts;
 mod causal;
 mod certified;
@@ -14,77 +15,55 @@ mod consensus;
 mod contradiction;
 mod domain;
 mod ends;
+mod extent;
 mod fine;
 mod granularity;
 mod graph;
+mod life;
+mod limits;
 mod lines;
 mod link_log;
 mod map;
 mod misclosure;
+mod model;
 mod rate;
 mod raw;
 mod refine;
 mod sampled;
 mod samples;
+mod set_ticks;
 mod sets;
 mod solve;
 mod steps;
 mod told;
 mod traffic;
+mod units;
+mod wander;
 
 pub use causal::Causality;
 pub(crate) use causal::{restore_order, usual_reversal};
 pub use domain::{Domain, Status};
+pub(crate) use extent::Extent;
 pub(crate) use fine::{Fine, Leap};
 pub(crate) use link_log::{LinkEnd, LinkLog};
 pub use map::ClockMap;
+pub use model::{Clocks, Method};
 pub(crate) use raw::RawClocks;
-pub(crate) use refine::Extent;
 
 use std::io;
 use std::sync::Arc;
 
 use crate::run::Run;
 use bend::Bend;
-use bursts::Burst;
+use burst::Burst;
 use consensus::USUAL_WANDER;
 use domain::domains_of;
 use map::Knot;
+use model::leap;
 use samples::Samples;
 use steps::OF_TICKS;
-use told::{remarks_of, repeated_dates, sets_of};
+use told::{remarks_of, repeated_dates};
 
-/// How clocks are corrected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Method {
-    /// Not at all: each date is what its process's clock said.
-    None,
-    /// By the sync samples: offsets at each burst, linear between bursts.
-    Bursts,
-    /// By sync samples and messages, over the graph of all processes that exchange them.
-    #[default]
-    Graph,
-}
-
-/// The clock model of a run.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Clocks {
-    /// The domains; the reference is the first.
-    pub domains: Vec<Domain>,
-    /// The domain of each process.
-    pub domain_of: Vec<usize>,
-    /// What a user should know about the correction: one sentence each.
-    pub remarks: Vec<String>,
-    /// What is wrong with what processes say of their clocks, and what was done about it: one sentence each.
-    wrong: Vec<String>,
-    /// How clocks wandered, per square root of a second, as the graph fit found.
-    pub wander: Option<f64>,
-}
-
-const NANOS_PER_SECOND: f64 = 1e9;
-const NANOS: i64 = 1_000_000_000;
 /// So few reversed links between processes of one clock prove nothing.
 const MIN_REVERSED: u64 = 3;
 
@@ -251,25 +230,6 @@ impl Clocks {
         }
     }
 
-    /// Whether all clocks are said to be good: by samples or messages. Otherwise it is known, and was told, that dates are rough.
-    pub(crate) fn claim_all(&self) -> bool {
-        let is_good = |status| {
-            matches!(status, Status::Reference | Status::Bursts | Status::Messages | Status::BurstsAndMessages)
-        };
-        self.domains.len() > 1 && self.domains.iter().all(|domain| is_good(domain.status))
-    }
-
-    /// What the coarsest of the clocks can tell apart, nanoseconds.
-    pub(crate) fn granularity(&self) -> f64 {
-        self.domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max)
-    }
-
-    /// What is wrong with the clocks of the run or with its samples, and what was done about it: one sentence each.
-    #[must_use]
-    pub fn faults(&self) -> Vec<String> {
-        self.wrong.iter().cloned().chain(sets_of(&self.domains)).collect()
-    }
-
     /// Offsets and drifts of all domains, from their maps, at their first records and over the run.
     fn measure(&mut self, run: &Run) {
         let mut ends: Vec<Option<(u64, u64)>> = vec![None; self.domains.len()];
@@ -301,43 +261,6 @@ impl Clocks {
             }
         }
     }
-
-    /// Where the line of a domain leaps forward, by date.
-    pub(crate) fn leaps(&self, domain: usize) -> Vec<Leap> {
-        let Domain { map, told_sets, leaps, .. } = &self.domains[domain];
-        let of_set = |region: &sets::Region| {
-            let ticks = i64::try_from(region.ticks).ok()?;
-            leap(|at| map.global_from_ticks(u64::try_from(at).unwrap_or(0)), ticks)
-        };
-        let mut all: Vec<Leap> = told_sets.regions().iter().filter_map(of_set).chain(leaps.iter().copied()).collect();
-        all.sort_unstable_by_key(|leap| leap.date);
-        all
-    }
-
-    /// The map of a process's clock.
-    #[must_use]
-    pub fn map(&self, process: usize) -> &ClockMap {
-        &self.domains[self.domain_of[process]].map
-    }
-
-    /// Counts all dates from this one on, in nanoseconds of the model before.
-    pub fn start_at(&mut self, nanos: i128) {
-        for domain in &mut self.domains {
-            domain.map.shift(-nanos);
-            domain.sets.iter_mut().for_each(|set| {
-                let date = i128::from(set.0).saturating_sub(nanos);
-                set.0 = i64::try_from(date).unwrap_or(if date < 0 { i64::MIN } else { i64::MAX });
-            });
-        }
-    }
-}
-
-/// How far dates leap at a place, if it is worth telling.
-fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<Leap> {
-    const WORTH_TELLING: i64 = 1000;
-    let (before, after) = (date(place.saturating_sub(1)), date(place));
-    let by = after.saturating_sub(before);
-    (by > WORTH_TELLING).then_some(Leap { date: after, by })
 }
 
 /// Finds where clocks were set, as far as their processes tell.

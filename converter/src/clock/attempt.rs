@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::bend::Bend;
 use super::certified::{Certain, Known, Seen};
+use super::extent::{Extent, span_of};
 use super::graph::{self, Fit, interpolate};
+use super::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
 use super::lines::{Joined, Line, lines};
 use super::link_log::LinkLog;
-use super::refine::{Extent, IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates, span_of};
 use super::steps;
 use super::traffic::{Class, Edge, Exchange, Point, Span, Traffic};
 

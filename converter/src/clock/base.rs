@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use super::attempt::Bends;
-use super::bursts::{self, Burst};
+use super::burst::Burst;
+use super::bursts;
 use super::map::{ClockMap, Knot};
 use super::{Clocks, Domain};
 

@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use super::burst::{Burst, Exchange, Offset};
 use super::consensus::{USUAL_WANDER, agreed_drift, by_itself, drift_can_be, usual_drift};
 use super::map::{ClockMap, Knot};
 use super::misclosure::Misclosure;
 use super::solve::Edge;
-use super::{Domain, NANOS_PER_SECOND, ends, misclosure};
+use super::units::NANOS_PER_SECOND;
+use super::{Domain, ends, misclosure};
 
 /// Offsets that differ by less contradict nothing, nanoseconds.
 pub(crate) const CONTRADICTION: f64 = 20_000.0;
@@ -20,32 +22,6 @@ const LIGHTEST: f64 = 1e-9;
 const STEEP: f64 = 5e-6;
 /// How often the fit is repeated.
 const ROUNDS: usize = 3;
-
-/// All exchanges of one burst between different domains.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Burst {
-    pub(crate) exchanges: Vec<Exchange>,
-}
-
-/// One exchange: domain `a` asked at `t1` and got its answer at `t4`; `b` received at `t2` and answered at `t3`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Exchange {
-    pub(crate) a: usize,
-    pub(crate) b: usize,
-    pub(crate) t1: u64,
-    pub(crate) t2: u64,
-    pub(crate) t3: u64,
-    pub(crate) t4: u64,
-}
-
-/// What a domain's clock shows more than the reference's at some date of its own, in nanoseconds from its origin.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Offset {
-    pub(crate) local: f64,
-    pub(crate) offset: f64,
-    /// How far off it can be at most, if nobody lies: half of what the fastest messages went to and fro in.
-    pub(crate) half_trip: f64,
-}
 
 /// Offsets of all domains at all bursts. Dates are counted from an origin in each domain, so that `f64` holds them exactly
 /// enough.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Domain;
-use super::bursts::{Burst, Exchange};
+use super::burst::{Burst, Exchange};
 
 /// Of fewer bursts it cannot be known which one is wrong.
 const FEWEST: usize = 3;

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use super::Domain;
 use super::attempt::{Attempt, dated};
 use super::bursts::CONTRADICTION;
-use super::refine;
 use super::steps::OF_TICKS;
 use super::traffic::{Exchange, difference};
+use super::wander::largest_wander;
 
 /// Samples of a burst between two clocks that messages contradict.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub(super) fn sentences(found: &[Contradiction], domains: &[Domain]) -> Vec<Stri
 /// The samples, by burst in coarse dates, that a fit to messages alone excludes. O(samples log moments).
 pub(super) fn find(alone: &Attempt, exchanges: &[Vec<Exchange>]) -> Vec<Contradiction> {
     // An honest sample must not be left out because rates change more often than messages show.
-    let certain = alone.certain_for_wander(refine::largest_wander(alone));
+    let certain = alone.certain_for_wander(largest_wander(alone));
     // What the fit itself did not get in order is no better than so.
     let allowed = CONTRADICTION + OF_TICKS * alone.tick + alone.earliest();
     let mut found: BTreeMap<(usize, usize, usize), Contradiction> = BTreeMap::new();

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::fine::Leap;
 use super::map::{ClockMap, Knot};
-use super::sets::{Region, Sets};
-use super::{NANOS, NANOS_PER_SECOND, granularity, rate};
+use super::set_ticks::{Region, Sets};
+use super::units::{NANOS, NANOS_PER_SECOND};
+use super::{granularity, rate};
 use crate::input::Process;
 use crate::run::Run;
 

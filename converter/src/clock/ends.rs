@@ -4,8 +4,8 @@
 //! ([`super::samples`]); the first and the last one are needed to date what is beyond the others, and in them the offset is taken that is within the
 //! bounds and nearest to what the other bursts say.
 
-use super::bursts::Offset;
-use super::refine::LEAST_WANDER;
+use super::burst::Offset;
+use super::limits::LEAST_WANDER;
 
 /// Wander is told per square root of a second.
 const NANOS: f64 = 1e9;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tracer_format::ClockKind;
 
-use super::samples::life;
+use super::life::life;
 use crate::input::{Process, StreamReader, open_shared};
 
 /// From fewer dates a common divisor tells nothing.

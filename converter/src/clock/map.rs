@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::bend::Bend;
-use super::sets::Sets;
+use super::set_ticks::Sets;
 use crate::time::{GlobalNanos, LocalTicks};
 
 /// Fraction bits of a segment's slope.
@@ -252,7 +252,7 @@ fn slope(from: Knot, to: Knot) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sets::Set;
+    use super::super::set_ticks::Set;
     use super::*;
     use proptest::prelude::*;
 

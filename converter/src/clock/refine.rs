@@ -5,33 +5,14 @@ use std::sync::Arc;
 
 use super::attempt::{Attempt, Observed, attempt};
 use super::bend::Bend;
-use super::bursts::{self, Burst};
+use super::burst::{self, Burst};
 use super::contradiction::{self, Contradiction};
+use super::extent::Extent;
 use super::graph::interpolate;
 use super::link_log::LinkLog;
-use super::traffic::{Class, Exchange, Span};
+use super::traffic::{Class, Exchange};
+use super::wander::largest_wander;
 use super::{Clocks, base};
-
-/// Clocks wander so many times more than was found, for all that is certain;
-pub(super) const SURELY: f64 = 3.0;
-/// and at least so much, per square root of a second, where it cannot be found.
-pub(super) const LEAST_WANDER: f64 = 1e-8;
-/// Parts of a run over which the wander of corrections is measured.
-const LAGS: [usize; 3] = [4, 8, 16];
-/// Differences of corrections up to this are lost in noise, nanoseconds.
-const CORRECTION_NOISE: f64 = 2000.0;
-/// A message may seem to arrive so much before it left, nanoseconds: what a fit leaves.
-pub(super) const IMPOSSIBLE: f64 = 500.0;
-
-/// Where the streams are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
-    /// The domain that dates the stream.
-    pub(crate) domain: usize,
-    /// Coarse dates of the first record and the last.
-    pub(crate) first: i64,
-    pub(crate) last: i64,
-}
 
 /// What the messages of a run say of its clocks.
 #[derive(Clone, Debug, Default)]
@@ -116,32 +97,6 @@ pub(crate) fn wander_by_messages(clocks: &Clocks, log: &LinkLog, streams: &[Exte
     Ok(alone.map(|attempt| largest_wander(&attempt)))
 }
 
-/// The largest wander that is consistent with a fit, per square root of a second.
-pub(super) fn largest_wander(attempt: &Attempt) -> f64 {
-    attempt.fit.wander.max(wander_of_corrections(attempt)) * SURELY
-}
-
-/// The wander that the corrections of a fit show over long times, per square root of a second. The rate of a clock that
-/// wanders by `w` changes so that `x(t + T) - 2 x(t) + x(t - T)` has the variance `2/3 w² T³`.
-fn wander_of_corrections(attempt: &Attempt) -> f64 {
-    let seconds = attempt.span.nanos() * 1e-9;
-    let free = (0..attempt.joined.len()).filter(|domain| attempt.joined[*domain].is_some_and(|joined| joined.hops > 0));
-    let free: Vec<usize> = free.collect();
-    let of_lag = |parts: usize| {
-        let total = |domain: usize, at: usize| -> f64 {
-            attempt.rounds.iter().map(|round| interpolate(&round[domain], at as f64 / parts as f64)).sum()
-        };
-        let change = |domain: usize, at: usize| {
-            let change = total(domain, at + 1) - 2.0 * total(domain, at) + total(domain, at - 1);
-            (change.abs() - CORRECTION_NOISE - of_dates(attempt.tick)).max(0.0)
-        };
-        let squares = free.iter().flat_map(|domain| (1..parts).map(move |at| change(*domain, at).powi(2)));
-        let mean = squares.sum::<f64>() / (free.len() * (parts - 1)).max(1) as f64;
-        (1.5 * mean).sqrt() * 1e-9 / (seconds / parts as f64).powf(1.5)
-    };
-    LAGS.into_iter().map(of_lag).fold(0.0, f64::max)
-}
-
 fn observed<'o>(clocks: &Clocks, log: &'o LinkLog, streams: &'o [Extent], domain_of: &'o [usize]) -> Observed<'o> {
     // Bursts have brought coarse dates to another rate.
     let rates = clocks.domains.iter().map(|domain| domain.rates.filter(|_| domain.bursts == 0)).collect();
@@ -183,30 +138,15 @@ fn without_wrong(
     Ok(attempt(seen, &kept, &base)?.map(|attempt| Without { attempt, contradictions: found, bursts: left }))
 }
 
-/// A date itself says no more than the clock can tell apart.
-pub(super) fn of_dates(tick: f64) -> f64 {
-    (tick - 1.0).max(0.0)
-}
-
 /// The samples in coarse dates, by burst.
 pub(super) fn exchanges(clocks: &Clocks, bursts: &[Burst]) -> Vec<Vec<Exchange>> {
     let date = |domain: usize, ticks: u64| clocks.domains[domain].map.global_from_ticks(ticks);
-    let dated = |exchange: &bursts::Exchange| {
+    let dated = |exchange: &burst::Exchange| {
         let (a, b) = (exchange.a, exchange.b);
         let t = [date(a, exchange.t1), date(b, exchange.t2), date(b, exchange.t3), date(a, exchange.t4)];
         Exchange { a, b, t }
     };
     bursts.iter().map(|burst| burst.exchanges.iter().map(dated).collect()).collect()
-}
-
-/// All that is dated: records, and samples, which may have been taken long before the first record.
-pub(super) fn span_of(streams: &[Extent], exchanges: &[Vec<Exchange>], date: impl Fn(usize, i64) -> i64) -> Span {
-    let dates = streams.iter().map(|stream| (date(stream.domain, stream.first), date(stream.domain, stream.last)));
-    let asked =
-        exchanges.iter().flatten().map(|exchange| (date(exchange.a, exchange.t[0]), date(exchange.a, exchange.t[3])));
-    let dates = dates.chain(asked);
-    let (start, end) = dates.fold((i64::MAX, i64::MIN), |span, (first, last)| (span.0.min(first), span.1.max(last)));
-    if start <= end { Span { start, end } } else { Span { start: 0, end: 1 } }
 }
 
 /// What a fit says of each domain, but for what is certain.

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::bursts::Burst;
+use super::burst::Burst;
 use super::certified::{Certain, Known, Seen};
-use super::refine::{Extent, IMPOSSIBLE, LEAST_WANDER, SURELY, exchanges, of_dates, span_of};
+use super::extent::{Extent, span_of};
+use super::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
+use super::refine::exchanges;
 use super::traffic::{Class, Edge, Exchange, Point, Span, difference};
 use super::{Clocks, Domain};
 

@@ -10,7 +10,9 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use rustc_hash::FxHashMap;
 
 use crate::input::read_at;
-use crate::pipeline::survey::ArrowPlace;
+
+/// An arrow of a record: stream, position of the record in it, arrow.
+pub(crate) type ArrowPlace = (u32, u64, u16);
 
 /// Entries of a page.
 const PAGE: usize = 256;

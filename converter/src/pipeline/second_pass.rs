@@ -21,7 +21,8 @@ use crate::paje::{
     ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
 };
 use crate::pipeline::labels::LabelSuffixes;
-use crate::pipeline::survey::{ArrowPlace, Survey};
+use crate::pipeline::places::ArrowPlace;
+use crate::pipeline::survey::Survey;
 use crate::plan::Plan;
 use crate::report::Counts;
 use crate::rules::compile::{Arrow, Op, Program, Target, ValueCode};

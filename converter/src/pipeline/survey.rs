@@ -16,7 +16,7 @@ use crate::made::Turn;
 use crate::paje::TypeId;
 use crate::pipeline::endings::Endings;
 use crate::pipeline::lines::append_line;
-use crate::pipeline::places::{Noting, Places};
+use crate::pipeline::places::{ArrowPlace, Noting, Places};
 use crate::plan::Plan;
 use crate::rules::compile::{Arrow, End, Op, ValueCode};
 use crate::rules::eval::Scope;
@@ -25,9 +25,6 @@ use crate::rules::links::LinkKey;
 use crate::rules::model::{LinkModel, Model};
 use crate::rules::value::{KeyPart, Symbols};
 use crate::waiting::{Half, Meeting, Waiting};
-
-/// An arrow of a record: stream, position of the record in it, arrow.
-pub(crate) type ArrowPlace = (u32, u64, u16);
 
 /// Noted of an end without other end; no container type has this number.
 const UNMATCHED: u16 = u16::MAX;

@@ -4,7 +4,8 @@ use std::io;
 
 use super::{Beside, Extras, Picture, fill, source_of};
 use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
-use crate::pipeline::survey::{ArrowPlace, OtherEnd, link_key};
+use crate::pipeline::places::ArrowPlace;
+use crate::pipeline::survey::{OtherEnd, link_key};
 use crate::rules::compile::{Arrow, End, LinkValue, Op, Target};
 use crate::rules::eval::Scope;
 use crate::rules::links::LinkKey;

@@ -1,0 +1,94 @@
+//! The clock model of a run.
+
+use super::domain::{Domain, Status};
+use super::fine::Leap;
+use super::map::ClockMap;
+use super::set_ticks;
+use super::told::sets_of;
+
+/// How clocks are corrected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Not at all: each date is what its process's clock said.
+    None,
+    /// By the sync samples: offsets at each burst, linear between bursts.
+    Bursts,
+    /// By sync samples and messages, over the graph of all processes that exchange them.
+    #[default]
+    Graph,
+}
+
+/// The clock model of a run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Clocks {
+    /// The domains; the reference is the first.
+    pub domains: Vec<Domain>,
+    /// The domain of each process.
+    pub domain_of: Vec<usize>,
+    /// What a user should know about the correction: one sentence each.
+    pub remarks: Vec<String>,
+    /// What is wrong with what processes say of their clocks, and what was done about it: one sentence each.
+    pub(super) wrong: Vec<String>,
+    /// How clocks wandered, per square root of a second, as the graph fit found.
+    pub wander: Option<f64>,
+}
+
+impl Clocks {
+    /// Whether all clocks are said to be good: by samples or messages. Otherwise it is known, and was told, that dates are rough.
+    pub(crate) fn claim_all(&self) -> bool {
+        let is_good = |status| {
+            matches!(status, Status::Reference | Status::Bursts | Status::Messages | Status::BurstsAndMessages)
+        };
+        self.domains.len() > 1 && self.domains.iter().all(|domain| is_good(domain.status))
+    }
+
+    /// What the coarsest of the clocks can tell apart, nanoseconds.
+    pub(crate) fn granularity(&self) -> f64 {
+        self.domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max)
+    }
+
+    /// What is wrong with the clocks of the run or with its samples, and what was done about it: one sentence each.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        self.wrong.iter().cloned().chain(sets_of(&self.domains)).collect()
+    }
+
+    /// Where the line of a domain leaps forward, by date.
+    pub(crate) fn leaps(&self, domain: usize) -> Vec<Leap> {
+        let Domain { map, told_sets, leaps, .. } = &self.domains[domain];
+        let of_set = |region: &set_ticks::Region| {
+            let ticks = i64::try_from(region.ticks).ok()?;
+            leap(|at| map.global_from_ticks(u64::try_from(at).unwrap_or(0)), ticks)
+        };
+        let mut all: Vec<Leap> = told_sets.regions().iter().filter_map(of_set).chain(leaps.iter().copied()).collect();
+        all.sort_unstable_by_key(|leap| leap.date);
+        all
+    }
+
+    /// The map of a process's clock.
+    #[must_use]
+    pub fn map(&self, process: usize) -> &ClockMap {
+        &self.domains[self.domain_of[process]].map
+    }
+
+    /// Counts all dates from this one on, in nanoseconds of the model before.
+    pub fn start_at(&mut self, nanos: i128) {
+        for domain in &mut self.domains {
+            domain.map.shift(-nanos);
+            domain.sets.iter_mut().for_each(|set| {
+                let date = i128::from(set.0).saturating_sub(nanos);
+                set.0 = i64::try_from(date).unwrap_or(if date < 0 { i64::MIN } else { i64::MAX });
+            });
+        }
+    }
+}
+
+/// How far dates leap at a place, if it is worth telling.
+pub(super) fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<Leap> {
+    const WORTH_TELLING: i64 = 1000;
+    let (before, after) = (date(place.saturating_sub(1)), date(place));
+    let by = after.saturating_sub(before);
+    (by > WORTH_TELLING).then_some(Leap { date: after, by })
+}

@@ -1,0 +1,36 @@
+//! How much clocks wander, by a fit.
+
+use super::attempt::Attempt;
+use super::graph::interpolate;
+use super::limits::{SURELY, of_dates};
+
+/// Parts of a run over which the wander of corrections is measured.
+const LAGS: [usize; 3] = [4, 8, 16];
+/// Differences of corrections up to this are lost in noise, nanoseconds.
+const CORRECTION_NOISE: f64 = 2000.0;
+
+/// The largest wander that is consistent with a fit, per square root of a second.
+pub(super) fn largest_wander(attempt: &Attempt) -> f64 {
+    attempt.fit.wander.max(wander_of_corrections(attempt)) * SURELY
+}
+
+/// The wander that the corrections of a fit show over long times, per square root of a second. The rate of a clock that
+/// wanders by `w` changes so that `x(t + T) - 2 x(t) + x(t - T)` has the variance `2/3 w² T³`.
+fn wander_of_corrections(attempt: &Attempt) -> f64 {
+    let seconds = attempt.span.nanos() * 1e-9;
+    let free = (0..attempt.joined.len()).filter(|domain| attempt.joined[*domain].is_some_and(|joined| joined.hops > 0));
+    let free: Vec<usize> = free.collect();
+    let of_lag = |parts: usize| {
+        let total = |domain: usize, at: usize| -> f64 {
+            attempt.rounds.iter().map(|round| interpolate(&round[domain], at as f64 / parts as f64)).sum()
+        };
+        let change = |domain: usize, at: usize| {
+            let change = total(domain, at + 1) - 2.0 * total(domain, at) + total(domain, at - 1);
+            (change.abs() - CORRECTION_NOISE - of_dates(attempt.tick)).max(0.0)
+        };
+        let squares = free.iter().flat_map(|domain| (1..parts).map(move |at| change(*domain, at).powi(2)));
+        let mean = squares.sum::<f64>() / (free.len() * (parts - 1)).max(1) as f64;
+        (1.5 * mean).sqrt() * 1e-9 / (seconds / parts as f64).powf(1.5)
+    };
+    LAGS.into_iter().map(of_lag).fold(0.0, f64::max)
+}
