@@ -4,10 +4,12 @@
 //! sent is taken back, and the run is converted in two passes: what comes out is always what two passes make. Whether it is worth trying is
 //! seen from the rules and from the clocks.
 
+use super::job::Job;
+use super::paje_pass::make;
 use super::second_pass::Once;
 use super::survey::Survey;
-use super::{ConvertError, Job, make};
 use crate::clock::{Causality, Method};
+use crate::options::ConvertError;
 use crate::paje::Sink;
 use crate::plan::Plan;
 use crate::report::Report;

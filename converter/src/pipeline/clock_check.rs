@@ -1,9 +1,11 @@
 //! Corrects the clocks of a run without a conversion. One pass over the records is sufficient: the
 //! log of link endpoints holds everything that the counts of reversed links need.
 
-use super::{ConvertError, Job, Options, plan};
+use super::job::Job;
 use crate::clock::{LinkEnd, LinkLog, RawClocks};
+use crate::options::{ConvertError, Options};
 use crate::plan::Plan;
+use crate::plan::plan;
 use crate::report::{Counts, Report};
 use crate::run::Run;
 

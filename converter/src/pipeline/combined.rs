@@ -13,7 +13,9 @@
 use std::io::{self, PipeReader, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::{ConvertError, Options, convert_rules, write_text};
+use super::by_rules::convert_rules;
+use super::text_output::write_text;
+use crate::options::{ConvertError, Options};
 use crate::paje::read::Reader;
 use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Shape, Sink, TypeId, TypeKind, ValueId};
 use crate::report::Report;

@@ -1,11 +1,11 @@
 //! What the first pass does with what is due: ends of links, and computed values, go to the surveyor; dates are noted where arrows have their own.
 
-use super::ConvertError;
 use super::survey::Surveyor;
 use crate::ahead::Floors;
 use crate::chunk::Due;
 use crate::made::Act;
 use crate::made::Turn;
+use crate::options::ConvertError;
 use crate::pass::Visit;
 use crate::plan::Plan;
 use crate::rules::{Model, Symbols};

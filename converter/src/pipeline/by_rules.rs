@@ -1,0 +1,31 @@
+//! A conversion by the rules for Pajé alone.
+
+use super::at_once;
+use super::job::Job;
+use super::paje_pass::make;
+use crate::options::{ConvertError, Options};
+use crate::paje::Sink;
+use crate::plan::plan;
+use crate::report::Report;
+use crate::run::Run;
+
+/// As [`convert`](super::convert), without the text outputs of the spec.
+pub(super) fn convert_rules(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
+    let options = Options { output: None, ..options.clone() };
+    let mut job = Job::new(run, &options);
+    let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    if sink.can_begin_anew() && at_once::is_possible(&job, &plan, &model) {
+        match at_once::convert(job, &plan, &model, &mut symbols, sink)? {
+            Some(report) => return Ok(report),
+            None => sink.begin_anew()?,
+        }
+        job = Job::new(run, &options);
+        (plan, model, symbols) = self::plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    }
+    let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
+    let made = make(&mut job, &plan, &model, (&mut survey, &mut symbols), (floors, None), sink)?;
+    // Only what is made at once may be void.
+    let (counts, end) = made.unwrap_or_default();
+    job.note_reversed(counts.reversed_links);
+    Ok(job.report(counts, end))
+}

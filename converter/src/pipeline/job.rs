@@ -1,0 +1,239 @@
+//! A conversion at work: the passes over the records, and what they find.
+
+use std::sync::Arc;
+
+use super::first::FirstPass;
+use super::survey::{Survey, Surveyor};
+use crate::ahead::{Floors, Pass, Passed};
+use crate::clock::{Causality, Clocks, Leap, LinkLog, Method, RawClocks, restore_order, usual_reversal};
+use crate::options::{ConvertError, Options};
+use crate::pass::Visit;
+use crate::plan::{Needs, Plan};
+use crate::ready::Purpose;
+use crate::reorder::Taking;
+use crate::report::{Counts, Report};
+use crate::rules::{Model, Program, Symbols};
+use crate::run::Run;
+use crate::time::GlobalNanos;
+
+/// A conversion at work: what it counts and tells.
+pub(super) struct Job<'o> {
+    pub(super) run: &'o Run,
+    pub(super) options: &'o Options,
+    pub(super) clocks: Clocks,
+    pub(super) remarks: Vec<String>,
+    /// A sentence for each ambiguous reference.
+    pub(super) ambiguous: Vec<String>,
+    pub(super) counts: Counts,
+    pub(super) reversed_coarse: Option<u64>,
+    pub(super) causality: Option<Causality>,
+    /// Links that end before they start by the raw clocks. Counted only if no second pass follows.
+    pub(super) reversed_raw: Option<u64>,
+    pub(super) done: u64,
+    pub(super) total: u64,
+}
+
+impl<'o> Job<'o> {
+    pub(super) fn new(run: &'o Run, options: &'o Options) -> Self {
+        let clocks = Clocks::new(run, options.clock);
+        Self {
+            run,
+            options,
+            clocks,
+            remarks: Vec::new(),
+            ambiguous: Vec::new(),
+            counts: Counts::default(),
+            reversed_coarse: None,
+            causality: None,
+            reversed_raw: None,
+            done: 0,
+            total: 0,
+        }
+    }
+
+    /// The first pass, if any rule asks for it, and what its links say of dates. Returns the floors of each stream whose
+    /// arrows have dates of their own.
+    pub(super) fn survey(
+        &mut self,
+        plan: &mut Plan<'_>,
+        model: &mut Model,
+        symbols: &mut Symbols,
+    ) -> Result<(Survey, Floors), ConvertError> {
+        let (survey, floors, log) = self.first_pass(plan, model, symbols)?;
+        self.counts.links = survey.links;
+        self.counts.unmatched_starts = survey.unmatched_starts;
+        self.counts.unmatched_ends = survey.unmatched_ends;
+        let Some(log) = log.filter(|log| log.links() > 0) else {
+            self.judge_samples(plan);
+            return Ok((survey, floors));
+        };
+        let raw = self.reversed_raw.map(|_| RawClocks::new(self.run, &self.clocks));
+        if self.options.clock == Method::Graph && self.clocks.domain_of.len() > 1 {
+            let processes: Vec<usize> = plan.streams.iter().map(|stream| stream.process).collect();
+            let reversed = self.clocks.split(self.run, &log, &processes).map_err(ConvertError::Links)?;
+            self.reversed_coarse = Some(reversed);
+        }
+        if self.options.clock == Method::Graph && self.clocks.domains.len() > 1 {
+            let extents = plan.extents(&self.clocks);
+            let bends = self.clocks.refine(self.run, &log, &extents).map_err(ConvertError::Links)?;
+            for (fine, extent) in plan.fines.iter_mut().zip(extents) {
+                fine.bend.clone_from(&bends[extent.domain]);
+            }
+        } else {
+            self.judge_samples(plan);
+        }
+        if self.options.causal {
+            #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
+            let mut tick = (self.clocks.granularity().ceil() as i64 - 1).max(0);
+            if self.options.clock == Method::Graph && self.clocks.claim_all() {
+                tick = tick.max(usual_reversal(&log, &plan.fines).map_err(ConvertError::Links)?);
+            }
+            let leaps: Vec<Option<Arc<Vec<Leap>>>> = (0..self.clocks.domains.len())
+                .map(|domain| Some(self.clocks.leaps(domain)).filter(|leaps| !leaps.is_empty()).map(Arc::new))
+                .collect();
+            for (number, fine) in plan.fines.iter_mut().enumerate() {
+                fine.tick = tick;
+                fine.leaps.clone_from(&leaps[self.clocks.domain_of[plan.streams[number].process]]);
+            }
+            let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;
+            self.remarks.extend(found.remarks(&self.clocks));
+            self.causality = Some(found);
+        }
+        if let Some(raw) = raw {
+            self.count_reversed(&log, plan, &raw)?;
+        }
+        Ok((survey, floors))
+    }
+
+    /// How good dates are that no message confirms.
+    pub(super) fn judge_samples(&mut self, plan: &Plan<'_>) {
+        if self.options.clock != Method::None && self.clocks.domains.len() > 1 {
+            let extents = plan.extents(&self.clocks);
+            self.clocks.judge_samples(self.run, &extents);
+        }
+    }
+
+    pub(super) fn first_pass(
+        &mut self,
+        plan: &Plan<'_>,
+        model: &mut Model,
+        symbols: &mut Symbols,
+    ) -> Result<(Survey, Floors, Option<LinkLog>), ConvertError> {
+        let floors: Floors = vec![None; plan.streams.len()];
+        self.total = plan.records();
+        if !plan.programs.iter().any(Program::is_surveyed) {
+            return Ok((Survey::default(), floors, None));
+        }
+        if self.reversed_raw.is_none() {
+            self.total *= 2;
+        }
+        let dated = plan.programs.iter().any(|program| program.dated);
+        let wanted = self.options.causal || self.options.clock == Method::Graph || self.reversed_raw.is_some();
+        let surveyor =
+            Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
+        let plain = vec![None; plan.streams.len()];
+        // The least date of a block may be that of any of its records.
+        let all: fn(&Program) -> bool = |_| true;
+        let taking = Taking { wanted: if dated { all } else { Program::is_surveyed }, gaps: false };
+        let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
+        let purpose = if dated || self.options.by_record { Purpose::Records } else { Purpose::Survey };
+        let blocks = vec![Vec::new(); plan.streams.len()];
+        let mut first = FirstPass { plan, model, symbols, surveyor, dated, blocks, floors, acts: Vec::new() };
+        let passed = self.pass(plan, plain, (taking, needs, purpose), &mut first)?;
+        let FirstPass { mut surveyor, blocks, mut floors, .. } = first;
+        surveyor.take_columns(passed.values, plan, model, symbols);
+        surveyor.ends(plan, model, symbols);
+        for (floors, mut blocks) in floors.iter_mut().zip(blocks) {
+            let mut least = i64::MAX;
+            for block in blocks.iter_mut().rev() {
+                least = least.min(*block);
+                *block = least;
+            }
+            if let Some(floors) = floors {
+                *floors = blocks;
+            }
+        }
+        let (survey, log) = surveyor.finish(model, symbols).map_err(ConvertError::Links)?;
+        Ok((survey, floors, log))
+    }
+
+    pub(super) fn note_reversed(&mut self, reversed: u64) {
+        self.counts.reversed_links = reversed;
+        if reversed > 0 {
+            let links = self.counts.links;
+            self.remarks.push(format!("{reversed} of {links} links end before they start"));
+        }
+    }
+
+    /// One pass over all records that are known, and over gaps; counts the records and gives back the last date.
+    pub(super) fn records(
+        &mut self,
+        plan: &Plan<'_>,
+        (floors, taking, purpose): (Floors, Taking, Purpose<'_>),
+        visit: &mut impl Visit,
+    ) -> Result<i64, ConvertError> {
+        let needs = plan.needs(taking.wanted, false);
+        let passed = self.pass(plan, floors, (taking, needs, purpose), visit)?;
+        for tally in &passed.tallies {
+            self.counts.backward_records += tally.backward;
+            self.counts.early_dates += tally.early;
+            self.counts.unknown_records += tally.unknown;
+            self.counts.records += tally.records;
+        }
+        Ok(passed.tallies.iter().map(|tally| tally.end).max().unwrap_or(0))
+    }
+
+    /// One pass over the records that are needed, in order of date. What is read one by one is taken by its program.
+    pub(super) fn pass(
+        &mut self,
+        plan: &Plan<'_>,
+        floors: Floors,
+        (taking, needs, purpose): (Taking, Needs, Purpose<'_>),
+        visit: &mut impl Visit,
+    ) -> Result<Passed, ConvertError> {
+        let (ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
+        let tell = |records: u64| {
+            self.done += records;
+            if let Some(progress) = &self.options.progress {
+                progress(self.done.min(self.total), self.total);
+            }
+        };
+        Pass { plan, floors, taking, needs, purpose, ahead, readers }.run(tell, visit)
+    }
+
+    pub(super) fn report(self, made: Counts, end: i64) -> Report {
+        let Self { run, clocks, .. } = self;
+        let remarks = run
+            .launch_remark()
+            .into_iter()
+            .chain(run.truncation_remark())
+            .chain(clocks.remarks.iter().cloned())
+            .chain(self.remarks)
+            .collect();
+        let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped()));
+        let counts = Counts {
+            paje_events: made.paje_events,
+            lines: made.lines,
+            containers: made.containers,
+            pops_of_nothing: made.pops_of_nothing,
+            unknown_states: made.unknown_states,
+            not_computable: made.not_computable,
+            without_container: made.without_container,
+            ambiguous: made.ambiguous,
+            dropped_records: dropped,
+            ..self.counts
+        };
+        let (reversed_coarse, causality, losses) = (self.reversed_coarse, self.causality, run.losses());
+        Report {
+            counts,
+            end: GlobalNanos(end),
+            losses,
+            remarks,
+            ambiguous: self.ambiguous,
+            clocks,
+            reversed_coarse,
+            causality,
+            text_faults: Vec::new(),
+        }
+    }
+}

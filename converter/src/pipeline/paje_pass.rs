@@ -1,0 +1,96 @@
+//! The pass that sends Pajé operations.
+
+use super::job::Job;
+use super::second_pass::{Once, Picture};
+use super::shapes::announce;
+use super::survey::Survey;
+use crate::ahead::Floors;
+use crate::chunk::Due;
+use crate::made::{Act, Turn};
+use crate::options::ConvertError;
+use crate::paje::Sink;
+use crate::paje::relay::relay;
+use crate::pass::Visit;
+use crate::plan::Plan;
+use crate::ready::Purpose;
+use crate::reorder::Taking;
+use crate::report::Counts;
+use crate::rules::{Model, Symbols};
+
+/// The second pass for Pajé, or the only one; `None` when what was sent is void. The rules run in a thread of their own when there may be so many: the sink stays in this one.
+pub(super) fn make(
+    job: &mut Job<'_>,
+    plan: &Plan<'_>,
+    model: &Model,
+    known: (&mut Survey, &mut Symbols),
+    how: How,
+    sink: &mut dyn Sink,
+) -> Result<Option<(Counts, i64)>, ConvertError> {
+    if !job.options.may_use(3) {
+        return picture(job, plan, model, known, how, sink);
+    }
+    let (mut sender, taker) = relay();
+    std::thread::scope(|scope| {
+        let rules = scope.spawn(move || picture(job, plan, model, known, how, &mut sender));
+        let taken = taker.run(sink);
+        let made = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // A sink that fails makes the rules fail, too: its reason counts.
+        taken?;
+        made
+    })
+}
+
+/// How the pass for Pajé goes: the floors of the streams, and what is asked for if there is no other pass.
+pub(super) type How = (Floors, Option<Once>);
+
+/// Runs the rules over all records and sends their Pajé operations; gives back what was counted, and the last date; `None` when what was sent is void.
+fn picture(
+    job: &mut Job<'_>,
+    plan: &Plan<'_>,
+    model: &Model,
+    (survey, symbols): (&mut Survey, &mut Symbols),
+    (floors, once): How,
+    sink: &mut dyn Sink,
+) -> Result<Option<(Counts, i64)>, ConvertError> {
+    announce(&plan.programs, survey, sink)?;
+    let mut picture = Picture::begin(plan, model, survey, symbols, sink, (job.run.may_have_gaps(), once))?;
+    let purpose = match once {
+        _ if job.options.by_record => Purpose::Records,
+        Some(_) => Purpose::Once,
+        None => Purpose::Picture(model),
+    };
+    let end = job.records(plan, (floors, Taking::ALL, purpose), &mut picture);
+    if picture.is_void() {
+        return Ok(None);
+    }
+    let end = end?.max(picture.last_end());
+    let Some((counts, explanations)) = picture.finish(end)? else { return Ok(None) };
+    job.remarks.extend(explanations.failed);
+    job.ambiguous = explanations.ambiguous;
+    Ok(Some((counts, end)))
+}
+
+impl Visit for Picture<'_> {
+    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
+        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
+        match due.scope(self.plan) {
+            Some(scope) => self.record(&scope, due.only, due.date, (stream, due.ordinal))?,
+            None if due.is_truncation() => {}
+            None => self.gap(stream, due.date)?,
+        }
+        Ok(())
+    }
+
+    fn know(&mut self, number: u32, act: Act) {
+        self.know(number, act);
+    }
+
+    #[inline(always)]
+    fn ready(&mut self, turn: Turn) -> Result<(), ConvertError> {
+        Ok(self.ready(turn)?)
+    }
+
+    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
+        Ok(self.wide(turn, words)?)
+    }
+}
