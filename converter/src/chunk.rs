@@ -1,4 +1,4 @@
-//! Records of a stream that stay records: a part of a block, in order of timestamp.
+//! Records of a block that are evaluated one by one.
 
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
@@ -7,66 +7,68 @@ use crate::plan::Plan;
 use crate::reorder::Item;
 use crate::rules::{Program, Scope};
 
-/// Records of a stream in order of date.
+/// Records of a stream in order of their timestamps.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
-    /// The records, one behind the other: id, four bytes, the source position where its type has one, fields.
+    /// The records without gaps: id, four unused bytes, source position if the type has one,
+    /// fields.
     pub(crate) bytes: Vec<u8>,
-    /// Where each begins; one more says where the last ends.
+    /// The start of each record, and the end of the last one.
     pub(crate) starts: Vec<u32>,
-    /// When each is due.
+    /// The time at which each record is processed.
     pub(crate) dates: Vec<i64>,
-    /// Coarse dates; empty where they are the same.
+    /// The raw timestamps. Empty if they equal `dates`.
     pub(crate) times: Vec<i64>,
-    /// Position of the first in the stream, and of the others from there; none of those when they follow each other.
+    /// The position of the first record in the stream, and the distances of the others from it. The
+    /// distances are empty if the records are consecutive.
     pub(crate) first: u64,
     pub(crate) places: Vec<u32>,
     /// Number of the block in the stream, from 1.
     pub(crate) block: usize,
-    /// Of chunks put together record by record: what is to be known of each.
+    /// The details of each record, in chunks that were assembled record by record.
     pub(crate) details: Vec<Detail>,
 }
 
-/// What is not the same for all records of a block.
+/// Data that differ between the records of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
     ordinal: u64,
     block: usize,
-    /// The arrow that has this date, if not all that have none of their own.
+    /// The only action to run, if it has a timestamp of its own. `None`: all others.
     only: Option<u16>,
 }
 
-/// A record that is due, or one arrow of it that has a date of its own, or a gap.
+/// A record to process, one action of a record at a time of its own, or a gap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due<'a> {
     pub(crate) stream: usize,
-    /// Record id in its file.
+    /// The record id in the file.
     pub(crate) id: u16,
-    /// `None` of a gap: it is no record, but stands for records that are missing here.
+    /// `None` for a gap, where records are missing.
     pub(crate) program: Option<&'a Program>,
-    /// Id of its source position.
+    /// The id of the source position.
     pub(crate) site: u32,
     /// Position in the stream, from 0.
     pub(crate) ordinal: u64,
-    /// When it is due.
+    /// The time at which it is processed.
     pub(crate) date: i64,
-    /// The record's own date.
+    /// The raw timestamp of the record.
     pub(crate) time: i64,
-    /// The arrow; `None` for all that have no date of their own.
+    /// The only action to run. `None` for all actions without a timestamp of their own.
     pub(crate) only: Option<u16>,
-    /// How many blocks of the stream were read when it came.
+    /// The number of blocks of the stream that had been read.
     pub(crate) blocks_read: usize,
-    /// The bytes of its fields.
+    /// The bytes of the fields.
     pub(crate) body: &'a [u8],
 }
 
 impl<'a> Due<'a> {
-    /// Whether this is the mark of the truncated record that follows.
+    /// Whether this marks the next record as truncated.
     pub(crate) fn is_truncation(&self) -> bool {
         self.program.is_none() && Lost::decode(self.body).is_some_and(|lost| lost.is_truncation())
     }
 
-    /// The record in its surroundings; `None` of a gap.
+    /// The record with its program and stream. `None` for a gap.
     #[inline]
     pub(crate) fn scope(&self, plan: &'a Plan<'_>) -> Option<Scope<'a>> {
         Some(plan.scope(self.stream, self.program?, self.time, (self.site, self.ordinal), self.body))
@@ -90,7 +92,7 @@ impl Chunk {
         self.details.push(Detail { ordinal: item.place.ordinal, block, only: item.only });
     }
 
-    /// The record at this place, which is of this stream.
+    /// The record of this number, as a record of this stream.
     #[inline]
     pub(crate) fn due<'a>(&'a self, at: usize, stream: usize, plan: &'a Plan<'_>, table: &[u32]) -> Option<Due<'a>> {
         let row = self.bytes.get(*self.starts.get(at)? as usize..*self.starts.get(at + 1)? as usize)?;

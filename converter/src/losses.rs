@@ -19,7 +19,7 @@ impl Run {
         }
         let clocks = missing::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {
-            // A sorted file holds several.
+            // A sorted file has several processes.
             let file = || match process.part {
                 Some(_) => PathBuf::from(format!("{}: {}", process.path.display(), self.process_name(number))),
                 None => process.path.clone(),
@@ -132,7 +132,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What of a process's live file could not be used.
+/// The losses of a live file.
 fn live_loss(process: &Process) -> Option<Loss> {
     let missing = || {
         let file = process.live_path.clone().filter(|_| !process.ended)?;

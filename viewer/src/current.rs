@@ -1,4 +1,4 @@
-//! [`Current`]: a trace that is replaced by a newer part of itself while it is read or written.
+//! [`Current`]: the source behind a page, which is replaced while the trace is read or written.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,40 +8,41 @@ use converter::paje::PajeEvent;
 use crate::query::TimelineSource;
 use crate::store::Store;
 
-/// How much of a trace is shown.
+/// How much of a trace is available.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standing {
-    /// All of it.
+    /// The whole trace.
     #[default]
     Final,
-    /// Its beginning: it is being read.
+    /// The beginning of the trace, while it is read.
     Reading {
-        /// Steps done: bytes of a Pajé file, records of a run (which is read twice).
+        /// Steps done: bytes of a Pajé file, or records of a run (a run is read twice).
         done: u64,
-        /// Steps in all; 0 when nobody knows.
+        /// The number of all steps. 0 if unknown.
         total: u64,
     },
-    /// What has been written so far; more may come.
+    /// The part that has been written so far. More can follow.
     Growing {
-        /// Processes of a run that have not ended: the dates of their records are provisional.
+        /// Processes of a run that still run. The timestamps of their records are provisional.
         open: usize,
-        /// Processes in all; 0 for a Pajé file, which does not tell who writes it. All its dates are final.
+        /// The number of processes. 0 for a Pajé file, whose writers are unknown. Its
+        /// timestamps are final.
         processes: usize,
     },
-    /// There is nothing of it yet; why, in words.
+    /// Nothing yet. The text gives the reason.
     Awaited(String),
-    /// What was read before, of which the file is no longer there; what became of it, in words.
+    /// The part that was read before the file disappeared. The text gives the reason.
     Kept(String),
 }
 
 impl Standing {
-    /// Where it stands, in words; `None` when it is final.
+    /// The state as a sentence. `None` if the trace is final.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         Some(match self {
             Self::Final => return None,
-            // What is left to be done after the last step is not nothing.
+            // Work remains after the last step, so the sentence does not claim 100 %.
             Self::Reading { .. } => match self.percent() {
                 Some(percent) => format!("partial, {percent} % read"),
                 None => "partial, being read".to_owned(),
@@ -56,7 +57,7 @@ impl Standing {
         })
     }
 
-    /// Hundredths that have been read, where that is known; 100 is never reached.
+    /// The percentage that has been read, if known. At most 99.
     #[must_use]
     pub fn percent(&self) -> Option<u64> {
         match *self {
@@ -68,15 +69,15 @@ impl Standing {
     }
 }
 
-/// A trace as it is at one moment.
+/// A trace at one moment.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Now {
-    /// What answers questions.
+    /// The source.
     pub source: Arc<dyn TimelineSource>,
-    /// Another number for another source, rising.
+    /// The number of the source. It increases with each new source.
     pub generation: u64,
-    /// How much of the trace that is.
+    /// How much of the trace the source has.
     pub standing: Standing,
 }
 
@@ -89,7 +90,7 @@ impl fmt::Debug for Now {
     }
 }
 
-/// A trace that may be replaced by a newer picture of itself. Clones are the same one.
+/// A trace whose source can be replaced by a newer one. Clones share the source.
 #[derive(Clone, Debug)]
 pub struct Current(Arc<RwLock<Now>>);
 
@@ -100,7 +101,7 @@ impl From<Arc<dyn TimelineSource>> for Current {
 }
 
 impl Current {
-    /// A trace of which nothing is known yet but its name.
+    /// A trace of which only the name is known.
     #[must_use]
     pub fn empty(name: &str, standing: Standing) -> Self {
         let current =
@@ -109,29 +110,29 @@ impl Current {
         current
     }
 
-    /// As it is now. What was given stays as it is.
+    /// The present source. A source that was returned before stays valid.
     #[must_use]
     pub fn now(&self) -> Now {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The source of this moment.
+    /// The present source.
     #[must_use]
     pub fn source(&self) -> Arc<dyn TimelineSource> {
         self.now().source
     }
 
-    /// Shows something newer.
+    /// Replaces the source by a newer one.
     pub fn put(&self, source: Arc<dyn TimelineSource>, standing: Standing) {
         let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let generation = now.generation + 1;
         let before = std::mem::replace(&mut *now, Now { source, generation, standing });
         drop(now);
-        // It may be large: nobody waits until it is gone.
+        // The old source can be large. It is dropped after the lock is released.
         drop(before);
     }
 
-    /// Tells that the same source stands for another part of the trace.
+    /// Changes the state and keeps the source.
     pub fn stand(&self, standing: Standing) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).standing = standing;
     }

@@ -1,10 +1,12 @@
-//! Filters (thesis P53–P63, papers S30–S35): sources around sources, each of which shows a trace in another way, and their [`Chain`].
+//! Filters (thesis P53–P63, papers S30–S35): sources around other sources, and their [`Chain`].
 //!
-//! A [`Filter`] is a value that can be written, read, compared and kept; [`Filter::apply`] finds in a trace what it names and puts a
-//! [`TimelineSource`](crate::query::TimelineSource) around it. Entities are never copied or altered: a filter asks the source within when it is asked, by sums where those
-//! are enough. Its module says what it costs.
+//! A [`Filter`] is a value: it can be parsed, printed, compared and stored. [`Filter::apply`]
+//! resolves
+//! its names in a trace and returns a [`TimelineSource`](crate::query::TimelineSource) around that
+//! of the trace. Entities are never copied or changed: a filter queries the inner source on demand,
+//! and uses sums where those suffice. The header of its module states the cost.
 //!
-//! A filter of one's own implements [`Layer`].
+//! Applications implement filters of their own by [`Layer`].
 
 mod apply;
 mod ast;

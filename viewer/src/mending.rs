@@ -1,8 +1,8 @@
-//! [`Mending`]: a trace in an index that may turn out to be damaged while it is asked.
+//! [`Mending`]: an index that is repaired if a query finds it damaged.
 //!
-//! Of a large index a page is checked when it is first read. Where one is not as it was written, the index is made anew from the trace, and the
-//! question is asked again: whoever asks notices nothing but the time that it takes. Numbers of entities stay what they were, as the same trace
-//! gives the same index.
+//! A page of a large index is checked when it is first read. If it is damaged, the index is made
+//! anew from the trace and the query runs again. The numbers of entities stay the same, because the
+//! same trace gives the same index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -16,34 +16,34 @@ use crate::query::{
     Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
 };
 
-/// An index that was made anew so often, and is damaged all the same, is on a disk that loses what is written.
+/// Maximum number of repairs. After them the disk is assumed to lose data.
 const TRIES: u32 = 2;
 
-/// So many counts of links wait at most.
+/// Maximum number of link counts that are held back.
 const WAITING: usize = 1 << 20;
 
-/// What answers now.
+/// The source of the answers.
 #[derive(Clone)]
 enum Answering {
     Index(Arc<Index>),
-    /// Where no index can be written any more.
+    /// The trace in memory, because no index can be written.
     Memory(Arc<dyn TimelineSource>),
 }
 
-/// An index that was made anew, or the trace in memory where no index can be written.
+/// An index that was made anew, or the trace in memory if no index can be written.
 pub(crate) type Rebuilt = Result<Result<Index, Arc<dyn TimelineSource>>, OpenError>;
 
-/// Makes the index of a trace anew, if the trace still has this key.
+/// Makes the index of a trace anew. Fails if the trace no longer has this key.
 type Rebuild = fn(&Path, &OpenOptions, Key) -> Rebuilt;
 
-/// A trace in an index, and how to make another one.
+/// The index of a trace, and the function that makes another one.
 pub(crate) struct Mending {
     path: PathBuf,
     options: OpenOptions,
     key: Key,
     rebuild: Rebuild,
     now: RwLock<Answering>,
-    /// How often it was made anew. Held while it is.
+    /// The number of repairs. Locked during a repair.
     made: Mutex<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Mending {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks, and asks again if the index turned out to be damaged.
+    /// Runs a query, and runs it again if the index was damaged and repaired.
     fn ask<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
         loop {
             let index = match self.now() {
@@ -72,7 +72,7 @@ impl Mending {
         }
     }
 
-    /// Whether something else answers now.
+    /// Repairs the index. Returns whether another source answers now.
     #[cold]
     fn mend(&self, damaged: &Arc<Index>) -> bool {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +87,7 @@ impl Mending {
         let next = match (self.rebuild)(&self.path, &self.options, self.key) {
             Ok(Ok(index)) => Answering::Index(Arc::new(index.remarking(Some(remark.to_owned())))),
             Ok(Err(memory)) => Answering::Memory(memory),
-            // The trace has gone, or is another one by now.
+            // The trace was removed or changed.
             Err(_) => return false,
         };
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = next;
@@ -173,7 +173,8 @@ impl TimelineSource for Mending {
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        // What was visited cannot be taken back: it waits until it is known to be right, as far as there is room.
+        // Visits cannot be undone. They are held back until the index is known to be good, as far
+        // as there is room.
         loop {
             let now = self.now();
             let (mut waiting, mut visited) = (Vec::new(), false);

@@ -1,4 +1,4 @@
-//! How a trace is opened, and the errors of that.
+//! Options and errors of opening a trace.
 
 use std::fmt;
 use std::io;
@@ -16,26 +16,27 @@ use tumit::Spec;
 
 use crate::current::Current;
 
-/// Bytes up to which an index is read and checked as a whole; a larger one is mapped.
+/// An index of at most this many bytes is read and checked as a whole. A larger one is mapped.
 pub(crate) const READ_BYTES: u64 = 32 << 20;
 
-/// How to open.
+/// Options of opening a trace.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// Called now and then with steps done and steps in all: bytes of a Pajé file, records of a run.
+    /// Callback for progress with the numbers of steps done and of all steps: bytes of a Pajé file,
+    /// or records of a run.
     pub progress: Option<Progress>,
-    /// How the clocks of a run are corrected.
+    /// The method of clock correction of a run.
     pub clock: Method,
-    /// Whether links of a run that still end before they start are put in order.
+    /// Whether links of a run that end before they start are put in order.
     pub causal: bool,
-    /// Rules to use instead of those that a run carries.
+    /// Rules to use instead of those in the run.
     pub rules: Option<Spec>,
-    /// Text output of a run's spec to read as Pajé, instead of its rules for Pajé.
+    /// A text output of the run's spec that is read as Pajé instead of its rules for Pajé.
     pub output: Option<String>,
-    /// How many threads may convert a run; as many as are of use if `None`.
+    /// Maximum number of threads that convert a run. As many as are useful if `None`.
     pub threads: Option<NonZeroUsize>,
-    /// How many bytes of what the conversion of a run notes of links are kept in memory; the rest goes to temporary files.
+    /// Memory budget in bytes for the link endpoints of a run. The rest goes to temporary files.
     pub memory: usize,
     /// The launches of a run folder to read.
     pub launches: Launches,
@@ -45,34 +46,35 @@ pub struct OpenOptions {
     pub unit_is_known: bool,
     /// Whether tables show timestamps as the time of day.
     pub wall_clock: bool,
-    /// Whether the trace is kept in a file beside it, and where.
+    /// Whether the trace is kept in an index, and where.
     pub index: IndexChoice,
-    /// When this becomes true while an index is made, [`open()`](crate::open()) gives up and leaves nothing behind.
+    /// Set to true to cancel: [`open()`](crate::open()) stops and removes the index that it makes.
     pub cancel: Option<Arc<AtomicBool>>,
     /// The title of the trace, if its path does not give one.
     pub title: Option<String>,
     /// The path leads to a temporary copy. An index is then recognised by the content of the trace
     /// alone, because name and time of the copy are new each time.
     pub is_copy: bool,
-    /// Whether numbers of Pajé text are read as `pj_dump` reads them; dates are doubles then.
+    /// Whether numbers of Pajé text are read as `pj_dump` reads them, with timestamps as doubles.
     pub(crate) as_pj_dump: bool,
-    /// Where its beginning is shown while it is read.
+    /// Receives the beginning of the trace while it is read.
     pub(crate) glimpse: Option<Current>,
-    /// Indexes up to so many bytes are read, and checked as a whole; larger ones are mapped.
+    /// An index of at most this many bytes is read and checked as a whole. A larger one is mapped.
     pub(crate) read_up_to: u64,
 }
 
-/// Whether a trace is kept in an index, to be opened at once the next time and to need little memory.
+/// Whether a trace is kept in an index. A trace with an index opens at once and needs little
+/// memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexChoice {
-    /// If the trace is large: beside it (`trace.paje.tmtx`), inside a run (`index.tmtx`), or in the user's cache folder where
-    /// those cannot be written.
+    /// A large trace has an index: beside it (`trace.paje.tmtx`), inside a run (`index.tmtx`), or
+    /// in the user's cache folder if those cannot be written.
     #[default]
     Auto,
-    /// In this file, however small the trace is.
+    /// In this file, whatever the size of the trace.
     At(PathBuf),
-    /// Not at all: it is read into memory.
+    /// No index: the trace is read into memory.
     None,
 }
 
@@ -108,59 +110,59 @@ impl fmt::Debug for OpenOptions {
     }
 }
 
-/// Why there is nothing to see.
+/// Errors of opening a trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The system could not read it.
+    /// A read error.
     #[error("{}: {source}", path.display())]
     Io {
-        /// What was to be opened.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is a file, but no trace that we read.
+    /// The file is not a trace in a known format.
     #[error("{}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         source: ReadError,
     },
-    /// Options that are for runs were given for a Pajé file.
+    /// Options for runs were given for a Pajé file.
     #[error("{} is a Pajé file: clocks, rules, outputs and launches can be chosen for a run only", path.display())]
     NoRun {
         /// The file.
         path: PathBuf,
     },
-    /// Times of day were asked for.
+    /// Times of day were requested for a trace without them.
     #[error("--wall-clock: {} has no time of day; only runs have one, whose processes read the real-time clock", path.display())]
     NoWallClock {
         /// The trace.
         path: PathBuf,
     },
-    /// A unit was given for a run that is no text.
+    /// A unit was given for a run.
     #[error("{} is a run, and its dates are in nanoseconds: a unit can be chosen for Pajé text only", path.display())]
     NoText {
         /// The run.
         path: PathBuf,
     },
-    /// It is a run, or should be one, but cannot be used.
+    /// The run cannot be opened.
     #[error(transparent)]
     Run(#[from] converter::run::OpenError),
-    /// A run that could not be converted.
+    /// The run cannot be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),
     /// The index could not be written.
     #[error("cannot write the index {}: {source}; `--index PATH` puts it elsewhere, `--index none` does without", path.display())]
     Index {
-        /// Where it was to be.
+        /// The path of the index.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
-    /// What is where the user wants the index is something else, and is left alone.
+    /// The path of the index has a file that is not an index. It is left unchanged.
     #[error("{} is no index: name another file for it, or remove this one", path.display())]
     NoIndex {
         /// The file.
@@ -169,12 +171,12 @@ pub enum OpenError {
     /// [`OpenOptions::cancel`] was set.
     #[error("cancelled")]
     Cancelled,
-    /// The text output of a run is no Pajé.
+    /// The text output of a run is not Pajé.
     #[error("the text output `{output}` cannot be viewed: {source}")]
     Output {
-        /// Its name.
+        /// The name of the text output.
         output: String,
-        /// What is wrong.
+        /// The error.
         source: ReadError,
     },
 }

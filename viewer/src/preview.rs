@@ -1,4 +1,4 @@
-//! [`Preview`]: shows the beginning of a trace while all of it goes to where it is kept.
+//! [`Preview`]: publishes the beginning of a trace while the whole trace goes to another sink.
 
 use std::io;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::current::Current;
 use crate::query::TimelineSource;
 use crate::sim::Simulation;
 
-/// Operations before the first picture; before each next one as many as before the last. So all pictures together cost no more
-/// than the last one twice.
+/// Operations before the first published source. Each later source has twice as many as the one
+/// before, so all together cost at most twice as much as the last one.
 const FIRST: u64 = 1 << 12;
-/// Operations after which nothing more is added to the picture: it takes some 25 MB then.
+/// The preview ends after this many operations. It takes about 25 MB then.
 const MOST: u64 = 1 << 19;
 
-/// Passes all on, and simulates the first of it once more, for pictures.
+/// Forwards all operations, and simulates the first ones for the preview.
 pub(crate) struct Preview<'a> {
     target: &'a mut dyn Sink,
     glimpse: Option<Simulation>,
@@ -41,7 +41,7 @@ impl<'a> Preview<'a> {
     }
 }
 
-/// Shows a simulation as it is: what is open ends at the last date.
+/// The store of a simulation that is not at its end. Open entities end at the last timestamp.
 pub(crate) fn shown(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
     simulation.pause();
     Arc::new(simulation.into_store())
@@ -104,7 +104,7 @@ mod tests {
     use crate::query::{GlobalNanos, Lane, TimelineSource as _};
     use crate::sim::Simulation;
 
-    /// A glimpse is exactly the beginning, and all of it arrives.
+    /// A preview is exactly the beginning, and the other sink receives everything.
     #[test]
     fn pictures_are_of_the_beginning_and_are_as_many_as_the_length_doubles() {
         let text = format!(

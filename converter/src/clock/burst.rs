@@ -1,4 +1,4 @@
-//! Exchanges of messages at one time, and the offsets that they show.
+//! Bursts of message exchanges, and the clock offsets computed from them.
 
 /// All exchanges of one burst between different domains.
 #[derive(Clone, Debug, Default)]
@@ -6,7 +6,8 @@ pub(crate) struct Burst {
     pub(crate) exchanges: Vec<Exchange>,
 }
 
-/// One exchange: domain `a` asked at `t1` and got its answer at `t4`; `b` received at `t2` and answered at `t3`.
+/// One exchange of a request and a reply, in ticks. Domain `a` sends the request at `t1` and
+/// receives the reply at `t4`. Domain `b` receives the request at `t2` and sends the reply at `t3`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange {
     pub(crate) a: usize,
@@ -17,11 +18,12 @@ pub(crate) struct Exchange {
     pub(crate) t4: u64,
 }
 
-/// What a domain's clock shows more than the reference's at some date of its own, in nanoseconds from its origin.
+/// The offset of a domain's clock from the reference clock at one local time. Both are in
+/// nanoseconds from the origin of the domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offset {
     pub(crate) local: f64,
     pub(crate) offset: f64,
-    /// How far off it can be at most, if nobody lies: half of what the fastest messages went to and fro in.
+    /// Maximum error of the offset: half of the shortest round trip.
     pub(crate) half_trip: f64,
 }

@@ -1,18 +1,18 @@
-//! The streams of a run in time.
+//! Time ranges of the streams of a run.
 
 use super::traffic::{Exchange, Span};
 
-/// Where the streams are.
+/// The time range of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
-    /// The domain that dates the stream.
+    /// The clock domain of the stream.
     pub(crate) domain: usize,
-    /// Coarse dates of the first record and the last.
+    /// Raw timestamps of the first and the last record.
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
 
-/// All that is dated: records, and samples, which may have been taken long before the first record.
+/// The time range of all records and samples. Samples can be much earlier than the first record.
 pub(super) fn span_of(streams: &[Extent], exchanges: &[Vec<Exchange>], date: impl Fn(usize, i64) -> i64) -> Span {
     let dates = streams.iter().map(|stream| (date(stream.domain, stream.first), date(stream.domain, stream.last)));
     let asked =

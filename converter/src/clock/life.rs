@@ -2,14 +2,15 @@
 
 use crate::input::Process;
 
-/// A process may answer so long before the first thing that its file tells, and behind the last; seconds.
+/// Margin before the first and after the last timestamp of a process file, in seconds.
 const SPARE: f64 = 1.0;
-/// Where it did not end in order, its file may lack so much.
+/// The margin of a process without an orderly end, in seconds: its last records may be missing.
 const SPARE_OF_UNENDED: f64 = 60.0;
-/// And this part of what its file tells.
+/// Additional margin, as a fraction of the time range of the file.
 const SPARE_SHARE: f64 = 0.1;
 
-/// The ticks between which a process can have asked and answered; its clock has `hz` of them in a second.
+/// The range of ticks in which a process can have recorded. Its clock has `hz` ticks per second.
+/// `None` if its file has no timestamp.
 pub(super) fn life(process: &Process, hz: u64) -> Option<(u64, u64)> {
     let anchors = process.anchors.iter().map(|anchor| (anchor.ticks, anchor.ticks));
     let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);

@@ -1,13 +1,14 @@
 //! Limits that all fits share.
 
-/// Clocks wander so many times more than was found, for all that is certain;
+/// Safety factor of the fitted wander. Error bounds hold for clocks that wander this many times
+/// more.
 pub(super) const SURELY: f64 = 3.0;
-/// and at least so much, per square root of a second, where it cannot be found.
+/// Minimum wander of a clock per square root of a second, where there is too little data for a fit.
 pub(super) const LEAST_WANDER: f64 = 1e-8;
-/// A message may seem to arrive so much before it left, nanoseconds: what a fit leaves.
+/// Residual of a fit in nanoseconds: a message may appear to arrive this much before it is sent.
 pub(super) const IMPOSSIBLE: f64 = 500.0;
 
-/// A date itself says no more than the clock can tell apart.
+/// Error of a timestamp from the resolution of its clock, in nanoseconds. `tick` is the resolution.
 pub(super) fn of_dates(tick: f64) -> f64 {
     (tick - 1.0).max(0.0)
 }

@@ -10,7 +10,7 @@ use super::told::sets_of;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// Not at all: each date is what its process's clock said.
+    /// No correction: timestamps are those of the clock of each process.
     None,
     /// By the sync samples: offsets at each burst, linear between bursts.
     Bursts,
@@ -27,16 +27,17 @@ pub struct Clocks {
     pub domains: Vec<Domain>,
     /// The domain of each process.
     pub domain_of: Vec<usize>,
-    /// What a user should know about the correction: one sentence each.
+    /// Remarks on the correction for the user, one sentence each.
     pub remarks: Vec<String>,
-    /// What is wrong with what processes say of their clocks, and what was done about it: one sentence each.
+    /// Faults in the clock data of processes and how they were handled, one sentence each.
     pub(super) wrong: Vec<String>,
-    /// How clocks wandered, per square root of a second, as the graph fit found.
+    /// The fitted wander of the clocks, per square root of a second.
     pub wander: Option<f64>,
 }
 
 impl Clocks {
-    /// Whether all clocks are said to be good: by samples or messages. Otherwise it is known, and was told, that dates are rough.
+    /// Whether samples or messages determine all clocks. If not, the user was told that timestamps
+    /// are approximate.
     pub(crate) fn claim_all(&self) -> bool {
         let is_good = |status| {
             matches!(status, Status::Reference | Status::Bursts | Status::Messages | Status::BurstsAndMessages)
@@ -44,18 +45,18 @@ impl Clocks {
         self.domains.len() > 1 && self.domains.iter().all(|domain| is_good(domain.status))
     }
 
-    /// What the coarsest of the clocks can tell apart, nanoseconds.
+    /// The resolution of the clock with the lowest resolution, in nanoseconds.
     pub(crate) fn granularity(&self) -> f64 {
         self.domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max)
     }
 
-    /// What is wrong with the clocks of the run or with its samples, and what was done about it: one sentence each.
+    /// Faults of the clocks and samples of the run and how they were handled, one sentence each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         self.wrong.iter().cloned().chain(sets_of(&self.domains)).collect()
     }
 
-    /// Where the line of a domain leaps forward, by date.
+    /// The forward leaps of the timestamps of a domain, in order of time.
     pub(crate) fn leaps(&self, domain: usize) -> Vec<Leap> {
         let Domain { map, told_sets, leaps, .. } = &self.domains[domain];
         let of_set = |region: &set_ticks::Region| {
@@ -73,7 +74,7 @@ impl Clocks {
         &self.domains[self.domain_of[process]].map
     }
 
-    /// Counts all dates from this one on, in nanoseconds of the model before.
+    /// Makes this time the zero of all timestamps. It is in nanoseconds of the previous zero.
     pub fn start_at(&mut self, nanos: i128) {
         for domain in &mut self.domains {
             domain.map.shift(-nanos);
@@ -85,7 +86,7 @@ impl Clocks {
     }
 }
 
-/// How far dates leap at a place, if it is worth telling.
+/// The leap of timestamps at a place, if it is large enough to report.
 pub(super) fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<Leap> {
     const WORTH_TELLING: i64 = 1000;
     let (before, after) = (date(place.saturating_sub(1)), date(place));

@@ -1,31 +1,31 @@
-//! The ticks of a clock that was set, as if it had not been set.
+//! Removes the steps of a clock that was set from its ticks.
 
-/// What a clock was set by, from some of its ticks on.
+/// A step of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Set {
-    /// The first tick that it did not show before,
+    /// The first tick after the step.
     pub(crate) ticks: u64,
-    /// and by how many ticks the clock was set forward.
+    /// Size of the step in ticks. Negative if the clock was set back.
     pub(crate) by: i64,
 }
 
-/// The ticks of a clock as if it had never been set.
+/// Maps the ticks of a clock to the ticks of a clock without steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sets(Vec<Region>);
 
-/// Between two times that a clock was set.
+/// The ticks between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    /// Its first tick,
+    /// The first tick.
     pub(crate) ticks: u64,
-    /// what is added to its ticks,
+    /// The correction: it is added to the ticks.
     pub(crate) more: i64,
-    /// and what they are at least then, as ticks never go back.
+    /// The smallest corrected tick, because corrected ticks never decrease.
     pub(crate) least: u64,
 }
 
 impl Sets {
-    /// By ticks.
+    /// From steps in order of their ticks.
     pub(crate) fn new(sets: &[Set]) -> Self {
         let mut made = Self::default();
         let mut more = 0i64;
@@ -37,12 +37,12 @@ impl Sets {
         made
     }
 
-    /// What lies behind each time that it was set, by ticks.
+    /// The region after each step, in order of ticks.
     pub(crate) fn regions(&self) -> &[Region] {
         &self.0
     }
 
-    /// What the clock would have shown. It never decreases. O(log of how often the clock was set).
+    /// The tick that the clock would have without steps. Never decreases. O(log(number of steps)).
     pub(crate) fn unset(&self, ticks: u64) -> u64 {
         let at = self.0.partition_point(|region| region.ticks <= ticks);
         let Some(region) = at.checked_sub(1).map(|at| &self.0[at]) else { return ticks };

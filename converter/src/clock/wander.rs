@@ -1,12 +1,12 @@
-//! How much clocks wander, by a fit.
+//! The wander of clocks, estimated from a fit.
 
 use super::attempt::Attempt;
 use super::graph::interpolate;
 use super::limits::{SURELY, of_dates};
 
-/// Parts of a run over which the wander of corrections is measured.
+/// The wander of corrections is measured over these fractions of a run (1/4, 1/8, 1/16).
 const LAGS: [usize; 3] = [4, 8, 16];
-/// Differences of corrections up to this are lost in noise, nanoseconds.
+/// Noise of the differences of corrections, in nanoseconds.
 const CORRECTION_NOISE: f64 = 2000.0;
 
 /// The largest wander that is consistent with a fit, per square root of a second.
@@ -14,8 +14,8 @@ pub(super) fn largest_wander(attempt: &Attempt) -> f64 {
     attempt.fit.wander.max(wander_of_corrections(attempt)) * SURELY
 }
 
-/// The wander that the corrections of a fit show over long times, per square root of a second. The rate of a clock that
-/// wanders by `w` changes so that `x(t + T) - 2 x(t) + x(t - T)` has the variance `2/3 w² T³`.
+/// The wander of the corrections of a fit over long times, per square root of a second. For a clock
+/// with wander `w`, the variance of `x(t + T) - 2 x(t) + x(t - T)` is `2/3 w² T³`.
 fn wander_of_corrections(attempt: &Attempt) -> f64 {
     let seconds = attempt.span.nanos() * 1e-9;
     let free = (0..attempt.joined.len()).filter(|domain| attempt.joined[*domain].is_some_and(|joined| joined.hops > 0));

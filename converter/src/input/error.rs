@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-/// Reading a file failed, which is not the same as finding damage in it.
+/// An error of reading a file. Damage in the contents is not an error.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {}{source}", file.display(), at_byte(*offset))]
 pub struct ReadError {
     /// The file.
     pub file: PathBuf,
-    /// Where.
+    /// The byte.
     pub offset: u64,
-    /// What the system said.
+    /// The error of the system.
     pub source: std::io::Error,
 }
 
-/// Where it failed; nothing when it failed at the start, as when the file is not there.
+/// The byte of the error as text. Empty at byte 0, as for a missing file.
 fn at_byte(offset: u64) -> String {
     if offset == 0 { String::new() } else { format!("cannot read at byte {offset}: ") }
 }

@@ -1,4 +1,4 @@
-//! Opens the file of a process, and collects its tables and the places of its blocks.
+//! Opens the file of a process: collects its tables and the positions of its blocks.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ pub(crate) enum FileError {
 }
 
 impl Process {
-    /// Scans a file and collects the tables of its process, or of each of its processes; `spool` keeps what is taken from its live file,
-    /// which is one of `lives` if it is not where the file says.
+    /// Scans a file and collects the tables of each of its processes. `spool` keeps the data of
+    /// live files. `lives` are live files that are not at the path which their process file names.
     pub(crate) fn open(path: &Path, spool: &mut Spool, lives: &Lives) -> Result<Vec<Self>, FileError> {
         let read_error = |offset| move |source| ReadError { file: path.to_path_buf(), offset, source };
         let file = File::open(path).map_err(read_error(0))?;
@@ -35,7 +35,8 @@ impl Process {
         let filled = read_at(&file, &mut head, 0).map_err(read_error(0))?;
         let head = &head[..filled];
         check_preamble(head).map_err(|why| FileError::Format { file: path.to_path_buf(), why })?;
-        // Before the file, so that what leaves the live file meanwhile is found in the file.
+        // The live file is read first: data that moves to the process file meanwhile is found
+        // there.
         let first = first_block(head);
         let known = first.and_then(process_id).and_then(|id| lives.get(&id)).cloned();
         let live = live_file(path, first).or(known);
@@ -47,7 +48,7 @@ impl Process {
             Some((snapshot, live)) if !building.process.ended => {
                 building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
             }
-            // One elsewhere may be of the run that this one is a copy of.
+            // A live file elsewhere can belong to the run from which this file was copied.
             Some((Ok(snapshot), live))
                 if snapshot.header.process_id == building.process.id && live == path.with_extension("live") =>
             {
@@ -58,7 +59,7 @@ impl Process {
         Ok(building.finish_all(path, length))
     }
 
-    /// A process whose file is not there or has not even a beginning, from its live file alone.
+    /// A process from its live file alone, if its process file is missing or empty.
     pub(crate) fn open_live(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
         let snapshot = Snapshot::take(path, spool)?;
         if snapshot.is_empty() {
@@ -81,16 +82,16 @@ impl Process {
     }
 }
 
-/// Bytes of a file that are read first: more than a process block has.
+/// Bytes that are read first: more than a process block has.
 const FIRST_BYTES: usize = 1 << 16;
 
-/// The payload of the process block, if it is the first and good.
+/// The payload of the process block, if it is the first block and intact.
 fn first_block(head: &[u8]) -> Option<&[u8]> {
     let block = decode_block(head.get(PREAMBLE_BYTES..)?).ok()?;
     (block.header.kind == BlockKind::Process as u8 && block.header.codec == Codec::Raw as u8).then_some(block.stored)
 }
 
-/// Where the live file of a process file is: where its process block says, or else beside it.
+/// The live file of a process file: at the path in the process block, otherwise beside the file.
 fn live_file(path: &Path, tags: Option<&[u8]>) -> Option<PathBuf> {
     let told = tags.and_then(|tags| Tags(tags).find(|(number, _)| *number == tag::LIVE_PATH));
     let told = told.map(|(_, bytes)| PathBuf::from(String::from_utf8_lossy(bytes).into_owned()));

@@ -70,7 +70,7 @@ fn set_ordinals(streams: &mut [Stream]) {
     }
 }
 
-/// By stream: the number of earlier threads with its thread id.
+/// For each stream: the number of earlier threads with the same thread id.
 fn reuses(streams: &[Stream]) -> Vec<u32> {
     let mut reuses = vec![0; streams.len()];
     let mut of_tid: FxHashMap<u64, Vec<usize>> = FxHashMap::default();

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::plan::Plan;
-use crate::rules::referents::NO_PROCESS;
+use crate::rules::referent_table::NO_PROCESS;
 
 /// The end of a process or of one of its threads. At equal timestamps, threads end before
 /// processes.

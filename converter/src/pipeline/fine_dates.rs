@@ -7,9 +7,9 @@ use crate::plan::plan;
 use crate::rules::Op;
 use crate::run::Run;
 
-/// The dates of a run by its links.
+/// The corrected timestamps of a run.
 pub(crate) struct FineDates {
-    /// By stream.
+    /// The correction of each stream.
     pub(crate) fines: Vec<Fine>,
     pub(crate) clocks: Clocks,
     pub(super) causality: Option<Causality>,
@@ -17,19 +17,19 @@ pub(crate) struct FineDates {
 }
 
 impl FineDates {
-    /// What is wrong with the clocks, the samples or the order of links: one sentence each.
+    /// Faults of the clocks, the samples and the order of links, one sentence each.
     pub(crate) fn faults(&self) -> Vec<String> {
         let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
         self.clocks.faults().into_iter().chain(of_order).collect()
     }
 }
 
-/// What the links of the rules for Pajé say of the dates of a run, for outputs that have no links themselves. `None` when
-/// there are no such rules, or nothing is wanted of them.
+/// Corrects the timestamps of a run by the links of its rules for Pajé, for outputs without links.
+/// `None` if the rules have no links or no correction is requested.
 pub(crate) fn fine_dates(run: &Run, options: &Options) -> Result<Option<FineDates>, ConvertError> {
     let options = Options { output: None, progress: None, ..options.clone() };
     let mut job = Job::new(run, &options);
-    // Processes that say to have one clock may turn out to have several.
+    // Processes with one clock id can turn out to have different clocks.
     if !options.causal && (options.clock != Method::Graph || job.clocks.domain_of.len() < 2) {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! A conversion at work: the passes over the records, and what they find.
+//! [`Job`]: a conversion in progress, with its passes over the records.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::rules::{Model, Program, Symbols};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
-/// A conversion at work: what it counts and tells.
+/// A conversion in progress: its clocks, counters and remarks.
 pub(super) struct Job<'o> {
     pub(super) run: &'o Run,
     pub(super) options: &'o Options,
@@ -27,7 +27,7 @@ pub(super) struct Job<'o> {
     pub(super) counts: Counts,
     pub(super) reversed_coarse: Option<u64>,
     pub(super) causality: Option<Causality>,
-    /// Links that end before they start by the raw clocks. Counted only if no second pass follows.
+    /// Reversed links by the raw clocks. Counted only if no second pass follows.
     pub(super) reversed_raw: Option<u64>,
     pub(super) done: u64,
     pub(super) total: u64,
@@ -51,8 +51,8 @@ impl<'o> Job<'o> {
         }
     }
 
-    /// The first pass, if any rule asks for it, and what its links say of dates. Returns the floors of each stream whose
-    /// arrows have dates of their own.
+    /// The first pass, if a rule needs it, and the clock correction by its links. Returns the
+    /// minimum timestamps of the streams that have actions with timestamps of their own.
     pub(super) fn survey(
         &mut self,
         plan: &mut Plan<'_>,
@@ -105,7 +105,7 @@ impl<'o> Job<'o> {
         Ok((survey, floors))
     }
 
-    /// How good dates are that no message confirms.
+    /// Judges the clocks without messages.
     pub(super) fn judge_samples(&mut self, plan: &Plan<'_>) {
         if self.options.clock != Method::None && self.clocks.domains.len() > 1 {
             let extents = plan.extents(&self.clocks);
@@ -132,7 +132,7 @@ impl<'o> Job<'o> {
         let surveyor =
             Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
         let plain = vec![None; plan.streams.len()];
-        // The least date of a block may be that of any of its records.
+        // Any record of the block can have its minimum timestamp.
         let all: fn(&Program) -> bool = |_| true;
         let taking = Taking { wanted: if dated { all } else { Program::is_surveyed }, gaps: false };
         let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
@@ -165,7 +165,7 @@ impl<'o> Job<'o> {
         }
     }
 
-    /// One pass over all records that are known, and over gaps; counts the records and gives back the last date.
+    /// One pass over all known records and gaps. Counts the records and returns the last timestamp.
     pub(super) fn records(
         &mut self,
         plan: &Plan<'_>,
@@ -183,7 +183,7 @@ impl<'o> Job<'o> {
         Ok(passed.tallies.iter().map(|tally| tally.end).max().unwrap_or(0))
     }
 
-    /// One pass over the records that are needed, in order of date. What is read one by one is taken by its program.
+    /// One pass over the required records in order of time.
     pub(super) fn pass(
         &mut self,
         plan: &Plan<'_>,

@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 use tumit::spec::{Builtin, Piece};
 
 use crate::plan::Plan;
-use crate::rules::eval::StreamFacts;
+use crate::rules::facts::StreamFacts;
 use crate::rules::format;
 use crate::rules::model::Model;
-use crate::rules::referents::{BY_KEYS, Distinct, builtin_key};
-use crate::rules::value::{Sym, Symbols, Val};
+use crate::rules::referent_table::{Distinct, builtin_key};
+use crate::rules::value::{BY_KEYS, Sym, Symbols, Val};
 use crate::run::Run;
 
 /// A container type, and the process and thread of a container.

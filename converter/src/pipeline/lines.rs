@@ -1,7 +1,7 @@
 //! The lines of text outputs: template rules.
 
-use crate::rules::compile::Op;
-use crate::rules::eval::{Code, Scope, append_value};
+use crate::rules::eval::{Scope, append_value};
+use crate::rules::program::{Code, Op};
 use crate::rules::value::Symbols;
 
 /// Appends the lines of a record that have this date: those without a date of their own, or the one given. Returns how

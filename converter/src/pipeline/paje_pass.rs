@@ -17,7 +17,8 @@ use crate::reorder::Taking;
 use crate::report::Counts;
 use crate::rules::{Model, Symbols};
 
-/// The second pass for Pajé, or the only one; `None` when what was sent is void. The rules run in a thread of their own when there may be so many: the sink stays in this one.
+/// The second pass for Pajé, or the only one. `None` if the operations that were sent are void.
+/// With several threads, the rules run in another thread and the sink stays in this one.
 pub(super) fn make(
     job: &mut Job<'_>,
     plan: &Plan<'_>,
@@ -34,16 +35,17 @@ pub(super) fn make(
         let rules = scope.spawn(move || picture(job, plan, model, known, how, &mut sender));
         let taken = taker.run(sink);
         let made = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // A sink that fails makes the rules fail, too: its reason counts.
+        // If the sink fails, the rules fail as well. The error of the sink is the cause.
         taken?;
         made
     })
 }
 
-/// How the pass for Pajé goes: the floors of the streams, and what is asked for if there is no other pass.
+/// The minimum timestamps of the streams, and the requirements of a single pass.
 pub(super) type How = (Floors, Option<Once>);
 
-/// Runs the rules over all records and sends their Pajé operations; gives back what was counted, and the last date; `None` when what was sent is void.
+/// Runs the rules over all records and sends the Pajé operations. Returns the counters and the last
+/// timestamp. `None` if the operations that were sent are void.
 fn picture(
     job: &mut Job<'_>,
     plan: &Plan<'_>,

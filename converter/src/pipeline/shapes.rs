@@ -9,8 +9,7 @@ use tumit::spec::{BinaryOp, Builtin, Function, UnaryOp};
 
 use crate::paje::{FieldKind, Operation, Shape, Sink};
 use crate::pipeline::survey::Survey;
-use crate::rules::compile::{Arrow, End, Op, Program};
-use crate::rules::eval::Code;
+use crate::rules::program::{Arrow, Code, End, Op, Program};
 use crate::rules::value::{KeyPart, Val};
 
 /// Announces the shapes of all arrows that have fields, related containers or a source position.

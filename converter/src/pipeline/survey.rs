@@ -18,11 +18,11 @@ use crate::pipeline::endings::Endings;
 use crate::pipeline::lines::append_line;
 use crate::pipeline::places::{ArrowPlace, Noting, Places};
 use crate::plan::Plan;
-use crate::rules::compile::{Arrow, End, Op, ValueCode};
 use crate::rules::eval::Scope;
 use crate::rules::instances::{Node, Paths};
 use crate::rules::links::LinkKey;
 use crate::rules::model::{LinkModel, Model};
+use crate::rules::program::{Arrow, End, Op, ValueCode};
 use crate::rules::value::{KeyPart, Symbols};
 use crate::waiting::{Half, Meeting, Waiting};
 
@@ -213,7 +213,7 @@ impl Surveyor {
                 self.survey.names.entry(node).or_insert(given);
             }
             Op::Link { end, link, value, key, on } => {
-                if let Some(crate::rules::compile::LinkValue::Computed(code)) = value {
+                if let Some(crate::rules::program::LinkValue::Computed(code)) = value {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
                         let variant = u16::try_from(variant).unwrap_or(u16::MAX);
@@ -266,7 +266,7 @@ impl Surveyor {
         &mut self,
         scope: &Scope<'_>,
         ty: TypeId,
-        code: &crate::rules::eval::Code,
+        code: &crate::rules::program::Code,
         met: Met,
         model: &Model,
         symbols: &mut Symbols,
@@ -365,8 +365,8 @@ impl Surveyor {
 pub(crate) fn link_key(
     scope: &Scope<'_>,
     link: usize,
-    key: &[crate::rules::eval::Code],
-    on: &crate::rules::compile::Target,
+    key: &[crate::rules::program::Code],
+    on: &crate::rules::program::Target,
     model: &Model,
     scratch: &mut String,
     symbols: &mut Symbols,

@@ -17,8 +17,8 @@ use crate::report::{Counts, Report};
 use crate::rules::spec_of;
 use crate::run::Run;
 
-/// The text output that stands for the rules of a run whose spec has none, but writes Pajé itself: the specs of all its
-/// processes have no tree and no rules, and this output begins with Pajé's definitions.
+/// The text output that replaces the rules of a run. The specs of all processes have no tree and no
+/// rules, and this output begins with Pajé definitions.
 #[must_use]
 pub fn own_paje_output(run: &Run) -> Option<String> {
     let mut found: Option<String> = None;
@@ -39,7 +39,8 @@ pub fn own_paje_output(run: &Run) -> Option<String> {
     found
 }
 
-/// Writes the text output named by [`Options::output`]: its prologue, and its lines in order of date.
+/// Writes the text output named by [`Options::output`]: its prologue and its lines in order of
+/// time.
 ///
 /// # Errors
 /// When there is no such output, the run cannot be read, or the text cannot be written.
@@ -49,7 +50,7 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
     Ok(report)
 }
 
-/// Takes texts of whole lines, each with the process that it is from.
+/// A function that takes texts of whole lines, each with the process of its record.
 pub(super) type WriteLines<'a> = dyn FnMut(&[u8], Option<usize>) -> io::Result<()> + 'a;
 
 /// Writes a text output.
@@ -65,7 +66,7 @@ pub(super) fn write_text(run: &Run, options: &Options, write: &mut WriteLines<'_
     }
     for prologue in &plan.prologues {
         write(prologue.as_bytes(), None)?;
-        // The first line does not go on where it ends.
+        // The first line starts on a line of its own.
         if !prologue.is_empty() && !prologue.ends_with('\n') {
             write(b"\n", None)?;
         }

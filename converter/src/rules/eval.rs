@@ -1,152 +1,42 @@
-//! Evaluating expressions over a record.
+//! Evaluates expressions for a record.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use tracer_format::Value;
 use tracer_format::record::{array_elements, value, values};
-use tracer_format::schema::{Field, FieldType, Scalar};
-use tumit::spec::{BinaryOp, Builtin, Format, Function, UnaryOp};
+use tracer_format::schema::{FieldType, Scalar};
+use tumit::spec::{BinaryOp, Builtin, UnaryOp};
 
 mod call;
 
-use super::compile::Program;
+use super::facts::{Facts, StreamFacts};
 use super::format;
-use super::referents::Referent;
+use super::program::{Code, FieldRead, Program, TextPiece};
 use super::value::{KeyPart, Sym, Symbols, Val, append_seconds};
-use crate::clock::{ClockMap, Fine};
+use crate::clock::Fine;
 
-/// An expression in which names have become numbers.
-#[derive(Clone, Debug)]
-pub(crate) enum Code {
-    Const(Val),
-    Field(FieldRead),
-    Builtin(Builtin),
-    Unary(UnaryOp, Box<Code>),
-    Binary(BinaryOp, Box<(Code, Code)>),
-    Element(FieldRead, Box<Code>),
-    Call(Function, Box<[Code]>),
-    /// The value of an enum that has a number.
-    Lookup(Arc<BTreeMap<u16, Sym>>, Box<Code>),
-    Text(Box<[TextPiece]>),
-    /// The process and thread to which a container belongs; only in front of the container's keys.
-    Referent(Box<Referent>),
-}
-
-/// A piece of text with holes.
-#[derive(Clone, Debug)]
-pub(crate) enum TextPiece {
-    Text(String),
-    Hole(Code, Format),
-}
-
-/// The names of the values of an enum, by number.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
-    /// Those of small numbers.
-    first: Vec<Option<Sym>>,
-    others: BTreeMap<u16, Sym>,
-}
-
-/// Numbers below are small.
-const FIRST: u16 = 256;
-
-impl Names {
-    /// Of these numbers, of which the last counts.
-    pub(crate) fn of(names: impl Iterator<Item = (u16, Sym)>) -> Self {
-        let (mut first, mut others) = (Vec::new(), BTreeMap::new());
-        for (number, name) in names {
-            if number >= FIRST {
-                others.insert(number, name);
-                continue;
-            }
-            let at = usize::from(number);
-            first.resize(first.len().max(at + 1), None);
-            first[at] = Some(name);
-        }
-        Self { first, others }
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, number: u16) -> Option<Sym> {
-        match self.first.get(usize::from(number)) {
-            Some(name) => *name,
-            None => self.others.get(&number).copied(),
-        }
-    }
-}
-
-/// How a field is found: at a constant place when all before it have constant sizes.
-#[derive(Clone, Debug)]
-pub(crate) struct FieldRead {
-    pub(crate) index: usize,
-    pub(crate) ty: FieldType,
-    pub(crate) place: Option<(usize, usize)>,
-}
-
-impl FieldRead {
-    pub(crate) fn new(fields: &[Field], index: usize) -> Self {
-        let ty = fields[index].ty;
-        let start = fields[..index].iter().try_fold(0usize, |sum, field| Some(sum + field.ty.bytes()?));
-        let place = start.and_then(|start| Some((start, start + ty.bytes()?)));
-        Self { index, ty, place }
-    }
-}
-
-/// What the records of one process have in common.
-#[derive(Debug)]
-pub(crate) struct Facts {
-    /// Interned strings by their id in the file.
-    pub(crate) strings: Vec<Option<Sym>>,
-    /// Source positions by their id in the file.
-    pub(crate) sites: Vec<Option<(Sym, u32)>>,
-    /// From its clock to coarse dates.
-    pub(crate) clock: ClockMap,
-}
-
-/// What the records of one stream have in common.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StreamFacts {
-    /// Its number in the run.
-    pub(crate) number: usize,
-    pub(crate) process: usize,
-    /// The number of its thread in the process.
-    pub(crate) thread: u32,
-    /// Its first raw timestamp, nanoseconds from the start of the run.
-    pub(crate) begin: i64,
-    pub(crate) pid: u64,
-    pub(crate) tid: u64,
-    pub(crate) rank: u64,
-    pub(crate) host: Sym,
-    pub(crate) thread_name: Sym,
-    /// The ordinal among the threads of its process that have the same name. 0 if no other has it.
-    pub(crate) name_ordinal: u32,
-    pub(crate) label: Sym,
-}
-
-/// A record in its surroundings.
+/// A record with the data of its stream and process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'a> {
     pub(crate) program: &'a Program,
     pub(crate) facts: &'a Facts,
     pub(crate) stream: &'a StreamFacts,
-    /// Its coarse date, nanoseconds from the start of the run.
+    /// The raw timestamp in nanoseconds from the start of the run.
     pub(crate) time: i64,
     pub(crate) site: u32,
-    /// Its position in the stream.
+    /// The position in the stream.
     pub(crate) ordinal: u64,
     pub(crate) body: &'a [u8],
-    /// From the coarse dates of the stream to final ones.
+    /// Maps raw timestamps of the stream to corrected timestamps.
     pub(crate) fine: &'a Fine,
-    /// Dates are final ones. What decides (conditions, keys, values) is evaluated on coarse dates, so that it comes out
-    /// alike in both passes; what is shown on final ones.
+    /// Whether timestamps are corrected. Conditions, keys and values are evaluated with raw
+    /// timestamps, so that both passes get the same result. Displayed values use corrected ones.
     pub(crate) is_shown: bool,
 }
 
 impl Scope<'_> {
-    /// The same record with final dates.
+    /// The same record with corrected timestamps.
     pub(crate) fn shown(&self) -> Self {
         Self { is_shown: true, ..*self }
     }
@@ -155,7 +45,7 @@ impl Scope<'_> {
         if self.is_shown { self.fine.date(coarse, self.ordinal) } else { coarse }
     }
 
-    /// Evaluates; text that has to be put together is appended to `scratch`.
+    /// Evaluates an expression. Assembled text is appended to `scratch`.
     pub(crate) fn eval(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
         match code {
             Code::Const(val) => *val,
@@ -201,7 +91,7 @@ impl Scope<'_> {
         self.eval(code, scratch, symbols).key(scratch, symbols)
     }
 
-    /// What most keys and values are, without a detour: integers, interned texts and named values at this place of the record.
+    /// A fast path for integers, interned texts and enum values at a constant position.
     #[inline]
     fn plain_key(&self, scalar: Scalar, start: usize) -> Option<KeyPart> {
         let bytes = self.body.get(start..)?;
@@ -224,12 +114,12 @@ impl Scope<'_> {
         })
     }
 
-    /// Whether a condition holds; one that cannot be computed does not.
+    /// Whether a condition is true. A condition without a value is false.
     pub(crate) fn holds(&self, condition: &Code, scratch: &mut String, symbols: &Symbols) -> bool {
         self.eval(condition, scratch, symbols) == Val::Bool(true)
     }
 
-    /// File and line of the record, if they are known.
+    /// The file and line of the record, if known.
     pub(crate) fn source(&self) -> Option<(Sym, u32)> {
         *self.facts.sites.get(self.site as usize)?
     }
@@ -251,7 +141,7 @@ impl Scope<'_> {
     }
 
     fn field(&self, read: &FieldRead, scratch: &mut String, symbols: &Symbols) -> Val {
-        // What most fields are, without a detour.
+        // A fast path for most fields.
         if let (Some((start, _)), FieldType::One(scalar)) = (read.place, read.ty)
             && let Some(val) = self.plain(scalar, start)
         {
@@ -260,7 +150,7 @@ impl Scope<'_> {
         self.raw(read).map_or(Val::None, |found| self.convert(found, scratch, symbols))
     }
 
-    /// A number or interned text at this place of the record; `None` for other types and what is not there.
+    /// A number or interned text at this position. `None` for other types and missing fields.
     #[inline]
     fn plain(&self, scalar: Scalar, start: usize) -> Option<Val> {
         let bytes = self.body.get(start..)?;
@@ -288,7 +178,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The elements of a list, where the expression is a field that has one.
+    /// The elements of an array field.
     pub(crate) fn elements(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Option<Vec<Val>> {
         let Code::Field(read) = code else { return None };
         match self.raw(read)? {
@@ -376,7 +266,7 @@ impl Scope<'_> {
     }
 }
 
-/// Appends to the scratch text and gives the range.
+/// Appends to the scratch text and returns the range.
 fn in_scratch(scratch: &mut String, append: impl FnOnce(&mut String)) -> Val {
     let start = u32::try_from(scratch.len()).unwrap_or(u32::MAX);
     append(scratch);
@@ -393,7 +283,7 @@ fn unary(op: UnaryOp, operand: Val) -> Val {
     }
 }
 
-/// Integers stay integers while they fit 64 bits; a float on one side makes a float.
+/// Integers stay integers if the result has 64 bits. With one float, the result is a float.
 fn arithmetic(op: BinaryOp, left: Val, right: Val) -> Val {
     let is_date = matches!(left, Val::Date(_)) || matches!(right, Val::Date(_));
     if let (Some(a), Some(b)) = (left.integer(), right.integer()) {
@@ -440,7 +330,7 @@ fn compare(left: Val, right: Val, scratch: &str, symbols: &Symbols) -> Option<Or
     left.number()?.partial_cmp(&right.number()?)
 }
 
-/// A value as users read it, for listings; text of `scratch` ranges must be in `scratch`.
+/// Appends a value as text for users. Text ranges refer to `scratch`.
 pub(crate) fn append_value(val: Val, scratch: &str, symbols: &Symbols, out: &mut String) {
     match val {
         Val::Scratch { start, end } => out.push_str(&scratch[start as usize..end as usize]),

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::compile::Target;
 use super::eval::Scope;
+use super::program::Target;
 use super::stacks::{StackId, Stacks};
 use super::value::{KeyPart, Symbols};
 use crate::paje::{ContainerId, TypeId};

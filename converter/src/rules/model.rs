@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tumit::spec::Piece;
 
-use super::referents::{Distinct, ReferentTable};
+use super::referent_table::{Distinct, ReferentTable};
 use super::value::KeyPart;
 use super::values::Values;
 use crate::paje::{Color, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};

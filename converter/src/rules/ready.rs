@@ -7,74 +7,15 @@
 use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::Builtin;
 
-use super::compile::{Arrow, LinkValue, Op, Target, ValueCode};
-use super::eval::{Code, Facts, FieldRead, Names, Scope};
+use super::eval::Scope;
+use super::facts::Facts;
 use super::links::LinkKey;
 use super::model::Model;
+use super::program::{
+    Arrow, Cell, Code, FieldRead, LinkValue, Names, Op, Part, Ready, ReadyValue, Target, ValueCode, Wide,
+};
 use super::value::{KeyPart, Sym, Symbols, Val};
 use crate::paje::TypeId;
-
-/// An arrow whose operations are made from columns.
-#[derive(Clone, Debug)]
-pub(crate) struct Ready {
-    /// Its position in its program.
-    pub(crate) arrow: u16,
-    /// What tells its container.
-    pub(crate) on: Vec<Cell>,
-    pub(crate) value: ReadyValue,
-    /// The operation has the record's position, and words beside its value: its source position, the keys of a link, fields.
-    pub(crate) wide: Option<Wide>,
-}
-
-/// What a wide operation's words are, in this order.
-#[derive(Clone, Debug)]
-pub(crate) struct Wide {
-    /// The id of its source position.
-    pub(crate) site: bool,
-    /// Its value, where it has one.
-    pub(crate) value: bool,
-    /// The keys of a link and of the container that holds it, and the link.
-    pub(crate) keys: Vec<Part>,
-    pub(crate) link: usize,
-    /// The fields that are cells; the others are the same for all records of a stream.
-    pub(crate) fields: Vec<Cell>,
-}
-
-impl Wide {
-    /// Number of words.
-    pub(crate) fn width(&self) -> usize {
-        usize::from(self.site) + usize::from(self.value) + self.keys.len() + self.fields.len()
-    }
-}
-
-/// The value of an operation.
-#[derive(Clone, Debug)]
-pub(crate) enum ReadyValue {
-    /// The arrow's own, or none.
-    Declared,
-    /// A value of a type, by its name.
-    Named(TypeId, Part),
-    /// A number.
-    Number(Part),
-}
-
-/// A part of an operation.
-#[derive(Clone, Debug)]
-pub(crate) enum Part {
-    /// The same for all records of a stream.
-    Fixed(Code),
-    Cell(Cell),
-}
-
-/// A field at a constant place of the record.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cell {
-    /// Its position among the parts of the record, of which the source position may be one.
-    pub(crate) part: usize,
-    pub(crate) scalar: Scalar,
-    /// Where it is among the bytes of the fields.
-    pub(crate) start: usize,
-}
 
 /// The arrows of a record type, if all that show something are ready.
 pub(crate) fn ready_arrows(arrows: &[Arrow], located: bool, model: &Model) -> Option<Box<[Ready]>> {

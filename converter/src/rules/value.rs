@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
+/// No known thread: the keys distinguish the containers within one process.
+pub(crate) const BY_KEYS: u32 = u32::MAX;
+
 /// A text, by its number in [`Symbols`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Sym(pub(crate) u32);
@@ -64,7 +67,7 @@ pub(crate) enum KeyPart {
     Bool(bool),
     Sym(Sym),
     /// The process and thread to which a container belongs. It identifies the container without the
-    /// keys of its type, unless `thread` is [`BY_KEYS`](super::referents::BY_KEYS).
+    /// keys of its type, unless `thread` is [`BY_KEYS`].
     Of {
         process: u32,
         thread: u32,
@@ -174,7 +177,7 @@ impl KeyPart {
 
     /// Whether it identifies a container among others of its type without the following keys.
     pub(crate) const fn is_whole(self) -> bool {
-        matches!(self, Self::Of { thread, .. } if thread != super::referents::BY_KEYS)
+        matches!(self, Self::Of { thread, .. } if thread != BY_KEYS)
     }
 
     /// As a value again.

@@ -1,25 +1,25 @@
-//! What is missing from a run or damaged in it.
+//! Data that is missing from a run or damaged.
 
 use std::path::PathBuf;
 
 use crate::time::GlobalNanos;
 
-/// Where the missing last records of a process were.
+/// The position of the missing last records of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingEnd {
-    /// The stream, if it can only be one.
+    /// The stream, if only one is possible.
     pub stream: Option<u32>,
-    /// They are not before this date, the earliest last one of the streams.
+    /// They are not earlier than this: the earliest last timestamp of the streams.
     pub after: Option<GlobalNanos>,
 }
 
-/// One thing that is missing from a run or damaged in it.
+/// Missing or damaged data of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loss {
     /// A file could not be used at all.
     Unreadable {
-        /// Names the file and says why.
+        /// A message with the name of the file and the reason.
         message: String,
     },
     /// A file is a copy of another, or of a part of it, and was left out.
@@ -31,24 +31,24 @@ pub enum Loss {
     },
     /// Ranks of the job left no file.
     MissingRanks {
-        /// The first of them.
+        /// The first missing rank.
         first: u64,
-        /// How many are missing.
+        /// The number of missing ranks.
         missing: u64,
-        /// How many the job had.
+        /// The number of ranks of the job.
         ranks: u64,
     },
     /// A piece of a file is damaged.
     Damage {
         /// The file.
         file: PathBuf,
-        /// Where the first damage begins.
+        /// The byte at which the first damage begins.
         offset: u64,
         /// Bytes damaged in this file.
         bytes: u64,
         /// Number of pieces.
         pieces: usize,
-        /// What is wrong with the first piece.
+        /// The error of the first piece.
         why: String,
     },
     /// Blocks of a stream are missing.
@@ -57,105 +57,106 @@ pub enum Loss {
         file: PathBuf,
         /// The stream.
         stream: u32,
-        /// How many blocks.
+        /// The number of blocks.
         blocks: u64,
-        /// Between which dates; the first is not known at the beginning of the stream.
+        /// The time range. The start is unknown if the first blocks are missing.
         dates: (Option<GlobalNanos>, GlobalNanos),
     },
-    /// Records of a stream were damaged or missing in the run of which the file was made.
+    /// Records of a stream are damaged or missing in the run from which the file was made.
     MissingPart {
         /// The file.
         file: PathBuf,
         /// The stream.
         stream: u32,
-        /// In how many places.
+        /// The number of places.
         places: usize,
-        /// Between which dates; not known at the beginning and at the end of the stream.
+        /// The time range. A bound at the start or end of the stream is unknown.
         dates: (Option<GlobalNanos>, Option<GlobalNanos>),
     },
-    /// The process said at its end that it had written more records than there are.
+    /// The process wrote more records than the file has, by the count in its end block.
     MissingRecords {
         /// The file.
         file: PathBuf,
-        /// How many are missing.
+        /// The number of missing records.
         records: u64,
-        /// How many it wrote.
+        /// The number of written records.
         written: u64,
-        /// Where they were, unless missing or damaged blocks say that already.
+        /// Their position, unless missing or damaged blocks explain it.
         place: Option<MissingEnd>,
     },
-    /// Blocks of a file that hold no records are missing.
+    /// Blocks without records are missing.
     MissingTables {
         /// The file.
         file: PathBuf,
-        /// How many blocks.
+        /// The number of blocks.
         blocks: u64,
     },
-    /// Nothing describes what is there.
+    /// A description is missing.
     NotDescribed {
         /// The file.
         file: PathBuf,
-        /// What has no description: a part of a sentence.
+        /// The missing description, as a part of a sentence.
         what: String,
     },
-    /// Records of good blocks cannot be decoded.
+    /// Records of intact blocks cannot be decoded.
     Undecodable {
         /// The file.
         file: PathBuf,
-        /// How many, as the blocks' heads say.
+        /// The number of records by the headers of the blocks.
         records: u64,
-        /// What is wrong with the first.
+        /// The error of the first record.
         why: String,
     },
     /// The recorder dropped records.
     Dropped {
         /// The file.
         file: PathBuf,
-        /// How many.
+        /// The number of records.
         records: u64,
     },
-    /// The process did not end in order: it was killed, or still runs.
+    /// The process did not end in order: it was killed or still runs.
     NotEnded {
         /// The file.
         file: PathBuf,
-        /// Records that its live file had and its file had not: they are used.
+        /// Records that only the live file has. They are used.
         live_records: u64,
     },
-    /// The process ended in order, but its file could not take all records.
+    /// The process ended in order, but its file has no room for all records.
     FileFull {
         /// The file.
         file: PathBuf,
-        /// Records that are in its live file and not in its file: they are used.
+        /// Records that only the live file has. They are used.
         live_records: u64,
     },
-    /// What the buffers of a process that did not end in order held.
+    /// The buffers of a process that did not end in order are lost.
     Buffers {
         /// The file.
         file: PathBuf,
-        /// They were in a live file, which is missing; else in private memory.
+        /// Whether they were in a live file, which is missing. Otherwise they were in private
+        /// memory.
         mapped: bool,
     },
-    /// Something in the live file of a process that did not end in order could not be used.
+    /// A part of the live file of a process that did not end in order cannot be used.
     Live {
         /// The live file.
         file: PathBuf,
-        /// How many things.
+        /// The number of parts.
         faults: usize,
-        /// Bytes that could not be used.
+        /// The number of unusable bytes.
         bytes: u64,
-        /// Records that were to be in them.
+        /// The number of records in them.
         records: u64,
-        /// What is wrong with the first.
+        /// The error of the first part.
         why: String,
     },
     /// A repair left damage out of a file.
     LeftOut {
         /// The file.
         file: PathBuf,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
-    /// Of a process there is a live file only: what it wrote to its file before is missing.
+    /// The process file is missing. Only the live file exists.
     LiveAlone {
         /// The live file.
         file: PathBuf,

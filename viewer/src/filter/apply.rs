@@ -11,7 +11,7 @@ impl Filter {
     /// Puts the filter around a source.
     ///
     /// # Errors
-    /// When it names what is not there, see [`FilterError`].
+    /// When the trace has nothing that the filter names, see [`FilterError`].
     pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
         match self {
             Self::Types { keep, types } => select::types(inner, *keep, types),

@@ -6,7 +6,7 @@ use super::part::Part;
 use super::pattern::{Pattern, Patterns};
 use crate::query::{Color, MarkShape};
 
-/// A filter. As text it is an expression of the language of `docs/filters.md`: `hide value Waits* of Activity`.
+/// A filter. `docs/filters.md` describes its text form, such as `hide value Waits* of Activity`.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub enum Filter {
@@ -14,50 +14,51 @@ pub enum Filter {
     Types { keep: Keep, types: Patterns },
     /// Values of states, events and links.
     Values { keep: Keep, values: Patterns, of: Option<Pattern> },
-    /// Containers with all below them.
+    /// Containers with everything below them.
     Containers { keep: Keep, containers: Patterns },
     /// States, events and links, selected by their fields and endpoints.
     Attribute { keep: Keep, condition: Condition, of: Option<Pattern> },
     /// States and links by their duration in nanoseconds.
     Duration { keep: Keep, comparison: Comparison, nanos: i64, of: Option<Pattern> },
-    /// A part of time.
+    /// A time range.
     Cut(Part),
-    /// One container in the place of several.
+    /// One container that replaces several.
     Group { containers: Patterns, name: String },
-    /// One row for containers that follow each other.
+    /// One row for containers whose lifetimes do not overlap.
     Reuse { types: Patterns },
     /// A new variable or state.
     Reduce(Reduction),
-    /// The class of a field as the value; numbers below the first edge, from there to the next, and so on. Edges of durations are in nanoseconds.
+    /// Replaces the value by the class of a field. The classes are: below the first edge, between
+    /// two edges, from the last edge on. Edges of durations are in nanoseconds.
     Classify { of: Pattern, field: String, edges: Vec<f64> },
-    /// Siblings of a type in order.
+    /// Sorts the siblings of a type.
     Sort { ty: Pattern, by: Key, descending: bool },
-    /// Containers before their siblings.
+    /// Moves containers before their siblings.
     Order { containers: Patterns },
-    /// Only the first of a type by a statistic.
+    /// Keeps the first containers of a type, sorted by a statistic.
     Best { number: u32, ty: Pattern, by: Key, lowest: bool },
-    /// Only those of a type whose statistic compares so; times in nanoseconds.
+    /// Keeps the containers of a type whose statistic meets a comparison. Times are in nanoseconds.
     Having { ty: Pattern, by: Key, comparison: Comparison, number: f64 },
-    /// Values in a colour.
+    /// Sets the colour of values.
     Color { values: Patterns, of: Option<Pattern>, color: Color },
-    /// Events as marks of a shape.
+    /// Sets the shape of events.
     Shape { values: Patterns, of: Option<Pattern>, shape: MarkShape },
-    /// Values in a size, 1 being the usual one.
+    /// Sets the size of values. 1 is the default.
     Size { values: Patterns, of: Option<Pattern>, size: f32 },
-    /// All grey but these.
+    /// Draws all other values in grey.
     Bright { values: Patterns, of: Option<Pattern> },
 }
 
-/// What a selection does with what it names.
+/// The effect of a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Leaves it out.
+    /// Removes the selected entities.
     Hide,
-    /// Leaves out all else of its kind.
+    /// Removes all other entities of the same kind.
     Only,
 }
 
-/// What makes one value of many.
+/// The operation that reduces many values to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
 pub enum Operation {
@@ -68,7 +69,7 @@ pub enum Operation {
     Max,
 }
 
-/// What the result of a reduction is shown as.
+/// The form of the result of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
 pub enum Form {
@@ -89,7 +90,7 @@ impl LinkEnd {
     /// Both endpoints with their words.
     pub const ALL: [(&str, Self); 2] = [("sent", Self::Sent), ("received", Self::Received)];
 
-    /// Its word in an expression.
+    /// The word in an expression.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -102,70 +103,72 @@ impl LinkEnd {
 /// A reduction of the entities below each container of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
-    /// What is computed.
+    /// The operation.
     pub operation: Operation,
     /// Counts only links that start, or that end, below the container. `None`: links with either
     /// endpoint there.
     pub end: Option<LinkEnd>,
-    /// For a count: the values that count. Else the field of states or links that is reduced; of variables, their values are.
+    /// For a count: the values that are counted. Otherwise the field of states or links that is
+    /// reduced. Empty for variables, which are reduced by their value.
     pub values: Patterns,
-    /// The types of what is reduced.
+    /// The types that are reduced.
     pub of: Pattern,
     /// The type of the containers that get the result.
     pub per: Pattern,
-    /// What it is shown as.
+    /// The form of the result.
     pub form: Form,
-    /// Name of the new type.
+    /// The name of the new type.
     pub name: Option<String>,
 }
 
-/// What is measured of a container and all below it.
+/// A measure of a container with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub enum Measure {
-    /// Its name, as people count: `Node 2` before `Node 10`.
+    /// The name, in natural order: `Node 2` before `Node 10`.
     Name,
-    /// When it began to exist.
+    /// The start of its lifetime.
     Start,
     /// Nanoseconds in states.
     Time { values: Patterns, of: Option<Pattern> },
     /// Nanoseconds in states that are the innermost state of their type.
     SelfTime { values: Patterns, of: Option<Pattern> },
-    /// The same, as a share of the lifetime of the containers with such states.
+    /// The same, as a fraction of the lifetime of the containers with such states.
     SelfShare { values: Patterns, of: Option<Pattern> },
     /// Number of states, events or links.
     Number { values: Patterns, of: Option<Pattern> },
-    /// Mean of a variable over time; of several, the mean of their means.
+    /// The mean of a variable over time. For several variables, the mean of their means.
     Mean { of: Pattern },
-    /// Least value of variables.
+    /// The smallest value of variables.
     Min { of: Pattern },
-    /// Largest value of variables.
+    /// The largest value of variables.
     Max { of: Pattern },
-    /// A variable over time, as value times seconds; of several, the sum.
+    /// The integral of a variable over time, in seconds. For several variables, the sum.
     Integral { of: Pattern },
-    /// When it ended.
+    /// The end of its lifetime.
     End,
-    /// Nanoseconds in states, as a share of the time for which the containers with such states existed.
+    /// Nanoseconds in states, as a fraction of the lifetime of the containers with such states.
     Share { values: Patterns, of: Option<Pattern> },
-    /// Of the whole durations of states and links, in nanoseconds; links count in both of their containers.
+    /// A statistic of the durations of states and links, in nanoseconds. A link counts in both of
+    /// its containers.
     Duration { which: Rank, values: Patterns, of: Option<Pattern> },
-    /// Of a field of states, events and links; links count in both of their containers.
+    /// A field of states, events and links, reduced. A link counts in both of its containers.
     Field { operation: Operation, field: String, of: Pattern },
-    /// How many links start there, or the sum of a field of these.
+    /// The number of links that start there, or the sum of one of their fields.
     Sent { field: Option<String>, of: Option<Pattern> },
-    /// How many links end there, or the sum of a field of these.
+    /// The number of links that end there, or the sum of one of their fields.
     Received { field: Option<String>, of: Option<Pattern> },
 }
 
 impl Measure {
-    /// Whether it is a date or a duration, in nanoseconds.
+    /// Whether the result is a timestamp or a duration in nanoseconds.
     #[must_use]
     pub const fn is_time(&self) -> bool {
         matches!(self, Self::Time { .. } | Self::SelfTime { .. } | Self::Start | Self::End | Self::Duration { .. })
     }
 }
 
-/// Which of many durations.
+/// A statistic of durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
 pub enum Rank {
@@ -179,7 +182,7 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// All of them, as they are written.
+    /// All statistics with their words.
     pub const ALL: [(&str, Self); 7] = [
         ("duration", Self::Mean),
         ("shortest", Self::Shortest),
@@ -190,18 +193,18 @@ impl Rank {
         ("longest", Self::Longest),
     ];
 
-    /// How it is written.
+    /// The word in an expression.
     #[must_use]
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|one| one.1 == self).map_or("", |one| one.0)
     }
 }
 
-/// What containers are put in order by.
+/// The key by which containers are ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
-    /// Over which part of time; over all of it without one.
+    /// The time range. `None`: the whole trace.
     pub during: Option<Part>,
 }

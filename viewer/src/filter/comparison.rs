@@ -1,6 +1,6 @@
 //! Comparisons of fields and numbers.
 
-/// How a field or number is compared.
+/// A comparison of a field or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
 pub enum Comparison {
@@ -10,14 +10,14 @@ pub enum Comparison {
     AtMost,
     More,
     AtLeast,
-    /// Fits a pattern.
+    /// Matches a pattern.
     Like,
-    /// Does not fit a pattern.
+    /// Does not match a pattern.
     Unlike,
 }
 
 impl Comparison {
-    /// Whether it holds between two values.
+    /// Whether the comparison is true for two values.
     pub fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
         match self {
             Self::Equal | Self::Like => a == b,

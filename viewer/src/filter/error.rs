@@ -1,4 +1,4 @@
-//! Why a filter cannot be read or applied.
+//! Errors of reading and applying filters.
 
 use std::ops::Range;
 
@@ -6,32 +6,32 @@ use super::time::Time;
 use crate::query::{Interval, QueryError};
 use crate::time_text;
 
-/// Why a filter cannot be read or applied.
+/// Errors of reading and applying filters.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// It is no expression.
+    /// The text is not an expression.
     #[error("`{text}`: expected {expected}, found {found}; example: `{example}`")]
     Syntax {
         /// The expression.
         text: Box<str>,
-        /// What could have stood there.
+        /// The expected token.
         expected: Box<str>,
-        /// What stands there.
+        /// The token that was found.
         found: Box<str>,
-        /// Where, in bytes of the expression.
+        /// The byte range of that token in the expression.
         at: Range<usize>,
         /// A correct expression of the same form.
         example: &'static str,
     },
-    /// A pattern fits nothing in this trace.
+    /// A pattern matches nothing in this trace.
     #[error("no {what} is called `{pattern}`; {help}; example: `{example}`")]
     Nothing {
-        /// What should have been found.
+        /// The kind of thing that the pattern should match.
         what: &'static str,
         /// The pattern.
         pattern: String,
-        /// What there is.
+        /// The names that exist.
         help: String,
         /// A correct expression. It uses a name of the trace if there is one.
         example: Box<str>,
@@ -53,7 +53,7 @@ pub enum FilterError {
         /// An expression that a link fits.
         example: Box<str>,
     },
-    /// The part of time lies outside of the trace.
+    /// The time range is outside the trace.
     #[error(
         "nothing lies in that part of time; the trace runs from {} to {}; example: `cut {}..{}`",
         time_text::timestamp(extent.from, 1000),
@@ -62,10 +62,10 @@ pub enum FilterError {
         Time(extent.to.0)
     )]
     OutOfTime {
-        /// What there is.
+        /// The time range of the trace.
         extent: Interval,
     },
-    /// States and links have no value of their own.
+    /// States and links have no numeric value.
     #[error("{of} has no values to reduce; name a field, or count; example: `{example}`")]
     NoField {
         /// The types.
@@ -83,21 +83,22 @@ pub enum FilterError {
         /// The reduction with the word in quotes.
         example: String,
     },
-    /// A reduction into a state has too many values.
+    /// A reduction to a state has too many values.
     #[error("the result takes more than {most} different values; make a variable of it; example: `{example}`")]
     TooManyValues {
-        /// How many there may be.
+        /// The maximum number.
         most: usize,
-        /// The reduction into a variable.
+        /// The reduction to a variable.
         example: String,
     },
-    /// The source within cannot answer.
+    /// A query of the inner source failed.
     #[error(transparent)]
     Query(#[from] QueryError),
 }
 
 impl FilterError {
-    /// Where in its expression the mistake is, in bytes: what was not expected, or the name that fits nothing; else all of it.
+    /// The byte range of the error in the expression: the unexpected token or the name without a
+    /// match. Otherwise the whole expression.
     #[must_use]
     pub fn place(&self, text: &str) -> Range<usize> {
         match self {

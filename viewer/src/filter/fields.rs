@@ -1,4 +1,4 @@
-//! The fields of entities: extra fields, and those that every entity has or may have.
+//! The fields of entities: extra fields and the fields that every entity can have.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::error::FilterError;
 pub(crate) use super::pattern::FieldUse;
 use crate::query::{EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
 
-/// So many entities are asked for their fields before one that none has may be there all the same.
+/// Maximum number of entities that are searched for a field. If none has it, others still can.
 const ASKED: usize = 20_000;
 
-/// An error if no entity of these types has a field.
+/// Returns an error if no entity of these types has the field.
 pub(crate) fn check(
     source: &dyn TimelineSource,
     usage: FieldUse,
@@ -106,10 +106,11 @@ impl Search {
     }
 }
 
-/// Fields that all entities have, or may have.
+/// The fields that every entity can have.
 const OF_ALL: [&str; 4] = ["file", "line", "value", "container"];
 
-/// A field of an entity as text: an extra field by its name, else `file`, `line`, `value`, `container`, whatever the case of letters.
+/// A field of an entity as text: an extra field of this name, or `file`, `line`, `value` or
+/// `container`. Case is ignored.
 pub(crate) fn field(facts: &Facts, name: &str) -> Option<String> {
     let exact = facts.fields.iter().find(|field| field.0 == name);
     if let Some((_, text)) = exact.or_else(|| facts.fields.iter().find(|field| field.0.eq_ignore_ascii_case(name))) {

@@ -1,4 +1,4 @@
-//! A part of the time of a trace.
+//! A time range of the trace.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use super::error::FilterError;
 use super::time::Time;
 use crate::query::{GlobalNanos, Interval};
 
-/// A part of time, in nanoseconds. A bound that is not given is the trace's. As text: `0.2..0.4`, `250ms..`, `..1.5`.
+/// A time range in nanoseconds. A missing bound is that of the trace. As text: `0.2..0.4`,
+/// `250ms..`, `..1.5`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Part {
@@ -15,10 +16,10 @@ pub struct Part {
 }
 
 impl Part {
-    /// The interval of a trace.
+    /// The interval in a trace.
     ///
     /// # Errors
-    /// When nothing of the trace lies in it.
+    /// When the time range is outside the trace.
     pub fn of(self, extent: Interval) -> Result<Interval, FilterError> {
         let from = self.from.map_or(extent.from, GlobalNanos).max(extent.from);
         let to = self.to.map_or(extent.to, GlobalNanos).min(extent.to);

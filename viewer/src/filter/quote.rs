@@ -4,13 +4,13 @@ use std::fmt;
 
 use super::words::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
 
-/// A name, in quotes where it needs them.
+/// A name, quoted if it is not valid without quotes.
 pub(super) struct Name<'a>(pub(super) &'a str);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = |word: &str| !word.is_empty() && !word.contains(is_special) && !RESERVED.contains(&word);
-        // Words with one space between each two are joined as they were.
+        // The parser joins words with single spaces.
         if self.0.split(' ').all(plain) {
             return f.write_str(self.0);
         }

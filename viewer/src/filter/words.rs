@@ -1,6 +1,6 @@
 //! Words and characters with a meaning in expressions.
 
-/// Words that end a name; a name that has one is written in quotes.
+/// Words that end a name. A name that contains one of them is quoted.
 pub(super) const RESERVED: [&str; 9] = ["of", "per", "into", "by", "in", "with", "descending", "variable", "state"];
 
 /// Words that are tokens in an expression with `where`. A name that contains one of them is quoted.

@@ -1,8 +1,8 @@
-//! One link, and the end of an entity that overlap tests use.
+//! A link, and the effective end of an entity.
 
 use super::{ContainerId, ValueId};
 
-/// The end that overlap tests use: at least 1 ns after the start.
+/// The end of an entity in overlap tests: at least 1 ns after the start.
 pub(crate) fn effective_end(start: i64, end: i64) -> i64 {
     end.max(start.saturating_add(1))
 }
@@ -21,7 +21,7 @@ pub(crate) struct LinkRow {
 }
 
 impl LinkRow {
-    /// The earlier date.
+    /// The earlier timestamp.
     pub(crate) fn low(&self) -> i64 {
         self.start_time.min(self.end_time)
     }

@@ -1,8 +1,8 @@
-//! A value of the trace before it has a colour.
+//! A value before the viewer assigns its colour.
 
 use super::{Color, Look, TypeId};
 
-/// A value as the trace defined it.
+/// A value as the trace defines it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawValue {
     pub(crate) ty: TypeId,

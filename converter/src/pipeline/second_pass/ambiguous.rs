@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tumit::spec::Builtin;
 
-use crate::rules::compile::Reference;
-use crate::rules::referents::{Referent, key_name};
+use crate::rules::program::{Reference, Referent};
+use crate::rules::referent_table::key_name;
 use crate::rules::value::{KeyPart, Symbols};
 
 /// References that are reported one by one.

@@ -7,12 +7,12 @@ use tumit::spec::Piece;
 
 use super::{Extras, Picture, fill};
 use crate::paje::{ContainerId, PajeEvent, VariableOp};
-use crate::rules::compile::Target;
 use crate::rules::default::PROCESS_NAME;
 use crate::rules::eval::Scope;
 use crate::rules::format;
 use crate::rules::instances::Node;
-use crate::rules::referents::{NO_PROCESS, builtin_key};
+use crate::rules::program::Target;
+use crate::rules::referent_table::{NO_PROCESS, builtin_key};
 use crate::rules::value::{KeyPart, Val};
 
 /// A step of a path: its node, its container type, and how many keys there are up to it.

@@ -11,8 +11,8 @@ use super::Picture;
 use crate::paje::ContainerId;
 use crate::pipeline::endings::{Ending, Endings};
 use crate::plan::Plan;
-use crate::rules::referents::{BY_KEYS, NO_PROCESS};
-use crate::rules::value::KeyPart;
+use crate::rules::referent_table::NO_PROCESS;
+use crate::rules::value::{BY_KEYS, KeyPart};
 use crate::time::GlobalNanos;
 
 /// A container. It is valid as long as its number still has this id.

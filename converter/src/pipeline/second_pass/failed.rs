@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::rules::compile::Program;
-use crate::rules::eval::{Code, FieldRead, TextPiece};
+use crate::rules::program::{Code, FieldRead, Program, TextPiece};
 use crate::rules::value::{Sym, Symbols};
 
 /// So many are told one by one.

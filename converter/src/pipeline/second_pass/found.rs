@@ -1,8 +1,8 @@
 //! What was found last: the container that a stream's records had for a target before. Nearly always it is the same again, and nothing has
 //! to be looked up.
 
-use crate::rules::compile::Target;
-use crate::rules::eval::{Code, Scope};
+use crate::rules::eval::Scope;
+use crate::rules::program::{Code, Target};
 use crate::rules::value::{KeyPart, Symbols};
 use tumit::spec::Builtin;
 

@@ -9,9 +9,9 @@ use std::io;
 
 use super::Picture;
 use crate::paje::{TypeId, ValueId};
-use crate::rules::compile::{Arrow, End, LinkValue, Op, ValueCode};
 use crate::rules::eval::Scope;
-use crate::rules::ready::{Part, fixed};
+use crate::rules::program::{Arrow, End, LinkValue, Op, Part, ValueCode};
+use crate::rules::ready::fixed;
 use crate::rules::value::KeyPart;
 
 /// More links in flight are better noted by a first pass, which may use a file.

@@ -6,13 +6,14 @@ use tracer_format::schema::Field;
 use tumit::Spec;
 use tumit::spec::{self, Expr, Function, Instance, Piece, ValueExpr, VariableOp, Verb};
 
-use super::super::eval::{Code, FieldRead, TextPiece};
 use super::super::model::Model;
-use super::super::referents::{Distinct, Referent, builtin_key};
+use super::super::program::{Code, FieldRead, Referent, TextPiece};
+use super::super::referent_table::{Distinct, builtin_key};
 use super::super::value::{Symbols, Val};
+use super::distinguishing;
 use super::tree::{Entity, Tree};
-use super::{Arrow, End, LinkValue, Op, Reference, Target, ValueCode, distinguishing};
 use crate::paje::{self, TypeId};
+use crate::rules::program::{Arrow, End, LinkValue, Op, Reference, Target, ValueCode};
 
 /// The name of a field that a rule asks for and the run does not have.
 pub(crate) struct Missing(pub(crate) String);

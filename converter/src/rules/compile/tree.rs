@@ -4,7 +4,7 @@ use tumit::Spec;
 use tumit::spec::{self, Nature, VariableOp, Verb};
 
 use super::super::model::{ContainerModel, LinkModel, LinkVariant, Model};
-use super::super::referents::Distinct;
+use super::super::referent_table::Distinct;
 use super::super::value::{KeyPart, Symbols};
 use crate::paje::{Color, Look, MarkShape, TypeId, TypeKind, ValueId};
 

@@ -1,0 +1,307 @@
+//! Compiled rules as data: programs, actions, expressions and references.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tracer_format::schema::{Field, FieldType, Scalar};
+use tumit::spec::{BinaryOp, Builtin, Format, Function, UnaryOp};
+
+use super::referent_table::{Distinct, ReferentTable};
+use super::value::{Sym, Val};
+use crate::paje::{self, TypeId, ValueId};
+
+/// The compiled rules of a record type.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// The spec of the rules.
+    pub(crate) spec: Sym,
+    pub(crate) name: Sym,
+    /// The name with the end of the span, such as `wait.end`.
+    pub(crate) full_name: Sym,
+    pub(crate) level: Sym,
+    pub(crate) fields: Vec<Field>,
+    /// The names of the enum values of the schema, by number.
+    pub(crate) enums: Arc<[Names]>,
+    pub(crate) arrows: Vec<Arrow>,
+    /// Whether its records have a source position.
+    pub(crate) located: bool,
+    /// Whether an action has a timestamp of its own (`at`).
+    pub(crate) dated: bool,
+    /// Whether the first pass needs the records.
+    pub(crate) surveyed: bool,
+    /// Actions whose values are those of one column. The first pass needs the values of the column,
+    /// not their records.
+    pub(crate) columns: Vec<(u16, usize)>,
+    /// The actions, if they can be evaluated by columns.
+    pub(crate) ready: Option<Box<[Ready]>>,
+    /// The link actions that the first pass needs, if they can be evaluated by columns and suffice.
+    pub(crate) ready_links: Option<Box<[Ready]>>,
+}
+
+/// An action of a rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrow {
+    pub(crate) op: Op,
+    pub(crate) at: Option<Code>,
+    pub(crate) when: Option<Code>,
+    pub(crate) with: Vec<(String, Code)>,
+    pub(crate) related: Vec<(String, Target)>,
+    /// Whether it names its container by values that several processes or threads can have.
+    pub(crate) is_by_value: bool,
+}
+
+/// The operation of an action.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Create {
+        on: Target,
+    },
+    Destroy {
+        on: Target,
+    },
+    SetState {
+        slot: usize,
+        ty: TypeId,
+        value: ValueCode,
+        on: Target,
+    },
+    PushState {
+        slot: usize,
+        ty: TypeId,
+        value: ValueCode,
+        on: Target,
+    },
+    PopState {
+        slot: usize,
+        ty: TypeId,
+        value: Option<ValueCode>,
+        on: Target,
+    },
+    ResetState {
+        slot: usize,
+        ty: TypeId,
+        on: Target,
+    },
+    Variable {
+        op: paje::VariableOp,
+        ty: TypeId,
+        value: Code,
+        on: Target,
+    },
+    Mark {
+        ty: TypeId,
+        value: ValueCode,
+        on: Target,
+    },
+    Link {
+        end: End,
+        link: usize,
+        value: Option<LinkValue>,
+        key: Vec<Code>,
+        on: Target,
+    },
+    /// No operation.
+    Nothing,
+    /// A line of a text output.
+    Line {
+        once: bool,
+        text: Vec<String>,
+        arguments: Vec<Code>,
+    },
+}
+
+/// An endpoint of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Start,
+    Finish,
+}
+
+/// The value of a state or event.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueCode {
+    Declared(ValueId),
+    Computed(Code),
+}
+
+/// The value of a link. Its Pajé type is known when both endpoints are known.
+#[derive(Clone, Debug)]
+pub(crate) enum LinkValue {
+    Declared(usize),
+    Computed(Code),
+}
+
+/// A container: the own keys of each container type on its path.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// The number of the target among all programs, from 0.
+    pub(crate) number: usize,
+    pub(crate) steps: Vec<(usize, Vec<Code>)>,
+    /// The keys of all steps that distinguish its container, concatenated.
+    pub(crate) keys: Vec<Code>,
+    /// Whether the action is skipped if the container does not exist.
+    pub(crate) existing: bool,
+    /// Set if it names a process or thread by values. Several processes or threads may have them.
+    pub(crate) by_value: Option<Arc<Reference>>,
+}
+
+/// A reference by value as written in its rule, for messages.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// File and line: `app.tumit:12`.
+    pub(crate) place: String,
+    /// For example `thread[sender]`.
+    pub(crate) text: String,
+    /// The container type to which it refers.
+    pub(crate) container: String,
+}
+
+/// An expression whose names are replaced by numbers.
+#[derive(Clone, Debug)]
+pub(crate) enum Code {
+    Const(Val),
+    Field(FieldRead),
+    Builtin(Builtin),
+    Unary(UnaryOp, Box<Code>),
+    Binary(BinaryOp, Box<(Code, Code)>),
+    Element(FieldRead, Box<Code>),
+    Call(Function, Box<[Code]>),
+    /// The value of an enum by its number.
+    Lookup(Arc<BTreeMap<u16, Sym>>, Box<Code>),
+    Text(Box<[TextPiece]>),
+    /// The process and thread of a container. Only before the keys of the container.
+    Referent(Box<Referent>),
+}
+
+/// A piece of text with holes.
+#[derive(Clone, Debug)]
+pub(crate) enum TextPiece {
+    Text(String),
+    Hole(Code, Format),
+}
+
+/// The names of the values of an enum, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// The names of small numbers.
+    pub(crate) first: Vec<Option<Sym>>,
+    pub(crate) others: BTreeMap<u16, Sym>,
+}
+
+/// Numbers below this are small.
+const FIRST: u16 = 256;
+
+impl Names {
+    /// From pairs of number and name. The last name of a number counts.
+    pub(crate) fn of(names: impl Iterator<Item = (u16, Sym)>) -> Self {
+        let (mut first, mut others) = (Vec::new(), BTreeMap::new());
+        for (number, name) in names {
+            if number >= FIRST {
+                others.insert(number, name);
+                continue;
+            }
+            let at = usize::from(number);
+            first.resize(first.len().max(at + 1), None);
+            first[at] = Some(name);
+        }
+        Self { first, others }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u16) -> Option<Sym> {
+        match self.first.get(usize::from(number)) {
+            Some(name) => *name,
+            None => self.others.get(&number).copied(),
+        }
+    }
+}
+
+/// The position of a field: constant if all fields before it have constant sizes.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldRead {
+    pub(crate) index: usize,
+    pub(crate) ty: FieldType,
+    pub(crate) place: Option<(usize, usize)>,
+}
+
+impl FieldRead {
+    pub(crate) fn new(fields: &[Field], index: usize) -> Self {
+        let ty = fields[index].ty;
+        let start = fields[..index].iter().try_fold(0usize, |sum, field| Some(sum + field.ty.bytes()?));
+        let place = start.and_then(|start| Some((start, start + ty.bytes()?)));
+        Self { index, ty, place }
+    }
+}
+
+/// The part of a container's path that makes it distinct per process or thread. It precedes the
+/// keys.
+#[derive(Clone, Debug)]
+pub(crate) struct Referent {
+    pub(crate) distinct: Distinct,
+    /// The built-in keys of the path with their values. `None` if each value is the built-in
+    /// itself.
+    pub(crate) by_value: Option<Box<[(Builtin, Code)]>>,
+    pub(crate) table: Arc<ReferentTable>,
+}
+
+/// An action that is evaluated by columns.
+#[derive(Clone, Debug)]
+pub(crate) struct Ready {
+    /// The position in its program.
+    pub(crate) arrow: u16,
+    /// The keys of its container.
+    pub(crate) on: Vec<Cell>,
+    pub(crate) value: ReadyValue,
+    /// Set if the operation needs more than a value: source position, link keys or fields.
+    pub(crate) wide: Option<Wide>,
+}
+
+/// The words of a wide operation, in this order.
+#[derive(Clone, Debug)]
+pub(crate) struct Wide {
+    /// The id of its source position.
+    pub(crate) site: bool,
+    /// The value, if there is one.
+    pub(crate) value: bool,
+    /// The keys of a link and of its container, and the link.
+    pub(crate) keys: Vec<Part>,
+    pub(crate) link: usize,
+    /// The fields that are columns. The other fields are constant in a stream.
+    pub(crate) fields: Vec<Cell>,
+}
+
+impl Wide {
+    /// Number of words.
+    pub(crate) fn width(&self) -> usize {
+        usize::from(self.site) + usize::from(self.value) + self.keys.len() + self.fields.len()
+    }
+}
+
+/// The value of an operation.
+#[derive(Clone, Debug)]
+pub(crate) enum ReadyValue {
+    /// The value of the action, or none.
+    Declared,
+    /// A value of a type, by its name.
+    Named(TypeId, Part),
+    /// A number.
+    Number(Part),
+}
+
+/// A key, value or field of an operation.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// Constant in a stream.
+    Fixed(Code),
+    Cell(Cell),
+}
+
+/// A field at a constant place of the record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    /// The column: its position among the parts of the record. The source position can be one.
+    pub(crate) part: usize,
+    pub(crate) scalar: Scalar,
+    /// The offset among the bytes of the fields.
+    pub(crate) start: usize,
+}

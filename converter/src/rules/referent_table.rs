@@ -1,0 +1,268 @@
+//! Finds the process or thread that a reference by value names.
+
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tumit::spec::Builtin;
+
+use super::facts::StreamFacts;
+use super::value::{BY_KEYS, KeyPart, Sym};
+
+/// The built-in with this name, if a key of a process or thread container may use it.
+pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "pid" => Builtin::Pid,
+        "tid" => Builtin::Tid,
+        "rank" => Builtin::Rank,
+        "host" => Builtin::Host,
+        "thread_name" => Builtin::ThreadName,
+        "stream_label" => Builtin::StreamLabel,
+        _ => return None,
+    })
+}
+
+/// The name of a key that [`builtin_key`] knows.
+pub(crate) const fn key_name(builtin: Builtin) -> &'static str {
+    match builtin {
+        Builtin::Pid => "pid",
+        Builtin::Tid => "tid",
+        Builtin::Rank => "rank",
+        Builtin::Host => "host",
+        Builtin::ThreadName => "thread_name",
+        Builtin::StreamLabel => "stream_label",
+        _ => "",
+    }
+}
+
+/// How containers of a type are distinct, if all their own keys are built-ins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Distinct {
+    /// By process, and within it by their keys.
+    Keys,
+    /// By process. The process determines the other keys.
+    Process,
+    /// By thread. The thread determines the other keys.
+    Thread,
+}
+
+impl Distinct {
+    /// For a container with these own keys. A container whose only key is the host represents a
+    /// machine, which several processes share.
+    pub(crate) fn of(keys: &[String]) -> Option<Self> {
+        let builtins: Vec<Builtin> = keys.iter().map(|key| builtin_key(key)).collect::<Option<_>>()?;
+        let has = |builtin: Builtin| builtins.contains(&builtin);
+        if has(Builtin::Tid) && !has(Builtin::StreamLabel) {
+            return Some(Self::Thread);
+        }
+        if has(Builtin::Tid) || has(Builtin::ThreadName) {
+            return Some(Self::Keys);
+        }
+        let is_of_process = has(Builtin::Pid) || has(Builtin::Rank);
+        is_of_process.then_some(if has(Builtin::StreamLabel) { Self::Keys } else { Self::Process })
+    }
+}
+
+/// No process of the run: the container is shared between processes by its keys.
+pub(crate) const NO_PROCESS: u32 = u32::MAX;
+
+/// Built-in keys with their values.
+pub(crate) type KeyValues = smallvec::SmallVec<[(Builtin, KeyPart); 4]>;
+
+/// The process or thread to which values refer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A thread, by process and number.
+    Thread(u32, u32),
+    /// A process, or [`NO_PROCESS`].
+    Process(u32),
+    Several,
+}
+
+/// Finds threads and processes of a run by the values of their built-ins.
+#[derive(Debug, Default)]
+pub(crate) struct ReferentTable {
+    streams: Arc<[StreamFacts]>,
+    /// Built when the first reference by value is resolved.
+    index: OnceLock<StreamIndex>,
+}
+
+/// Positions of streams by value. For process ids and ranks: the first stream of each process.
+#[derive(Debug, Default)]
+struct StreamIndex {
+    tid: FxHashMap<u64, Vec<u32>>,
+    name: FxHashMap<Sym, Vec<u32>>,
+    pid: FxHashMap<u64, Vec<u32>>,
+    rank: FxHashMap<u64, Vec<u32>>,
+    /// By process: its first stream.
+    process: FxHashMap<u32, u32>,
+}
+
+impl ReferentTable {
+    pub(crate) fn new(streams: Arc<[StreamFacts]>) -> Self {
+        Self { streams, index: OnceLock::new() }
+    }
+
+    fn index(&self) -> &StreamIndex {
+        self.index.get_or_init(|| {
+            let mut index = StreamIndex::default();
+            let mut process = None;
+            for (at, stream) in (0u32..).zip(&*self.streams) {
+                index.tid.entry(stream.tid).or_default().push(at);
+                index.name.entry(stream.thread_name).or_default().push(at);
+                if process != Some(stream.process) {
+                    process = Some(stream.process);
+                    index.pid.entry(stream.pid).or_default().push(at);
+                    index.rank.entry(stream.rank).or_default().push(at);
+                    index.process.insert(short(stream.process), at);
+                }
+            }
+            index
+        })
+    }
+
+    /// The stream that supplies the built-ins for the label of a container; `None` if it is
+    /// unknown.
+    pub(crate) fn stream_of(&self, key: KeyPart) -> Option<&StreamFacts> {
+        let KeyPart::Of { process, thread } = key else { return None };
+        let first = self.streams.partition_point(|stream| short(stream.process) < process);
+        let of_process = self.streams[first..].iter().take_while(|stream| short(stream.process) == process);
+        match thread {
+            BY_KEYS => None,
+            0 => of_process.into_iter().next(),
+            // Streams are in order of their thread numbers, except for further streams of a thread.
+            _ => of_process.skip(thread as usize - 1).find(|stream| stream.thread == thread - 1),
+        }
+    }
+
+    /// The process or thread to which these values refer in a record of this process and time.
+    pub(crate) fn find(&self, own: u32, keys: &[(Builtin, KeyPart)], time: i64) -> Found {
+        if let Some(thread) = self.choose(own, self.threads(keys), time) {
+            return thread;
+        }
+        // No thread has the values. The keys of its process may identify the process.
+        let has_process = keys.iter().any(|(builtin, _)| is_of_process(*builtin));
+        if !has_process {
+            return Found::Process(own);
+        }
+        if self.index().process.get(&own).is_some_and(|at| self.has(*at, keys, is_of_process)) {
+            return Found::Process(own);
+        }
+        let mut processes = self.processes(keys);
+        let found = processes.next().map(|at| short(self.streams[at as usize].process));
+        match (found, processes.next()) {
+            (Some(process), None) => Found::Process(process),
+            (Some(_), Some(_)) => Found::Several,
+            (None, _) => Found::Process(NO_PROCESS),
+        }
+    }
+
+    /// The streams of the threads with these values.
+    fn threads(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
+        let candidates = match (value(keys, Builtin::Tid), value(keys, Builtin::ThreadName)) {
+            (Some(tid), _) => number(tid).and_then(|tid| self.index().tid.get(&tid)),
+            (None, Some(name)) => text(name).and_then(|name| self.index().name.get(&name)),
+            (None, None) => None,
+        };
+        candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, |_| true))
+    }
+
+    /// The first streams of the processes that have the values of the keys of a process.
+    fn processes(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
+        let candidates = match (value(keys, Builtin::Pid), value(keys, Builtin::Rank)) {
+            (Some(pid), _) => number(pid).and_then(|pid| self.index().pid.get(&pid)),
+            (None, Some(rank)) => number(rank).and_then(|rank| self.index().rank.get(&rank)),
+            (None, None) => None,
+        };
+        candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, is_of_process))
+    }
+
+    /// As [`Referent::missing_keys`].
+    pub(crate) fn missing_keys(&self, keys: &[(Builtin, KeyPart)]) -> Option<&'static [Builtin]> {
+        let mut found: Vec<&StreamFacts> = self.threads(keys).map(|at| &self.streams[at as usize]).collect();
+        if found.is_empty() {
+            found = self.processes(keys).map(|at| &self.streams[at as usize]).collect();
+        }
+        let processes: FxHashSet<usize> = found.iter().map(|stream| stream.process).collect();
+        let further: [&'static [Builtin]; 3] = [&[Builtin::Pid], &[Builtin::Host], &[Builtin::Host, Builtin::Pid]];
+        let distinguishes = |further: &[Builtin]| {
+            let value = |stream: &StreamFacts, builtin: Builtin| match builtin {
+                Builtin::Pid => stream.pid,
+                _ => stream.host.0.into(),
+            };
+            let all_values = |stream: &&StreamFacts| -> smallvec::SmallVec<[u64; 2]> {
+                further.iter().map(|builtin| value(stream, *builtin)).collect()
+            };
+            found.iter().map(all_values).collect::<FxHashSet<_>>().len() == processes.len()
+        };
+        let is_new = |further: &&[Builtin]| further.iter().all(|builtin| value(keys, *builtin).is_none());
+        further.into_iter().filter(is_new).find(|further| distinguishes(further))
+    }
+
+    /// A thread of the own process, or else one of the only process with candidates. If several
+    /// threads of one process share a thread id, the latest that has begun. `None` without
+    /// candidates.
+    fn choose(&self, own: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<Found> {
+        let mut chosen: Option<&StreamFacts> = None;
+        let mut is_one = true;
+        for at in candidates {
+            let stream = &self.streams[at as usize];
+            let Some(known) = chosen else {
+                chosen = Some(stream);
+                continue;
+            };
+            if stream.process == known.process {
+                let is_later = stream.begin <= time && (known.begin > time || stream.begin > known.begin);
+                if is_later || known.begin > time && stream.begin < known.begin {
+                    chosen = Some(stream);
+                }
+            } else if short(stream.process) == own {
+                (chosen, is_one) = (Some(stream), true);
+            } else if short(known.process) != own {
+                is_one = false;
+            }
+        }
+        let chosen = chosen?;
+        Some(if is_one { Found::Thread(short(chosen.process), chosen.thread) } else { Found::Several })
+    }
+
+    /// Whether a stream has the values of those keys that `asked` selects.
+    fn has(&self, at: u32, keys: &[(Builtin, KeyPart)], asked: impl Fn(Builtin) -> bool) -> bool {
+        let stream = &self.streams[at as usize];
+        keys.iter().filter(|(builtin, _)| asked(*builtin)).all(|(builtin, key)| match builtin {
+            Builtin::Pid => number(*key) == Some(stream.pid),
+            Builtin::Tid => number(*key) == Some(stream.tid),
+            Builtin::Rank => number(*key) == Some(stream.rank),
+            Builtin::Host => text(*key) == Some(stream.host),
+            Builtin::ThreadName => text(*key) == Some(stream.thread_name),
+            Builtin::StreamLabel => text(*key) == Some(stream.label),
+            _ => true,
+        })
+    }
+}
+
+const fn is_of_process(builtin: Builtin) -> bool {
+    matches!(builtin, Builtin::Pid | Builtin::Rank | Builtin::Host)
+}
+
+fn value(keys: &[(Builtin, KeyPart)], wanted: Builtin) -> Option<KeyPart> {
+    keys.iter().find(|(builtin, _)| *builtin == wanted).map(|(_, key)| *key)
+}
+
+fn number(key: KeyPart) -> Option<u64> {
+    match key {
+        KeyPart::Int(value) => u64::try_from(value).ok(),
+        KeyPart::Unsigned(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn text(key: KeyPart) -> Option<Sym> {
+    match key {
+        KeyPart::Sym(sym) => Some(sym),
+        _ => None,
+    }
+}
+
+pub(crate) fn short(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(NO_PROCESS)
+}
