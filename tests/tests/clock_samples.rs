@@ -15,7 +15,7 @@ use tests::lang::c::{C99, CXX11, Compiler, build};
 use tests::programs::{mpirun, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
-use tracer_rt::samples::{self, Duplex, Group, Streams, SyncLink as _};
+use tracer_rt::clock_sync::{self, Duplex, Group, Streams, SyncLink as _};
 
 tracer_rt::events!("tests/clock_samples.tumit");
 
@@ -122,7 +122,7 @@ fn child() {
             let mut link = group.into_inner();
             let peers: Vec<u32> = (0..all - 1).collect();
             let done =
-                if me == all - 1 { samples::ask(&mut link, &peers) } else { samples::answer(&mut link, all - 1) };
+                if me == all - 1 { clock_sync::ask(&mut link, &peers) } else { clock_sync::answer(&mut link, all - 1) };
             done.unwrap();
             group = Group::new(link, me, all);
         } else {
@@ -148,7 +148,7 @@ fn child() {
 }
 
 /// What a burst takes, the best and the middle one of twenty, and what a point takes.
-fn measure(group: &mut Group<impl samples::SyncLink>, me: u32) {
+fn measure(group: &mut Group<impl clock_sync::SyncLink>, me: u32) {
     const POINTS: u32 = 1_000_000;
     let mut times: Vec<Duration> = (0..20)
         .map(|_| {
@@ -434,17 +434,17 @@ fn tcp_and_what_is_out_of_step() {
     let there = std::thread::spawn(move || {
         let mut link = Streams::new([Some(peer)]);
         // Both are one process: one clock, nothing to measure.
-        samples::answer(&mut link, 0).unwrap();
+        clock_sync::answer(&mut link, 0).unwrap();
         let mut message = [1; 24];
         link.receive(0, &mut message).unwrap();
         link.send(0, &message.map(|byte| !byte)).unwrap();
         link.into_inner().remove(0).unwrap()
     });
-    samples::ask(&mut link, &[1]).unwrap();
-    let error = samples::ask(&mut link, &[1]).unwrap_err();
+    clock_sync::ask(&mut link, &[1]).unwrap();
+    let error = clock_sync::ask(&mut link, &[1]).unwrap_err();
     assert!(error.to_string().starts_with("peer 1 is out of step: expected who it is, found 0x"), "{error}");
     drop(there.join().unwrap());
-    assert!(samples::ask(&mut link, &[1]).is_err(), "the peer is gone");
+    assert!(clock_sync::ask(&mut link, &[1]).is_err(), "the peer is gone");
     assert!(link.into_inner()[1].as_ref().unwrap().nodelay().unwrap());
     tracer_rt::finish();
 }

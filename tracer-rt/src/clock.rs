@@ -4,31 +4,14 @@
 //! and we read it too. Where it does not, and where the program gave a clock of its own, the clock is read in the slow
 //! path, so that the usual case pays nothing for the choice.
 
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use tracer_format::ClockKind;
 use tracer_format::entries::Anchor;
 
-use crate::buffer::{CURSOR, Cursor};
-
-/// A date in ticks of the local clock, for fields of type `date`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Date(pub(crate) u64);
-
-impl Date {
-    /// The ticks of the local clock. Ticks of different processes are comparable only after conversion.
-    #[must_use]
-    pub const fn ticks(self) -> u64 {
-        self.0
-    }
-
-    /// A date from ticks of the local clock.
-    #[must_use]
-    pub const fn from_ticks(ticks: u64) -> Self {
-        Self(ticks)
-    }
-}
+use crate::cursor::{CURSOR, Cursor};
+use crate::fields::Date;
+use crate::files::read_start;
 
 /// The date of this moment.
 #[inline]
@@ -99,20 +82,6 @@ fn decide() -> ClockKind {
         b"arch_sys_counter" if cfg!(target_arch = "aarch64") => ClockKind::ArmCounter,
         _ => ClockKind::MonotonicRaw,
     }
-}
-
-/// Reads the start of a file; 0 when it cannot be read. Without any memory: an allocator that records may have brought us here.
-pub(crate) fn read_start(path: &CStr, into: &mut [u8]) -> usize {
-    // SAFETY: the path ends with a zero.
-    let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-    if file < 0 {
-        return 0;
-    }
-    // SAFETY: pointer and length are of one live slice.
-    let read = unsafe { libc::read(file, into.as_mut_ptr().cast(), into.len()) };
-    // SAFETY: it was opened above.
-    unsafe { libc::close(file) };
-    usize::try_from(read).unwrap_or(0)
 }
 
 /// Reads the clock of this process, whichever it is.

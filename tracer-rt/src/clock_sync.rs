@@ -7,12 +7,12 @@
 //! ```no_run
 //! use std::io;
 //! use std::net::TcpStream;
-//! use tracer_rt::samples::{self, Group, Streams};
+//! use tracer_rt::clock_sync::{self, Group, Streams};
 //!
 //! // Two processes: one asks, the other answers, over any connection.
 //! fn two(connection: TcpStream) -> io::Result<()> {
 //!     let mut link = Streams::tcp([Some(connection)])?;
-//!     samples::ask(&mut link, &[0])           // there: samples::answer(&mut link, 0)
+//!     clock_sync::ask(&mut link, &[0])           // there: clock_sync::answer(&mut link, 0)
 //! }
 //!
 //! // Many: each calls the same, with its own number.
@@ -40,7 +40,6 @@ pub use link::{Duplex, MESSAGE_BYTES, Streams, SyncLink};
 
 use std::io;
 
-pub(crate) use exchange::MOST_EXCHANGES;
 use exchange::{Hello, settle_burst};
 
 /// Takes samples with these peers, each of which calls [`answer`]: one burst, so give all of them at once.

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::beginning;
-use crate::live::Buffers;
-use crate::policy::{self, Policy};
-use crate::samples::MOST_EXCHANGES;
-use crate::session::report;
+use crate::diagnostics::report;
+use crate::levels::overflow_policy::{self, Policy};
+use crate::live_file::Buffers;
+use crate::process::start_dir;
+
+/// The most exchanges with a peer in a burst: they are one block.
+pub(crate) const MOST_EXCHANGES: u32 = 1000;
 
 /// What [`crate::start`] may be told. Everything has a default, from the environment where it names one.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +33,7 @@ pub struct Config {
     /// Exchanges with each peer when clocks are compared ([`crate::samples`]), 1000 at most; else `TUMIT_SYNC_EXCHANGES`, else 300. With 0
     /// none are made.
     pub sync_exchanges: Option<u32>,
-    /// How far apart in time samples are that are taken by [`crate::samples::Group::sync_point`]; else `TUMIT_SYNC_SECONDS`, else a minute.
+    /// How far apart in time samples are that are taken by [`crate::clock_sync::Group::sync_point`]; else `TUMIT_SYNC_SECONDS`, else a minute.
     /// With 0 none are taken there.
     pub sync_interval: Option<Duration>,
 }
@@ -57,8 +59,8 @@ impl Config {
                 None
             }
         });
-        let (folder, live_folder) = (beginning::folder_of("TUMIT_TRACE"), beginning::folder_of("TUMIT_LIVE"));
-        let policies = policy::from_environment(|entry| {
+        let (folder, live_folder) = (start_dir::folder_of("TUMIT_TRACE"), start_dir::folder_of("TUMIT_LIVE"));
+        let policies = overflow_policy::from_environment(|entry| {
             report(&format!(
                 "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas"
             ));

@@ -1,21 +1,8 @@
 //! Deliberate defects, for the tests of the tests: `TUMIT_FAULT=NAME;NAME` breaks the recorder in some ways, in builds with debug
 //! assertions alone. All are in slow paths.
 
-use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-
-use crate::buffer::{CURSOR, busy};
-
-thread_local! {
-    /// The thread takes no signals.
-    static SPARED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The calling thread takes no signals: [`signal`] leaves it alone.
-pub(crate) fn spare() {
-    SPARED.set(true);
-}
 
 /// Whether the recorder is to be broken in this way.
 pub(crate) fn injected(name: &str) -> bool {
@@ -36,17 +23,6 @@ fn asked_for() -> &'static str {
     }
     // SAFETY: a text of the environment, which no test changes once it runs.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("")
-}
-
-/// A signal comes just here, where the thread holds the lock of this, for once: with the fault `signal at NAME`, and when the program
-/// has set [`ARMED`].
-pub(crate) fn signal(place: &str) {
-    let busy = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) != busy::IDLE && !SPARED.get();
-    if cfg!(debug_assertions) && busy && ARMED.load(Ordering::Relaxed) && injected(&format!("signal at {place}")) {
-        ARMED.store(false, Ordering::Relaxed);
-        // SAFETY: takes a number.
-        unsafe { libc::raise(libc::SIGUSR1) };
-    }
 }
 
 /// A thread waits for a slot.

@@ -1,9 +1,6 @@
 //! Fields of a record: how many bytes they take, and how they are stored. Tuples of fields are fields, so that generated
 //! code passes one tuple and holds no `unsafe`.
 
-use crate::clock::Date;
-use crate::intern::{Interned, Site};
-
 /// What can be packed into a record. Implemented here only; generated code passes tuples of these.
 pub trait Fields: Sized {
     /// Whether some of it is counted, and can be cut.
@@ -110,6 +107,37 @@ wrappers! {
     Pointer as u64 = |pointer| pointer.0;
     Interned as u32 = |text| text.0;
     Site as u32 = |site| site.0;
+}
+
+/// A date in ticks of the local clock, for fields of type `date`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(pub(crate) u64);
+
+impl Date {
+    /// The ticks of the local clock. Ticks of different processes are comparable only after conversion.
+    #[must_use]
+    pub const fn ticks(self) -> u64 {
+        self.0
+    }
+
+    /// A date from ticks of the local clock.
+    #[must_use]
+    pub const fn from_ticks(ticks: u64) -> Self {
+        Self(ticks)
+    }
+}
+
+/// A string that was interned: four bytes in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Interned(pub(crate) u32);
+
+/// A source position that was interned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Site(pub(crate) u32);
+
+impl Site {
+    /// No position is known.
+    pub const UNKNOWN: Self = Self(0);
 }
 
 macro_rules! tuples {

@@ -39,58 +39,44 @@
 
 extern crate self as tracer_rt;
 
-/// What `slot` stands on; its test puts the checker's atomics in this place.
-mod atomic {
-    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-}
-mod beginning;
-mod buffer;
+mod api;
 mod clock;
+pub mod clock_sync;
 mod config;
-mod elsewhere;
-mod fault;
+mod cursor;
+mod diagnostics;
+mod fault_injection;
 mod fields;
-mod fork;
-mod handler;
-mod helper;
-mod intern;
-mod known;
-mod later;
-mod launch;
-mod level;
-mod live;
-mod losses;
-mod nested;
-mod own;
-mod policy;
-mod polled;
-mod pool;
-pub mod private;
+mod files;
+mod levels;
+mod live_file;
+mod locks;
+mod names;
 mod process;
-mod processors;
-mod ring;
-pub mod samples;
+mod record;
+mod reentrancy;
+mod self_trace;
 mod session;
-mod sink;
-mod slot;
-mod span;
+mod signal;
+mod slots;
+mod slow_path;
 mod state;
-mod stats;
 mod stream;
-mod sync;
-mod thread;
+mod threads;
+mod writer;
 
-pub use clock::{Date, now, set_clock};
+pub use api::intern::Intern;
+pub use api::levels::{pause, resume, set_level};
+pub use api::private;
+pub use api::span::{Span, new_task};
+pub use api::stats::{Stats, stats};
+pub use api::thread_names::{set_stream_label, set_thread_name};
+pub use clock::{now, set_clock};
 pub use config::Config;
-pub use fields::Pointer;
-pub use intern::{Intern, Interned};
-pub use level::{pause, resume, set_level};
-pub use live::Buffers;
-pub use policy::Policy;
+pub use fields::{Date, Interned, Pointer};
+pub use levels::overflow_policy::Policy;
+pub use live_file::Buffers;
 pub use session::{Counts, Session, StartError, counts, dump, finish, flush, start};
-pub use span::{Span, new_task};
-pub use stats::{Stats, stats};
-pub use thread::{set_stream_label, set_thread_name};
 pub use tracer_format as format;
 pub use tracer_macros::{events, records, traced};
 

@@ -14,12 +14,11 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, 
 use tracer_format::BlockKind;
 use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveLayout, REQUEST_BYTES, head, taken};
 
-use crate::buffer::Slot;
-use crate::fault;
-use crate::fork;
-use crate::session;
-use crate::sink;
-use crate::sync::{Lock, bit};
+use crate::diagnostics::report;
+use crate::fault_injection;
+use crate::files::create;
+use crate::locks::{self, Lock, bit};
+use crate::slots::Slot;
 
 /// Where slots lie: the value of the tag `BUFFERS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +52,9 @@ impl Live {
     /// When the folder cannot be written, has no room, or cannot be mapped. No file is left then.
     pub(crate) fn make(path: PathBuf, layout: LiveLayout, at: Option<&Region>) -> io::Result<Self> {
         let bytes = layout.file_bytes();
-        fork::refuse_unsettled()?;
+        locks::refuse_unsettled()?;
         within_limit(bytes)?;
-        let file = sink::create(&path)?;
+        let file = create(&path)?;
         let mapped = allocate(&file, bytes).and_then(|()| map_shared(&file, bytes as usize, at));
         match mapped {
             Ok(base) => {
@@ -100,13 +99,13 @@ impl Live {
 
     /// Removes the file: all that it holds is in the other one. Its memory stays, for threads that do not know yet.
     pub(crate) fn remove(&self) {
-        if fork::is_unsettled() {
+        if locks::is_unsettled() {
             return; // the parent's
         }
         if let Err(error) = std::fs::remove_file(&self.path)
             && error.kind() != io::ErrorKind::NotFound
         {
-            session::report(&format!("cannot remove `{}`: {error}", self.path.display()));
+            report(&format!("cannot remove `{}`: {error}", self.path.display()));
         }
     }
 
@@ -254,7 +253,7 @@ impl Log {
     fn append(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
         let log = self;
         let base = HEAD.load(Ordering::Acquire);
-        if base.is_null() || fault::injected("names come late") {
+        if base.is_null() || fault_injection::injected("names come late") {
             return true;
         }
         let bytes = entry_bytes(payload.len());
@@ -299,7 +298,7 @@ pub(crate) fn log_written(bytes: u64) {
 /// Counts dropped records where they survive the process.
 pub(crate) fn count_lost(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
-    if !base.is_null() && !fault::injected("losses are silent") {
+    if !base.is_null() && !fault_injection::injected("losses are silent") {
         let counter = stream as usize % LOSS_COUNTERS;
         word(base, head::LOSSES + 8 * counter).fetch_add(records, Ordering::Relaxed);
     }

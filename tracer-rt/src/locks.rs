@@ -3,15 +3,13 @@
 //! Order, where several are held: the sink, the session, the tables of names, the log of names. A `fork` holds all of them, so that the
 //! child finds them whole; what a `fork` in a signal handler does, whose thread holds some itself, is in `fork`.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::io;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
-
-use crate::buffer::CURSOR;
-use crate::fork;
 
 /// The locks, each a bit of [`held`].
 pub(crate) mod bit {
@@ -21,9 +19,54 @@ pub(crate) mod bit {
     pub(crate) const LOG: u8 = 8;
 }
 
+thread_local! {
+    /// The locks that the thread holds, as bits.
+    static HELD: Cell<u8> = const { Cell::new(0) };
+}
+
 /// Which locks the calling thread holds: known to signal handlers, which cannot wait for them.
 pub(crate) fn held() -> u8 {
-    CURSOR.with(|cursor| cursor.held.get())
+    HELD.get()
+}
+
+/// This is a child in which the work of the parent's thread goes on.
+static UNSETTLED: AtomicBool = AtomicBool::new(false);
+
+/// Called in such a child when its thread releases its last lock.
+static SETTLE: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Whether this is a child which has not begun anew yet.
+pub(crate) fn is_unsettled() -> bool {
+    UNSETTLED.load(Ordering::Relaxed)
+}
+
+/// An error in such a child: files would be the parent's.
+pub(crate) fn refuse_unsettled() -> io::Result<()> {
+    if is_unsettled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+}
+
+/// This child continues the work of its parent's thread. `settle` is called when the thread releases its last lock.
+pub(crate) fn set_unsettled(settle: fn()) {
+    SETTLE.store(settle as *mut (), Ordering::Relaxed);
+    UNSETTLED.store(true, Ordering::Relaxed);
+}
+
+/// In a child, when its thread has released its last lock.
+#[inline]
+fn settle() {
+    if is_unsettled() {
+        settle_now();
+    }
+}
+
+#[cold]
+fn settle_now() {
+    // First: the function releases locks, too.
+    UNSETTLED.store(false, Ordering::Relaxed);
+    let settle = SETTLE.load(Ordering::Relaxed);
+    // SAFETY: `set_unsettled` stored this function pointer before it set the flag.
+    let settle = unsafe { std::mem::transmute::<*mut (), fn()>(settle) };
+    settle();
 }
 
 /// A mutex that does not care whether a holder panicked: nothing in here panics, and a lost block is better than a
@@ -48,7 +91,7 @@ pub(crate) struct Guard<'a, T> {
 
 impl<'a, T> Guard<'a, T> {
     fn new(guard: MutexGuard<'a, T>, bit: u8) -> Self {
-        CURSOR.with(|cursor| cursor.held.set(cursor.held.get() | bit));
+        HELD.set(HELD.get() | bit);
         Self { guard: ManuallyDrop::new(guard), bit }
     }
 }
@@ -68,14 +111,12 @@ impl<T> DerefMut for Guard<'_, T> {
 
 impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
-        let held = CURSOR.with(|cursor| {
-            cursor.held.set(cursor.held.get() & !self.bit);
-            cursor.held.get()
-        });
+        let held = HELD.get() & !self.bit;
+        HELD.set(held);
         // SAFETY: nobody uses it behind this.
         unsafe { ManuallyDrop::drop(&mut self.guard) };
         if held == 0 {
-            fork::settle();
+            settle();
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Facts about this process that its file begins with.
 
+pub(crate) mod launch;
+pub(crate) mod start_dir;
+
 use std::path::{Path, PathBuf};
 
 use tracer_format::ClockKind;
 use tracer_format::tags::{append_integer, append_tag, tag};
 
-use crate::{beginning, clock, launch};
+use crate::clock;
 
 /// What writes the file.
 const WRITER: &str = concat!("rust ", env!("CARGO_PKG_VERSION"));
@@ -33,7 +36,7 @@ pub(crate) fn default_folder() -> PathBuf {
         Some(job) => format!("{program}-{}.tmt", plain(&job)),
         None => format!("{program}-{}-{}.tmt", local_date(), std::process::id()),
     };
-    beginning::path(Path::new(&name))
+    start_dir::path(Path::new(&name))
 }
 
 /// A text in which only what is safe in the name of a file stays.

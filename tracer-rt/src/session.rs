@@ -1,16 +1,20 @@
-//! The session: how recording begins and ends, and what programs ask of it in between.
+//! The session: how recording begins and ends, and the calls of programs in between.
+
+mod end;
+mod fork;
+mod start;
+mod thread_end;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-use crate::buffer::{CURSOR, busy};
-use crate::config::Config;
-use crate::intern::TABLES;
-use crate::later;
-use crate::launch;
-use crate::sink::{SINK, Sink};
-use crate::state::{Phase, STATE};
+use crate::reentrancy::unnested;
+use crate::signal::deferred;
+use crate::state::STATE;
+use crate::writer::SINK;
+use end::finish_with;
+
+pub use start::start;
+pub(crate) use start::{begin, start_if_asked};
 
 /// Why [`start`] could not record. The program can go on: its records are dropped.
 #[derive(Debug)]
@@ -74,78 +78,10 @@ impl Session {
     }
 }
 
-/// Starts recording now, with these choices. Optional: recording starts by itself at the first record.
-///
-/// # Errors
-/// When it began before, or the file cannot be made; the program may go on in either case.
-pub fn start(config: Config) -> Result<Session, StartError> {
-    let mut result = Err(StartError::Late);
-    unnested(|| result = start_now(config));
-    result
-}
-
-/// With the first use of a spec: begins if the environment asks for it (`TUMIT_START`), even where all levels are off, so that they can be
-/// switched on from outside. The thread is marked as busy.
-pub(crate) fn start_if_asked() {
-    if std::env::var_os("TUMIT_START").is_some_and(|text| !text.is_empty()) {
-        // Late is as good, and what is wrong has been told.
-        let _ = start_now(Config::default());
-    }
-}
-
-fn start_now(config: Config) -> Result<Session, StartError> {
-    let mut sink = SINK.lock();
-    let mut state = STATE.lock();
-    if state.phase != Phase::Idle {
-        return Err(StartError::Late);
-    }
-    state.config = Some(config);
-    if !state.prepare() {
-        return Err(StartError::Memory);
-    }
-    let folder = state.folder.clone().unwrap_or_default();
-    drop(state);
-    let opened = sink.open();
-    STATE.lock().record();
-    match opened {
-        Ok(()) => Ok(Session { folder }),
-        Err(source) => Err(StartError::Folder { path: folder, source }),
-    }
-}
-
-/// Begins to record unless it did. False when it cannot, or has ended. The file is there when this returns, and all names
-/// known so far are in it or in the live file.
-pub(crate) fn begin() -> bool {
-    let phase = STATE.lock().phase;
-    if phase != Phase::Idle {
-        return phase == Phase::Recording;
-    }
-    let mut sink = SINK.lock();
-    let mut state = STATE.lock();
-    if state.phase != Phase::Idle {
-        return state.phase == Phase::Recording;
-    }
-    let ready = state.prepare();
-    drop(state);
-    if ready {
-        sink.write_names();
-        STATE.lock().record();
-    }
-    ready
-}
-
-/// Writes names to the file in the calling thread: those for which the live file has no room.
-pub(crate) fn write_names() {
-    let mut sink = SINK.lock();
-    if STATE.lock().is_recording() {
-        sink.write_names();
-    }
-}
-
 /// Writes out what was recorded so far, of all threads.
 pub fn flush() {
     if !unnested(|| SINK.lock().flush()) {
-        later::ask(later::FLUSH);
+        deferred::ask(deferred::FLUSH);
     }
 }
 
@@ -153,7 +89,7 @@ pub fn flush() {
 /// recording, into what is then empty.
 pub fn dump() {
     if !unnested(|| SINK.lock().dump()) {
-        later::ask(later::DUMP);
+        deferred::ask(deferred::DUMP);
     }
 }
 
@@ -187,98 +123,4 @@ pub fn counts() -> Counts {
         (counts.dropped, counts.kept) = (state.dropped() + late, kept);
     });
     counts
-}
-
-/// Runs work that takes locks, with records of signal handlers kept out, unless it is itself in such a handler: then it says no.
-pub(crate) fn unnested(work: impl FnOnce()) -> bool {
-    CURSOR.with(|cursor| {
-        let before = cursor.begin_work();
-        if before == busy::IDLE && is_own_process() {
-            work();
-        }
-        cursor.end_work(before);
-        before == busy::IDLE
-    })
-}
-
-/// The process that records; 0 before it does.
-static PROCESS: AtomicU32 = AtomicU32::new(0);
-
-/// This process records from now on.
-pub(crate) fn own_process() {
-    PROCESS.store(std::process::id(), Ordering::Relaxed);
-}
-
-/// In a child: none does.
-pub(crate) fn disown_process() {
-    PROCESS.store(0, Ordering::Relaxed);
-}
-
-/// Whether this is not a child that no fork handler was told of (`_Fork`, a raw `clone`): the trace that it sees is its parent's.
-fn is_own_process() -> bool {
-    let process = PROCESS.load(Ordering::Relaxed);
-    process == 0 || process == std::process::id()
-}
-
-/// One line for the user, on the standard error; nothing more can be done.
-pub(crate) fn report(line: &str) {
-    let text = format!("tumit: {line}\n");
-    // SAFETY: pointer and length are of one live string.
-    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
-}
-
-/// Writes full slots in the calling thread: for systems that gave us no helper.
-pub(crate) fn write_here() {
-    SINK.lock().write_full();
-}
-
-fn finish_with(sink: &mut Sink) {
-    let mut state = STATE.lock();
-    if !state.is_recording() {
-        return;
-    }
-    state.phase = Phase::Finished;
-    let (unknown, policies) = (state.levels.unknown(), state.levels.unknown_policies());
-    drop(state);
-    for name in unknown {
-        report(&format!("TUMIT_LEVELS: no spec that this program uses has a level `{name}`"));
-    }
-    for name in policies {
-        report(&format!("a policy is given to level `{name}`, which no spec that this program uses has"));
-    }
-    let dropped = sink.finish();
-    let state = STATE.lock();
-    let (folder, tells_folder) = (state.folder.clone().unwrap_or_default(), state.tells_folder);
-    drop(state);
-    if dropped > 0 {
-        report(&format!("{dropped} records are missing from {}", folder.display()));
-    }
-    // Once per launch.
-    if tells_folder && launch::is_first() {
-        report(&format!("the trace is in {}", folder.display()));
-    }
-}
-
-pub(crate) extern "C" fn at_exit() {
-    // The helper may be in the midst of a write; a thread that never runs again may hold a lock.
-    const PATIENCE: Duration = Duration::from_secs(10);
-    const SHORT: Duration = Duration::from_millis(500);
-    if !is_own_process() {
-        return;
-    }
-    CURSOR.with(|cursor| {
-        // A signal handler may end the process in the midst of a record of its own thread: that record alone is lost,
-        // unless it was in the slow path and holds a lock: others may hold the sink and wait for that.
-        let before = cursor.begin_work();
-        if cursor.held.get() != 0 {
-            return;
-        }
-        if before != busy::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
-            return;
-        }
-        if let Some(mut sink) = SINK.lock_within(PATIENCE) {
-            finish_with(&mut sink);
-        }
-        cursor.end_work(before);
-    });
 }

@@ -1,11 +1,11 @@
-//! What a thread may ask of another one, which may be gone at any moment, and its memory with it: a thread may end without a word, by a
-//! record in the last round of its key destructors. So nothing of it is read here: the system is asked.
+//! Queries about threads that may have exited: they ask the system and never read the memory of another thread. A thread
+//! may end without notice, by a record in the last round of its key destructors.
 
 use std::io;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::buffer::{Cursor, busy};
-use crate::fault;
+use crate::cursor::{Cursor, busy};
+use crate::fault_injection;
 
 /// Whether a thread is busy in the recorder. One that is gone is not; where its memory is another's by now, the answer is of no worth,
 /// and of no harm: it writes nothing any more. A system call, which never waits.
@@ -13,7 +13,7 @@ pub(crate) fn is_busy(cursor: *const Cursor) -> bool {
     if cursor.is_null() {
         return false;
     }
-    if fault::injected("the gone are read") {
+    if fault_injection::injected("the gone are read") {
         // SAFETY: the fault is that there is no reason.
         return unsafe { &*cursor }.busy.load(Ordering::Acquire) != busy::IDLE;
     }
@@ -29,9 +29,16 @@ pub(crate) fn is_busy(cursor: *const Cursor) -> bool {
 
 const CMP_REQUEUE: libc::c_int = libc::FUTEX_CMP_REQUEUE | libc::FUTEX_PRIVATE_FLAG;
 
+/// The number that the system gives the calling thread.
+pub(crate) fn thread_id() -> u64 {
+    // SAFETY: takes nothing, touches nothing.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    tid.cast_unsigned()
+}
+
 /// Whether no thread of this process has this number any more.
 pub(crate) fn is_gone(tid: u64) -> bool {
-    if fault::injected("the gone are read") {
+    if fault_injection::injected("the gone are read") {
         return false;
     }
     let own = std::process::id();
@@ -43,7 +50,7 @@ pub(crate) fn is_gone(tid: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::CURSOR;
+    use crate::cursor::CURSOR;
 
     #[test]
     #[cfg_attr(miri, ignore = "robust locks of the system")]
@@ -59,7 +66,7 @@ mod tests {
         });
         // Nothing is ever mapped there.
         assert!(!is_busy(std::ptr::without_provenance(4096)));
-        assert!(!is_gone(crate::thread::thread_id()));
+        assert!(!is_gone(thread_id()));
         assert!(is_gone(i32::MAX as u64), "more than any system has");
     }
 }

@@ -8,36 +8,40 @@ use tracer_format::entries::{Anchor, SyncSample};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
-use crate::buffer::{LOST_BYTES, REPEATED, Slot, TRUNCATED};
-use crate::losses::news_at_start;
-use crate::session;
-use crate::state::STATE;
-use crate::sync::{Lock, bit};
-use crate::{clock, fault, fork, live, pool, ring, thread};
+use crate::cursor::raise_test_signal;
+use crate::diagnostics::report;
+use crate::locks::{self, Lock, bit};
+use crate::slots::write::{REPEATED, TRUNCATED};
+use crate::slots::{LOST_BYTES, Slot, pool};
+use crate::state::{STATE, flight_recorder};
+use crate::stream::drops::news_at_start;
+use crate::{clock, fault_injection, live_file};
 
+pub(crate) mod affinity;
+mod clock_steps;
+mod codec;
+mod drop_blocks;
+mod file_handle;
+mod flush_active;
 mod names;
-mod news;
-mod own_file;
-mod packing;
-mod piece;
+mod pending_block;
 mod reserve;
-mod unfilled;
-mod watch;
+pub(crate) mod thread;
 
-pub(crate) use own_file::{create, detach};
+pub(crate) use file_handle::detach;
 
-use own_file::OwnFile;
-use packing::{Effort, Packing};
-use piece::Piece;
+use clock_steps::Watch;
+use codec::{Effort, Packing};
+use file_handle::OwnFile;
+use flush_active::Live;
+use pending_block::Piece;
 use reserve::{Reserve, Stage};
-use unfilled::Live;
-use watch::Watch;
 
-pub(crate) static SINK: Lock<Sink> = Lock::new(bit::SINK, Sink::closed());
+pub(crate) static SINK: Lock<Writer> = Lock::new(bit::SINK, Writer::closed());
 
 /// The file and what it holds already.
 #[derive(Debug)]
-pub(crate) struct Sink {
+pub(crate) struct Writer {
     file: Target,
     /// Length of the file up to its last whole block.
     length: u64,
@@ -71,7 +75,7 @@ enum Target {
     Ended,
 }
 
-impl Sink {
+impl Writer {
     const fn closed() -> Self {
         Self {
             file: Target::None,
@@ -129,7 +133,7 @@ impl Sink {
         let (tags, anchor) = (state.process_tags.clone(), state.first_anchor);
         self.reserve = Reserve::new(state.live.is_none());
         drop(state);
-        fork::refuse_unsettled()?;
+        locks::refuse_unsettled()?;
         std::fs::create_dir_all(&folder)?;
         let path = folder.join(name);
         let file = OwnFile::create(path.clone())?;
@@ -154,7 +158,7 @@ impl Sink {
 
     /// Someone removed the file, perhaps with its folder: what it held is put there again.
     fn restore(&mut self) {
-        if fork::is_unsettled() {
+        if locks::is_unsettled() {
             return;
         }
         let Target::Open(file) = &mut self.file else { return };
@@ -170,7 +174,7 @@ impl Sink {
             Ok(copy) => {
                 self.file = Target::Open(copy);
                 self.reserve.cut(self.length);
-                session::report(&format!("{what} while the program runs: it is made again"));
+                report(&format!("{what} while the program runs: it is made again"));
             }
             Err(error) => self.complain(&format!("{what}: {error}")),
         }
@@ -192,11 +196,9 @@ impl Sink {
     }
 
     fn complain(&mut self, what: &str) {
-        if !self.complained && !fork::is_unsettled() {
+        if !self.complained && !locks::is_unsettled() {
             self.complained = true;
-            session::report(&format!(
-                "{what}; the program goes on, its events are dropped (TUMIT_TRACE names the run folder)"
-            ));
+            report(&format!("{what}; the program goes on, its events are dropped (TUMIT_TRACE names the run folder)"));
         }
     }
 
@@ -212,7 +214,7 @@ impl Sink {
 
     /// Writes the oldest full slot; false when there is none.
     pub(crate) fn write_next(&mut self) -> bool {
-        if matches!(self.file, Target::Ended) && !fault::injected("slots are taken after the end") {
+        if matches!(self.file, Target::Ended) && !fault_injection::injected("slots are taken after the end") {
             // The helper came too late: a live file that was kept has them.
             return false;
         }
@@ -230,7 +232,7 @@ impl Sink {
         drop(state);
         let effort = if hurry { Effort::Hurry } else { Effort::Records };
         while let Some(piece) = Piece::of_sealed(slot, pending) {
-            if !fault::injected("slots are forgotten") && self.write_in_place(&piece, effort).is_err() {
+            if !fault_injection::injected("slots are forgotten") && self.write_in_place(&piece, effort).is_err() {
                 if mapped && self.is_open() {
                     // Safe where it is: until the file takes it, or for ever.
                     STATE.lock().full.push_front(slot);
@@ -263,7 +265,7 @@ impl Sink {
         if !STATE.lock().is_recording() {
             return;
         }
-        thread::let_go_of_the_gone(&mut STATE.lock());
+        STATE.lock().end_streams_of_exited_threads();
         self.write_full();
         self.write_live(Live::SinceTheCall);
     }
@@ -274,9 +276,9 @@ impl Sink {
         if !state.is_recording() {
             return;
         }
-        ring::release(&mut state);
+        flight_recorder::release(&mut state);
         drop(state);
-        fault::hold_dump();
+        fault_injection::hold_dump();
         self.write_full();
         self.write_live(Live::Dump);
     }
@@ -284,7 +286,7 @@ impl Sink {
     /// About once a second.
     pub(crate) fn tick(&mut self) {
         self.restore();
-        thread::let_go_of_the_gone(&mut STATE.lock());
+        STATE.lock().end_streams_of_exited_threads();
         self.write_live(Live::Quiet);
         // Where slots wait all the time, nobody else does.
         self.forget_the_gone();
@@ -298,7 +300,7 @@ impl Sink {
     /// Reads the clocks, about ten times a second. If a clock was set since the last reading, both readings go to the file.
     pub(crate) fn look_at_clocks(&mut self) {
         let now = clock::anchor();
-        live::note_reading(now.ticks);
+        live_file::note_reading(now.ticks);
         if matches!(self.file, Target::Open(_))
             && let Err(error) = self.readings(&now, false)
         {
@@ -323,20 +325,20 @@ impl Sink {
     pub(crate) fn finish(&mut self) -> u64 {
         let now = clock::read();
         self.restore();
-        ring::release(&mut STATE.lock());
+        flight_recorder::release(&mut STATE.lock());
         // No thread gets a new slot any more: what is full is finite.
         while self.write_next() {}
         self.left_behind = false;
         self.write_live(Live::AtEnd);
         while self.write_next() {}
-        fault::hold_end();
+        fault_injection::hold_end();
         self.stage = Stage::News;
         self.write_untold();
         let mut state = STATE.lock();
         state.kept = state.live.is_some() && self.is_open() && self.left_behind;
         let kept = state.kept;
         drop(state);
-        live::note_process_end(now.max(self.latest));
+        live_file::note_process_end(now.max(self.latest));
         if !self.opened() || kept {
             // Without an end, readers look into the live file.
             self.close();
@@ -394,7 +396,7 @@ impl Sink {
         } else {
             Err(io::Error::other("its file could not be made"))
         };
-        let written = if fault::injected("writing is believed") { Ok(()) } else { written };
+        let written = if fault_injection::injected("writing is believed") { Ok(()) } else { written };
         match &written {
             Ok(()) => {
                 self.records += u64::from(piece.records);
@@ -422,7 +424,7 @@ impl Sink {
     }
 
     fn try_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
-        fault::signal("the file");
+        raise_test_signal("the file");
         let named = self.definitions();
         if self.stage == Stage::Records {
             named?;
@@ -491,4 +493,17 @@ impl Sink {
 fn stream_of(slot: *const Slot) -> u32 {
     // SAFETY: slots are never unmapped.
     unsafe { &*slot }.stream.load(Ordering::Relaxed)
+}
+
+/// Writes full slots in the calling thread, where the system gave no writer thread.
+pub(crate) fn write_full_slots() {
+    SINK.lock().write_full();
+}
+
+/// Writes names to the file in the calling thread: those for which the live file has no space.
+pub(crate) fn write_names() {
+    let mut sink = SINK.lock();
+    if STATE.lock().is_recording() {
+        sink.write_names();
+    }
 }

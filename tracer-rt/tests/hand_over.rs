@@ -1,5 +1,5 @@
 //! The hand-over of slots between a thread and the helper, under every order in which they may see each other's stores: the
-//! words of a slot are those of the recorder (`src/slot.rs`), what is around them is a model of it.
+//! words of a slot are those of the recorder (`src/slots/slot.rs`), what is around them is a model of it.
 
 #![expect(clippy::unwrap_used, reason = "a model of tests")]
 
@@ -8,7 +8,7 @@ mod atomic {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 }
 
-#[path = "../src/slot.rs"]
+#[path = "../src/slots/slot.rs"]
 #[expect(dead_code, reason = "the recorder uses more of it")]
 mod slot;
 

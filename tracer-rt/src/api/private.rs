@@ -1,10 +1,11 @@
 //! The only names that expanded code may use. Not for hand-written programs: anything here may change.
 #![doc(hidden)]
 
-pub use crate::buffer::record;
-pub use crate::fault::{ABOUT_TO_WRITE, ARMED, HELD};
+pub use super::intern::site;
+pub use super::span::{EndsWhenDropped, ends_when_dropped};
+pub use super::traced_future::{KeptBytes, KeptChoices, KeptSlice, KeptText, Part, Parts, Polled, Unrecorded, never};
+pub use crate::fault_injection::{ABOUT_TO_WRITE, ARMED, HELD};
+pub use crate::fields::Site;
 pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice, Text};
-pub use crate::intern::{Site, site};
-pub use crate::level::{Level, Provider};
-pub use crate::polled::{KeptBytes, KeptChoices, KeptSlice, KeptText, Part, Parts, Polled, Unrecorded, never};
-pub use crate::span::{EndsWhenDropped, ends_when_dropped};
+pub use crate::levels::table::{Level, Provider};
+pub use crate::record::record;

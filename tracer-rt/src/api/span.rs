@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::buffer::record;
 use crate::fields::Fields;
+use crate::record::record;
 
 /// A span that has begun: records its end when dropped, on the thread where it began.
 ///

@@ -1,9 +1,10 @@
 //! What the recorder says of itself.
 
-use crate::pool;
+use crate::reentrancy::unnested;
 use crate::session::{self, Counts};
-use crate::sink::SINK;
+use crate::slots::pool;
 use crate::state::STATE;
+use crate::writer::SINK;
 
 /// The recorder at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Stats {
 #[must_use]
 pub fn stats() -> Stats {
     let mut stats = Stats { counts: session::counts(), ..Stats::default() };
-    session::unnested(|| {
+    unnested(|| {
         stats.file_bytes = SINK.lock().file_bytes();
         let state = STATE.lock();
         stats.slots = state.pool.slots();

@@ -5,10 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::buffer::record;
 use crate::fields::{Choices, Counted, Enumerated, Fields, Slice, Text};
-use crate::level::Level;
-use crate::span::{EndsWhenDropped, Span};
+use crate::levels::table::Level;
+use crate::record::record;
+
+use super::span::{EndsWhenDropped, Span};
 
 /// Makes the parts of a span, one after the other.
 pub trait Part {

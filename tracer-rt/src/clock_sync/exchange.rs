@@ -7,16 +7,17 @@ use std::time::Duration;
 use tracer_format::entries::SyncSample;
 
 use super::link::{MESSAGE_BYTES, SyncLink};
-use crate::sink::SINK;
+use crate::clock;
+use crate::config::MOST_EXCHANGES;
+use crate::reentrancy::unnested;
+use crate::session;
 use crate::state::STATE;
-use crate::{clock, session};
+use crate::writer::SINK;
 
 /// Exchanges come in groups with pauses between them. Where processes outnumber cores, one way can be slow for as long as the scheduler
 /// leaves things as they are: only groups apart in time find the fastest exchange of both ways.
 const GROUP: u32 = 30;
 const PAUSE: Duration = Duration::from_micros(300);
-/// The most exchanges with a peer in a burst: they are one block.
-pub(crate) const MOST_EXCHANGES: u32 = 1000;
 
 /// What tells the kinds of messages from anything else that the channel may carry.
 const HELLO: u16 = 0x7401;
@@ -71,7 +72,7 @@ impl Hello {
     /// This process, which begins to record unless it did.
     pub(super) fn own() -> Self {
         let mut own = Self { id: 0, domain: 0, burst: next_burst(), exchanges: 0 };
-        session::unnested(|| {
+        unnested(|| {
             let recording = session::begin();
             let state = STATE.lock();
             own.exchanges = state.sync_exchanges.min(MOST_EXCHANGES);
@@ -122,7 +123,7 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
             samples.push(SyncSample { burst, exchange, peer: id, t1, t2, t3, t4 });
         }
     }
-    session::unnested(|| SINK.lock().write_samples(&samples));
+    unnested(|| SINK.lock().write_samples(&samples));
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::exchange::{self, Hello, out_of_step, pack, receive, settle_burst};
 use super::link::SyncLink;
-use crate::session;
+use crate::reentrancy::unnested;
 use crate::state::STATE;
 
 /// What tells these messages from others.
@@ -173,7 +173,7 @@ fn leaders(all: &[Hello]) -> Vec<u32> {
 /// How far apart samples are at points; 0 where none are taken.
 fn interval() -> Duration {
     let mut interval = Duration::ZERO;
-    session::unnested(|| {
+    unnested(|| {
         let state = STATE.lock();
         interval = if state.sync_exchanges == 0 { Duration::ZERO } else { state.sync_interval };
     });

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::slots::pool;
+
 /// What a level does when the helper cannot follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -28,12 +30,9 @@ pub(crate) fn overwrites() -> bool {
 /// Some level blocks: asked for without a lock by threads that must drop.
 static ANY_BLOCKS: AtomicBool = AtomicBool::new(false);
 
-/// A thread waited in vain: no other one does until a slot is free again.
-static STUCK: AtomicBool = AtomicBool::new(false);
-
 /// Whether it is worth asking if a record's level blocks.
 pub(crate) fn may_block() -> bool {
-    ANY_BLOCKS.load(Ordering::Relaxed) && !STUCK.load(Ordering::Relaxed)
+    ANY_BLOCKS.load(Ordering::Relaxed) && !pool::is_stuck()
 }
 
 /// Notes what some level does.
@@ -46,11 +45,6 @@ pub(crate) fn note(policies: &[(String, Policy)]) {
 /// The policies that `TUMIT_POLICY` asks for.
 pub(crate) fn from_environment(complain: impl Fn(&str)) -> Vec<(String, Policy)> {
     std::env::var("TUMIT_POLICY").map_or_else(|_| Vec::new(), |text| parse(&text, complain))
-}
-
-/// Says that waiting is of no use, or is again.
-pub(crate) fn set_stuck(stuck: bool) {
-    STUCK.store(stuck, Ordering::Relaxed);
 }
 
 /// The policies that a text asks for, as `COM=block,APP=drop`; what is not understood is given to `complain`.

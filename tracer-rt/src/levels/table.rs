@@ -1,24 +1,24 @@
-//! Switches: one word per level tells whether it is on, and the base of its record ids.
+//! The levels of the specs of this process: one word per level contains its switch and the base of its record ids.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tracer_format::columns::layouts;
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
-use crate::buffer::{CLASS_SHIFT, CURSOR, Cursor, KEPT, RING, busy};
-use crate::later;
-use crate::live;
-use crate::policy::{self, Policy};
-use crate::session;
-use crate::state::STATE;
-use crate::{handler, own, thread};
+use super::overflow_policy::{self, Policy};
+use crate::cursor::{CLASS_SHIFT, KEPT, RING};
+use crate::diagnostics::report;
+use crate::live_file;
+
+/// The trace and the level of the self-tracing, as switches name them.
+const SELF_TRACE: (&str, &str) = ("tracer", "TUMIT");
 
 /// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
 /// off is one load and one branch, and on costs one branch more.
 #[derive(Debug)]
 pub struct Level {
-    word: AtomicU32,
-    provider: &'static Provider,
+    pub(crate) word: AtomicU32,
+    pub(crate) provider: &'static Provider,
 }
 
 const UNKNOWN: u32 = u32::MAX;
@@ -30,44 +30,10 @@ impl Level {
         Self { word: AtomicU32::new(UNKNOWN), provider }
     }
 
-    /// What is added to the number of a record type for [`crate::private::record`]: the provider's base id, and the class of the level's
-    /// stream; 0 when the level is off.
-    #[inline(always)]
-    pub fn base(&self) -> u32 {
-        let word = self.word.load(Ordering::Relaxed);
-        if word.cast_signed() < 0 {
-            return self.first_use();
-        }
-        word
-    }
-
     /// The spec's first record id where it is known, and the level is on.
     pub(crate) fn known_base(&self) -> Option<u32> {
         let word = self.word.load(Ordering::Relaxed);
         (word != 0 && word != UNKNOWN).then_some(word)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn first_use(&self) -> u32 {
-        // A signal handler or an allocator that records in the midst of a slow path of its own thread must not wait for its locks; and to
-        // make the spec known takes memory, which a handler has not. What is not recorded for that is counted, if it would be else.
-        let before = CURSOR.with(Cursor::begin_work);
-        if before != busy::IDLE || handler::runs() {
-            CURSOR.with(|cursor| cursor.end_work(before));
-            if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
-                thread::lose_stray();
-            }
-            return 0;
-        }
-        let logged = STATE.lock().levels.register(self.provider);
-        if !logged {
-            session::write_names();
-            STATE.lock().levels.apply_all();
-        }
-        session::start_if_asked();
-        CURSOR.with(|cursor| cursor.end_work(before));
-        self.word.load(Ordering::Relaxed)
     }
 }
 
@@ -77,7 +43,7 @@ pub struct Provider {
     name: &'static str,
     schema: &'static [u8],
     ids: u16,
-    levels: &'static [(&'static str, bool, &'static Level)],
+    pub(crate) levels: &'static [(&'static str, bool, &'static Level)],
 }
 
 impl Provider {
@@ -94,38 +60,6 @@ impl Provider {
     }
 }
 
-/// Switches a level on or off from now on, by its name (`APP`), with the name of its trace (`taktuk.APP`), or all of
-/// them (`all`). Case does not matter. It holds for specs that are used only later, too.
-///
-/// In a signal handler that interrupted a record or other work of the recorder it is left to the helper thread, as are there [`pause`], [`resume`],
-/// [`crate::flush`] and [`crate::dump`]: it does so a tenth of a second later at most. Eight names of up to 64 bytes can wait for that; false
-/// says that a switch was one too many, and not made.
-pub fn set_level(name: &str, on: bool) -> bool {
-    session::unnested(|| STATE.lock().levels.switch(name, on)) || later::ask_level(name, on)
-}
-
-/// Switches all levels off until [`resume`]. What was begun is ended all the same, and levels may be switched meanwhile: it
-/// counts from then on.
-pub fn pause() {
-    set_paused(true);
-}
-
-/// Ends a [`pause`].
-pub fn resume() {
-    set_paused(false);
-}
-
-fn set_paused(paused: bool) {
-    let done = session::unnested(|| {
-        let mut state = STATE.lock();
-        state.levels.paused = paused;
-        state.levels.apply_all();
-    });
-    if !done {
-        later::ask(if paused { later::PAUSE } else { later::RESUME });
-    }
-}
-
 /// The specs of this process and the switches that were asked for.
 #[derive(Debug)]
 pub(crate) struct Levels {
@@ -139,6 +73,8 @@ pub(crate) struct Levels {
     policies: Vec<(String, Policy)>,
     /// All are off, whatever the switches say.
     paused: bool,
+    /// The level of the self-tracing. Its spec is registered once it is switched on.
+    self_trace: &'static Level,
 }
 
 /// A spec and its ids in this process.
@@ -160,17 +96,17 @@ impl Registered {
 
     /// Notes the spec in the live file; false when that has no room.
     pub(crate) fn log(&self) -> bool {
-        live::log(BlockKind::Schema, PROCESS_STREAM, 1, &self.payload())
+        live_file::log(BlockKind::Schema, PROCESS_STREAM, 1, &self.payload())
     }
 
     /// Bytes that [`Self::log`] needs.
     pub(crate) fn log_bytes(&self) -> usize {
-        live::entry_bytes(8 + self.provider.schema.len())
+        live_file::entry_bytes(8 + self.provider.schema.len())
     }
 }
 
 impl Levels {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(self_trace: &'static Level) -> Self {
         Self {
             providers: Vec::new(),
             next_id: 1,
@@ -179,6 +115,7 @@ impl Levels {
             environment: Vec::new(),
             policies: Vec::new(),
             paused: false,
+            self_trace,
         }
     }
 
@@ -189,17 +126,14 @@ impl Levels {
 
     /// Makes a spec known. False when the live file has no room for it: then it must be in the file before its levels
     /// are switched on, by [`Self::apply_all`].
-    fn register(&mut self, provider: &'static Provider) -> bool {
+    pub(crate) fn register(&mut self, provider: &'static Provider) -> bool {
         if self.providers.iter().any(|known| std::ptr::eq(known.provider, provider)) {
             return true;
         }
         self.read_environment();
         let end = self.next_id.checked_add(provider.ids).filter(|end| *end <= FIRST_RESERVED_ID);
         let Some(end) = end else {
-            session::report(&format!(
-                "no record ids are left for spec `{}`: its events are not recorded",
-                provider.name
-            ));
+            report(&format!("no record ids are left for spec `{}`: its events are not recorded", provider.name));
             for (_, _, level) in provider.levels {
                 level.word.store(0, Ordering::Relaxed);
             }
@@ -215,8 +149,14 @@ impl Levels {
         logged
     }
 
+    /// Switches all levels off, whatever their switches say, or ends that.
+    pub(crate) fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+        self.apply_all();
+    }
+
     /// Sets the switches of all specs.
-    fn apply_all(&self) {
+    pub(crate) fn apply_all(&self) {
         for registered in &self.providers {
             self.apply(*registered);
         }
@@ -237,7 +177,7 @@ impl Levels {
     pub(crate) fn register_own(&mut self) {
         self.read_environment();
         if self.switches.iter().any(|(switch, on)| *on && is_own(switch)) {
-            self.register(own::LEVEL.provider);
+            self.register(self.self_trace.provider);
         }
     }
 
@@ -280,7 +220,7 @@ impl Levels {
     }
 
     fn hold(&mut self, policies: Vec<(String, Policy)>) {
-        policy::note(&policies);
+        overflow_policy::note(&policies);
         self.policies = policies;
         self.apply_all();
     }
@@ -297,7 +237,7 @@ impl Levels {
 
     fn policy(&self, trace: &str, level: &str) -> Policy {
         let asked = self.policies.iter().rev().find(|(name, _)| names(name, trace, level));
-        if (trace, level) == own::NAMES {
+        if (trace, level) == SELF_TRACE {
             return Policy::Drop; // the helper cannot wait for itself
         }
         asked.map_or_else(Policy::default, |(_, policy)| *policy)
@@ -312,7 +252,7 @@ impl Levels {
 
     fn apply(&self, registered: Registered) {
         for (name, default, level) in registered.provider.levels {
-            let own = std::ptr::eq(*level, own::LEVEL);
+            let own = std::ptr::eq(*level, self.self_trace);
             let meant = |switch: &str| if own { is_own(switch) } else { names(switch, registered.provider.name, name) };
             let asked = self.switches.iter().rev().find(|(switch, _)| meant(switch));
             let on = asked.map_or(*default, |(_, on)| *on) && !self.paused;
@@ -330,7 +270,7 @@ impl Levels {
         }
         self.environment_read = true;
         // Complaints come when recording begins.
-        self.hold(policy::from_environment(|_| {}));
+        self.hold(overflow_policy::from_environment(|_| {}));
         let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             match parse_switch(entry) {
@@ -338,7 +278,7 @@ impl Levels {
                     self.environment.push(name.to_owned());
                     self.switches.push((name.to_owned(), on));
                 }
-                None => session::report(&format!(
+                None => report(&format!(
                     "TUMIT_LEVELS: `{entry}` is not understood: write NAME=on or NAME=off, separated by commas"
                 )),
             }
@@ -359,7 +299,7 @@ fn parse_switch(entry: &str) -> Option<(&str, bool)> {
 
 /// Whether a switch names the recorder's own level: not as one of `all`.
 fn is_own(switch: &str) -> bool {
-    !switch.eq_ignore_ascii_case("all") && names(switch, own::NAMES.0, own::NAMES.1)
+    !switch.eq_ignore_ascii_case("all") && names(switch, SELF_TRACE.0, SELF_TRACE.1)
 }
 
 fn names(switch: &str, trace: &str, level: &str) -> bool {
@@ -373,6 +313,8 @@ fn names(switch: &str, trace: &str, level: &str) -> bool {
 mod tests {
     use super::*;
 
+    static SELF_TRACE_SPEC: Provider = Provider::new(SELF_TRACE.0, b"", 2, &[(SELF_TRACE.1, false, &SELF)]);
+    static SELF: Level = Level::new(&SELF_TRACE_SPEC);
     static FIRST: Provider = Provider::new("first", b"", 10, &[("COM", true, &COM), ("APP", false, &APP)]);
     static COM: Level = Level::new(&FIRST);
     static APP: Level = Level::new(&FIRST);
@@ -389,7 +331,7 @@ mod tests {
 
     #[test]
     fn bases_are_disjoint_and_switches_hold() {
-        let mut levels = Levels { environment_read: true, ..Levels::new() };
+        let mut levels = Levels { environment_read: true, ..Levels::new(&SELF) };
         levels.switch("second.com", false);
         levels.register(&FIRST);
         levels.register(&SECOND);
@@ -408,7 +350,7 @@ mod tests {
 
     #[test]
     fn policies_that_come_first_stay() {
-        let mut levels = Levels::new();
+        let mut levels = Levels::new(&SELF);
         levels.set_policies(vec![("all".into(), Policy::Block)]);
         levels.register_own();
         levels.register(&THIRD);
@@ -417,7 +359,7 @@ mod tests {
 
     #[test]
     fn all_levels_are_those_of_the_program() {
-        let mut levels = Levels { environment_read: true, ..Levels::new() };
+        let mut levels = Levels { environment_read: true, ..Levels::new(&SELF) };
         levels.switch("TUMIT", true);
         levels.switch("all", false);
         assert!(levels.switches.iter().any(|(name, on)| name == "TUMIT" && *on));

@@ -103,7 +103,8 @@ fn hash_of(text: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intern::{Interned, TABLES};
+    use crate::Interned;
+    use crate::names::TABLES;
 
     #[test]
     fn thousands_of_strings_are_found_by_all_threads() {

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracer_format::tags::MAX_LAUNCH_BYTES;
 
-use crate::process;
+use super::{new_id, rank};
+use crate::files;
 
 /// The environment variable by which children inherit it. A script can set it to join several programs to one launch.
 const VARIABLE: &CStr = c"TUMIT_LAUNCH_ID";
@@ -42,7 +43,7 @@ impl Text {
 
 impl std::fmt::Write for Text {
     fn write_str(&mut self, more: &str) -> std::fmt::Result {
-        let more = crate::intern::cut(more, MAX_LAUNCH_BYTES - self.used);
+        let more = files::cut(more, MAX_LAUNCH_BYTES - self.used);
         self.bytes[self.used..self.used + more.len()].copy_from_slice(more.as_bytes());
         self.used += more.len();
         Ok(())
@@ -60,7 +61,7 @@ pub(crate) fn id() -> &'static str {
 
 /// Whether this process began the launch, or is the first of the ranks that did.
 pub(crate) fn is_first() -> bool {
-    !IS_INHERITED.load(Ordering::Relaxed) && process::rank().is_none_or(|(rank, _)| rank == 0)
+    !IS_INHERITED.load(Ordering::Relaxed) && rank().is_none_or(|(rank, _)| rank == 0)
 }
 
 /// The system calls it before `main`.
@@ -111,7 +112,7 @@ fn find() -> Text {
     }
     const RANKS: [&CStr; 4] = [c"OMPI_COMM_WORLD_RANK", c"PMIX_RANK", c"PMI_RANK", c"MV2_COMM_WORLD_RANK"];
     let launch = if RANKS.iter().any(|rank| variable(rank).is_some()) { of_launcher() } else { None };
-    launch.unwrap_or_else(|| Text::of(format_args!("{:032x}", u128::from_be_bytes(process::new_id()))))
+    launch.unwrap_or_else(|| Text::of(format_args!("{:032x}", u128::from_be_bytes(new_id()))))
 }
 
 /// Jobs that one `mpirun` of Open MPI starts, by `MPI_Comm_spawn` too, are of one launch: those of version 4 have numbers
@@ -140,7 +141,7 @@ fn of_launcher() -> Option<Text> {
 
 /// The start of a file, as far as it is text.
 fn read_start<'b>(path: &CStr, bytes: &'b mut [u8]) -> &'b str {
-    let read = crate::clock::read_start(path, bytes);
+    let read = files::read_start(path, bytes);
     std::str::from_utf8(&bytes[..read]).unwrap_or_default()
 }
 

@@ -5,18 +5,17 @@
 //! everything; what it writes goes nowhere. When it gives back its last lock the child begins anew.
 
 use std::cell::Cell;
-use std::io;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::buffer::{CURSOR, Cursor};
-use crate::intern::{TABLES, Tables};
-use crate::live::{self, LOG, Log};
-use crate::sink::{self, SINK, Sink};
+use crate::cursor::{CURSOR, Cursor};
+use crate::live_file::{self, LOG, Log};
+use crate::locks::{self, Guard, Lock};
+use crate::names::{TABLES, Tables};
 use crate::state::{STATE, State};
-use crate::sync::{self, Guard, Lock};
-use crate::{fault, processors, thread};
+use crate::writer::{self, SINK, Writer, affinity};
+use crate::{fault_injection, reentrancy};
 
 /// Handlers of `fork` are there before `main`: a `fork` that had begun before the first record of another thread would not
 /// know of handlers made by it, and its child would find the locks held for ever.
@@ -27,7 +26,7 @@ static AT_LOAD: extern "C" fn() = watch;
 pub(crate) extern "C" fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
-        processors::remember();
+        affinity::remember();
         // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
     }
@@ -37,7 +36,7 @@ type Held<T> = Option<Guard<'static, T>>;
 
 /// What the thread that forks got of the locks, in their order.
 struct Guards {
-    sink: Held<Sink>,
+    sink: Held<Writer>,
     state: Held<State>,
     tables: Held<Tables>,
     log: Held<Log>,
@@ -56,24 +55,11 @@ thread_local! {
     static FORKING: Cell<Option<Forking>> = const { Cell::new(None) };
 }
 
-/// This is a child in which the work of the parent's thread goes on.
-static UNSETTLED: AtomicBool = AtomicBool::new(false);
-
-/// Whether this is a child which has not begun anew yet.
-pub(crate) fn is_unsettled() -> bool {
-    UNSETTLED.load(Ordering::Relaxed)
-}
-
-/// An error in such a child: files would be the parent's.
-pub(crate) fn refuse_unsettled() -> io::Result<()> {
-    if is_unsettled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
-}
-
 /// A lock, unless the thread holds it. In a signal handler the holder may wait for a lock of this thread: then it stands between two steps of
 /// its work, and what it guards is whole.
 fn get<T>(lock: &'static Lock<T>, mine: u8) -> Held<T> {
     const PATIENCE: Duration = Duration::from_secs(1);
-    if mine == 0 || fault::injected("forks wait") {
+    if mine == 0 || fault_injection::injected("forks wait") {
         return Some(lock.lock());
     }
     if lock.is_mine() { None } else { lock.lock_within(PATIENCE) }
@@ -82,7 +68,7 @@ fn get<T>(lock: &'static Lock<T>, mine: u8) -> Held<T> {
 extern "C" fn before_fork() {
     // A signal handler that records meanwhile must not wait for the locks of its own thread.
     let before = CURSOR.with(Cursor::begin_work);
-    let mine = sync::held();
+    let mine = locks::held();
     let guards =
         Guards { sink: get(&SINK, mine), state: get(&STATE, mine), tables: get(&TABLES, mine), log: get(&LOG, mine) };
     FORKING.with(|forking| forking.set(Some(Forking { before, mine, guards: ManuallyDrop::new(guards) })));
@@ -99,9 +85,9 @@ extern "C" fn in_child() {
     let guards = ManuallyDrop::into_inner(guards);
     let revive = [guards.sink.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
     if mine != 0 {
-        UNSETTLED.store(true, Ordering::Relaxed);
-        sink::detach();
-        live::detach();
+        locks::set_unsettled(begin_anew);
+        writer::detach();
+        live_file::detach();
     }
     drop(guards);
     free(&SINK, revive[0]);
@@ -123,21 +109,12 @@ fn free<T>(lock: &Lock<T>, revive: bool) {
     lock.forget_waiting();
 }
 
-/// In the child, when no lock is held any more by work that went on in it: it begins anew.
-#[inline]
-pub(crate) fn settle() {
-    if is_unsettled() {
-        begin_anew();
-    }
-}
-
 #[cold]
 fn begin_anew() {
-    // First: to give back the locks would call this again.
-    UNSETTLED.store(false, Ordering::Relaxed);
     let (mut sink, mut state, mut tables) = (SINK.lock(), STATE.lock(), TABLES.lock());
     sink.forget();
+    reentrancy::disown_process();
     state.begin_child();
-    thread::forget_stream();
+    CURSOR.with(Cursor::forget_streams);
     tables.forget_overflow();
 }

@@ -86,8 +86,8 @@ pub(crate) fn ask_level(name: &str, on: bool) -> bool {
     true
 }
 
-/// The helper does what was asked for.
-pub(crate) fn do_it() {
+/// Takes the switches that wait, in the order of their requests.
+pub(crate) fn take_switches() -> Vec<(String, bool)> {
     let mut switches: Vec<(u64, String, bool)> = Vec::new();
     for switch in SWITCHES.iter().filter(|switch| switch.take(WAITS)) {
         let name = String::from_utf8_lossy(&switch.name().collect::<Vec<u8>>()).into_owned();
@@ -95,26 +95,18 @@ pub(crate) fn do_it() {
         switch.phase.store(FREE, Ordering::Release);
     }
     switches.sort_unstable();
-    for (_, name, on) in &switches {
-        crate::set_level(name, *on);
-    }
-    if ASKED.load(Ordering::Relaxed) == 0 {
-        return;
-    }
-    let asked = ASKED.swap(0, Ordering::Acquire);
-    for (what, work) in
-        [(PAUSE, crate::pause as fn()), (RESUME, crate::resume), (FLUSH, crate::flush), (DUMP, crate::dump)]
-    {
-        if asked & what != 0 {
-            work();
-        }
-    }
+    switches.into_iter().map(|(_, name, on)| (name, on)).collect()
+}
+
+/// Takes the requests that wait, as bits.
+pub(crate) fn take_requests() -> u32 {
+    if ASKED.load(Ordering::Relaxed) == 0 { 0 } else { ASKED.swap(0, Ordering::Acquire) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::CURSOR;
+    use crate::cursor::CURSOR;
 
     #[test]
     fn what_a_handler_cannot_do_is_asked_of_the_helper() {
@@ -136,7 +128,7 @@ mod tests {
         assert_eq!(ASKED.load(Ordering::Relaxed), FLUSH | DUMP | RESUME, "the last word counts");
         let waiting = |name: &str| SWITCHES.iter().find(|switch| switch.name().eq(name.bytes())).unwrap();
         assert!(!waiting("later.APP").on.load(Ordering::Relaxed) && waiting("later.NET").on.load(Ordering::Relaxed));
-        do_it();
+        crate::writer::thread::serve_deferred();
         assert_eq!(ASKED.load(Ordering::Relaxed), 0);
         assert!(SWITCHES.iter().all(|switch| switch.phase.load(Ordering::Relaxed) == FREE));
         crate::flush();

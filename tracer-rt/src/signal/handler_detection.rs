@@ -5,8 +5,8 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 
-use crate::buffer::{Cursor, busy};
-use crate::fault;
+use crate::cursor::{Cursor, busy};
+use crate::{fault_injection, locks};
 
 unsafe extern "C" {
     fn _Unwind_Backtrace(each: extern "C" fn(*mut c_void, *mut c_void) -> c_int, found: *mut c_void) -> c_int;
@@ -31,7 +31,7 @@ fn walk() -> Walk {
 
 /// Whether the calling thread stands in a signal handler.
 pub(crate) fn runs() -> bool {
-    !fault::injected("handlers are not seen") && walk().interrupted
+    !fault_injection::injected("handlers are not seen") && walk().interrupted
 }
 
 /// Whether the record that this thread writes, as its cursor says, is gone: a signal handler had interrupted it and was left by a jump or
@@ -39,7 +39,7 @@ pub(crate) fn runs() -> bool {
 /// which is known. Not while the thread is in a slow path: what that had in hand cannot be given back.
 pub(crate) fn left_a_record(cursor: &Cursor) -> bool {
     let recording = cursor.busy.load(Ordering::Relaxed) == busy::RECORDING;
-    if !recording || cursor.held.get() != 0 || cursor.asking.get() || fault::injected("jumps are not seen") {
+    if !recording || locks::held() != 0 || cursor.asking.get() || fault_injection::injected("jumps are not seen") {
         return false;
     }
     let walk = walk();

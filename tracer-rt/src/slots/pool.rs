@@ -1,12 +1,11 @@
 //! The slots: a fixed number, mapped once and never given back, so that a pointer to a slot is good for ever. Whether they
 //! lie in private memory or in the live file is all the same here.
 
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use tracer_format::live::{PART_BYTES, taken};
 
-use crate::buffer::{LOST_BYTES, SLOT_BYTES, Slot, room_bytes};
-use crate::policy;
+use super::{LOST_BYTES, SLOT_BYTES, Slot, room_bytes};
 
 /// Pieces of a slot that is divided, the first of which is not used.
 pub(crate) const PIECES: usize = SLOT_BYTES / PART_BYTES;
@@ -19,6 +18,19 @@ static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
 static AVAILABLE_PARTS: AtomicUsize = AtomicUsize::new(0);
 /// Where the slots begin.
 static BASE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+
+/// A thread waited in vain: no other one does until a slot is free again.
+static STUCK: AtomicBool = AtomicBool::new(false);
+
+/// Says that waiting is of no use, or is again.
+pub(crate) fn set_stuck(stuck: bool) {
+    STUCK.store(stuck, Ordering::Relaxed);
+}
+
+/// Whether waiting for a slot is of no use.
+pub(crate) fn is_stuck() -> bool {
+    STUCK.load(Ordering::Relaxed)
+}
 
 /// Whether a slot seems to be free.
 pub(crate) fn seems_available() -> bool {
@@ -150,7 +162,7 @@ impl Pool {
     /// Gives back a slot that was [made ready](make_ready).
     pub(crate) fn give(&mut self, slot: *const Slot) {
         self.refilled = true;
-        policy::set_stuck(false);
+        set_stuck(false);
         if slot_bytes(slot) == PART_BYTES {
             self.taken_parts[offset(slot) / SLOT_BYTES] -= 1;
             self.parts.push(slot);
@@ -214,7 +226,7 @@ mod tests {
     fn every_slot_is_given_once() {
         let mut pool = Pool::empty();
         let slots = Pool::slots_in(5 * SLOT_BYTES + 100);
-        let base = crate::live::map_private(slots * SLOT_BYTES, None).unwrap();
+        let base = crate::live_file::map_private(slots * SLOT_BYTES, None).unwrap();
         pool.serve(base, slots);
         let warm = pool.take_cold().unwrap();
         assert_eq!(pool.take_cold(), None, "the last four are left to the threads");

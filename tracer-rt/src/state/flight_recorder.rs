@@ -2,20 +2,18 @@
 //! of all slots, until they are asked for ([`crate::dump`], a panic, the end of the process) or taken for what is newer.
 
 use std::collections::VecDeque;
-use std::sync::Once;
 use std::sync::atomic::{Ordering, fence};
 
 use tracer_format::cause;
 use tracer_format::record::Lost;
 
-use crate::buffer::{self, LOST_BYTES, SLOT_BYTES, Slot, records, used};
-use crate::fault;
-use crate::live;
-use crate::losses::{both, news_at_start};
-use crate::policy;
-use crate::pool::{self, slot_bytes};
-use crate::session;
-use crate::state::State;
+use super::State;
+use crate::fault_injection;
+use crate::live_file;
+use crate::slots::pool::{self, slot_bytes};
+use crate::slots::write::payload;
+use crate::slots::{LOST_BYTES, SLOT_BYTES, Slot, records, used};
+use crate::stream::drops::{both, news_at_start};
 
 /// Full slots of streams that overwrite, oldest first.
 #[derive(Debug)]
@@ -106,8 +104,8 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
         lost.bytes -= LOST_BYTES as u64;
         lost = both(&told, &lost);
     }
-    if !fault::injected("overwriting is silent") {
-        live::count_overwritten(head, count);
+    if !fault_injection::injected("overwriting is silent") {
+        live_file::count_overwritten(head, count);
         entry.stream.overwritten.fetch_add(count, Ordering::Relaxed);
         entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &lost);
     }
@@ -120,7 +118,7 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
 /// The news of a loss with which a slot begins.
 fn lost_at_start(slot: *const Slot) -> Option<Lost> {
     // SAFETY: the first bytes of a slot's payload, which nobody writes any more.
-    news_at_start(unsafe { std::slice::from_raw_parts(buffer::payload(slot, 0), LOST_BYTES) })
+    news_at_start(unsafe { std::slice::from_raw_parts(payload(slot, 0), LOST_BYTES) })
 }
 
 /// Queues all that is kept for the helper.
@@ -146,19 +144,4 @@ fn queue(state: &mut State, slot: *const Slot) {
         head.dropped.store(entry.stream.dropped(), Ordering::Relaxed);
     }
     state.full.push_back(slot);
-}
-
-/// From now on a panic writes out what is kept, if any level overwrites.
-pub(crate) fn watch_panics() {
-    static WATCHED: Once = Once::new();
-    if !policy::overwrites() || std::thread::panicking() {
-        return;
-    }
-    WATCHED.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |about| {
-            session::dump();
-            before(about);
-        }));
-    });
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use crate::fault;
+use crate::fault_injection;
 
 /// What a stream lost: how much in all, and what no block has told of yet.
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ impl Gaps {
 
     /// Takes the oldest out, if it is older than the block with this number. It is to be told of now.
     pub(crate) fn take_before(&mut self, block: u64) -> Option<Gap> {
-        let due = self.0.front()?.end <= block || fault::injected("losses come early");
+        let due = self.0.front()?.end <= block || fault_injection::injected("losses come early");
         if due { self.0.pop_front() } else { None }
     }
 

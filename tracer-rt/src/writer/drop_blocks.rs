@@ -7,17 +7,17 @@ use std::sync::atomic::Ordering;
 use tracer_format::BlockKind;
 use tracer_format::block::flag;
 
-use super::Sink;
-use super::packing::Effort;
-use super::piece::Piece;
+use super::Writer;
+use super::codec::Effort;
+use super::pending_block::Piece;
 use super::reserve::Stage;
-use crate::fault;
-use crate::live;
-use crate::losses::Gap;
+use crate::fault_injection;
+use crate::live_file;
 use crate::state::STATE;
-use crate::stream::Entry;
+use crate::state::stream_entry::Entry;
+use crate::stream::drops::Gap;
 
-impl Sink {
+impl Writer {
     /// Writes a piece, and before it the news of what was overwritten before it.
     pub(super) fn write_in_place(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
         self.tell_overwritten(piece.stream, Some(piece))?;
@@ -58,7 +58,7 @@ impl Sink {
     fn tell_live(&mut self, news: &Piece) {
         if self.stage == Stage::News
             && STATE.lock().live.is_some()
-            && live::log(BlockKind::Records, news.stream, 0, news.payload())
+            && live_file::log(BlockKind::Records, news.stream, 0, news.payload())
         {
             self.left_behind = true;
         }
@@ -86,14 +86,14 @@ impl Sink {
     /// number of threads that ever lived. What nobody has told of them is told now.
     pub(super) fn forget_the_gone(&mut self) {
         // At the end there is room kept for what they have to tell, and nothing to be gained.
-        if fault::injected("the gone stay") || !STATE.lock().is_recording() {
+        if fault_injection::injected("the gone stay") || !STATE.lock().is_recording() {
             return;
         }
         let gone = streams(Entry::is_gone);
         if gone.is_empty() {
             return;
         }
-        if self.opened() && !fault::injected("the gone are silent") {
+        if self.opened() && !fault_injection::injected("the gone are silent") {
             // Their names, too: best effort, for nothing that is not in the file needs them.
             self.write_names();
             gone.iter().for_each(|stream| self.tell_last(*stream));

@@ -5,12 +5,13 @@
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
-use crate::{fault, fork};
+use crate::files::{above_standard, create};
+use crate::{fault_injection, locks};
 
 /// The number of the file that is written, or was, and which file that is: for a forked child, which can wait for no lock.
 static NUMBER: AtomicI32 = AtomicI32::new(-1);
@@ -77,27 +78,6 @@ fn is(file: libc::c_int, identity: Identity, length: u64) -> bool {
     identity_of(file).is_some_and(|(found, bytes)| found == identity && bytes >= length)
 }
 
-/// Makes a file. Its number is none of those of the standard streams, which a program may have closed, and writes to all the same.
-///
-/// # Errors
-/// When it exists, or cannot be made.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    above_standard(File::options().read(true).write(true).create_new(true).open(path)?)
-}
-
-fn above_standard(file: File) -> io::Result<File> {
-    if file.as_raw_fd() > 2 {
-        return Ok(file);
-    }
-    // SAFETY: takes numbers.
-    let above = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3) };
-    if above < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: it was just made, and is nobody else's.
-    Ok(unsafe { File::from_raw_fd(above) })
-}
-
 /// The file.
 #[derive(Debug)]
 pub(super) struct OwnFile {
@@ -140,7 +120,7 @@ impl OwnFile {
     /// # Errors
     /// When the descriptor stands for another file by now, and ours is not to be had by its path.
     pub(super) fn ours(&mut self, length: u64) -> io::Result<&File> {
-        if fork::is_unsettled() {
+        if locks::is_unsettled() {
             // The path is the parent's.
             return if NOWHERE.load(Ordering::Relaxed) {
                 Ok(&self.file)
@@ -148,7 +128,7 @@ impl OwnFile {
                 Err(io::ErrorKind::Interrupted.into())
             };
         }
-        if fault::injected("numbers are believed") || is(self.file.as_raw_fd(), self.identity, length) {
+        if fault_injection::injected("numbers are believed") || is(self.file.as_raw_fd(), self.identity, length) {
             return Ok(&self.file);
         }
         if self.given_up {
@@ -172,7 +152,7 @@ impl OwnFile {
     /// # Errors
     /// As [`Self::ours`], or when it cannot be written.
     pub(super) fn write(&mut self, bytes: &[u8], length: u64) -> io::Result<()> {
-        if fork::is_unsettled() {
+        if locks::is_unsettled() {
             return self.ours(length).map(|_| ());
         }
         self.ours(length)?.write_all_at(bytes, length)?;

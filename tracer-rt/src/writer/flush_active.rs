@@ -3,13 +3,14 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use super::packing::Effort;
-use super::piece::Piece;
-use super::{Sink, stream_of};
-use crate::buffer::{RING, Slot};
-use crate::state::STATE;
-use crate::stream::Entry;
-use crate::{fault, ring};
+use super::codec::Effort;
+use super::pending_block::Piece;
+use super::{Writer, stream_of};
+use crate::cursor::RING;
+use crate::fault_injection;
+use crate::slots::Slot;
+use crate::state::stream_entry::Entry;
+use crate::state::{STATE, flight_recorder};
 
 /// Which threads' slots are written out before they are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(super) enum Live {
     AtEnd,
 }
 
-impl Sink {
+impl Writer {
     /// Writes what the slots of the threads hold and the file does not.
     pub(super) fn write_live(&mut self, which: Live) {
         // A stream whose slot has nothing new may have filled another one since the call; the tick need not ask.
@@ -42,7 +43,7 @@ impl Sink {
             let mut state = STATE.lock();
             if which == Live::Dump {
                 // The thread has filled its slot since what is kept was queued.
-                ring::release_oldest_of(&mut state, stream);
+                flight_recorder::release_oldest_of(&mut state, stream);
             }
             // A slot that was filled since the call waits behind others; blocks of one stream stay in their order.
             if let Some(before) = state.full.iter().position(|slot| stream_of(*slot) == stream) {
@@ -56,12 +57,12 @@ impl Sink {
             let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
-                if fault::injected("noted before written") {
+                if fault_injection::injected("noted before written") {
                     piece.commit(slot);
                     // Long enough to be killed in between.
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
-                if fault::injected("handed over meanwhile") {
+                if fault_injection::injected("handed over meanwhile") {
                     wait_for_hand_over(stream, slot);
                 }
                 let written = self.write_in_place(&piece, Effort::Records);
@@ -78,7 +79,12 @@ impl Sink {
         if let Some(entry) = state.entry(piece.stream) {
             // What could not be written of a slot that waits in the queue meanwhile is the same block again: the next slot's numbers count on it.
             let own = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
-            if written.is_ok() || lost || own || entry.stream.class == RING || fault::injected("blocks change") {
+            if written.is_ok()
+                || lost
+                || own
+                || entry.stream.class == RING
+                || fault_injection::injected("blocks change")
+            {
                 entry.pending = None;
             }
         }
@@ -95,7 +101,7 @@ impl Sink {
 
 /// For tests: until the stream has gone on to another slot, or its thread rests for long.
 fn wait_for_hand_over(stream: u32, slot: *const Slot) {
-    fault::ABOUT_TO_WRITE.store(true, Ordering::Release);
+    fault_injection::ABOUT_TO_WRITE.store(true, Ordering::Release);
     for _ in 0..1000 {
         let current = STATE.lock().entry(stream).map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
         if current != Some(slot) {

@@ -5,13 +5,14 @@ use std::io;
 use tracer_format::entries::{append_site, append_string};
 use tracer_format::{BlockHeader, BlockKind};
 
-use super::Sink;
-use super::packing::Effort;
-use crate::level::Registered;
+use super::Writer;
+use super::codec::Effort;
+use crate::levels::table::Registered;
+use crate::live_file;
+use crate::names::{TABLES, has_more};
 use crate::state::{STATE, State};
-use crate::{intern, live, nested};
 
-impl Sink {
+impl Writer {
     /// Writes the names that are new, if the file can be written.
     pub(crate) fn write_names(&mut self) {
         if self.opened()
@@ -24,9 +25,9 @@ impl Sink {
     /// Writes the specs, strings, sites and thread names that are new. Called before each block of records: what these use
     /// was made known before they were sealed.
     pub(super) fn definitions(&mut self) -> io::Result<()> {
-        let logged = live::log_used();
+        let logged = live_file::log_used();
         let mut state = STATE.lock();
-        nested::name(&mut state);
+        state.name_signal_streams();
         let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
         let streams = take_untold(&mut state);
         drop(state);
@@ -55,10 +56,10 @@ impl Sink {
             appended?;
             self.sequence += 1;
         }
-        if intern::has_more(self.strings, self.sites) {
+        if has_more(self.strings, self.sites) {
             self.names()?;
         }
-        live::log_written(logged);
+        live_file::log_written(logged);
         Ok(())
     }
 
@@ -66,7 +67,7 @@ impl Sink {
         // A payload of a reasonable size; long tables take several blocks.
         const PAYLOAD_BYTES: usize = 1 << 20;
         loop {
-            let tables = intern::TABLES.lock();
+            let tables = TABLES.lock();
             let (mut strings, mut sites) = (Vec::new(), Vec::new());
             let (mut string_count, mut site_count) = (0, 0);
             for text in tables.strings_from(self.strings) {

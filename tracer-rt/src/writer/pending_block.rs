@@ -5,10 +5,12 @@ use std::sync::atomic::Ordering;
 use tracer_format::record::Lost;
 use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
-use crate::buffer::{self, Flushed, Slot, records, used};
-use crate::elsewhere;
-use crate::losses;
-use crate::stream::{Entry, Pending};
+use crate::cursor::CURSOR;
+use crate::slots::write::payload;
+use crate::slots::{Flushed, Slot, records, used};
+use crate::state::stream_entry::{Entry, Pending};
+use crate::stream::drops;
+use crate::threads;
 
 /// A block of records, not yet written.
 #[derive(Debug)]
@@ -68,8 +70,8 @@ impl Piece {
         let head = unsafe { slot.as_ref() }?;
         let cursor = entry.cursor;
         // It is busy with this very call, not with a record.
-        let own = buffer::CURSOR.with(|own| std::ptr::eq(own, cursor));
-        let is_busy = || !own && elsewhere::is_busy(cursor);
+        let own = CURSOR.with(|own| std::ptr::eq(own, cursor));
+        let is_busy = || !own && threads::is_busy(cursor);
         let settled = (0..TRIES).find_map(|_| {
             let settled = head.settled(is_busy);
             settled.or_else(|| {
@@ -102,7 +104,7 @@ impl Piece {
             last: date,
             flags,
             after: Flushed::default(),
-            bytes: Bytes::Own(losses::news(lost)),
+            bytes: Bytes::Own(drops::news(lost)),
         }
     }
 
@@ -122,7 +124,7 @@ impl Piece {
         }
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
-        let bytes = Bytes::InSlot(buffer::payload(slot, from.bytes), used(to) - from.bytes);
+        let bytes = Bytes::InSlot(payload(slot, from.bytes), used(to) - from.bytes);
         let mut piece = Self {
             stream: head.stream.load(Ordering::Relaxed),
             records: records(to) - from.records,
@@ -158,11 +160,12 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::KEPT;
-    use crate::stream::{Names, Stream};
+    use crate::cursor::KEPT;
+    use crate::state::stream_entry::Names;
+    use crate::stream::Stream;
 
     fn slot() -> *const Slot {
-        crate::live::map_private(1 << 16, None).unwrap().cast::<Slot>().cast_const()
+        crate::live_file::map_private(1 << 16, None).unwrap().cast::<Slot>().cast_const()
     }
 
     #[test]
@@ -173,7 +176,7 @@ mod tests {
         head.first.store(1000, Ordering::Relaxed);
         for (offset, delta) in [(0, 0), (6, 7), (12, 5)] {
             // SAFETY: within the slot.
-            unsafe { buffer::write_head(buffer::payload(slot, offset), 1, delta) };
+            unsafe { crate::slots::write::write_head(payload(slot, offset), 1, delta) };
         }
         let whole = Piece::between(slot, Flushed::default(), 3 << 32 | 18, 1012).unwrap();
         assert_eq!((whole.first, whole.records, whole.payload().len()), (1000, 3, 18));

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-use crate::{fault, live};
+use crate::{fault_injection, live_file};
 
 /// What is still to be written: so much room is left for what comes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,8 @@ impl Reserve {
     /// When a limit or the disk does not allow it.
     pub(super) fn grow(&mut self, file: &File, end: u64, stage: Stage) -> io::Result<()> {
         let end = end + stage.kept_bytes();
-        live::within_limit(end)?;
-        while self.asks && end > self.end && !fault::injected("nothing is reserved") {
+        live_file::within_limit(end)?;
+        while self.asks && end > self.end && !fault_injection::injected("nothing is reserved") {
             let (from, more) = (self.end as libc::off_t, (end - self.end) as libc::off_t);
             // SAFETY: takes numbers; the descriptor is open.
             if unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) } == 0 {

@@ -2,13 +2,17 @@
 //! processes outside ask for. It looks whether a clock was set. About once a second it reads the clocks together and writes out what quiet threads have in
 //! their slots.
 
+use std::sync::atomic::Ordering;
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use crate::session::unnested;
-use crate::sink::SINK;
+use super::{SINK, affinity};
+use crate::cursor::{self, CURSOR};
+use crate::reentrancy::unnested;
+use crate::signal::deferred;
+use crate::slots::{pool, used};
 use crate::state::STATE;
-use crate::{fault, later, live, nested, own, pool, processors, thread};
+use crate::{fault_injection, live_file, self_trace};
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// The first time sooner: a process that is killed early leaves two readings of its clocks, and so the rate of its own.
@@ -45,23 +49,23 @@ fn warm_slots() {
 
 /// Does what a process outside asks for.
 fn serve() {
-    if let Some((number, text)) = live::request() {
+    if let Some((number, text)) = live_file::request() {
         let known = STATE.lock().levels.switch_all(&text);
-        live::answer(number, u32::from(!known));
+        live_file::answer(number, u32::from(!known));
     }
 }
 
 /// Its work is kept apart from records, as that of other threads in the recorder: the program's allocator may make some.
 fn run() {
-    fault::spare();
-    processors::take_all();
+    cursor::spare();
+    affinity::take_all();
     let mut next = Instant::now() + FIRST;
     let mut look = next;
     let mut written = 0;
-    thread::set_thread_name("tracer");
+    CURSOR.with(|cursor| cursor.name.set(Some("tracer")));
     while STATE.lock().is_recording() {
-        fault::hold_helper();
-        let span = own::writing();
+        fault_injection::hold_helper();
+        let span = record_write();
         // Block by block, so that a `fork` or a flush waits for one write at most.
         let mut more = false;
         unnested(|| more = SINK.lock().write_next());
@@ -69,7 +73,7 @@ fn run() {
         SINK.give_way();
         unnested(|| {
             warm_slots();
-            nested::prepare(&mut STATE.lock());
+            STATE.lock().fill_spares();
         });
         let now = Instant::now();
         if now >= look {
@@ -81,12 +85,42 @@ fn run() {
             next = now + PERIOD;
         }
         unnested(serve);
-        later::do_it();
+        serve_deferred();
         written += u32::from(more);
         if !more {
             let rest = if written >= 2 { SHORT_REST } else { REST };
             written = 0;
             std::thread::park_timeout(rest.min(next.saturating_duration_since(Instant::now())));
         }
+    }
+}
+
+/// The helper is about to write a slot. Not under a lock of the recorder.
+fn record_write() -> Option<impl Drop> {
+    self_trace::LEVEL.known_base()?;
+    let state = STATE.lock();
+    let (first, blocks) = (*state.full.front()?, state.full.len() as u32);
+    // SAFETY: slots are never unmapped.
+    let bytes = used(unsafe { &*first }.state.load(Ordering::Relaxed));
+    drop(state);
+    Some(self_trace::tumit::write(blocks, bytes as u64))
+}
+
+/// Serves the requests of signal handlers.
+pub(crate) fn serve_deferred() {
+    for (name, on) in deferred::take_switches() {
+        unnested(|| STATE.lock().levels.switch(&name, on));
+    }
+    let requests = deferred::take_requests();
+    for (request, paused) in [(deferred::PAUSE, true), (deferred::RESUME, false)] {
+        if requests & request != 0 {
+            unnested(|| STATE.lock().levels.set_paused(paused));
+        }
+    }
+    if requests & deferred::FLUSH != 0 {
+        unnested(|| SINK.lock().flush());
+    }
+    if requests & deferred::DUMP != 0 {
+        unnested(|| SINK.lock().dump());
     }
 }

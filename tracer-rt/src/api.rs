@@ -1,0 +1,9 @@
+//! The calls of programs and of generated code.
+
+pub(crate) mod intern;
+pub(crate) mod levels;
+pub mod private;
+pub(crate) mod span;
+pub(crate) mod stats;
+pub(crate) mod thread_names;
+pub(crate) mod traced_future;

@@ -1,0 +1,131 @@
+//! The tables of interned strings and source positions.
+
+pub(crate) mod lock_free_set;
+
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tracer_format::entries::{append_site, append_string};
+use tracer_format::{BlockKind, PROCESS_STREAM};
+
+use crate::cursor::raise_test_signal;
+use crate::files::cut;
+use crate::live_file;
+use crate::locks::{Lock, bit};
+
+/// Bytes of a string; the rest is cut, between characters.
+pub(crate) const MAX_TEXT_BYTES: usize = 4096;
+/// All strings may take so many bytes together; what comes later is recorded as [`TOO_MANY`].
+const MAX_STRING_BYTES: usize = 64 << 20;
+const TOO_MANY: &str = "(too many different strings)";
+
+#[derive(Debug)]
+pub(crate) struct Tables {
+    strings: Vec<&'static str>,
+    string_ids: Option<HashMap<&'static str, u32>>,
+    string_bytes: usize,
+    sites: Vec<&'static Location<'static>>,
+    site_ids: Option<HashMap<(&'static str, u32, u32), u32>>,
+    /// A name found no room in the live file: this one and all later ones must be in the file before they are used.
+    pub(crate) overflowed: bool,
+}
+
+pub(crate) static TABLES: Lock<Tables> = Lock::new(
+    bit::TABLES,
+    Tables {
+        strings: Vec::new(),
+        string_ids: None,
+        string_bytes: 0,
+        sites: Vec::new(),
+        site_ids: None,
+        overflowed: false,
+    },
+);
+
+/// Numbers of strings and sites, to see without the lock whether there are new ones.
+static STRINGS: AtomicUsize = AtomicUsize::new(0);
+
+static SITES: AtomicUsize = AtomicUsize::new(0);
+
+impl Tables {
+    pub(crate) fn string(&mut self, text: &str) -> (&'static str, u32) {
+        let text = cut(text, MAX_TEXT_BYTES);
+        let ids = self.string_ids.get_or_insert_default();
+        if let Some((text, id)) = ids.get_key_value(text) {
+            return (text, *id);
+        }
+        let text = if self.string_bytes + text.len() <= MAX_STRING_BYTES { text } else { TOO_MANY };
+        if let Some((text, id)) = ids.get_key_value(text) {
+            return (text, *id);
+        }
+        raise_test_signal("a name");
+        self.string_bytes += text.len();
+        let kept: &'static str = Box::leak(text.into());
+        self.strings.push(kept);
+        let id = self.strings.len() as u32;
+        ids.insert(kept, id);
+        let mut entry = Vec::new();
+        append_string(&mut entry, id, kept.as_bytes());
+        self.overflowed |= !live_file::log(BlockKind::Strings, PROCESS_STREAM, 1, &entry);
+        STRINGS.store(self.strings.len(), Ordering::Release);
+        (kept, id)
+    }
+
+    pub(crate) fn site(&mut self, location: &'static Location<'static>) -> u32 {
+        let key = (location.file(), location.line(), location.column());
+        let ids = self.site_ids.get_or_insert_default();
+        if let Some(id) = ids.get(&key) {
+            return *id;
+        }
+        self.sites.push(location);
+        let id = self.sites.len() as u32;
+        ids.insert(key, id);
+        let mut entry = Vec::new();
+        append_site(&mut entry, id, location.line(), location.file().as_bytes());
+        self.overflowed |= !live_file::log(BlockKind::Sites, PROCESS_STREAM, 1, &entry);
+        SITES.store(self.sites.len(), Ordering::Release);
+        id
+    }
+
+    /// Notes all names in the live file, which is new and has room for them.
+    pub(crate) fn log(&self) {
+        for (at, text) in self.strings.iter().enumerate() {
+            let mut entry = Vec::new();
+            append_string(&mut entry, at as u32 + 1, text.as_bytes());
+            live_file::log(BlockKind::Strings, PROCESS_STREAM, 1, &entry);
+        }
+        for (at, site) in self.sites.iter().enumerate() {
+            let mut entry = Vec::new();
+            append_site(&mut entry, at as u32 + 1, site.line(), site.file().as_bytes());
+            live_file::log(BlockKind::Sites, PROCESS_STREAM, 1, &entry);
+        }
+    }
+
+    /// After a `fork`, in the child: its live file will be another.
+    pub(crate) const fn forget_overflow(&mut self) {
+        self.overflowed = false;
+    }
+
+    /// Bytes that [`Self::log`] needs.
+    pub(crate) fn log_bytes(&self) -> usize {
+        let strings: usize = self.strings.iter().map(|text| live_file::entry_bytes(8 + text.len())).sum();
+        let sites: usize = self.sites.iter().map(|site| live_file::entry_bytes(12 + site.file().len())).sum();
+        strings + sites
+    }
+
+    /// Strings from the given number on; the first has id `from + 1`.
+    pub(crate) fn strings_from(&self, from: usize) -> &[&'static str] {
+        self.strings.get(from..).unwrap_or(&[])
+    }
+
+    /// Sites from the given number on; the first has id `from + 1`.
+    pub(crate) fn sites_from(&self, from: usize) -> &[&'static Location<'static>] {
+        self.sites.get(from..).unwrap_or(&[])
+    }
+}
+
+/// Whether there are more strings or sites than so many.
+pub(crate) fn has_more(strings: usize, sites: usize) -> bool {
+    STRINGS.load(Ordering::Acquire) > strings || SITES.load(Ordering::Acquire) > sites
+}

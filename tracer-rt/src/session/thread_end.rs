@@ -1,0 +1,41 @@
+//! The end of a thread: a destructor of the system releases its streams.
+
+use crate::clock;
+use crate::cursor::{CURSOR, KEPT, NESTED, RING, busy};
+use crate::state::STATE;
+
+/// Makes the key whose destructor retires threads. Destructors of keys run after those of thread-local variables, so that
+/// records made there are kept; a record in another key's destructor starts a new stream.
+pub(crate) fn thread_key() -> Option<libc::pthread_key_t> {
+    let mut key = 0;
+    // SAFETY: the pointer is to a local of the right type.
+    let failed = unsafe { libc::pthread_key_create(&raw mut key, Some(retire)) };
+    (failed == 0).then_some(key)
+}
+
+extern "C" fn retire(_: *mut libc::c_void) {
+    CURSOR.with(|cursor| {
+        let before = cursor.begin_work();
+        if before != busy::IDLE {
+            return cursor.end_work(before);
+        }
+        cursor.ending.set(true);
+        let streams = [KEPT, RING, NESTED].map(|class| {
+            cursor.point_nowhere(class);
+            cursor.streams[class].replace(std::ptr::null())
+        });
+        let now = clock::read_late();
+        let mut state = STATE.lock();
+        for stream in streams {
+            // SAFETY: streams are freed only once they are marked as retired, here.
+            let Some(stream) = (unsafe { stream.as_ref() }) else { continue };
+            state.end_stream(stream, now);
+        }
+        let helper = state.helper.clone().filter(|_| state.is_urgent());
+        drop(state);
+        if let Some(helper) = helper {
+            helper.unpark();
+        }
+        cursor.end_work(before);
+    });
+}

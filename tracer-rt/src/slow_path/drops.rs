@@ -1,0 +1,36 @@
+//! Counts records that the slow path drops.
+
+use tracer_format::cause;
+
+use crate::clock;
+use crate::cursor::Cursor;
+use crate::slots::MAX_RECORD_BYTES;
+use crate::stream::lose_stray;
+
+/// A signal handler's record that cannot be written.
+#[cold]
+#[inline(never)]
+pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
+    let now = clock::read_nested(cursor);
+    // The last one first: another might just be getting rid of its slot, and would tell of this too early.
+    for stream in cursor.streams.iter().rev() {
+        // SAFETY: a stream lives as long as its thread's cursor points to it.
+        if let Some(stream) = unsafe { stream.get().as_ref() } {
+            let now = now.unwrap_or_else(|| stream.latest());
+            return stream.lose(1, bytes as u64, (now, now), cause::NESTED);
+        }
+    }
+    lose_stray();
+}
+
+/// Counts a record that cannot be truncated as far as it would have to be: what it has are fields of a fixed size.
+pub(crate) fn lose_uncut(cursor: &Cursor, class: usize, bytes: usize, now: u64) {
+    // SAFETY: a stream lives as long as its thread's cursor points to it.
+    match unsafe { cursor.streams[class].get().as_ref() } {
+        Some(stream) => {
+            let cause = if bytes > MAX_RECORD_BYTES { cause::OVERSIZE } else { cause::NO_BUFFER };
+            stream.lose(1, bytes as u64, (now, now), cause);
+        }
+        None => lose_stray(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Streams begin, change from one slot to the next, and end.
+
+use std::sync::atomic::Ordering;
+
+use tracer_format::live::taken;
+use tracer_format::record::Lost;
+use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
+
+use super::State;
+use super::flight_recorder;
+use super::stream_entry::{Entry, Names};
+use crate::cursor::{Cursor, NESTED, RING, raise_test_signal};
+use crate::slots::write::{payload, write_head};
+use crate::slots::{LOST_BYTES, Slot};
+use crate::stream::Stream;
+use crate::threads;
+
+/// Spare streams for signal handlers. The writer thread adds more.
+const SPARES: usize = 8;
+
+impl State {
+    /// Adds a stream. Returns false if the live file has no space for its entry.
+    pub(crate) fn add_stream(
+        &mut self,
+        cursor: &Cursor,
+        class: usize,
+        tid: u64,
+        names: Names,
+    ) -> (*const Stream, bool) {
+        let stream = Box::new(Stream::new(self.next_stream, class));
+        self.next_stream += 1;
+        let address = &raw const *stream;
+        let entry = Entry::new(stream, cursor, tid, names);
+        let logged = entry.log();
+        self.entries.push(entry);
+        self.alive += 1;
+        self.fill_spares();
+        (address, logged)
+    }
+
+    /// Allocates the spare streams of signal handlers, which must not allocate.
+    pub(crate) fn fill_spares(&mut self) {
+        while self.spares.len() < SPARES {
+            self.spares.push(Box::new(Stream::new(0, NESTED)));
+        }
+        self.entries.reserve(SPARES);
+    }
+
+    /// Gives the streams of signal handlers the names of their threads.
+    pub(crate) fn name_signal_streams(&mut self) {
+        for at in 0..self.entries.len() {
+            let entry = &self.entries[at];
+            if entry.told || entry.stream.class != NESTED || entry.names.thread.is_some() {
+                continue;
+            }
+            let tid = entry.tid;
+            let has_names = |entry: &&Entry| entry.names.thread.is_some() || entry.names.label.is_some();
+            let of_thread = self.entries.iter().filter(|entry| entry.tid == tid).find(has_names);
+            self.entries[at].names = of_thread.map(|entry| entry.names.clone()).unwrap_or_default();
+        }
+    }
+
+    /// Seals the stream's slot and gives the stream another one, if one is free.
+    pub(crate) fn next_slot(&mut self, stream: &Stream, now: u64, bytes: usize) -> Option<*const Slot> {
+        // Timestamps of a stream never decrease, also from one slot to the next.
+        let now = now.max(stream.latest());
+        self.seal(stream);
+        if !self.is_recording() {
+            return None;
+        }
+        raise_test_signal("a slot");
+        let sequence = self.entry(stream.index).map_or(0, |entry| entry.next_sequence);
+        let is_first = sequence == 0;
+        let slot = if stream.class == RING {
+            flight_recorder::take(self, bytes, is_first)
+        } else {
+            self.take_slot(bytes, is_first)
+        }?;
+        start_slot(slot, stream, sequence, now);
+        stream.slot.store(slot.cast_mut(), Ordering::Release);
+        Some(slot)
+    }
+
+    /// Queues the stream's slot for the writer thread, or keeps it until it is overwritten.
+    fn seal(&mut self, stream: &Stream) {
+        let slot = stream.slot.swap(std::ptr::null_mut(), Ordering::Relaxed).cast_const();
+        if slot.is_null() {
+            return;
+        }
+        // SAFETY: a stream's slot is one of the pool.
+        let head = unsafe { &*slot };
+        head.dropped.store(stream.dropped(), Ordering::Relaxed);
+        if let Some(entry) = self.entry(stream.index) {
+            entry.close_slot(head);
+            entry.waiting += 1;
+        }
+        if stream.class == RING && head.unwritten() > 0 { self.ring.push(slot) } else { self.full.push_back(slot) }
+    }
+
+    /// Ends a stream at `now` or at the timestamp of its last record, whichever is later.
+    pub(crate) fn end_stream(&mut self, stream: &Stream, now: u64) {
+        let end = now.max(stream.latest());
+        self.seal(stream);
+        if let Some(entry) = self.entry(stream.index).filter(|entry| !entry.cursor.is_null()) {
+            entry.cursor = std::ptr::null();
+            entry.end_at(end);
+            self.alive -= 1;
+        }
+    }
+
+    /// Ends the streams of threads that exited without a call of their key destructor. The time of such an end is unknown:
+    /// these streams end at the timestamp of their last record.
+    pub(crate) fn end_streams_of_exited_threads(&mut self) {
+        self.end_streams(|entry| threads::is_gone(entry.tid));
+    }
+
+    /// Ends streams of exited threads whose number the system has now given to this thread.
+    pub(crate) fn end_streams_of_reused_id(&mut self, cursor: &Cursor, tid: u64) {
+        let is_own = |stream: *const Stream| cursor.streams.iter().any(|own| std::ptr::eq(own.get(), stream));
+        self.end_streams(|entry| entry.tid == tid && !is_own(&raw const *entry.stream));
+    }
+
+    fn end_streams(&mut self, is_gone: impl Fn(&Entry) -> bool) {
+        let gone: Vec<u32> = self
+            .entries
+            .iter()
+            .filter(|entry| !entry.cursor.is_null() && is_gone(entry))
+            .map(|entry| entry.stream.index)
+            .collect();
+        for index in gone {
+            let stream = self.entry(index).map_or(std::ptr::null(), |entry| &raw const *entry.stream);
+            // SAFETY: the stream lives as long as its entry, which `end_stream` does not remove.
+            if let Some(stream) = unsafe { stream.as_ref() } {
+                self.end_stream(stream, 0);
+            }
+        }
+    }
+}
+
+/// Initializes the head of a slot. Its first record reports the records that the stream has dropped since the last report.
+fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
+    // SAFETY: the slot was just taken from the pool.
+    let head = unsafe { &*slot };
+    for (word, value) in [(&head.first, now), (&head.last, now), (&head.flushed, 0), (&head.sequence, sequence)] {
+        word.store(value, Ordering::Relaxed);
+    }
+    head.stream.store(stream.index, Ordering::Relaxed);
+    head.dropped.store(stream.dropped(), Ordering::Relaxed);
+    let report_bytes = stream.losses.tell().map_or(0, |lost| {
+        let at = payload(slot, 0);
+        // SAFETY: the slot is empty and this thread's own.
+        unsafe { write_head(at, ID_LOST, 0) };
+        let body = at.wrapping_add(RECORD_HEAD_BYTES);
+        // SAFETY: as above.
+        unsafe { body.cast::<[u8; Lost::BYTES]>().write(lost.encode()) };
+        LOST_BYTES as u64
+    });
+    head.state.store(report_bytes, Ordering::Release);
+    let taken = if stream.class == RING { taken::OVERWRITES } else { taken::YES };
+    head.taken.store(taken, Ordering::Release);
+}
