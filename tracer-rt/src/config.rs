@@ -30,7 +30,7 @@ pub struct Config {
     pub policies: Vec<(String, Policy)>,
     /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`] alone; the machine's own is known.
     pub clock_domain: Option<String>,
-    /// Exchanges with each peer when clocks are compared ([`crate::samples`]), 1000 at most; else `TUMIT_SYNC_EXCHANGES`, else 300. With 0
+    /// Exchanges with each peer when clocks are compared ([`crate::clock_sync`](mod@crate::clock_sync)), 1000 at most; else `TUMIT_SYNC_EXCHANGES`, else 300. With 0
     /// none are made.
     pub sync_exchanges: Option<u32>,
     /// How far apart in time samples are that are taken by [`crate::clock_sync::Group::sync_point`]; else `TUMIT_SYNC_SECONDS`, else a minute.
