@@ -4,65 +4,48 @@
 //! the first process (the lowest rank). Exchanges of messages between domains (*sync samples*) give the offsets of the
 //! others; where there are none, the readings of the real-time clock do.
 
-mod attempt;
-mod base;
-mod bend;
 mod burst;
-mod bursts;
-mod causal;
-mod certified;
-mod consensus;
-mod contradiction;
+pub(crate) mod controlled_logical_clock;
+pub(crate) mod correction;
+pub(crate) mod diagnostics;
 mod domain;
-mod ends;
-mod extent;
-mod fine;
-mod granularity;
+pub(crate) mod envelope;
+pub(crate) mod error_bounds;
+pub(crate) mod fit;
 mod graph;
-mod life;
+pub(crate) mod least_squares;
 mod limits;
-mod lines;
 mod link_log;
-mod map;
-mod misclosure;
+pub(crate) mod min_delays;
 mod model;
-mod rate;
-mod raw;
-mod refine;
-mod sampled;
+mod outliers;
 mod samples;
-mod set_ticks;
-mod sets;
-mod solve;
 mod steps;
-mod told;
-mod traffic;
 mod units;
-mod wander;
 
-pub use causal::Causality;
-pub(crate) use causal::{restore_order, usual_reversal};
+pub use controlled_logical_clock::Causality;
+pub(crate) use controlled_logical_clock::{restore_order, usual_reversal};
+pub(crate) use domain::extent::Extent;
+pub use domain::map::ClockMap;
+pub(crate) use domain::timestamp_map::{Fine, Leap};
 pub use domain::{Domain, Status};
-pub(crate) use extent::Extent;
-pub(crate) use fine::{Fine, Leap};
+pub(crate) use fit::uncorrected::RawClocks;
 pub(crate) use link_log::{LinkEnd, LinkLog};
-pub use map::ClockMap;
 pub use model::{Clocks, Method};
-pub(crate) use raw::RawClocks;
 
 use std::io;
 use std::sync::Arc;
 
 use crate::run::Run;
-use bend::Bend;
 use burst::Burst;
-use consensus::USUAL_WANDER;
+use correction::Bend;
+use diagnostics::{remarks_of, repeated_dates};
 use domain::domains_of;
-use map::Knot;
+use domain::map::Knot;
 use model::leap;
+use outliers::drift_consistency::USUAL_WANDER;
 use samples::Samples;
-use steps::OF_TICKS;
-use told::{remarks_of, repeated_dates};
+use steps::from_messages::OF_TICKS;
 
 /// So few reversed links between processes of one clock prove nothing.
 const MIN_REVERSED: u64 = 3;
@@ -144,19 +127,19 @@ impl Clocks {
         let collect = |wander| samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks, wander);
         let mut samples = collect(USUAL_WANDER);
         // Bursts also contradict each other if clock rates change. Messages show how large these changes are.
-        let shown = if samples.has_odd { refine::wander_by_messages(self, log, streams)? } else { None };
+        let shown = if samples.has_odd { fit::refinement::wander_by_messages(self, log, streams)? } else { None };
         let shown = shown.filter(|wander| *wander > USUAL_WANDER);
         if let Some(wander) = shown {
             samples = collect(wander);
         }
         let Samples { bursts, faults, .. } = samples;
-        let Some(refined) = refine::refine(self, &bursts, log, streams)? else {
+        let Some(refined) = fit::refinement::refine(self, &bursts, log, streams)? else {
             self.judge(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
         };
         self.wrong = repeated_dates(run).chain(faults).collect();
-        self.wrong.extend(contradiction::sentences(&refined.contradictions, &self.domains));
-        let counted = refined.bursts.or_else(|| shown.map(|_| base::of(self, &bursts).1));
+        self.wrong.extend(fit::causality_bounds::sentences(&refined.contradictions, &self.domains));
+        let counted = refined.bursts.or_else(|| shown.map(|_| fit::rebase::of(self, &bursts).1));
         for (domain, bursts) in self.domains.iter_mut().zip(counted.into_iter().flatten()) {
             domain.bursts = bursts;
         }
@@ -222,7 +205,7 @@ impl Clocks {
         if bursts.is_empty() {
             return;
         }
-        let found = sampled::quality(self, bursts, streams);
+        let found = fit::sample_bounds::quality(self, bursts, streams);
         for (domain, found) in self.domains.iter_mut().zip(found) {
             domain.edges = found.edges;
             (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
@@ -268,12 +251,12 @@ fn unset(run: &Run, domains: &mut [Domain], domain_of: &[usize]) {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); domains.len()];
     domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
     for (domain, members) in domains.iter_mut().zip(members) {
-        domain.told_sets = sets::find(run, &members, domain);
+        domain.told_sets = steps::observed::find(run, &members, domain);
         // Readings are compared within one process, so that one bad process does not spoil the
         // others.
         let longest = members.iter().filter_map(|member| {
             let anchors = run.processes[*member].anchors.iter();
-            rate::bounds(anchors, |ticks| domain.told_sets.unset(ticks), domain.hz)
+            domain::rate::bounds(anchors, |ticks| domain.told_sets.unset(ticks), domain.hz)
         });
         domain.rates = longest.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
         domain.map = domain.map.after(&domain.told_sets);
@@ -294,8 +277,8 @@ fn first_anchors(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Option<(
 
 /// Gives each domain but the reference its knots. Returns what is wrong with the samples.
 fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) -> Vec<String> {
-    let fit = bursts::fit(domains, bursts);
-    let wrong = told::wrong_samples(&fit, domains);
+    let fit = samples::burst_offsets::fit(domains, bursts);
+    let wrong = diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max);
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];

@@ -4,32 +4,41 @@
 //! end, computed values, how far the dates of arrows reach); it is left out when no rule asks for it, and where what it finds
 //! may be told later (`at_once`).
 
-mod at_once;
-mod by_rules;
 mod clock_check;
+pub(crate) mod columnar;
 mod combined;
-mod endings;
-mod fine_dates;
-mod first;
+pub(crate) mod first_pass;
+pub mod gaps;
 mod job;
 mod labels;
-mod lines;
+pub mod launches;
+pub(crate) mod losses;
+pub(crate) mod merge;
+pub(crate) mod merge_pass;
+pub(crate) mod options;
 mod paje_pass;
-mod places;
+pub(crate) mod plan;
+pub(crate) mod read_ahead;
+pub(crate) mod rule_conversion;
+pub(crate) mod rule_match;
 mod second_pass;
-mod shapes;
-pub(crate) mod survey;
+pub(crate) mod single_pass;
+pub(crate) mod text_lines;
 mod text_output;
+pub(crate) mod thread_ends;
+pub(crate) mod time_order;
+pub(crate) mod timestamps;
+pub mod wall_clock;
 
 use crate::paje::Sink;
 use crate::report::Report;
 use crate::run::Run;
-use by_rules::convert_rules;
+use rule_conversion::convert_rules;
 
-pub use crate::options::{ConvertError, DEFAULT_MEMORY, Options, Progress};
 pub use clock_check::{ClockCheck, check_clocks};
-pub(crate) use fine_dates::fine_dates;
+pub use options::{ConvertError, DEFAULT_MEMORY, Options, Progress};
 pub use text_output::{convert_to_text, own_paje_output};
+pub(crate) use timestamps::fine_dates;
 
 /// Sends the Pajé operations of a run to `sink`: definitions first, then everything in order of date.
 ///

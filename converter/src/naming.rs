@@ -1,11 +1,13 @@
 //! What processes and threads are called: by those who show them, and by those who ask for them.
 
+pub(crate) mod unique_names;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::identity::process_keys;
-use crate::input::{Process, Stream, Unnamed};
 use crate::run::Run;
+use crate::run::{Process, Stream, Unnamed};
+use unique_names::process_keys;
 
 impl Run {
     /// The key of a process, unique in the run: its rank, or its process id if it has no rank. If

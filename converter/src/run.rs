@@ -1,7 +1,24 @@
 //! A recorded run: a folder with one file per process.
 
+pub mod active_recorders;
+mod error;
 mod launch;
+mod levels;
+mod live;
+pub(crate) mod live_recovery;
 mod loss;
+mod names;
+mod open;
+pub mod output_permissions;
+mod process;
+pub(crate) mod process_builder;
+mod read_at;
+mod scan;
+mod spool;
+pub(crate) mod stream_reader;
+mod streams;
+mod thread_identity;
+mod unpacked;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,9 +27,23 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 use tracer_format::block::flag;
 
-use crate::input::{LiveError, Lives, Process, ReadError, Spool, Stream};
+pub use error::ReadError;
+pub use levels::{LevelName, levels_of_live};
+pub use live::LiveError;
+pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Repaired, Stream};
+pub use stream_reader::{Record, RecordSource, StreamReader};
+
 pub use launch::{Launch, Launches};
+pub(crate) use live::Entry;
 pub use loss::{Loss, MissingEnd};
+pub(crate) use names::missing_names;
+pub(crate) use process::{Lives, Unnamed};
+pub(crate) use read_at::{open_shared, read_at};
+pub(crate) use scan::{Found, scan};
+pub(crate) use spool::Spool;
+pub(crate) use stream_reader::{BlockPlace, Place, is_gap};
+pub(crate) use thread_identity::first_ticks;
+pub(crate) use unpacked::{Memory, waiting_budget};
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +126,7 @@ pub fn truncation_remark(count: u64) -> Option<String> {
 
 impl Run {
     /// Opens a run folder, or one file of it: checks every block and collects the tables. The
-    /// records stay in the files. If the folder has several [launches](crate::launches), the latest
+    /// records stay in the files. If the folder has several [launches](crate::convert::launches), the latest
     /// is opened.
     ///
     /// # Errors
@@ -114,7 +145,7 @@ impl Run {
             return Err(OpenError::NoFiles { path: path.to_path_buf() });
         }
         for input in std::iter::once(path).chain(files.iter().chain(&live).map(PathBuf::as_path)) {
-            crate::private::note_input(input);
+            output_permissions::note_input(input);
         }
         let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
         let mut spool = Spool::default();

@@ -8,12 +8,12 @@ mod synthetic;
 mod truth;
 
 use converter::clock::{Method, Status};
-use converter::cut::cut;
-use converter::listing::Selection;
-use converter::pipeline::ConvertError;
+use converter::convert::ConvertError;
 use converter::run::Run;
-use converter::sort::sort;
 use converter::time::GlobalNanos;
+use converter::tools::cut::cut;
+use converter::tools::dump::Selection;
+use converter::tools::sort::sort;
 use truth::{Bursts, Lie, Scene, clocks_alone, judge, options};
 
 #[test]
@@ -60,7 +60,7 @@ fn a_listing_tells_a_wrong_model_as_a_conversion_does() {
     let folder = tempfile::tempdir().unwrap();
     truth::write(&scene, folder.path());
     let run = Run::open(folder.path()).unwrap();
-    let told = converter::listing::list::<ConvertError>(&run, &options(Method::Bursts), |_| Ok(())).unwrap();
+    let told = converter::tools::dump::list::<ConvertError>(&run, &options(Method::Bursts), |_| Ok(())).unwrap();
     assert_eq!(told.faults, faults);
 }
 

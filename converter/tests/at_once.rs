@@ -14,8 +14,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use converter::clock::Method;
+use converter::convert::{Options, convert};
 use converter::paje::{PajeEvent, Shape, Sink};
-use converter::pipeline::{Options, convert};
 use converter::run::Run;
 use converter::time::GlobalNanos;
 use proptest::prelude::*;

@@ -8,8 +8,8 @@ mod synthetic;
 mod truth;
 
 use converter::clock::Method;
+use converter::convert::{Options, check_clocks, convert};
 use converter::paje::{PajeEvent, Sink};
-use converter::pipeline::{Options, check_clocks, convert};
 use converter::run::Run;
 use converter::time::GlobalNanos;
 use truth::{Bursts, Scene, clocks_alone, options, write};

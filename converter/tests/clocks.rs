@@ -6,8 +6,8 @@
 mod synthetic;
 
 use converter::clock::{Clocks, Method, Status};
+use converter::convert::{Options, convert};
 use converter::paje::{ExtraValue, PajeEvent, Sink};
-use converter::pipeline::{Options, convert};
 use converter::report::Report;
 use converter::run::Run;
 use converter::time::GlobalNanos;

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use converter::convert::{Options, convert};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert};
 use converter::report::Counts;
 use converter::run::Run;
 use proptest::prelude::*;

@@ -5,8 +5,8 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
+use converter::convert::{Options, convert};
 use converter::paje::{PajeEvent, Sink};
-use converter::pipeline::{Options, convert};
 use converter::report::Report;
 use converter::run::{Loss, OpenError, Run};
 use converter::time::GlobalNanos;

@@ -10,8 +10,8 @@ mod synthetic;
 
 use std::path::Path;
 
+use converter::convert::{Options, convert};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert};
 use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};

@@ -7,8 +7,8 @@ mod pj_dump;
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
+use converter::convert::{Options, convert, convert_to_text, own_paje_output};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};

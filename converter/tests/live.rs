@@ -10,9 +10,9 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use converter::listing::list;
-use converter::pipeline::{ConvertError, Options};
+use converter::convert::{ConvertError, Options};
 use converter::run::{Loss, Run};
+use converter::tools::dump::list;
 use live::{HEAD_BYTES, HEADER_BYTES, Live, SLOT_BYTES, Slot};
 use proptest::prelude::*;
 use synthetic::{About, File, Records, process_id};

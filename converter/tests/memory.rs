@@ -9,8 +9,8 @@ mod synthetic;
 use std::hash::{Hash as _, Hasher as _};
 use std::num::NonZeroUsize;
 
+use converter::convert::{Options, convert};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert};
 use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::record::Lost;

@@ -8,13 +8,13 @@ mod synthetic;
 use std::ops::Range;
 use std::path::Path;
 
-use converter::census;
-use converter::listing::Selection;
-use converter::pipeline::Options;
-use converter::repair::write;
+use converter::convert::Options;
 use converter::run::MissingEnd;
 use converter::run::{Loss, Run};
 use converter::time::GlobalNanos;
+use converter::tools::dump::Selection;
+use converter::tools::info;
+use converter::tools::repair::write;
 use proptest::prelude::*;
 use synthetic::{About, File, Records, peer};
 use tracer_format::block::decode_block;
@@ -105,7 +105,7 @@ fn told(bytes: &[u8]) -> (tempfile::TempDir, Run, Vec<Loss>) {
     std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
     let run = Run::open(folder.path()).unwrap();
     let mut losses = run.losses();
-    losses.extend(census::count(&run, &Options::default()).unwrap().unreadable);
+    losses.extend(info::count(&run, &Options::default()).unwrap().unreadable);
     (folder, run, losses)
 }
 
@@ -218,12 +218,12 @@ fn missing_records(run: &Run) -> Option<(u64, Option<MissingEnd>)> {
 
 /// What `lost` records tell: stream, records, dates.
 fn told_by_records(run: &Run) -> Vec<(usize, u64, i64, i64)> {
-    let census = census::count(run, &Options::default()).unwrap();
+    let census = info::count(run, &Options::default()).unwrap();
     census.losses.iter().map(|lost| (lost.stream, lost.records, lost.first.0, lost.last.0)).collect()
 }
 
 fn cut(run: &Run, selection: &Selection, folder: &Path) -> Run {
-    converter::cut::cut(run, &Options::default(), selection, folder).unwrap();
+    converter::tools::cut::cut(run, &Options::default(), selection, folder).unwrap();
     Run::open(folder).unwrap()
 }
 
@@ -264,7 +264,7 @@ fn copies_hide_no_losses() {
             let missing = (bytes == &whole).then(|| cut_out.len() as u64 * 20);
             assert_eq!(missing_records(&run).map(|(records, _)| records), missing, "{name}");
             let sorted = folder.path().join("sorted.tmt");
-            converter::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+            converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
             let copy = cut(&run, &Selection::default(), &folder.path().join("cut.tmt"));
             let again = cut(&copy, &Selection::default(), &folder.path().join("again.tmt"));
             for copy in [Run::open(&sorted).unwrap(), copy, again] {

@@ -8,8 +8,8 @@ mod synthetic;
 
 use std::num::NonZeroUsize;
 
+use converter::convert::{Options, convert};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert};
 use converter::report::Counts;
 use converter::run::Run;
 use proptest::prelude::*;

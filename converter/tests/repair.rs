@@ -10,10 +10,10 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use converter::listing::list;
-use converter::pipeline::{ConvertError, Options};
-use converter::repair::{Repair, write};
+use converter::convert::{ConvertError, Options};
 use converter::run::{Loss, Run};
+use converter::tools::dump::list;
+use converter::tools::repair::{Repair, write};
 use live::{Live, Slot};
 use proptest::prelude::*;
 use synthetic::{About, File, Records, process_id};
@@ -252,7 +252,7 @@ fn numbers_may_be_as_large_as_they_can() {
     let (_, after) = repaired(folder.path());
     assert_eq!(after.processes[0].dropped(), u64::MAX);
     let mut shown = converter::paje::write::Writer::new(Vec::new());
-    let report = converter::pipeline::convert(&after, &Options::default(), &mut shown).unwrap();
+    let report = converter::convert::convert(&after, &Options::default(), &mut shown).unwrap();
     assert_eq!(report.counts.dropped_records, u64::MAX);
 }
 

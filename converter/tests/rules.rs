@@ -7,8 +7,8 @@ mod pj_dump;
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
+use converter::convert::{Options, convert, convert_to_text};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert, convert_to_text};
 use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};

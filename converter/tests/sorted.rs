@@ -7,11 +7,11 @@ mod synthetic;
 
 use std::path::Path;
 
+use converter::convert::{Options, convert};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert};
 use converter::report::Report;
 use converter::run::Run;
-use converter::sort::sort;
+use converter::tools::sort::sort;
 use synthetic::{About, File, Records, peer};
 use tracer_format::entries::SyncSample;
 use tracer_format::record::Lost;

@@ -5,8 +5,8 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
+use converter::convert::{Options, convert};
 use converter::paje::{PajeEvent, Sink};
-use converter::pipeline::{Options, convert};
 use converter::report::Report;
 use converter::run::Run;
 use converter::time::GlobalNanos;
@@ -248,10 +248,10 @@ fn copies_know_as_little() {
         std::fs::write(&original, &bytes).unwrap();
         let run = Run::open(&original).unwrap();
         let sorted = folder.path().join("sorted.tmt");
-        converter::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+        converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
         let cut = folder.path().join("cut.tmt");
-        let all = converter::listing::Selection::default();
-        converter::cut::cut(&run, &Options::default(), &all, &cut).unwrap();
+        let all = converter::tools::dump::Selection::default();
+        converter::tools::cut::cut(&run, &Options::default(), &all, &cut).unwrap();
         for copy in [sorted, cut.join("original.tmt")] {
             assert_eq!(told(&std::fs::read(&copy).unwrap()).0, told(&bytes).0, "{loss:?}, {}", copy.display());
         }

@@ -20,8 +20,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use converter::pipeline::ConvertError;
-use converter::wall_clock;
+use converter::convert::ConvertError;
+use converter::convert::wall_clock;
 
 use crate::feed::Input;
 use crate::options::{OpenError, OpenOptions};

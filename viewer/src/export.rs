@@ -9,7 +9,7 @@ pub mod svg;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use converter::private;
+use converter::run::output_permissions;
 
 use crate::scene::Scene;
 
@@ -136,9 +136,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
 fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let error = |source| ExportError::Write { path: path.to_owned(), source };
     let there = std::fs::metadata(path).map(|there| there.permissions()).ok();
-    let (mut file, temporary) = private::create_temporary(path).map_err(error)?;
+    let (mut file, temporary) = output_permissions::create_temporary(path).map_err(error)?;
     let result = fill(&mut file)
-        .and_then(|()| file.set_permissions(private::permissions_of_file(there.as_ref())).map_err(error))
+        .and_then(|()| file.set_permissions(output_permissions::permissions_of_file(there.as_ref())).map_err(error))
         .and_then(|()| std::fs::rename(&temporary, path).map_err(error));
     if result.is_err() {
         // What was written so far is of no use to anyone.

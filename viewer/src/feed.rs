@@ -5,14 +5,14 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use converter::clock::Method;
-use converter::launches::Launches;
+use converter::convert::launches::Launches;
+use converter::convert::wall_clock;
+use converter::convert::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
 use converter::paje::Sink;
 use converter::paje::read::{FaultKind, ReadError, ReadReport, Reader, parts_of};
-use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
 use converter::time::Unit;
-use converter::wall_clock;
 
 use crate::options::{OpenError, OpenOptions};
 use crate::preview::Preview;
@@ -57,9 +57,9 @@ impl Input {
         if is_for_runs || options.clock != Method::default() || !options.causal {
             return Err(OpenError::NoRun { path: path.to_owned() });
         }
-        converter::private::note_input(path);
+        converter::run::output_permissions::note_input(path);
         let parts = parts_of(path).map_err(|source| OpenError::Read { path: path.to_owned(), source })?;
-        parts.iter().filter_map(|part| part.path.as_deref()).for_each(converter::private::note_input);
+        parts.iter().filter_map(|part| part.path.as_deref()).for_each(converter::run::output_permissions::note_input);
         Ok(Self::Paje(path.to_owned(), input))
     }
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use converter::clock::Method;
-use converter::launches::Launches;
+use converter::convert::launches::Launches;
+use converter::convert::{ConvertError, Progress};
 use converter::paje::read::ReadError;
-use converter::pipeline::{ConvertError, Progress};
 use converter::time::Unit;
 use tumit::Spec;
 
@@ -80,7 +80,7 @@ pub enum IndexChoice {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        let memory = converter::pipeline::DEFAULT_MEMORY;
+        let memory = converter::convert::DEFAULT_MEMORY;
         Self {
             progress: None,
             clock: Method::default(),

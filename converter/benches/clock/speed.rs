@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use converter::clock::Method;
-use converter::pipeline::check_clocks;
+use converter::convert::check_clocks;
 use converter::run::Run;
 
 use super::truth::{Bursts, Lie, Scene, options, write};

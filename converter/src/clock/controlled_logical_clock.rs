@@ -18,9 +18,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::Clocks;
-use super::fine::{Fine, Jump, Jumps};
+use super::domain::timestamp_map::{Fine, Jump, Jumps};
 use super::link_log::{LinkEnd, LinkLog};
-use super::steps::OF_TICKS;
+use super::steps::from_messages::OF_TICKS;
 
 /// A link takes at least so long once it was moved, nanoseconds.
 const LEAST: i64 = 1;

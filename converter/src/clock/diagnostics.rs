@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::bursts::{Fit, Odd, Oddity};
-use super::misclosure::Misclosure;
+use super::outliers::loop_closure::Misclosure;
+use super::samples::burst_offsets::{Fit, Odd, Oddity};
 use super::{Domain, Status};
 use crate::run::Run;
 
 /// What is to be said of processes whose clock went back.
-pub(super) fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
+pub(crate) fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
     run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
         let (file, times) = (process.path.display(), process.repeated_dates);
         format!("{file}: its clock went back: {times} records have the date of the one before them")
@@ -16,7 +16,7 @@ pub(super) fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
 }
 
 /// What is to be said of samples that contradict each other, or what clocks do.
-pub(super) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
+pub(crate) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
     // By pairs: how many bursts, and by how much at most.
     let mut wrong: BTreeMap<&[(usize, usize)], (usize, f64)> = BTreeMap::new();
     for Misclosure { pairs, nanos } in &fit.misclosures {
@@ -52,7 +52,7 @@ pub(super) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
 }
 
 /// What is to be said of clocks that were set.
-pub(super) fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
+pub(crate) fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
     let sets = domains.iter().flat_map(|domain| domain.sets.iter().map(|set| (&domain.name, *set)));
     sets.map(|(name, (date, forward))| {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
@@ -64,7 +64,7 @@ pub(super) fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
 }
 
 /// What a user should know: one sentence each.
-pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
+pub(crate) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
     let wrapped = domains.iter().filter(|domain| domain.clock_wraps > 0).map(|Domain { name, clock_wraps, .. }| {
         let times = if *clock_wraps == 1 { "once".to_owned() } else { format!("{clock_wraps} times") };
         format!("clock `{name}` is a counter of 32 bits and began again at 0 {times}: its timestamps go on after that")

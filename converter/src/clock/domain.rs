@@ -1,14 +1,21 @@
 //! Processes that read one hardware clock, and what is known of it.
 
+pub(crate) mod extent;
+pub(crate) mod lifetime;
+pub(crate) mod map;
+pub(crate) mod rate;
+pub(crate) mod resolution;
+pub(crate) mod step_ticks;
+pub(crate) mod timestamp_map;
+
 use std::collections::BTreeMap;
 
-use super::fine::Leap;
-use super::map::{ClockMap, Knot};
-use super::set_ticks::{Region, Sets};
 use super::units::{NANOS, NANOS_PER_SECOND};
-use super::{granularity, rate};
-use crate::input::Process;
+use crate::run::Process;
 use crate::run::Run;
+use map::{ClockMap, Knot};
+use step_ticks::{Region, Sets};
+use timestamp_map::Leap;
 
 /// A hardware clock.
 #[derive(Clone, Debug)]
@@ -58,21 +65,21 @@ pub struct Domain {
     /// Nothing says how fast it runs: a tick is taken for a nanosecond.
     pub rate_is_unknown: bool,
     /// What it drifts over the run is more than what the clocks cannot tell apart.
-    pub(super) drift_shows: bool,
+    pub(crate) drift_shows: bool,
     /// Where it was set: date on the run's time line, and by how much forward, nanoseconds.
     pub sets: Vec<(i64, i64)>,
     /// The map.
     pub map: ClockMap,
     /// Samples that its processes took with processes that are not in the run.
-    pub(super) absent_samples: u64,
+    pub(crate) absent_samples: u64,
     /// What it was set by as its own processes tell; the map knows.
-    pub(super) told_sets: Sets,
+    pub(crate) told_sets: Sets,
     /// Within which bounds it runs faster than `hz` says, as its readings beside the system's clock tell.
-    pub(super) rates: Option<(f64, f64)>,
+    pub(crate) rates: Option<(f64, f64)>,
     /// What its bursts say, where there are some: the map goes through these before dates are counted from the start of the run.
-    pub(super) knots: Vec<Knot>,
+    pub(crate) knots: Vec<Knot>,
     /// Where messages told that it was set back: the line leaps.
-    pub(super) leaps: Vec<Leap>,
+    pub(crate) leaps: Vec<Leap>,
 }
 
 /// Where the dates of a domain come from.
@@ -120,14 +127,14 @@ impl Status {
 
 impl Domain {
     /// From one of its ticks to another, nanoseconds at the rate that it says it has.
-    pub(super) fn nanos_between(&self, from: u64, to: u64) -> f64 {
+    pub(crate) fn nanos_between(&self, from: u64, to: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "within a run far below 2^53")]
         let ticks = (i128::from(to) - i128::from(from)) as f64;
         ticks / self.hz.max(1) as f64 * NANOS_PER_SECOND
     }
 
     /// Dates what its processes told that the clock was set by.
-    pub(super) fn date_sets(&mut self) {
+    pub(crate) fn date_sets(&mut self) {
         let mut before = 0;
         let set = |region: &Region| {
             let by = i128::from(before) - i128::from(region.more);
@@ -140,7 +147,7 @@ impl Domain {
 }
 
 /// Groups processes by the clock that they read.
-pub(super) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
+pub(crate) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
     let mut numbers = BTreeMap::new();
     let mut domains: Vec<Domain> = Vec::new();
     let mut domain_of = Vec::new();
@@ -204,7 +211,7 @@ pub(super) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         }
         #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
         {
-            domain.granularity_nanos = granularity::of(&members, domain.hz) as f64 * 1e9 / domain.hz as f64;
+            domain.granularity_nanos = resolution::of(&members, domain.hz) as f64 * 1e9 / domain.hz as f64;
         }
         domain.map = ClockMap::linear(domain.hz);
         if number == 0 {

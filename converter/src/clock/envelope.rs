@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::traffic::{Edge, Point};
+use super::min_delays::{Edge, Point};
 
 /// Real clocks are within this of each other.
 const MAX_DRIFT: f64 = 500e-6;
@@ -284,8 +284,8 @@ fn zero(f: impl Fn(f64) -> f64, mut inside: f64, mut outside: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::traffic::Class;
     use super::*;
+    use crate::clock::min_delays::Class;
 
     const SPAN: f64 = 1e11;
 

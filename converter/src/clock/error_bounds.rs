@@ -21,7 +21,7 @@ mod wander;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::traffic::Edge;
+use super::min_delays::Edge;
 use points::lower_to_points;
 use wander::Wander;
 
@@ -345,8 +345,8 @@ fn distances(arcs: &[Vec<Arc>], mut best: Vec<f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::traffic::{Class, Point};
     use super::*;
+    use crate::clock::min_delays::{Class, Point};
 
     const SECONDS: f64 = 64.0;
 

@@ -1,17 +1,24 @@
 //! One fit of all clocks to messages and samples: a line per domain, then the graph fit in two rounds.
 
+pub(crate) mod causality_bounds;
+pub(crate) mod rebase;
+pub(crate) mod refinement;
+pub(crate) mod sample_bounds;
+pub(crate) mod uncorrected;
+pub(crate) mod wander;
+
 use std::io;
 use std::sync::Arc;
 
-use super::bend::Bend;
-use super::certified::{Certain, Known, Seen};
-use super::extent::{Extent, span_of};
+use super::correction::Bend;
+use super::domain::extent::{Extent, span_of};
+use super::envelope::{Joined, Line, lines};
+use super::error_bounds::{Certain, Known, Seen};
 use super::graph::{self, Fit, interpolate};
 use super::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
-use super::lines::{Joined, Line, lines};
 use super::link_log::LinkLog;
-use super::steps;
-use super::traffic::{Class, Edge, Exchange, Point, Span, Traffic};
+use super::min_delays::{Class, Edge, Exchange, Point, Span, Traffic};
+use super::steps::from_messages;
 
 /// Pieces of the run in which the fastest messages are kept, for lines and for each round of the fit.
 const BUCKETS: usize = 256;
@@ -98,10 +105,10 @@ pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &B
         let span = span_of(streams, exchanges, |domain, coarse| date(&bends, domain, coarse));
         traffic.span = span;
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&bends, domain, coarse))?;
-        let fine = Some(steps::FINE_NOISE).filter(|_| found_sets > 0);
-        let noises = fine.into_iter().chain([steps::NOISE]);
+        let fine = Some(from_messages::FINE_NOISE).filter(|_| found_sets > 0);
+        let noises = fine.into_iter().chain([from_messages::NOISE]);
         let step = noises
-            .filter_map(|noise| steps::find(&edges, domains, noise + steps::OF_TICKS * tick))
+            .filter_map(|noise| from_messages::find(&edges, domains, noise + from_messages::OF_TICKS * tick))
             .find(|_| found_sets < MOST_SETS);
         if let Some(step) = step {
             #[expect(clippy::cast_possible_truncation, reason = "within the run")]

@@ -10,7 +10,7 @@ mod precondition;
 mod system;
 mod ties;
 
-use super::traffic::{Class, Edge};
+use super::min_delays::{Class, Edge};
 use coarse::Coarse;
 use system::{EdgeTerm, Observation, Prior, Shape, System};
 use ties::Ties;
@@ -311,7 +311,7 @@ pub(crate) fn interpolate(knots: &[f64], place: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::traffic::Point;
+    use crate::clock::min_delays::Point;
 
     #[test]
     fn quiet_clocks_need_few_knots_in_the_first_round() {

@@ -1,10 +1,10 @@
 //! The clock model of a run.
 
+use super::diagnostics::sets_of;
+use super::domain::map::ClockMap;
+use super::domain::step_ticks;
+use super::domain::timestamp_map::Leap;
 use super::domain::{Domain, Status};
-use super::fine::Leap;
-use super::map::ClockMap;
-use super::set_ticks;
-use super::told::sets_of;
 
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Clocks {
     /// Remarks on the correction for the user, one sentence each.
     pub remarks: Vec<String>,
     /// Faults in the clock data of processes and how they were handled, one sentence each.
-    pub(super) wrong: Vec<String>,
+    pub(crate) wrong: Vec<String>,
     /// The fitted wander of the clocks, per square root of a second.
     pub wander: Option<f64>,
 }
@@ -59,7 +59,7 @@ impl Clocks {
     /// The forward leaps of the timestamps of a domain, in order of time.
     pub(crate) fn leaps(&self, domain: usize) -> Vec<Leap> {
         let Domain { map, told_sets, leaps, .. } = &self.domains[domain];
-        let of_set = |region: &set_ticks::Region| {
+        let of_set = |region: &step_ticks::Region| {
             let ticks = i64::try_from(region.ticks).ok()?;
             leap(|at| map.global_from_ticks(u64::try_from(at).unwrap_or(0)), ticks)
         };
@@ -87,7 +87,7 @@ impl Clocks {
 }
 
 /// The leap of timestamps at a place, if it is large enough to report.
-pub(super) fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<Leap> {
+pub(crate) fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<Leap> {
     const WORTH_TELLING: i64 = 1000;
     let (before, after) = (date(place.saturating_sub(1)), date(place));
     let by = after.saturating_sub(before);

@@ -3,13 +3,15 @@
 //! A sample holds what two processes said of their clocks. What the answering one said is checked against what its own file says
 //! of it: it cannot have answered when it did not run, nor taken longer over the answer than the question and the answer took together.
 
+pub(crate) mod burst_offsets;
+
 use std::collections::BTreeMap;
 
 use super::Domain;
 use super::burst::{Burst, Exchange};
-use super::consensus::{self, Odd};
-use super::life::life;
-use crate::input::Process;
+use super::domain::lifetime::life;
+use super::outliers::drift_consistency::{self, Odd};
+use crate::run::Process;
 use crate::run::Run;
 
 /// Rates of two clocks may differ by so much.
@@ -87,7 +89,7 @@ pub(crate) fn collect(
             *off.entry(pair).or_default() += left_out;
         }
     }
-    let odd = consensus::leave_out_odd(&mut bursts, domains, wander);
+    let odd = drift_consistency::leave_out_odd(&mut bursts, domains, wander);
     let has_odd = !odd.is_empty();
     leave_out_slow(&mut bursts, domains);
     let odd = odd.into_iter().map(|Odd { pair: (a, b), bursts, samples, nanos }| {

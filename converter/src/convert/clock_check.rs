@@ -2,10 +2,10 @@
 //! log of link endpoints holds everything that the counts of reversed links need.
 
 use super::job::Job;
+use super::options::{ConvertError, Options};
+use super::plan::Plan;
+use super::plan::plan;
 use crate::clock::{LinkEnd, LinkLog, RawClocks};
-use crate::options::{ConvertError, Options};
-use crate::plan::Plan;
-use crate::plan::plan;
 use crate::report::{Counts, Report};
 use crate::run::Run;
 
@@ -40,7 +40,7 @@ pub fn check_clocks(run: &Run, options: &Options) -> Result<ClockCheck, ConvertE
 
 impl Job<'_> {
     /// Counts the links that end before they start, by the raw and by the corrected clocks.
-    pub(super) fn count_reversed(
+    pub(crate) fn count_reversed(
         &mut self,
         log: &LinkLog,
         plan: &Plan<'_>,

@@ -13,9 +13,9 @@
 use std::io::{self, PipeReader, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::by_rules::convert_rules;
+use super::options::{ConvertError, Options};
+use super::rule_conversion::convert_rules;
 use super::text_output::write_text;
-use crate::options::{ConvertError, Options};
 use crate::paje::read::Reader;
 use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Shape, Sink, TypeId, TypeKind, ValueId};
 use crate::report::Report;
@@ -27,7 +27,7 @@ use crate::time::GlobalNanos;
 const EVENT_DEF: &str = "%EventDef";
 
 /// The Pajé text output that is merged with the rules, if the spec of the run has both.
-pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String> {
+pub(crate) fn output_beside_rules(run: &Run, options: &Options) -> Option<String> {
     let of_spec = |spec: &tumit::Spec| {
         let has_rules = !spec.containers.is_empty() || spec.actions().next().is_some();
         let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with(EVENT_DEF));
@@ -52,7 +52,7 @@ pub(super) fn output_beside_rules(run: &Run, options: &Options) -> Option<String
 }
 
 /// Converts the rules and the text output.
-pub(super) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
+pub(crate) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
     let labels = entity_names(run, options);
     let text_options = Options { output: Some(output.to_owned()), progress: None, ..options.clone() };
     let (text, out) = io::pipe()?;

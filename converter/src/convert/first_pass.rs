@@ -1,27 +1,30 @@
 //! What the first pass does with what is due: ends of links, and computed values, go to the surveyor; dates are noted where arrows have their own.
 
-use super::survey::Surveyor;
-use crate::ahead::Floors;
-use crate::chunk::Due;
-use crate::made::Act;
-use crate::made::Turn;
-use crate::options::ConvertError;
-use crate::pass::Visit;
-use crate::plan::Plan;
+pub(crate) mod notes;
+pub(crate) mod survey;
+
+use super::columnar::ops::Act;
+use super::columnar::ops::Turn;
+use super::columnar::single_records::Due;
+use super::merge_pass::Visit;
+use super::options::ConvertError;
+use super::plan::Plan;
+use super::read_ahead::Floors;
 use crate::rules::{Model, Symbols};
+use survey::Surveyor;
 
 /// What the first pass does with what is due.
-pub(super) struct FirstPass<'p> {
-    pub(super) plan: &'p Plan<'p>,
-    pub(super) model: &'p Model,
-    pub(super) symbols: &'p mut Symbols,
-    pub(super) surveyor: Surveyor,
+pub(crate) struct FirstPass<'p> {
+    pub(crate) plan: &'p Plan<'p>,
+    pub(crate) model: &'p Model,
+    pub(crate) symbols: &'p mut Symbols,
+    pub(crate) surveyor: Surveyor,
     /// Dates are noted.
-    pub(super) dated: bool,
+    pub(crate) dated: bool,
     /// By stream, by block: the least date.
-    pub(super) blocks: Vec<Vec<i64>>,
-    pub(super) floors: Floors,
-    pub(super) acts: Vec<Act>,
+    pub(crate) blocks: Vec<Vec<i64>>,
+    pub(crate) floors: Floors,
+    pub(crate) acts: Vec<Act>,
 }
 
 impl Visit for FirstPass<'_> {

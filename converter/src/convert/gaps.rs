@@ -6,10 +6,10 @@ use std::fmt;
 use tracer_format::cause;
 use tracer_format::record::Lost;
 
+use super::plan::first_date;
 use crate::clock::{ClockMap, Clocks, Method};
-use crate::input::{BlockIndex, Process, Stream, StreamReader, is_gap};
-use crate::plan::first_date;
 use crate::rules::{Symbols, Val, append_value};
+use crate::run::{BlockIndex, Process, Stream, StreamReader, is_gap};
 use crate::run::{Loss, MissingEnd, Run};
 use crate::time::GlobalNanos;
 

@@ -2,39 +2,39 @@
 
 use std::sync::Arc;
 
-use super::first::FirstPass;
-use super::survey::{Survey, Surveyor};
-use crate::ahead::{Floors, Pass, Passed};
+use super::columnar::evaluate::Purpose;
+use super::first_pass::FirstPass;
+use super::first_pass::survey::{Survey, Surveyor};
+use super::merge_pass::Visit;
+use super::options::{ConvertError, Options};
+use super::plan::{Needs, Plan};
+use super::read_ahead::{Floors, Pass, Passed};
+use super::time_order::Taking;
 use crate::clock::{Causality, Clocks, Leap, LinkLog, Method, RawClocks, restore_order, usual_reversal};
-use crate::options::{ConvertError, Options};
-use crate::pass::Visit;
-use crate::plan::{Needs, Plan};
-use crate::ready::Purpose;
-use crate::reorder::Taking;
 use crate::report::{Counts, Report};
 use crate::rules::{Model, Program, Symbols};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
 /// A conversion in progress: its clocks, counters and remarks.
-pub(super) struct Job<'o> {
-    pub(super) run: &'o Run,
-    pub(super) options: &'o Options,
-    pub(super) clocks: Clocks,
-    pub(super) remarks: Vec<String>,
+pub(crate) struct Job<'o> {
+    pub(crate) run: &'o Run,
+    pub(crate) options: &'o Options,
+    pub(crate) clocks: Clocks,
+    pub(crate) remarks: Vec<String>,
     /// A sentence for each ambiguous reference.
-    pub(super) ambiguous: Vec<String>,
-    pub(super) counts: Counts,
-    pub(super) reversed_coarse: Option<u64>,
-    pub(super) causality: Option<Causality>,
+    pub(crate) ambiguous: Vec<String>,
+    pub(crate) counts: Counts,
+    pub(crate) reversed_coarse: Option<u64>,
+    pub(crate) causality: Option<Causality>,
     /// Reversed links by the raw clocks. Counted only if no second pass follows.
-    pub(super) reversed_raw: Option<u64>,
-    pub(super) done: u64,
-    pub(super) total: u64,
+    pub(crate) reversed_raw: Option<u64>,
+    pub(crate) done: u64,
+    pub(crate) total: u64,
 }
 
 impl<'o> Job<'o> {
-    pub(super) fn new(run: &'o Run, options: &'o Options) -> Self {
+    pub(crate) fn new(run: &'o Run, options: &'o Options) -> Self {
         let clocks = Clocks::new(run, options.clock);
         Self {
             run,
@@ -53,7 +53,7 @@ impl<'o> Job<'o> {
 
     /// The first pass, if a rule needs it, and the clock correction by its links. Returns the
     /// minimum timestamps of the streams that have actions with timestamps of their own.
-    pub(super) fn survey(
+    pub(crate) fn survey(
         &mut self,
         plan: &mut Plan<'_>,
         model: &mut Model,
@@ -106,14 +106,14 @@ impl<'o> Job<'o> {
     }
 
     /// Judges the clocks without messages.
-    pub(super) fn judge_samples(&mut self, plan: &Plan<'_>) {
+    pub(crate) fn judge_samples(&mut self, plan: &Plan<'_>) {
         if self.options.clock != Method::None && self.clocks.domains.len() > 1 {
             let extents = plan.extents(&self.clocks);
             self.clocks.judge_samples(self.run, &extents);
         }
     }
 
-    pub(super) fn first_pass(
+    pub(crate) fn first_pass(
         &mut self,
         plan: &Plan<'_>,
         model: &mut Model,
@@ -157,7 +157,7 @@ impl<'o> Job<'o> {
         Ok((survey, floors, log))
     }
 
-    pub(super) fn note_reversed(&mut self, reversed: u64) {
+    pub(crate) fn note_reversed(&mut self, reversed: u64) {
         self.counts.reversed_links = reversed;
         if reversed > 0 {
             let links = self.counts.links;
@@ -166,7 +166,7 @@ impl<'o> Job<'o> {
     }
 
     /// One pass over all known records and gaps. Counts the records and returns the last timestamp.
-    pub(super) fn records(
+    pub(crate) fn records(
         &mut self,
         plan: &Plan<'_>,
         (floors, taking, purpose): (Floors, Taking, Purpose<'_>),
@@ -184,7 +184,7 @@ impl<'o> Job<'o> {
     }
 
     /// One pass over the required records in order of time.
-    pub(super) fn pass(
+    pub(crate) fn pass(
         &mut self,
         plan: &Plan<'_>,
         floors: Floors,
@@ -201,7 +201,7 @@ impl<'o> Job<'o> {
         Pass { plan, floors, taking, needs, purpose, ahead, readers }.run(tell, visit)
     }
 
-    pub(super) fn report(self, made: Counts, end: i64) -> Report {
+    pub(crate) fn report(self, made: Counts, end: i64) -> Report {
         let Self { run, clocks, .. } = self;
         let remarks = run
             .launch_remark()

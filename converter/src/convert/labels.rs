@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use tumit::spec::{Builtin, Piece};
 
-use crate::plan::Plan;
+use super::plan::Plan;
 use crate::rules::facts::StreamFacts;
 use crate::rules::format;
 use crate::rules::model::Model;

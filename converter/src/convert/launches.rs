@@ -9,10 +9,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::input::Process;
+use super::wall_clock;
+use crate::run::Process;
 pub use crate::run::{Launch, Launches};
 use crate::run::{OpenError, Run};
-use crate::wall_clock;
 
 impl Run {
     /// Opens the selected launches of a run folder. [`Run::open`] opens the latest launch.
@@ -20,7 +20,7 @@ impl Run {
     /// # Errors
     /// The errors of [`Run::open`], or if the folder has no launch with this number.
     pub fn open_launches(path: impl AsRef<std::path::Path>, launches: Launches) -> Result<Self, OpenError> {
-        let mut run = Self::open_with(path.as_ref(), &crate::input::Lives::new())?;
+        let mut run = Self::open_with(path.as_ref(), &crate::run::Lives::new())?;
         run.keep(launches)?;
         Ok(run)
     }

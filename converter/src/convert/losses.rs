@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::input::{LiveError, Process};
-use crate::missing;
+use super::gaps;
+use crate::run::{LiveError, Process};
 use crate::run::{Loss, Run};
 
 impl Run {
@@ -17,7 +17,7 @@ impl Run {
         if let Some((first, missing, ranks)) = self.missing_ranks() {
             losses.push(Loss::MissingRanks { first, missing, ranks });
         }
-        let clocks = missing::clocks(self);
+        let clocks = gaps::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {
             // A sorted file has several processes.
             let file = || match process.part {
@@ -33,7 +33,7 @@ impl Run {
                     why: first.why.to_string(),
                 });
             }
-            losses.extend(missing::of_process(process, clocks.as_ref().map(|clocks| clocks.map(number))));
+            losses.extend(gaps::of_process(process, clocks.as_ref().map(|clocks| clocks.map(number))));
             if process.dropped() > 0 {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped() });
             }
@@ -84,7 +84,7 @@ impl fmt::Display for Loss {
             | Self::MissingRecords { .. }
             | Self::MissingTables { .. }
             | Self::NotDescribed { .. }
-            | Self::Undecodable { .. } => missing::tell(self, f),
+            | Self::Undecodable { .. } => gaps::tell(self, f),
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
             Self::NotEnded { file, live_records } => {
                 write!(f, "{}: the process did not end in order (killed, or still running)", file.display())?;

@@ -6,13 +6,13 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::ahead::{Block, Pass, Passed, Reader, Readers};
-use crate::chunk::Due;
-use crate::input::ReadError;
-use crate::made::{Act, Made, Step, Taken, Turn};
-use crate::options::ConvertError;
-use crate::plan::Plan;
-use crate::window::{Window, Windows};
+use super::columnar::ops::{Act, Made, Step, Taken, Turn};
+use super::columnar::single_records::Due;
+use super::merge::window::{Window, Windows};
+use super::options::ConvertError;
+use super::plan::Plan;
+use super::read_ahead::{Block, Pass, Passed, Reader, Readers};
+use crate::run::ReadError;
 
 /// How many batches are under way.
 const BATCHES: usize = 4;

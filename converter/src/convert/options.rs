@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tumit::Spec;
 
 use crate::clock::Method;
-use crate::input::ReadError;
+use crate::run::ReadError;
 
 /// Callback for progress, with the numbers of steps done and of all steps.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -23,7 +23,7 @@ pub struct Options {
     pub causal: bool,
     /// Rules to use instead of those that the run carries.
     pub rules: Option<Spec>,
-    /// Name of the text output that [`convert_to_text`](crate::pipeline::convert_to_text) writes.
+    /// Name of the text output that [`convert_to_text`](crate::convert::convert_to_text) writes.
     pub output: Option<String>,
     /// Called now and then.
     pub progress: Option<Progress>,

@@ -1,25 +1,25 @@
 //! The pass that sends Pajé operations.
 
+use super::columnar::evaluate::Purpose;
+use super::columnar::ops::{Act, Turn};
+use super::columnar::single_records::Due;
+use super::first_pass::survey::Survey;
 use super::job::Job;
+use super::merge_pass::Visit;
+use super::options::ConvertError;
+use super::plan::Plan;
+use super::read_ahead::Floors;
+use super::second_pass::event_headers::announce;
 use super::second_pass::{Once, Picture};
-use super::shapes::announce;
-use super::survey::Survey;
-use crate::ahead::Floors;
-use crate::chunk::Due;
-use crate::made::{Act, Turn};
-use crate::options::ConvertError;
+use super::time_order::Taking;
 use crate::paje::Sink;
 use crate::paje::relay::relay;
-use crate::pass::Visit;
-use crate::plan::Plan;
-use crate::ready::Purpose;
-use crate::reorder::Taking;
 use crate::report::Counts;
 use crate::rules::{Model, Symbols};
 
 /// The second pass for Pajé, or the only one. `None` if the operations that were sent are void.
 /// With several threads, the rules run in another thread and the sink stays in this one.
-pub(super) fn make(
+pub(crate) fn make(
     job: &mut Job<'_>,
     plan: &Plan<'_>,
     model: &Model,
@@ -42,7 +42,7 @@ pub(super) fn make(
 }
 
 /// The minimum timestamps of the streams, and the requirements of a single pass.
-pub(super) type How = (Floors, Option<Once>);
+pub(crate) type How = (Floors, Option<Once>);
 
 /// Runs the rules over all records and sends the Pajé operations. Returns the counters and the last
 /// timestamp. `None` if the operations that were sent are void.

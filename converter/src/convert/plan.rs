@@ -8,15 +8,16 @@ use std::sync::Arc;
 use tracer_format::Schema;
 use tumit::Spec;
 
+use super::rule_match::fit;
+use super::{ConvertError, Options};
 use crate::clock::{Clocks, Extent, Fine};
-use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
 use crate::paje::TypeId;
-use crate::pipeline::{ConvertError, Options};
 use crate::rules::{
-    Code, Compiled, Facts, KeyPart, Model, Program, ReferentTable, Scope, StreamFacts, Symbols, compile_spec, fit,
-    layouts, spec_of, with_default_picture,
+    Code, Compiled, Facts, KeyPart, Model, Program, ReferentTable, Scope, StreamFacts, Symbols, compile_spec, layouts,
+    spec_of, with_default_picture,
 };
 use crate::run::Run;
+use crate::run::{Process, ReadError, Stream, StreamReader, open_shared};
 
 /// The record type of an id has no program.
 const NO_PROGRAM: u32 = u32::MAX;

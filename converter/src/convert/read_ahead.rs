@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use crate::input::ReadError;
-use crate::lane::{Lane, Tally, Values};
-use crate::made::Made;
-use crate::plan::{Needs, Plan};
-use crate::ready::{Maker, Numbers, Purpose};
-use crate::reorder::{Feed, Taking};
+use super::columnar::evaluate::{Maker, Numbers, Purpose};
+use super::columnar::ops::Made;
+use super::columnar::stream::{Lane, Tally, Values};
+use super::plan::{Needs, Plan};
+use super::time_order::{Feed, Taking};
+use crate::run::ReadError;
 
 /// By stream: the smallest date in each block or a later one, where arrows have dates of their own.
 pub(crate) type Floors = Vec<Option<Vec<i64>>>;

@@ -1,21 +1,21 @@
 //! A conversion by the rules for Pajé alone.
 
-use super::at_once;
 use super::job::Job;
+use super::options::{ConvertError, Options};
 use super::paje_pass::make;
-use crate::options::{ConvertError, Options};
+use super::plan::plan;
+use super::single_pass;
 use crate::paje::Sink;
-use crate::plan::plan;
 use crate::report::Report;
 use crate::run::Run;
 
 /// As [`convert`](super::convert), without the text outputs of the spec.
-pub(super) fn convert_rules(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
+pub(crate) fn convert_rules(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
     let options = Options { output: None, ..options.clone() };
     let mut job = Job::new(run, &options);
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
-    if sink.can_begin_anew() && at_once::is_possible(&job, &plan, &model) {
-        match at_once::convert(job, &plan, &model, &mut symbols, sink)? {
+    if sink.can_begin_anew() && single_pass::is_possible(&job, &plan, &model) {
+        match single_pass::convert(job, &plan, &model, &mut symbols, sink)? {
             Some(report) => return Ok(report),
             None => sink.begin_anew()?,
         }

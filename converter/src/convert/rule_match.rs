@@ -6,7 +6,7 @@ use tracer_format::Schema;
 use tracer_format::schema::{Field, FieldType, RecordType, Scalar};
 use tumit::Spec;
 
-use crate::options::ConvertError;
+use super::options::ConvertError;
 use crate::run::Run;
 
 /// So many names are told.

@@ -2,47 +2,48 @@
 //!
 //! Arrows are evaluated here, record by record, or before, in columns (`ready`); what their operations do is the same code.
 
-mod ambiguous;
+pub(crate) mod ambiguous_ids;
+pub(crate) mod columnar;
+pub(crate) mod container_cache;
 mod containers;
+pub(crate) mod definitions;
 mod ends;
-mod failed;
-mod found;
+pub(crate) mod event_headers;
+pub(crate) mod failures;
 mod gaps;
 mod links;
-mod once;
-mod ready;
 
 use std::borrow::Cow;
 use std::io;
 
 use smallvec::SmallVec;
 
+use super::first_pass::notes::ArrowPlace;
+use super::first_pass::survey::Survey;
+use super::labels::LabelSuffixes;
+use super::plan::Plan;
 use crate::paje::{
     ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
 };
-use crate::pipeline::labels::LabelSuffixes;
-use crate::pipeline::places::ArrowPlace;
-use crate::pipeline::survey::Survey;
-use crate::plan::Plan;
 use crate::report::Counts;
+use crate::rules::containers::Instances;
 use crate::rules::eval::Scope;
-use crate::rules::instances::Instances;
-use crate::rules::known::KnownValues;
 use crate::rules::model::Model;
 use crate::rules::program::{Arrow, Code, Op, Program, Target, ValueCode};
 use crate::rules::stacks::{Stack, StackId};
 use crate::rules::value::{KeyPart, Sym, Symbols, Val};
+use crate::rules::value_cache::KnownValues;
 use crate::rules::values::Values;
 use crate::time::GlobalNanos;
 use crate::waiting::Waiting;
-use ambiguous::Ambiguous;
+use ambiguous_ids::Ambiguous;
+use columnar::Acts;
+use container_cache::Found;
+pub(crate) use definitions::Once;
 use ends::Ends;
-use failed::Failed;
-use found::Found;
+use failures::Failed;
 use gaps::Gaps;
 use links::Started;
-pub(crate) use once::Once;
-use ready::Acts;
 
 /// The picture being made.
 pub(crate) struct Picture<'p> {

@@ -4,19 +4,19 @@
 //! sent is taken back, and the run is converted in two passes: what comes out is always what two passes make. Whether it is worth trying is
 //! seen from the rules and from the clocks.
 
+use super::first_pass::survey::Survey;
 use super::job::Job;
+use super::options::ConvertError;
 use super::paje_pass::make;
+use super::plan::Plan;
 use super::second_pass::Once;
-use super::survey::Survey;
 use crate::clock::{Causality, Method};
-use crate::options::ConvertError;
 use crate::paje::Sink;
-use crate::plan::Plan;
 use crate::report::Report;
 use crate::rules::{Arrow, Model, Op, Program, Symbols};
 
 /// Whether one pass may do: a first one would be there for the ends of links and for values alone, and no date would be moved.
-pub(super) fn is_possible(job: &Job<'_>, plan: &Plan<'_>, model: &Model) -> bool {
+pub(crate) fn is_possible(job: &Job<'_>, plan: &Plan<'_>, model: &Model) -> bool {
     let has_one_clock = job.options.clock != Method::Graph || job.clocks.domains.len() < 2;
     let is_plain = |arrow: &Arrow| match &arrow.op {
         // Its name has to be known where the container is used before it is created.
@@ -33,7 +33,7 @@ pub(super) fn is_possible(job: &Job<'_>, plan: &Plan<'_>, model: &Model) -> bool
 }
 
 /// Converts in one pass; `None` when two are needed, and what was sent is void.
-pub(super) fn convert(
+pub(crate) fn convert(
     mut job: Job<'_>,
     plan: &Plan<'_>,
     model: &Model,

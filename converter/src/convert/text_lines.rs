@@ -25,7 +25,7 @@ pub(crate) fn write_lines(scope: &Scope<'_>, only: Option<u16>, symbols: &Symbol
 }
 
 /// Appends one line, its end included.
-pub(super) fn append_line(
+pub(crate) fn append_line(
     scope: &Scope<'_>,
     text: &[String],
     arguments: &[Code],

@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use tracer_format::Schema;
 
-use super::fine_dates::fine_dates;
+use super::columnar::evaluate::Purpose;
+use super::columnar::single_records::Due;
 use super::job::Job;
-use super::lines::write_lines;
-use crate::chunk::Due;
-use crate::options::{ConvertError, Options};
-use crate::pass::Records;
-use crate::plan::plan;
-use crate::ready::Purpose;
-use crate::reorder::Taking;
+use super::merge_pass::Records;
+use super::options::{ConvertError, Options};
+use super::plan::plan;
+use super::text_lines::write_lines;
+use super::time_order::Taking;
+use super::timestamps::fine_dates;
 use crate::report::{Counts, Report};
 use crate::rules::spec_of;
 use crate::run::Run;
@@ -51,10 +51,10 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
 }
 
 /// A function that takes texts of whole lines, each with the process of its record.
-pub(super) type WriteLines<'a> = dyn FnMut(&[u8], Option<usize>) -> io::Result<()> + 'a;
+pub(crate) type WriteLines<'a> = dyn FnMut(&[u8], Option<usize>) -> io::Result<()> + 'a;
 
 /// Writes a text output.
-pub(super) fn write_text(run: &Run, options: &Options, write: &mut WriteLines<'_>) -> Result<Report, ConvertError> {
+pub(crate) fn write_text(run: &Run, options: &Options, write: &mut WriteLines<'_>) -> Result<Report, ConvertError> {
     let mut job = Job::new(run, options);
     let (mut plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::plan::Plan;
+use super::plan::Plan;
 use crate::rules::referent_table::NO_PROCESS;
 
 /// The end of a process or of one of its threads. At equal timestamps, threads end before

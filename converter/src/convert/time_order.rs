@@ -4,7 +4,7 @@
 //! is, the first pass has noted for each block: so no more than the blocks that overlap in date are held. Items without room in
 //! memory wait in a temporary file.
 
-mod spilled;
+pub(crate) mod spill;
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -15,12 +15,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tracer_format::columns::Columns;
 use tracer_format::record::Lost;
 
+use super::merge::loser_tree::Dated;
+use super::plan::{Need, Plan};
 use crate::clock::Fine;
-use crate::input::{BlockPlace, Memory, Place, ReadError, StreamReader, waiting_budget};
-use crate::merge::Dated;
-use crate::plan::{Need, Plan};
 use crate::rules::{Program, Symbols};
-use spilled::Spilled;
+use crate::run::{BlockPlace, Memory, Place, ReadError, StreamReader, waiting_budget};
+use spill::Spilled;
 
 /// A stream being read in order of date.
 #[derive(Debug)]

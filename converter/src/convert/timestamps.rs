@@ -1,9 +1,9 @@
 //! The corrected timestamps of a run without its Pajé operations.
 
 use super::job::Job;
+use super::options::{ConvertError, Options};
+use super::plan::plan;
 use crate::clock::{Causality, Clocks, Fine, Method};
-use crate::options::{ConvertError, Options};
-use crate::plan::plan;
 use crate::rules::Op;
 use crate::run::Run;
 
@@ -12,7 +12,7 @@ pub(crate) struct FineDates {
     /// The correction of each stream.
     pub(crate) fines: Vec<Fine>,
     pub(crate) clocks: Clocks,
-    pub(super) causality: Option<Causality>,
+    pub(crate) causality: Option<Causality>,
     pub(crate) remarks: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! The time of day of a run, for comparison with logs.
 
+use super::plan::first_date;
 use crate::clock::{Clocks, Method};
-use crate::plan::first_date;
 use crate::run::Run;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;

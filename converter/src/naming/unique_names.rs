@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::input::{Process, first_ticks};
 use crate::run::Run;
+use crate::run::{Process, first_ticks};
 
 /// By process: a key that is unique in the run.
 ///
@@ -55,7 +55,7 @@ mod tests {
     use tracer_format::BlockHeader;
 
     use super::*;
-    use crate::input::{BlockIndex, Stream};
+    use crate::run::{BlockIndex, Stream};
 
     fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> Stream {
         let header = BlockHeader { first_ticks: ticks.0, last_ticks: ticks.1, ..BlockHeader::default() };

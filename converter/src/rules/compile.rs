@@ -10,10 +10,10 @@ use tracer_format::schema::{EnumInfo, Field, FieldType};
 use tumit::Spec;
 use tumit::spec;
 
+use super::columnar::{ready_arrows, ready_links};
 use super::eval::Scope;
 use super::model::Model;
 use super::program::{Arrow, Code, FieldRead, Names, Op, Program, Referent, Target, ValueCode};
-use super::ready::{ready_arrows, ready_links};
 use super::value::{KeyPart, Symbols};
 use crate::paje::TypeId;
 use actions::{Compiler, Missing};

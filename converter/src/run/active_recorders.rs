@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::input::Process;
+use super::Process;
 
 /// The id of a process that has one of these files open or mapped for writing. `None` if there is no such
 /// process, if it belongs to another user, or if the system has no `/proc`.

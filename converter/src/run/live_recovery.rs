@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use tracer_format::block::{flag, unpack};
 use tracer_format::{BlockHeader, BlockKind, Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
 
-use super::building::Building;
 use super::live::{Entry, LiveError, Piece, Snapshot};
 use super::names::{Adding, process_id};
 use super::process::{BlockIndex, Live, LiveFault};
+use super::process_builder::Building;
 use super::read_at::read_at;
 use crate::time::LocalTicks;
 

@@ -10,9 +10,9 @@ use tracer_format::record::Lost;
 use tracer_format::tags::{Tags, tag};
 use tracer_format::{BlockKind, FormatError, ID_LOST, RECORD_HEAD_BYTES};
 
-use super::building::{Building, sites_of, strings_of};
 use super::live::{Entry, entries_of};
 use super::process::Process;
+use super::process_builder::{Building, sites_of, strings_of};
 use super::scan::scan;
 
 /// A process whose file is scanned, and to which the log adds.

@@ -7,11 +7,11 @@ use tracer_format::block::decode_block;
 use tracer_format::tags::{Tags, tag};
 use tracer_format::{BlockKind, Codec, FormatError, PREAMBLE_BYTES, check_preamble};
 
-use super::building::Building;
 use super::error::ReadError;
 use super::live::{LiveError, Snapshot};
 use super::names::process_id;
 use super::process::{Lives, Process};
+use super::process_builder::Building;
 use super::read_at::read_at;
 use super::scan::scan;
 use super::spool::Spool;

@@ -109,7 +109,7 @@ mod tests {
     use tracer_format::BlockHeader;
 
     use super::*;
-    use crate::input::BlockIndex;
+    use crate::run::BlockIndex;
 
     fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> Stream {
         let header = BlockHeader { first_ticks: ticks.0, last_ticks: ticks.1, ..BlockHeader::default() };

@@ -6,14 +6,14 @@ use tracer_format::ID_LOST;
 use tracer_format::block::unpack;
 use tracer_format::record::{Lost, Records};
 
+use super::dump::Selection;
+use super::records::{Ends, WriteError, Writer};
 use crate::clock::Clocks;
-use crate::input::{Process, ReadError, Stream, open_shared};
-use crate::listing::Selection;
-use crate::missing::{Gap, Missed};
-use crate::pipeline::{ConvertError, Options, Progress, fine_dates};
-use crate::plan::{Plan, plan_of_layouts};
-use crate::records::{Ends, WriteError, Writer};
+use crate::convert::gaps::{Gap, Missed};
+use crate::convert::plan::{Plan, plan_of_layouts};
+use crate::convert::{ConvertError, Options, Progress, fine_dates};
 use crate::run::Run;
+use crate::run::{Process, ReadError, Stream, open_shared};
 use crate::time::GlobalNanos;
 
 /// What was kept, and what was not.

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::clock::Clocks;
-use crate::input::Stream;
-use crate::merge::merge;
-use crate::missing;
-use crate::pipeline::{ConvertError, Options, fine_dates};
-use crate::plan::{Plan, plan_of_layouts};
-use crate::reorder::{Feed, Taking};
+use crate::convert::gaps;
+use crate::convert::merge::loser_tree::merge;
+use crate::convert::plan::{Plan, plan_of_layouts};
+use crate::convert::time_order::{Feed, Taking};
+use crate::convert::wall_clock;
+use crate::convert::{ConvertError, Options, fine_dates};
 use crate::rules::{Scope, Symbols, Val, append_value};
+use crate::run::Stream;
 use crate::run::{Loss, Run};
 use crate::time::GlobalNanos;
-use crate::wall_clock;
 
 /// A record with its names.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +209,7 @@ pub fn list_selected<E: From<ConvertError>>(
     });
     let mut unreadable = Vec::new();
     for feed in &feeds {
-        missing::add_undecodable(&mut unreadable, feed.reader());
+        gaps::add_undecodable(&mut unreadable, feed.reader());
     }
     match stopped {
         Ok(()) | Err(Stop::Enough) => Ok(Told { clocks, faults, remarks, unreadable }),
@@ -222,11 +222,11 @@ pub fn list_selected<E: From<ConvertError>>(
 enum Stop<E> {
     Enough,
     Visitor(E),
-    Read(crate::input::ReadError),
+    Read(crate::run::ReadError),
 }
 
-impl<E> From<crate::input::ReadError> for Stop<E> {
-    fn from(error: crate::input::ReadError) -> Self {
+impl<E> From<crate::run::ReadError> for Stop<E> {
+    fn from(error: crate::run::ReadError) -> Self {
         Self::Read(error)
     }
 }

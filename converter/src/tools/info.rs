@@ -6,11 +6,11 @@ use tracer_format::record::Lost;
 use tracer_format::{RECORD_HEAD_BYTES, cause};
 
 use crate::clock::Clocks;
-use crate::input::{Process, ReadError, StreamReader, open_shared};
-use crate::missing;
-use crate::pipeline::Options;
-use crate::plan::first_date;
+use crate::convert::Options;
+use crate::convert::gaps;
+use crate::convert::plan::first_date;
 use crate::run::{Loss, Run};
+use crate::run::{Process, ReadError, StreamReader, open_shared};
 use crate::time::GlobalNanos;
 
 /// What a run holds, in numbers.
@@ -114,7 +114,7 @@ pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
             undecodable += reader.damage().1;
             truncated += reader.truncated();
-            missing::add_undecodable(&mut unreadable, &reader);
+            gaps::add_undecodable(&mut unreadable, &reader);
             losses.extend(reader.losses().iter().map(|lost| span(lost, number, place, |t| map.global_from_ticks(t))));
         }
         add_kinds(process, &counts, &mut kinds);

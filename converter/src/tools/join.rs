@@ -8,8 +8,8 @@ use tracer_format::block::append_block;
 use tracer_format::tags::{append_tag, tag};
 use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, PROCESS_STREAM};
 
-use crate::input::{Entry, Lives, Process, ReadError};
-use crate::repair::{self, RepairError};
+use super::repair::{self, RepairError};
+use crate::run::{Entry, Lives, Process, ReadError};
 use crate::run::{OpenError, Run};
 
 /// Makes the processes of several launches one launch, because readers show only one launch. Returns

@@ -15,7 +15,7 @@ use tracer_format::{
     RECORD_HEAD_BYTES, cause, preamble, process_of_block,
 };
 
-use crate::input::{BlockIndex, Entry, Found, Process, ReadError, Stream, missing_names, scan};
+use crate::run::{BlockIndex, Entry, Found, Process, ReadError, Stream, missing_names, scan};
 
 /// What a repair of a process file does, or has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,18 +13,18 @@ use tracer_format::tags::{append_integer, tag};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, ClockKind, ID_LOST};
 
-use crate::ahead::Pass;
-use crate::chunk::Due;
+use super::records::{ClockTags, end_tags, process_tags};
 use crate::clock::{Clocks, Fine};
-use crate::input::{Process, Stream};
-use crate::missing::Missed;
-use crate::pass::Records;
-use crate::pipeline::{ConvertError, Options, fine_dates};
-use crate::plan::{Plan, plan_of_layouts};
-use crate::ready::Purpose;
-use crate::records::{ClockTags, end_tags, process_tags};
-use crate::reorder::Taking;
+use crate::convert::columnar::evaluate::Purpose;
+use crate::convert::columnar::single_records::Due;
+use crate::convert::gaps::Missed;
+use crate::convert::merge_pass::Records;
+use crate::convert::plan::{Plan, plan_of_layouts};
+use crate::convert::read_ahead::Pass;
+use crate::convert::time_order::Taking;
+use crate::convert::{ConvertError, Options, fine_dates};
 use crate::run::Run;
+use crate::run::{Process, Stream};
 use crate::time::LocalTicks;
 
 /// Bytes of records of which blocks are made together, at least,

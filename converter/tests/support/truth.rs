@@ -14,8 +14,8 @@
 use std::path::Path;
 
 use converter::clock::Method;
+use converter::convert::{Options, convert};
 use converter::paje::{ExtraValue, PajeEvent, Sink};
-use converter::pipeline::{Options, convert};
 use converter::report::Report;
 use converter::run::Run;
 use converter::time::GlobalNanos;

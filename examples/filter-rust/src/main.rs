@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use converter::records::{Reader, Writer};
 use converter::run::Run;
+use converter::tools::records::{Reader, Writer};
 
 tracer_rt::records!("../taktuk/taktuk.tumit");
 

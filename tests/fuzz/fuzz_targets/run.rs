@@ -2,7 +2,7 @@
 //! what was repaired needs no repair.
 #![no_main]
 
-use converter::repair::{Repair, write};
+use converter::tools::repair::{Repair, write};
 use converter::run::Run;
 use libfuzzer_sys::fuzz_target;
 

@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use converter::census;
-use converter::listing::{FieldValue, Selection, list_selected};
+use converter::tools::info;
+use converter::tools::dump::{FieldValue, Selection, list_selected};
 use converter::paje::write::Writer;
-use converter::pipeline::{ConvertError, Options, convert};
+use converter::convert::{ConvertError, Options, convert};
 use converter::run::Run;
 use tracer_format::block::find_block;
 use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
@@ -129,7 +129,7 @@ pub fn read_all(path: &Path) -> Option<Run> {
     for loss in run.losses() {
         let _ = write!(shown, "{loss}");
     }
-    let _ = census::count(&run, &options);
+    let _ = info::count(&run, &options);
     let _ = convert(&run, &options, &mut Writer::new(io::sink()));
     Some(run)
 }

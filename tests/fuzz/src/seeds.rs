@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert};
+use converter::convert::{Options, convert};
 use converter::run::Run;
 // It is built with coverage like the targets, and so needs what counts it.
 use libfuzzer_sys as _;

@@ -265,7 +265,7 @@ impl Scene {
             }
             _ => {
                 let run = self.run();
-                run.processes.iter().flat_map(|process| &process.streams).map(converter::input::Stream::records).sum()
+                run.processes.iter().flat_map(|process| &process.streams).map(converter::run::Stream::records).sum()
             }
         }
     }
@@ -273,7 +273,7 @@ impl Scene {
     /// Events that Tumit reports as dropped.
     fn dropped(&self) -> Option<u64> {
         let is_tumit = matches!(self.tool, Tool::TumitMapped | Tool::TumitPrivate | Tool::TumitC);
-        is_tumit.then(|| self.run().processes.iter().map(converter::input::Process::dropped).sum())
+        is_tumit.then(|| self.run().processes.iter().map(converter::run::Process::dropped).sum())
     }
 
     fn run(&self) -> Run {

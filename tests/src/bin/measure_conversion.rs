@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
+use converter::convert::{Options, convert};
 use converter::paje::read::Reader;
 use converter::paje::write::Writer;
 use converter::paje::{Extra, Source, ValueId};
-use converter::pipeline::{Options, convert};
 use converter::run::Run;
 use converter::time::GlobalNanos;
 use viewer::OpenOptions;

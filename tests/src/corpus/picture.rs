@@ -5,8 +5,8 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
 
+use converter::convert::{Options, convert, convert_to_text};
 use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert, convert_to_text};
 use converter::run::Run;
 
 use crate::pj_dump::accept;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use converter::records::{Order, Reader};
 use converter::run::Run;
+use converter::tools::records::{Order, Reader};
 use tests::lang::c::{C99, folder, record};
 use tests::programs::{output, succeed, tumit};
 use tracer_format::block::{BlockHeader, append_block, decode_block};

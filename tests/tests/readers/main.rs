@@ -7,8 +7,8 @@ mod damage;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use converter::records::{Order, Reader, Writer};
 use converter::run::Run;
+use converter::tools::records::{Order, Reader, Writer};
 use proptest::prelude::*;
 use tests::lang::c::{C99, Compiler, WARNINGS, folder, record};
 use tests::programs::{filter_rust, output, succeed, tumit, workspace};

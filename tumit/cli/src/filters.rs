@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
-use converter::input::Stream;
-use converter::listing::Selection;
 use converter::run::Run;
+use converter::run::Stream;
 use converter::time::GlobalNanos;
+use converter::tools::dump::Selection;
 use tumit::diag::did_you_mean;
 
 use crate::table;

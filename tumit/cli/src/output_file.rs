@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
 use anyhow::{Context, bail};
-use converter::private;
+use converter::run::output_permissions;
 
 use crate::output_path::{self, Place};
 
@@ -45,7 +45,7 @@ impl OutputFile {
             bail!("`{}` names no file", target.display());
         }
         remove_on_interrupt();
-        let created = private::create_temporary(target);
+        let created = output_permissions::create_temporary(target);
         let (file, temporary) = created.with_context(|| format!("cannot create `{}`", target.display()))?;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
         let there = fs::metadata(target).map(|there| there.permissions()).ok();
@@ -68,7 +68,7 @@ impl OutputFile {
         if let Some(temporary) = &self.temporary {
             // Before the file is complete, only its owner can read it.
             self.file
-                .set_permissions(private::permissions_of_file(self.there.as_ref()))
+                .set_permissions(output_permissions::permissions_of_file(self.there.as_ref()))
                 .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;
             fs::rename(temporary, &self.target)
                 .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
@@ -100,7 +100,7 @@ impl OutputFolder {
             Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", target.display())),
         }
         remove_on_interrupt();
-        let created = private::create_temporary_folder(target);
+        let created = output_permissions::create_temporary_folder(target);
         let temporary = created.with_context(|| format!("cannot create `{}`", target.display()))?;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
         Ok(Self { temporary, target: target.to_path_buf(), finished: false })
@@ -113,7 +113,7 @@ impl OutputFolder {
 
     /// Gives the folder its name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        fs::set_permissions(&self.temporary, private::permissions_of_folder())
+        fs::set_permissions(&self.temporary, output_permissions::permissions_of_folder())
             .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;
         // An empty folder of that name gives way.
         fs::rename(&self.temporary, &self.target)

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use converter::clock::Method;
-use converter::launches::Launches;
-use converter::pipeline::{ConvertError, Options};
+use converter::convert::launches::Launches;
+use converter::convert::{ConvertError, Options};
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use crate::progress::Bar;

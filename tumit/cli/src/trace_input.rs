@@ -102,7 +102,7 @@ impl TraceInput {
                 return Ok(Self { path: given.to_owned(), name, spool: None });
             }
             // Results are as private as the file that was given, not only as its copy.
-            converter::private::note_input(given);
+            converter::run::output_permissions::note_input(given);
             File::open(given).with_context(cannot_read)?
         };
         let is_plain = input.metadata().with_context(cannot_read)?.is_file();

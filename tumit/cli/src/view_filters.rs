@@ -50,7 +50,7 @@ impl ViewFilters {
     /// The filters of both options; read before a long trace is.
     pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<Chain> {
         // Filters that were saved from a private trace are private.
-        traces.iter().for_each(|trace| converter::private::note_input(trace));
+        traces.iter().for_each(|trace| converter::run::output_permissions::note_input(trace));
         let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(Entry::from));
         if let Some(path) = &self.save_filters {

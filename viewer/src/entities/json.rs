@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
+use converter::convert::wall_clock;
 use converter::digits::{integer, seconds};
-use converter::wall_clock;
 
 use super::details::{Detail, FieldValue};
 use super::row::{Context, Form, Kind, Named, Row, Value};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use converter::paje::read::{PartOfTrace, ReadError, parts_of};
-use converter::private;
+use converter::run::output_permissions;
 use twox_hash::XxHash3_64;
 
 use super::Index;
@@ -110,10 +110,10 @@ impl Lookup {
         let key = Key { size, content: hash(&content), options: hash(options_text.as_bytes()) };
         let files_of_parts = parts.iter().filter_map(|part| part.path.as_deref());
         let all_files = std::iter::once(path).chain(files.iter().map(PathBuf::as_path)).chain(files_of_parts);
-        all_files.for_each(private::note_input);
+        all_files.for_each(output_permissions::note_input);
         let permissions = files.first().and_then(|file| fs::metadata(file).ok()).map(|metadata| {
             let mut permissions = metadata.permissions();
-            permissions.set_mode(private::restricted(permissions.mode() & 0o666) | 0o600);
+            permissions.set_mode(output_permissions::restricted(permissions.mode() & 0o666) | 0o600);
             permissions
         });
         let is_small = size < if is_run { SMALL_RUN } else { SMALL_TEXT };

@@ -135,6 +135,6 @@ fn contents(path: &Path) -> u64 {
 
 /// Whether it may be better in a moment: a file that has only been begun, or has just been removed.
 fn is_passing(error: &OpenError) -> bool {
-    use converter::pipeline::ConvertError;
+    use converter::convert::ConvertError;
     matches!(error, OpenError::Run(_) | OpenError::Io { .. } | OpenError::Convert(ConvertError::Read(_)))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::bend::Bend;
 use super::*;
+use crate::clock::correction::Bend;
 
 /// A link as a random program made it: (stream, index in the stream) of its ends.
 type Link = ((usize, usize), (usize, usize));

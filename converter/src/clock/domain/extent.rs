@@ -1,6 +1,6 @@
 //! Time ranges of the streams of a run.
 
-use super::traffic::{Exchange, Span};
+use crate::clock::min_delays::{Exchange, Span};
 
 /// The time range of a stream.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Extent {
 }
 
 /// The time range of all records and samples. Samples can be much earlier than the first record.
-pub(super) fn span_of(streams: &[Extent], exchanges: &[Vec<Exchange>], date: impl Fn(usize, i64) -> i64) -> Span {
+pub(crate) fn span_of(streams: &[Extent], exchanges: &[Vec<Exchange>], date: impl Fn(usize, i64) -> i64) -> Span {
     let dates = streams.iter().map(|stream| (date(stream.domain, stream.first), date(stream.domain, stream.last)));
     let asked =
         exchanges.iter().flatten().map(|exchange| (date(exchange.a, exchange.t[0]), date(exchange.a, exchange.t[3])));

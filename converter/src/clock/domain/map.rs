@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::bend::Bend;
-use super::set_ticks::Sets;
+use super::step_ticks::Sets;
+use crate::clock::correction::Bend;
 use crate::time::{GlobalNanos, LocalTicks};
 
 /// Fraction bits of a segment's slope.
@@ -252,8 +252,8 @@ fn slope(from: Knot, to: Knot) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::set_ticks::Set;
     use super::*;
+    use crate::clock::domain::step_ticks::Set;
     use proptest::prelude::*;
 
     proptest! {

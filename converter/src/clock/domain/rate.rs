@@ -10,7 +10,7 @@ const ODD: i128 = 200;
 
 /// Ticks per second. The mean over all pairs of neighbouring anchors with a usual rate; if there are fewer than three
 /// pairs, the rate between the first anchor and the last.
-pub(super) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Option<u64> {
+pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Option<u64> {
     let mut points: Vec<(i128, i128)> =
         anchors.map(|anchor| (anchor.monotonic_nanos.into(), anchor.ticks.into())).collect();
     points.sort_unstable();
@@ -40,7 +40,7 @@ const SYSTEM: f64 = 25e-6;
 
 /// Bounds on the rate error of a clock with nominal rate `hz`, from its first anchor and its last. `unset` removes clock
 /// steps from ticks. `None` if the anchors are too close together, or the clock does not follow real time.
-pub(super) fn bounds<'a>(
+pub(crate) fn bounds<'a>(
     anchors: impl Iterator<Item = &'a Anchor>,
     unset: impl Fn(u64) -> u64,
     hz: u64,

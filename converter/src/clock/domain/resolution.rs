@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use tracer_format::ClockKind;
 
-use super::life::life;
-use crate::input::{Process, StreamReader, open_shared};
+use super::lifetime::life;
+use crate::run::{Process, StreamReader, open_shared};
 
 /// From fewer dates a common divisor tells nothing.
 const FEW: usize = 8;
@@ -38,7 +38,7 @@ const STREAMS: usize = 4;
 const RECORDS: usize = 4096;
 
 /// Ticks that the clock of these processes, with so many in a second, cannot tell apart. Looks at dates of blocks, samples and readings, and of clocks that programs gave at some records.
-pub(super) fn of(processes: &[&Process], hz: u64) -> u64 {
+pub(crate) fn of(processes: &[&Process], hz: u64) -> u64 {
     let dates = processes.iter().flat_map(|process| {
         let blocks = process.streams.iter().flat_map(|stream| &stream.blocks).filter(|block| block.header.records > 0);
         let blocks = blocks.flat_map(|block| [block.header.first_ticks, block.header.last_ticks]);

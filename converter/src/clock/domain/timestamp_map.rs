@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::bend::Bend;
+use crate::clock::correction::Bend;
 
 /// After a jump, a stream runs slower than its clock by one part in so many, until it is back on its line.
 const RETURN: i64 = 10_000;

@@ -13,7 +13,7 @@ struct Point {
 }
 
 /// Lowers the bounds at all moments to those that messages give. O(points log moments + domains × moments²).
-pub(super) fn lower_to_points(
+pub(crate) fn lower_to_points(
     clocks: &Clocks,
     messages: &[(usize, usize, Vec<Seen>)],
     bent: impl Fn(usize, f64) -> f64,

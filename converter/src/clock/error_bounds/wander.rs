@@ -5,31 +5,31 @@ const SIGMAS: f64 = 5.0;
 
 /// The allowance for a clock. All times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wander {
+pub(crate) struct Wander {
     /// What a rate can change in a nanosecond; in a longer time it is the root of that time as much.
     step: f64,
 }
 
 impl Wander {
     /// `wander` is the standard deviation of what a rate changes in a second.
-    pub(super) fn new(wander: f64) -> Self {
+    pub(crate) fn new(wander: f64) -> Self {
         Self { step: SIGMAS * wander * 1e-9f64.sqrt() }
     }
 
     /// How far a clock can be from the chord through its positions so long before and so long after.
-    pub(super) fn off_chord(self, before: f64, after: f64) -> f64 {
+    pub(crate) fn off_chord(self, before: f64, after: f64) -> f64 {
         self.step * before * after / (3.0 * (before + after)).max(f64::MIN_POSITIVE).sqrt()
     }
 
     /// How much the mean rate of a piece can differ from that of a longer time around it: `before`, the piece, and `after`.
-    pub(super) fn off_mean(self, before: f64, piece: f64, after: f64) -> f64 {
+    pub(crate) fn off_mean(self, before: f64, piece: f64, after: f64) -> f64 {
         let time = before + piece + after;
         let inner = piece * (before * before - before * after + after * after);
         self.step * ((before.powi(3) + after.powi(3) + inner) / 3.0).max(0.0).sqrt() / time
     }
 
     /// How much the mean rates of two pieces can differ, between which so much time lies.
-    pub(super) fn apart(self, one: f64, gap: f64, other: f64) -> f64 {
+    pub(crate) fn apart(self, one: f64, gap: f64, other: f64) -> f64 {
         self.step * (gap + (one + other) / 3.0).sqrt()
     }
 }

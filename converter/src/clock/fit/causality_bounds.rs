@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Domain;
-use super::attempt::{Attempt, dated};
-use super::bursts::CONTRADICTION;
-use super::steps::OF_TICKS;
-use super::traffic::{Exchange, difference};
 use super::wander::largest_wander;
+use super::{Attempt, dated};
+use crate::clock::Domain;
+use crate::clock::min_delays::{Exchange, difference};
+use crate::clock::samples::burst_offsets::CONTRADICTION;
+use crate::clock::steps::from_messages::OF_TICKS;
 
 /// Samples of a burst between two clocks that messages contradict.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Contradiction {
 }
 
 /// What a user should know: one sentence for each pair of clocks.
-pub(super) fn sentences(found: &[Contradiction], domains: &[Domain]) -> Vec<String> {
+pub(crate) fn sentences(found: &[Contradiction], domains: &[Domain]) -> Vec<String> {
     let mut pairs: BTreeMap<(usize, usize), (u64, f64)> = BTreeMap::new();
     for found in found {
         let (samples, nanos) = pairs.entry((found.a, found.b)).or_default();
@@ -49,7 +49,7 @@ pub(super) fn sentences(found: &[Contradiction], domains: &[Domain]) -> Vec<Stri
 }
 
 /// The samples, by burst in coarse dates, that a fit to messages alone excludes. O(samples log moments).
-pub(super) fn find(alone: &Attempt, exchanges: &[Vec<Exchange>]) -> Vec<Contradiction> {
+pub(crate) fn find(alone: &Attempt, exchanges: &[Vec<Exchange>]) -> Vec<Contradiction> {
     // An honest sample must not be left out because rates change more often than messages show.
     let certain = alone.certain_for_wander(largest_wander(alone));
     // What the fit itself did not get in order is no better than so.

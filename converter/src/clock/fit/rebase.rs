@@ -5,16 +5,16 @@
 
 use std::sync::Arc;
 
-use super::attempt::Bends;
-use super::burst::Burst;
-use super::bursts;
-use super::map::{ClockMap, Knot};
-use super::{Clocks, Domain};
+use super::Bends;
+use crate::clock::burst::Burst;
+use crate::clock::domain::map::{ClockMap, Knot};
+use crate::clock::samples::burst_offsets;
+use crate::clock::{Clocks, Domain};
 
 /// What makes the coarse dates those by these samples, and how many bursts each domain has. Without any, a clock runs as it says it does, and is
 /// right in the middle of the samples that it had.
-pub(super) fn of(clocks: &Clocks, bursts: &[Burst]) -> (Bends, Vec<usize>) {
-    let fit = bursts::fit(&clocks.domains, bursts);
+pub(crate) fn of(clocks: &Clocks, bursts: &[Burst]) -> (Bends, Vec<usize>) {
+    let fit = burst_offsets::fit(&clocks.domains, bursts);
     let base = |(number, domain): (usize, &Domain)| {
         if number == 0 || domain.bursts == 0 {
             return None;
@@ -29,7 +29,7 @@ pub(super) fn of(clocks: &Clocks, bursts: &[Burst]) -> (Bends, Vec<usize>) {
 
 /// What makes the coarse dates of clocks with several bursts those of a straight line through the first burst and the last. Coarse dates are linear
 /// from burst to burst: their bends there are none of the clock, and the fit, which takes clocks to be smooth, would have to undo each.
-pub(super) fn straightened(clocks: &Clocks) -> Bends {
+pub(crate) fn straightened(clocks: &Clocks) -> Bends {
     let base = |domain: &Domain| {
         let (Some(&first), Some(&last)) = (domain.knots.first(), domain.knots.last()) else { return None };
         if domain.knots.len() < 3 {

@@ -3,16 +3,17 @@
 use std::io;
 use std::sync::Arc;
 
-use super::attempt::{Attempt, Observed, attempt};
-use super::bend::Bend;
-use super::burst::{self, Burst};
-use super::contradiction::{self, Contradiction};
-use super::extent::Extent;
-use super::graph::interpolate;
-use super::link_log::LinkLog;
-use super::traffic::{Class, Exchange};
+use super::causality_bounds::{self, Contradiction};
+use super::rebase;
 use super::wander::largest_wander;
-use super::{Clocks, base};
+use super::{Attempt, Observed, attempt};
+use crate::clock::Clocks;
+use crate::clock::burst::{self, Burst};
+use crate::clock::correction::Bend;
+use crate::clock::domain::extent::Extent;
+use crate::clock::graph::interpolate;
+use crate::clock::link_log::LinkLog;
+use crate::clock::min_delays::{Class, Exchange};
 
 /// What the messages of a run say of its clocks.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +71,7 @@ pub(crate) fn refine(
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let seen = observed(clocks, log, streams, &domain_of);
     let exchanges = exchanges(clocks, bursts);
-    let Some(first) = attempt(&seen, &exchanges, &base::straightened(clocks))? else { return Ok(None) };
+    let Some(first) = attempt(&seen, &exchanges, &rebase::straightened(clocks))? else { return Ok(None) };
     let again = if first.is_impossible() { without_wrong(clocks, bursts, &seen, &exchanges)? } else { None };
     // Messages that are wrong themselves prove nothing.
     let again = again.filter(|again| again.attempt.earliest() < first.earliest());
@@ -93,7 +94,7 @@ pub(crate) fn refine(
 pub(crate) fn wander_by_messages(clocks: &Clocks, log: &LinkLog, streams: &[Extent]) -> io::Result<Option<f64>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let seen = observed(clocks, log, streams, &domain_of);
-    let alone = attempt(&seen, &[], &base::of(clocks, &[]).0)?;
+    let alone = attempt(&seen, &[], &rebase::of(clocks, &[]).0)?;
     Ok(alone.map(|attempt| largest_wander(&attempt)))
 }
 
@@ -120,8 +121,8 @@ fn without_wrong(
     exchanges: &[Vec<Exchange>],
 ) -> io::Result<Option<Without>> {
     // What was found by wrong samples bends all dates.
-    let Some(alone) = attempt(seen, &[], &base::of(clocks, &[]).0)? else { return Ok(None) };
-    let found = contradiction::find(&alone, exchanges);
+    let Some(alone) = attempt(seen, &[], &rebase::of(clocks, &[]).0)? else { return Ok(None) };
+    let found = causality_bounds::find(&alone, exchanges);
     if found.is_empty() {
         return Ok(None);
     }
@@ -130,7 +131,7 @@ fn without_wrong(
     for (number, burst) in rest.iter_mut().enumerate() {
         burst.exchanges.retain(|exchange| is_left(number, exchange.a, exchange.b));
     }
-    let (base, left) = base::of(clocks, &rest);
+    let (base, left) = rebase::of(clocks, &rest);
     let kept = exchanges.iter().enumerate().map(|(number, burst)| {
         burst.iter().copied().filter(|exchange| is_left(number, exchange.a, exchange.b)).collect()
     });
@@ -139,7 +140,7 @@ fn without_wrong(
 }
 
 /// The samples in coarse dates, by burst.
-pub(super) fn exchanges(clocks: &Clocks, bursts: &[Burst]) -> Vec<Vec<Exchange>> {
+pub(crate) fn exchanges(clocks: &Clocks, bursts: &[Burst]) -> Vec<Vec<Exchange>> {
     let date = |domain: usize, ticks: u64| clocks.domains[domain].map.global_from_ticks(ticks);
     let dated = |exchange: &burst::Exchange| {
         let (a, b) = (exchange.a, exchange.b);

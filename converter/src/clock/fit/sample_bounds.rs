@@ -1,18 +1,18 @@
 //! How good dates are that sync samples alone have made.
 //!
 //! A sample is two messages: by the corrected dates none may arrive before it left, and what they took bounds how far the dates can be
-//! off, as messages of the program do ([`super::certified`]). How much clocks wander cannot be found from a few bursts: they are taken to
+//! off, as messages of the program do ([`crate::clock::error_bounds`]). How much clocks wander cannot be found from a few bursts: they are taken to
 //! wander as quartz does, unless the bursts show more.
 
 use std::collections::BTreeMap;
 
-use super::burst::Burst;
-use super::certified::{Certain, Known, Seen};
-use super::extent::{Extent, span_of};
-use super::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
-use super::refine::exchanges;
-use super::traffic::{Class, Edge, Exchange, Point, Span, difference};
-use super::{Clocks, Domain};
+use super::refinement::exchanges;
+use crate::clock::burst::Burst;
+use crate::clock::domain::extent::{Extent, span_of};
+use crate::clock::error_bounds::{Certain, Known, Seen};
+use crate::clock::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
+use crate::clock::min_delays::{Class, Edge, Exchange, Point, Span, difference};
+use crate::clock::{Clocks, Domain};
 
 /// What the samples say of a domain's dates.
 #[derive(Clone, Copy, Debug, Default)]

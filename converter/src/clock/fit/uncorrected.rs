@@ -2,9 +2,9 @@
 //!
 //! The link log holds timestamps that samples have corrected. What the clocks themselves showed is a function of these.
 
-use super::bend::Bend;
-use super::map::ClockMap;
-use super::{Clocks, Domain};
+use crate::clock::correction::Bend;
+use crate::clock::domain::map::ClockMap;
+use crate::clock::{Clocks, Domain};
 use crate::run::Run;
 
 /// The uncorrected clocks of a run.

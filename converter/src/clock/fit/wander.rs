@@ -1,8 +1,8 @@
 //! The wander of clocks, estimated from a fit.
 
-use super::attempt::Attempt;
-use super::graph::interpolate;
-use super::limits::{SURELY, of_dates};
+use super::Attempt;
+use crate::clock::graph::interpolate;
+use crate::clock::limits::{SURELY, of_dates};
 
 /// The wander of corrections is measured over these fractions of a run (1/4, 1/8, 1/16).
 const LAGS: [usize; 3] = [4, 8, 16];
@@ -10,7 +10,7 @@ const LAGS: [usize; 3] = [4, 8, 16];
 const CORRECTION_NOISE: f64 = 2000.0;
 
 /// The largest wander that is consistent with a fit, per square root of a second.
-pub(super) fn largest_wander(attempt: &Attempt) -> f64 {
+pub(crate) fn largest_wander(attempt: &Attempt) -> f64 {
     attempt.fit.wander.max(wander_of_corrections(attempt)) * SURELY
 }
 

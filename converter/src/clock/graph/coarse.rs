@@ -13,7 +13,7 @@ const MOST_OF_ONE: usize = 9;
 const MOST_DOMAINS: usize = 1024;
 
 /// Hat functions on equidistant nodes of each free domain, and the factor of the matrix in terms of them.
-pub(super) struct Coarse {
+pub(crate) struct Coarse {
     nodes: usize,
     knots: usize,
     /// By knot: the node before, and how far it is to the next one.
@@ -26,7 +26,7 @@ pub(super) struct Coarse {
 
 impl Coarse {
     /// O(edges × knots + (domains × nodes)³).
-    pub(super) fn new(system: &System<'_>) -> Self {
+    pub(crate) fn new(system: &System<'_>) -> Self {
         let shape = &system.shape;
         let free = shape.is_free.iter().filter(|is_free| **is_free).count();
         let nodes = if free > MOST_DOMAINS { 0 } else { (MOST / free.max(1)).clamp(1, MOST_OF_ONE).min(shape.knots) };
@@ -165,7 +165,7 @@ impl Coarse {
     }
 
     /// Adds the solution in terms of these functions.
-    pub(super) fn add(&self, rest: &[f64], out: &mut [f64]) {
+    pub(crate) fn add(&self, rest: &[f64], out: &mut [f64]) {
         if self.nodes == 0 {
             return;
         }

@@ -9,14 +9,14 @@ use super::system::System;
 const SIDE_BY_SIDE: usize = 4;
 
 /// Factors of each domain's own part of the matrix, by row: one over D, and two elements of L before the diagonal.
-pub(super) struct Bands {
+pub(crate) struct Bands {
     rows: Vec<[f64; 3]>,
     knots: usize,
 }
 
 impl Bands {
     /// O(pairs × knots).
-    pub(super) fn new(system: &System<'_>) -> Self {
+    pub(crate) fn new(system: &System<'_>) -> Self {
         let shape = &system.shape;
         let knots = shape.knots;
         let mut rows = vec![[1e-9, 0.0, 0.0]; shape.domains * knots];
@@ -48,7 +48,7 @@ impl Bands {
         Self { rows, knots }
     }
 
-    pub(super) fn apply(&self, rest: &[f64], out: &mut [f64]) {
+    pub(crate) fn apply(&self, rest: &[f64], out: &mut [f64]) {
         out.copy_from_slice(rest);
         let size = SIDE_BY_SIDE * self.knots;
         let (mut rows, mut out) = (self.rows.chunks_exact(size), out.chunks_exact_mut(size));

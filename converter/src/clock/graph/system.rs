@@ -44,7 +44,7 @@ pub(crate) struct Prior {
 
 impl Prior {
     /// Adds the prior's matrix times the corrections of a domain.
-    pub(super) fn apply(self, x: &[f64], out: &mut [f64]) {
+    pub(crate) fn apply(self, x: &[f64], out: &mut [f64]) {
         let last = x.len() - 1;
         for at in 1..last {
             let bend = self.smooth * (x[at - 1] - 2.0 * x[at] + x[at + 1]);
@@ -60,14 +60,14 @@ impl Prior {
 
 /// The edges between two domains, and their observations: sums of weights times products of `1 - part` and `part`.
 #[derive(Clone, Debug)]
-pub(super) struct Pair {
+pub(crate) struct Pair {
     /// Those of `from` to `to` count as they are, those back with the opposite sign.
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) edges: Range<usize>,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) edges: Range<usize>,
     /// The matrix of the difference between the two domains: by knot, its diagonal and the elements beside it.
-    pub(super) diagonal: Vec<f64>,
-    pub(super) beside: Vec<f64>,
+    pub(crate) diagonal: Vec<f64>,
+    pub(crate) beside: Vec<f64>,
     /// By knot, the weights times what was observed.
     took: Vec<f64>,
 }
@@ -132,12 +132,12 @@ impl Shape<'_> {
 
 /// The problem for given weights.
 pub(crate) struct System<'s> {
-    pub(super) shape: Shape<'s>,
-    pub(super) pairs: Vec<Pair>,
+    pub(crate) shape: Shape<'s>,
+    pub(crate) pairs: Vec<Pair>,
     /// By edge: 1 or -1, as its direction is that of its pair.
     signs: Vec<f64>,
     /// By edge and knot, the weights that couple the correction to the delay.
-    pub(super) coupling: Vec<f64>,
+    pub(crate) coupling: Vec<f64>,
     /// By edge, the sum of weights, and of weights times what was observed.
     weights: Vec<f64>,
     took: Vec<f64>,
@@ -204,11 +204,11 @@ impl<'s> System<'s> {
     }
 
     /// The weights that couple the corrections to the delay of an edge, by knot.
-    pub(super) fn coupling_of(&self, edge: usize) -> &[f64] {
+    pub(crate) fn coupling_of(&self, edge: usize) -> &[f64] {
         &self.coupling[edge * self.shape.knots..][..self.shape.knots]
     }
 
-    pub(super) fn is_held(&self, edge: usize) -> bool {
+    pub(crate) fn is_held(&self, edge: usize) -> bool {
         self.pinned[edge].is_some()
     }
 
@@ -227,12 +227,12 @@ impl<'s> System<'s> {
     }
 
     /// The edge back, if its delay is not held, and how alike the two are.
-    pub(super) fn coupled(&self, edge: usize) -> Option<(usize, f64)> {
+    pub(crate) fn coupled(&self, edge: usize) -> Option<(usize, f64)> {
         self.shape.edges[edge].back.filter(|(back, _)| !self.is_held(*back))
     }
 
     /// How firmly the observations and ties hold a delay.
-    pub(super) fn stiffness(&self, edge: usize) -> f64 {
+    pub(crate) fn stiffness(&self, edge: usize) -> f64 {
         let term = &self.shape.edges[edge];
         self.weights[edge] + term.alone + term.back.map_or(0.0, |(_, alike)| alike)
     }
@@ -361,7 +361,7 @@ impl<'s> System<'s> {
 }
 
 /// The product of two vectors. Several sums go on side by side: one alone would wait for each of its additions.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const SUMS: usize = 8;
     let (mut a, mut b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
     let mut sums = [0.0; SUMS];

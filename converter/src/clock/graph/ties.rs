@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::LEAST_DELAY;
 use super::system::EdgeTerm;
-use crate::clock::traffic::{Class, Edge, Point};
+use crate::clock::min_delays::{Class, Edge, Point};
 
 /// Pieces of the traffic of two clocks, for a first guess.
 const PIECES: usize = 32;
@@ -16,7 +16,7 @@ const PIECES: usize = 32;
 const AT_LEAST: usize = 4;
 
 /// What does not change of the ties of all edges.
-pub(super) struct Ties<'t> {
+pub(crate) struct Ties<'t> {
     edges: &'t [Edge],
     /// By edge, the edge back.
     back: Vec<Option<usize>>,
@@ -25,7 +25,7 @@ pub(super) struct Ties<'t> {
 }
 
 impl<'t> Ties<'t> {
-    pub(super) fn new(edges: &'t [Edge]) -> Self {
+    pub(crate) fn new(edges: &'t [Edge]) -> Self {
         let key = |edge: &Edge| (edge.from, edge.to, edge.class);
         let numbers: BTreeMap<(usize, usize, Class), usize> =
             edges.iter().enumerate().map(|(number, edge)| (key(edge), number)).collect();
@@ -41,7 +41,7 @@ impl<'t> Ties<'t> {
     }
 
     /// First guesses of the delays, microseconds: half of what the fastest messages to and fro take together.
-    pub(super) fn guesses(&self) -> Vec<f64> {
+    pub(crate) fn guesses(&self) -> Vec<f64> {
         let guess = |(number, back): (usize, &Option<usize>)| {
             let fastest = |back: usize| fastest_trip(&self.edges[number].points, &self.edges[back].points);
             let trip = self.exchanged[number].or(back.map(fastest)).unwrap_or(0.0);
@@ -51,7 +51,7 @@ impl<'t> Ties<'t> {
     }
 
     /// The ties that follow from these delays.
-    pub(super) fn terms(&self, delays: &[f64]) -> Vec<EdgeTerm> {
+    pub(crate) fn terms(&self, delays: &[f64]) -> Vec<EdgeTerm> {
         let trip = |(number, back): (usize, &Option<usize>)| {
             let fitted = delays[number] + delays[(*back)?];
             Some(self.exchanged[number].unwrap_or(fitted))

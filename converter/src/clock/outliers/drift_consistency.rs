@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Domain;
-use super::burst::{Burst, Exchange};
+use crate::clock::Domain;
+use crate::clock::burst::{Burst, Exchange};
 
 /// Of fewer bursts it cannot be known which one is wrong.
 const FEWEST: usize = 3;
 /// From so many on the drift is that of most of them, and a single one at an end can be told to be wrong.
-pub(super) const MANY: usize = 5;
+pub(crate) const MANY: usize = 5;
 /// Neighbours may depart from the usual drift by this, nanoseconds,
 const LEAST: f64 = 20_000.0;
 /// so many times what they usually do,
@@ -24,7 +24,7 @@ const SEVERAL: usize = 6;
 /// within this part of the time between two: what the temperature does to a clock.
 const AGREED_RATE: f64 = 5e-7;
 /// The wander of honest clocks per square root of a second, unless messages show a larger one.
-pub(super) const USUAL_WANDER: f64 = 2e-8;
+pub(crate) const USUAL_WANDER: f64 = 2e-8;
 /// Standard deviations of the wander that are allowed for.
 const SIGMAS: f64 = 5.0;
 /// A burst is compared with so many before it,
@@ -34,12 +34,12 @@ const NEXT: usize = 2;
 
 /// Samples that were left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Odd {
-    pub(super) pair: (usize, usize),
-    pub(super) bursts: usize,
-    pub(super) samples: u64,
+pub(crate) struct Odd {
+    pub(crate) pair: (usize, usize),
+    pub(crate) bursts: usize,
+    pub(crate) samples: u64,
     /// How far the worst of them is off, nanoseconds.
-    pub(super) nanos: f64,
+    pub(crate) nanos: f64,
 }
 
 /// What a burst says of a pair: the offset of the second clock is within bounds, by dates and offsets from those of the pair's first exchange on.
@@ -65,7 +65,7 @@ impl Said {
 
 /// Takes the samples out of the bursts that other bursts prove wrong, for clocks that wander by `wander` per square root of
 /// a second. O(bursts of a pair × 64 + exchanges).
-pub(super) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain], wander: f64) -> Vec<Odd> {
+pub(crate) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain], wander: f64) -> Vec<Odd> {
     let mut found = Vec::new();
     let ticks = |pair: (usize, usize)| domains[pair.0].granularity_nanos + domains[pair.1].granularity_nanos;
     // A burst that took long says the less the more its clocks drift meanwhile, until it is known how much they do.
@@ -182,7 +182,7 @@ fn odd(said: &[Said], tick: f64, wander: f64) -> (Vec<usize>, f64) {
 
 /// By how much honest bursts that are so far apart, nanoseconds, may depart from the drift: of so many, some of which agree on it or not, and
 /// neighbours of which usually depart so much. The clocks have this `wander`.
-pub(super) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
+pub(crate) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
     let by_rate = RATE * apart;
     let wandered = SIGMAS * wander * 1e9 * (apart * 1e-9).powf(1.5);
     let expected = match is_agreed {
@@ -196,7 +196,7 @@ pub(super) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, 
 /// The middle one of the drifts between bursts that are near each other, of which each has a date and an offset (after H. Theil, 1950, and P. K. Sen,
 /// 1968): of those that are far apart, most would have a clock's step between them. Of few, one odd burst moves the middle: there the least drift
 /// is the likeliest.
-pub(super) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
+pub(crate) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
     let pairs = bursts.iter().enumerate().flat_map(|(at, one)| {
         let others = bursts[at + 1..].iter().take(NEXT).filter(|other| other.0 > one.0);
         others.map(|other| (other.1 - one.1) / (other.0 - one.0))
@@ -211,7 +211,7 @@ pub(super) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
 
 /// Of few bursts, the drift that most pairs of them agree on, if more than one pair does: each with the half of what its messages took, nanoseconds.
 /// One that lies, or a step, leaves others that agree.
-pub(super) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> Option<f64> {
+pub(crate) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> Option<f64> {
     if bursts.len() >= SEVERAL {
         return None;
     }
@@ -236,7 +236,7 @@ pub(super) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> 
 }
 
 /// Whether clocks may drift so.
-pub(super) fn drift_can_be(drift: f64) -> bool {
+pub(crate) fn drift_can_be(drift: f64) -> bool {
     drift.abs() <= RATE
 }
 

@@ -1,17 +1,17 @@
 //! First and last bursts that took long.
 //!
 //! A burst whose fastest messages took long says little of the offset: only between which bounds it is. One between others is left out
-//! ([`super::samples`]); the first and the last one are needed to date what is beyond the others, and in them the offset is taken that is within the
+//! ([`crate::clock::samples`]); the first and the last one are needed to date what is beyond the others, and in them the offset is taken that is within the
 //! bounds and nearest to what the other bursts say.
 
-use super::burst::Offset;
-use super::limits::LEAST_WANDER;
+use crate::clock::burst::Offset;
+use crate::clock::limits::LEAST_WANDER;
 
 /// Wander is told per square root of a second.
 const NANOS: f64 = 1e9;
 
 /// Corrects the first and the last offset, where the others know better. O(bursts).
-pub(super) fn steady(offsets: &mut [Offset], tick: f64) {
+pub(crate) fn steady(offsets: &mut [Offset], tick: f64) {
     let others = |all: &[Offset]| all[1..].to_vec();
     if let Some(offset) = offsets.first().and_then(|end| known(*end, &others(offsets), tick)) {
         offsets[0].offset = offset;

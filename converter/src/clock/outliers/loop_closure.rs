@@ -3,7 +3,7 @@
 //! Around a circle of clocks, offsets add up to nothing. Where they do not (surveyors call what is left the misclosure), one of the pairs is wrong. It
 //! is known which one if only without it the others agree, as in two circles that share it; in a single circle it may be any.
 
-use super::solve::{Edge, positions};
+use crate::clock::least_squares::{Edge, positions};
 
 /// So many pairs are suspected at most, those that fit worst.
 const SUSPECTS: usize = 16;
@@ -19,7 +19,7 @@ pub(crate) struct Misclosure {
 
 /// Positions of the clocks of a burst, the first being at 0, and what contradicts them. `allowed` says how much an honest pair may be off, nanoseconds.
 /// A pair that alone contradicts the others is taken out of `edges`. O(edges × steps of the solver), 16 times that where there is a contradiction.
-pub(super) fn agreed(
+pub(crate) fn agreed(
     nodes: usize,
     edges: &mut Vec<Edge>,
     allowed: impl Fn(&Edge) -> f64,

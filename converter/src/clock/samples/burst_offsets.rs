@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use super::burst::{Burst, Exchange, Offset};
-use super::consensus::{USUAL_WANDER, agreed_drift, by_itself, drift_can_be, usual_drift};
-use super::map::{ClockMap, Knot};
-use super::misclosure::Misclosure;
-use super::solve::Edge;
-use super::units::NANOS_PER_SECOND;
-use super::{Domain, ends, misclosure};
+use crate::clock::Domain;
+use crate::clock::burst::{Burst, Exchange, Offset};
+use crate::clock::domain::map::{ClockMap, Knot};
+use crate::clock::least_squares::Edge;
+use crate::clock::outliers::drift_consistency::{USUAL_WANDER, agreed_drift, by_itself, drift_can_be, usual_drift};
+use crate::clock::outliers::loop_closure::Misclosure;
+use crate::clock::outliers::{edge_bursts, loop_closure};
+use crate::clock::units::NANOS_PER_SECOND;
 
 /// Offsets that differ by less contradict nothing, nanoseconds.
 pub(crate) const CONTRADICTION: f64 = 20_000.0;
@@ -80,7 +81,7 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
             fit.drifts[domain] =
                 (offsets.len() > 2).then(|| drift(offsets, fit.tick).1).filter(|drift| drift_can_be(*drift));
             fit.oddities.extend(odd(offsets, fit.tick).map(|(kind, nanos)| Oddity { domain, kind, nanos }));
-            ends::steady(offsets, fit.tick);
+            edge_bursts::steady(offsets, fit.tick);
         }
         for offsets in &mut next {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
@@ -114,7 +115,7 @@ pub(crate) enum Odd {
     Set,
 }
 
-/// Offsets of a clock may depart so much from a line between two bursts, nanoseconds, and what [`super::consensus`] allows for the time between them.
+/// Offsets of a clock may depart so much from a line between two bursts, nanoseconds, and what [`crate::clock::outliers::drift_consistency`] allows for the time between them.
 const ODD: f64 = 50_000.0;
 
 /// Leaves out the offsets of bursts that no drift explains, and finds where the clock may have been set. O(bursts log bursts).
@@ -247,7 +248,7 @@ impl Fit {
             let half_trip = pairs.get(&(edge.from, edge.to)).map_or(0.0, Pair::half_trip);
             CONTRADICTION + 2.0 * self.tick + 6.0 * half_trip
         };
-        let (found, wrong) = misclosure::agreed(count, &mut edges, allowed);
+        let (found, wrong) = loop_closure::agreed(count, &mut edges, allowed);
         for edge in &edges {
             let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
             let left = edge.difference - (to - from);

@@ -9,10 +9,10 @@
 
 use std::sync::Arc;
 
-use super::Domain;
-use super::set_ticks::{Set, Sets};
-use crate::input::{Process, Stream, StreamReader, open_shared};
+use crate::clock::Domain;
+use crate::clock::domain::step_ticks::{Set, Sets};
 use crate::run::Run;
+use crate::run::{Process, Stream, StreamReader, open_shared};
 use tracer_format::ClockKind;
 use tracer_format::entries::Anchor;
 

@@ -3,9 +3,9 @@
 
 use tracer_format::columns::Columns;
 
-use crate::made::{ACT_BITS, Act, Arranger, Made, Said, Source};
+use super::ops::{ACT_BITS, Act, Arranger, Made, Said, Source};
+use crate::convert::plan::Plan;
 use crate::paje::{TypeId, ValueId};
-use crate::plan::Plan;
 use crate::rules::{
     Cell, Code, KeyPart, KnownValues, LinkKey, Model, Part, Program, Ready, ReadyValue, Scope, Symbols, Wide, fixed,
 };

@@ -1,11 +1,11 @@
-//! A block of a stream as operations ([`Maker`](crate::ready::Maker) makes it): for each record, in order, eight bytes that tell what becomes of it.
+//! A block of a stream as operations ([`Maker`](crate::convert::columnar::evaluate::Maker) makes it): for each record, in order, eight bytes that tell what becomes of it.
 //! It goes over to who does the operations as it is.
 
 use tracer_format::columns::Columns;
 
-use crate::chunk::Chunk;
-use crate::input::Memory;
+use super::single_records::Chunk;
 use crate::rules::LinkKey;
+use crate::run::Memory;
 
 /// What the operations of an arrow have in common that a stream makes in one container.
 #[derive(Clone, Debug)]
@@ -72,19 +72,19 @@ pub(crate) struct Entry {
 /// The kinds of entries, by the upper bits of their heads.
 mod form {
     /// Where these bits begin.
-    pub(super) const BITS: u32 = 29;
+    pub(crate) const BITS: u32 = 29;
     /// An operation that has no value, or one of 32 bits.
-    pub(super) const SHORT: u32 = 0;
+    pub(crate) const SHORT: u32 = 0;
     /// An operation with a value of 64 bits, which is a word at this place.
-    pub(super) const NUMBER: u32 = 1;
+    pub(crate) const NUMBER: u32 = 1;
     /// A wide operation, whose words begin at this place; how many it has stands above the number of the act.
-    pub(super) const WIDE: u32 = 2;
+    pub(crate) const WIDE: u32 = 2;
     /// Several operations, of which the entries begin at this place; how many is the number.
-    pub(super) const SEVERAL: u32 = 3;
+    pub(crate) const SEVERAL: u32 = 3;
     /// It stays a record, at this place of the chunk.
-    pub(super) const RECORD: u32 = 4;
+    pub(crate) const RECORD: u32 = 4;
     /// There is none.
-    pub(super) const NOTHING: u32 = 7;
+    pub(crate) const NOTHING: u32 = 7;
 }
 
 /// Bits of the number of an act.

@@ -3,8 +3,8 @@
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use crate::plan::Plan;
-use crate::reorder::Item;
+use crate::convert::plan::Plan;
+use crate::convert::time_order::Item;
 use crate::rules::{Program, Scope};
 
 /// Records of a stream in order of their timestamps.

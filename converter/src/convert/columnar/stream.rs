@@ -8,13 +8,13 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tracer_format::columns::{Columns, Rows};
 
-use crate::chunk::Chunk;
-use crate::input::{BlockPlace, ReadError};
-use crate::made::Made;
-use crate::merge::Dated;
-use crate::plan::{Needs, Plan};
-use crate::ready::{Acts, Maker};
-use crate::reorder::Feed;
+use super::evaluate::{Acts, Maker};
+use super::ops::Made;
+use super::single_records::Chunk;
+use crate::convert::merge::loser_tree::Dated;
+use crate::convert::plan::{Needs, Plan};
+use crate::convert::time_order::Feed;
+use crate::run::{BlockPlace, ReadError};
 
 /// How many records are put together record by record, at most.
 const CHUNK_RECORDS: usize = 256;

@@ -9,7 +9,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 use rustc_hash::FxHashMap;
 
-use crate::input::read_at;
+use crate::run::read_at;
 
 /// An arrow of a record: stream, position of the record in it, arrow.
 pub(crate) type ArrowPlace = (u32, u64, u16);

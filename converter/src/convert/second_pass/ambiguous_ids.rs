@@ -15,7 +15,7 @@ const MOST: usize = 8;
 
 /// The ambiguous references, in the order of their first use.
 #[derive(Debug, Default)]
-pub(super) struct Ambiguous(Vec<OneReference>);
+pub(crate) struct Ambiguous(Vec<OneReference>);
 
 #[derive(Debug)]
 struct OneReference {
@@ -30,7 +30,7 @@ struct OneReference {
 
 impl Ambiguous {
     #[cold]
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         reference: &Arc<Reference>,
         referent: &Referent,
@@ -50,7 +50,7 @@ impl Ambiguous {
     }
 
     /// A sentence for each reference.
-    pub(super) fn sentences(&self) -> Vec<String> {
+    pub(crate) fn sentences(&self) -> Vec<String> {
         let more = self.0.len().saturating_sub(MOST);
         let more = (more > 0).then(|| format!("… and {more} more ambiguous references"));
         self.0.iter().take(MOST).map(OneReference::sentence).chain(more).collect()

@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::links::{At, Named};
 use super::{Entity, Picture};
-use crate::made::Act;
-use crate::made::Turn;
+use crate::convert::columnar::ops::Act;
+use crate::convert::columnar::ops::Turn;
+use crate::convert::first_pass::survey::OtherEnd;
 use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
-use crate::pipeline::survey::OtherEnd;
 use crate::rules::eval::Scope;
 use crate::rules::program::{Arrow, Code, LinkValue, Op, Part, Program, Ready, ReadyValue, Target, ValueCode};
 use crate::rules::stacks::{Stack, StackId};
@@ -18,7 +18,7 @@ use crate::time::GlobalNanos;
 
 /// What operations have in common, by the numbers that they say.
 #[derive(Debug, Default)]
-pub(super) struct Acts<'p> {
+pub(crate) struct Acts<'p> {
     /// What is asked for each operation: small, so that those of all streams are near.
     known: Vec<Known>,
     whole: Vec<Whole<'p>>,

@@ -13,7 +13,7 @@ const MOST_PLACES: usize = 1 << 16;
 
 /// A memory of containers. What it does not know is found elsewhere.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// By stream, by target.
     places: Vec<Vec<Place>>,
     kept: usize,
@@ -38,7 +38,7 @@ impl Found {
     /// The instance that the stream's records had for this target before, if its keys are still the same and no container has ended
     /// meanwhile.
     #[inline]
-    pub(super) fn last(
+    pub(crate) fn last(
         &self,
         scope: &Scope<'_>,
         target: &Target,
@@ -54,7 +54,7 @@ impl Found {
     }
 
     /// The instance that was found for a target.
-    pub(super) fn note(
+    pub(crate) fn note(
         &mut self,
         scope: &Scope<'_>,
         target: &Target,

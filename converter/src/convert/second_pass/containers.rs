@@ -7,10 +7,10 @@ use tumit::spec::Piece;
 
 use super::{Extras, Picture, fill};
 use crate::paje::{ContainerId, PajeEvent, VariableOp};
-use crate::rules::default::PROCESS_NAME;
+use crate::rules::containers::Node;
+use crate::rules::default_rules::PROCESS_NAME;
 use crate::rules::eval::Scope;
 use crate::rules::format;
-use crate::rules::instances::Node;
 use crate::rules::program::Target;
 use crate::rules::referent_table::{NO_PROCESS, builtin_key};
 use crate::rules::value::{KeyPart, Val};
@@ -20,12 +20,12 @@ type Step = (Node, usize, usize);
 
 impl Picture<'_> {
     /// The instance that a target stands for; created when it does not exist or has ended.
-    pub(super) fn locate(&mut self, scope: &Scope<'_>, target: &Target) -> io::Result<usize> {
+    pub(crate) fn locate(&mut self, scope: &Scope<'_>, target: &Target) -> io::Result<usize> {
         self.locate_related(scope, target, &[])
     }
 
     /// The same; when it is created, it refers to the related containers.
-    pub(super) fn locate_related(
+    pub(crate) fn locate_related(
         &mut self,
         scope: &Scope<'_>,
         target: &Target,
@@ -58,7 +58,7 @@ impl Picture<'_> {
     }
 
     /// The living instance that a target stands for.
-    pub(super) fn existing(&mut self, scope: &Scope<'_>, target: &Target) -> Option<usize> {
+    pub(crate) fn existing(&mut self, scope: &Scope<'_>, target: &Target) -> Option<usize> {
         let Self { found, scratch, symbols, instances, .. } = self;
         if let Some(instance) = found.last(scope, target, instances.ended(), scratch, symbols) {
             return Some(instance);
@@ -71,7 +71,7 @@ impl Picture<'_> {
     }
 
     /// The instance itself or the one above it that is of this container type.
-    pub(super) fn ancestor(&self, mut instance: usize, container: usize) -> Option<usize> {
+    pub(crate) fn ancestor(&self, mut instance: usize, container: usize) -> Option<usize> {
         while self.instances.get(instance).container != container {
             instance = self.instances.get(instance).parent?;
         }
@@ -79,7 +79,7 @@ impl Picture<'_> {
     }
 
     /// Creates the only container of a type without keys.
-    pub(super) fn single(&mut self, container: usize) -> io::Result<()> {
+    pub(crate) fn single(&mut self, container: usize) -> io::Result<()> {
         let mut path = vec![container];
         while let Some(parent) = self.model.containers[path[path.len() - 1]].parent {
             path.push(parent);
@@ -98,7 +98,7 @@ impl Picture<'_> {
     }
 
     /// Ends a container: its children, its states, and itself; later, if it holds links that are not complete.
-    pub(super) fn destroy(&mut self, number: usize) -> io::Result<()> {
+    pub(crate) fn destroy(&mut self, number: usize) -> io::Result<()> {
         let instance = self.instances.get_mut(number);
         if !instance.alive {
             return Ok(());

@@ -9,9 +9,9 @@ use std::io;
 
 use super::Picture;
 use crate::paje::{TypeId, ValueId};
+use crate::rules::columnar::fixed;
 use crate::rules::eval::Scope;
 use crate::rules::program::{Arrow, End, LinkValue, Op, Part, ValueCode};
-use crate::rules::ready::fixed;
 use crate::rules::value::KeyPart;
 
 /// More links in flight are better noted by a first pass, which may use a file.
@@ -42,12 +42,12 @@ impl<'p> Picture<'p> {
 
     /// Fails, if the picture is void: nothing has to be done any more.
     #[inline]
-    pub(super) fn go_on(&self) -> io::Result<()> {
+    pub(crate) fn go_on(&self) -> io::Result<()> {
         if self.is_void() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     }
 
     /// An end of a link waits for the other.
-    pub(super) fn waits(&mut self) {
+    pub(crate) fn waits(&mut self) {
         if let Some(once) = &mut self.once {
             once.in_flight += 1;
             once.is_void |= once.in_flight > MOST_LINKS;
@@ -55,7 +55,7 @@ impl<'p> Picture<'p> {
     }
 
     /// A link is complete, and ends later than it starts, or not.
-    pub(super) fn is_complete(&mut self, is_forward: bool) {
+    pub(crate) fn is_complete(&mut self, is_forward: bool) {
         if let Some(once) = &mut self.once {
             once.in_flight -= 1;
             once.is_void |= once.is_forward && !is_forward;
@@ -63,7 +63,7 @@ impl<'p> Picture<'p> {
     }
 
     /// Records are missing.
-    pub(super) fn misses_records(&mut self) -> io::Result<()> {
+    pub(crate) fn misses_records(&mut self) -> io::Result<()> {
         if let Some(once) = &mut self.once {
             once.is_void = true;
         }
@@ -72,7 +72,7 @@ impl<'p> Picture<'p> {
 
     /// The value that a type has by this name, which is met now, if it was not before.
     #[cold]
-    pub(super) fn met(&mut self, ty: TypeId, name: KeyPart) -> io::Result<ValueId> {
+    pub(crate) fn met(&mut self, ty: TypeId, name: KeyPart) -> io::Result<ValueId> {
         let before = self.values.len();
         let value = self.values.to_mut().meet(ty, name, self.symbols);
         self.counts.paje_events += self.values.define(before, self.sink)?;
@@ -80,7 +80,7 @@ impl<'p> Picture<'p> {
     }
 
     /// Meets what values an arrow has in a record, whatever becomes of it.
-    pub(super) fn meet_values(&mut self, scope: &Scope<'_>, arrow: &Arrow) -> io::Result<()> {
+    pub(crate) fn meet_values(&mut self, scope: &Scope<'_>, arrow: &Arrow) -> io::Result<()> {
         let (ty, code) = match &arrow.op {
             Op::SetState { ty, value: ValueCode::Computed(code), .. }
             | Op::PushState { ty, value: ValueCode::Computed(code), .. }
@@ -101,7 +101,7 @@ impl<'p> Picture<'p> {
 
     /// The value that an operation names that was made from columns; `None` where one that is not known yet need not be. `word` is that of its column.
     #[inline]
-    pub(super) fn named(
+    pub(crate) fn named(
         &mut self,
         (ty, part): (TypeId, &Part),
         is_met: bool,
@@ -119,7 +119,7 @@ impl<'p> Picture<'p> {
     }
 
     /// Nothing comes any more: drops the ends of links without the other, if there may be some; `false` when the picture is void.
-    pub(super) fn settle(&mut self) -> io::Result<bool> {
+    pub(crate) fn settle(&mut self) -> io::Result<bool> {
         let Some(mut once) = self.once else { return Ok(true) };
         let Self { waiting, counts, instances, .. } = self;
         waiting.each(|started| {

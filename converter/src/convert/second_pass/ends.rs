@@ -8,9 +8,9 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use super::Picture;
+use crate::convert::plan::Plan;
+use crate::convert::thread_ends::{Ending, Endings};
 use crate::paje::ContainerId;
-use crate::pipeline::endings::{Ending, Endings};
-use crate::plan::Plan;
 use crate::rules::referent_table::NO_PROCESS;
 use crate::rules::value::{BY_KEYS, KeyPart};
 use crate::time::GlobalNanos;
@@ -20,11 +20,11 @@ type Place = (usize, ContainerId);
 
 /// The ends of threads and processes, and the containers that end with them.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+pub(crate) struct Ends {
     /// In reverse order of time.
     due: Vec<Ending>,
     /// Timestamp of the next end; `i64::MAX` if there is none.
-    pub(super) next: i64,
+    pub(crate) next: i64,
     /// Timestamp of the last end.
     last: i64,
     has_threads: bool,
@@ -35,7 +35,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// The ends in a run. O(n log n) in the number of its streams.
-    pub(super) fn of(plan: &Plan<'_>) -> Self {
+    pub(crate) fn of(plan: &Plan<'_>) -> Self {
         let Endings { all: mut due, has_threads } = Endings::of(plan);
         due.reverse();
         let last = due.first().map_or(0, |end| end.time);
@@ -45,7 +45,7 @@ impl Ends {
 
     /// Notes a new container. `is_stream`: it shows the activity of a thread. `is_outer`: its
     /// parent belongs to no process.
-    pub(super) fn note(&mut self, of: KeyPart, (is_stream, is_outer): (bool, bool), place: Place) {
+    pub(crate) fn note(&mut self, of: KeyPart, (is_stream, is_outer): (bool, bool), place: Place) {
         let KeyPart::Of { process, thread } = of else { return };
         if process == NO_PROCESS {
             return;
@@ -84,7 +84,7 @@ impl Picture<'_> {
     /// Handles the ends that are due before an operation at this time.
     #[cold]
     #[inline(never)]
-    pub(super) fn end_before(&mut self, time: i64) -> io::Result<()> {
+    pub(crate) fn end_before(&mut self, time: i64) -> io::Result<()> {
         while let Some(end) = self.ends.take(time) {
             self.now = GlobalNanos(end.time);
             if self.ends.has_rules {

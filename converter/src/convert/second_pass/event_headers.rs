@@ -7,8 +7,8 @@ use std::io;
 use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::{BinaryOp, Builtin, Function, UnaryOp};
 
+use crate::convert::first_pass::survey::Survey;
 use crate::paje::{FieldKind, Operation, Shape, Sink};
-use crate::pipeline::survey::Survey;
 use crate::rules::program::{Arrow, Code, End, Op, Program};
 use crate::rules::value::{KeyPart, Val};
 

@@ -10,7 +10,7 @@ const MOST: usize = 8;
 
 /// What could not be computed, in the order in which it was met first.
 #[derive(Debug, Default)]
-pub(super) struct Failed(Vec<One>);
+pub(crate) struct Failed(Vec<One>);
 
 #[derive(Debug)]
 struct One {
@@ -21,7 +21,7 @@ struct One {
 }
 
 impl Failed {
-    pub(super) fn add(&mut self, program: &Program, code: &Code) {
+    pub(crate) fn add(&mut self, program: &Program, code: &Code) {
         let mut indexes = BTreeSet::new();
         add_fields(code, &mut indexes);
         let names = indexes.into_iter().filter_map(|index| program.fields.get(index));
@@ -35,7 +35,7 @@ impl Failed {
     }
 
     /// A sentence each.
-    pub(super) fn told(&self, symbols: &Symbols) -> Vec<String> {
+    pub(crate) fn told(&self, symbols: &Symbols) -> Vec<String> {
         let sentence = |One { spec, event, fields, count }: &One| {
             let values = if *count == 1 { "value" } else { "values" };
             let from = match fields.matches(", ").count() {

@@ -21,7 +21,7 @@ const SHORT: usize = 64;
 
 /// The gaps of each stream, and the stacks that a gap would concern.
 #[derive(Debug, Default)]
-pub(super) struct Gaps {
+pub(crate) struct Gaps {
     streams: Vec<Concerned>,
     /// The value for what is not known, by type.
     values: FxHashMap<TypeId, ValueId>,
@@ -46,13 +46,13 @@ impl Gaps {
     }
 
     /// Whether records of a stream are missing before now.
-    pub(super) fn has(&self, stream: u32) -> bool {
+    pub(crate) fn has(&self, stream: u32) -> bool {
         self.streams.get(stream as usize).is_some_and(|concerned| concerned.gaps > 0)
     }
 
     /// A record of this stream changes a stack.
     #[inline]
-    pub(super) fn changes(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+    pub(crate) fn changes(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
         if stacks[at].stream != stream {
             self.takes_over(stacks, at, stream);
         }
@@ -70,14 +70,14 @@ impl Gaps {
 
     /// A record of this stream says for certain what is open on a stack.
     #[inline]
-    pub(super) fn is_certain(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+    pub(crate) fn is_certain(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
         self.changes(stacks, at, stream);
         let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
         stacks[at].gaps = gaps;
     }
 
     /// Whether there may be more on a stack than is known.
-    pub(super) fn may_hide(&self, stack: &Stack, stream: u32) -> bool {
+    pub(crate) fn may_hide(&self, stack: &Stack, stream: u32) -> bool {
         let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
         stack.is_unknown || gaps > stack.gaps
     }
@@ -114,7 +114,7 @@ impl Picture<'_> {
     }
 
     /// What is open on a stack is not known any more.
-    pub(super) fn forget(&mut self, at: StackId) -> io::Result<()> {
+    pub(crate) fn forget(&mut self, at: StackId) -> io::Result<()> {
         if self.instances.stacks[at].is_unknown {
             while self.instances.stacks[at].values.len() > 1 {
                 self.pop(at)?;
@@ -132,7 +132,7 @@ impl Picture<'_> {
     }
 
     /// The value of what is not known. It is defined at its first use, if nobody had expected it before.
-    pub(super) fn unknown_value(&mut self, ty: TypeId) -> io::Result<ValueId> {
+    pub(crate) fn unknown_value(&mut self, ty: TypeId) -> io::Result<ValueId> {
         if let Some(value) = self.gaps.values.get(&ty) {
             return Ok(*value);
         }

@@ -3,9 +3,9 @@
 use std::io;
 
 use super::{Beside, Extras, Picture, fill, source_of};
+use crate::convert::first_pass::notes::ArrowPlace;
+use crate::convert::first_pass::survey::{OtherEnd, link_key};
 use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
-use crate::pipeline::places::ArrowPlace;
-use crate::pipeline::survey::{OtherEnd, link_key};
 use crate::rules::eval::Scope;
 use crate::rules::links::LinkKey;
 use crate::rules::program::{Arrow, End, LinkValue, Op, Target};
@@ -15,15 +15,15 @@ use crate::waiting::{Half, Meeting};
 
 /// A link with one end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Started {
-    pub(super) end: End,
+pub(crate) struct Started {
+    pub(crate) end: End,
     key: KeyId,
     value: ValueId,
     time: GlobalNanos,
     /// The instance that holds it.
-    pub(super) holder: usize,
+    pub(crate) holder: usize,
     /// This end is the first that was heard of its container.
-    pub(super) is_first: bool,
+    pub(crate) is_first: bool,
 }
 
 impl Half<4> for Started {
@@ -50,24 +50,24 @@ impl Half<4> for Started {
 
 /// The value of a link: the one with this number among those that are declared, or one by its name.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Named {
+pub(crate) enum Named {
     Declared(usize),
     By(KeyPart),
 }
 
 /// Where an end of a link is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct At {
-    pub(super) instance: usize,
+pub(crate) struct At {
+    pub(crate) instance: usize,
     /// Its container type.
-    pub(super) container: usize,
+    pub(crate) container: usize,
     /// It was created for this end.
-    pub(super) is_first: bool,
+    pub(crate) is_first: bool,
 }
 
 /// An end of a link, and what it has in common with the other one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paired {
+pub(crate) struct Paired {
     end: End,
     started: Started,
     ty: TypeId,
@@ -77,7 +77,7 @@ pub(super) struct Paired {
 
 impl Picture<'_> {
     /// Runs an action that starts or ends a link.
-    pub(super) fn link_arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
+    pub(crate) fn link_arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
         let Op::Link { end, link, value, key, on } = &arrow.op else { return Ok(()) };
         let other = self.survey.other_end(place)?;
         if other == OtherEnd::Missing {
@@ -99,19 +99,19 @@ impl Picture<'_> {
     }
 
     /// An end of a link has no other end, and is not shown. It has a key all the same: in one pass nobody knows yet that it stays alone.
-    pub(super) fn skip(&mut self, link: usize) {
+    pub(crate) fn skip(&mut self, link: usize) {
         self.next_key += u64::from(!self.model.links[link].is_partial);
     }
 
     /// Where an end of a link is; its container is created when it does not exist.
-    pub(super) fn locate_end(&mut self, scope: &Scope<'_>, on: &Target) -> io::Result<At> {
+    pub(crate) fn locate_end(&mut self, scope: &Scope<'_>, on: &Target) -> io::Result<At> {
         let before = self.counts.containers;
         let instance = self.locate(scope, on)?;
         Ok(At { instance, container: on.container(), is_first: self.counts.containers > before })
     }
 
     /// An end of a link finds its other end, or waits for it; `None` when it is not shown.
-    pub(super) fn pair(
+    pub(crate) fn pair(
         &mut self,
         (end, link): (End, usize),
         At { instance, container: here, is_first }: At,
@@ -165,7 +165,7 @@ impl Picture<'_> {
     }
 
     /// Sends an end of a link that is in `instance`, with its fields and source position.
-    pub(super) fn link(
+    pub(crate) fn link(
         &mut self,
         Paired { end, started: Started { key, value, .. }, ty, holder }: Paired,
         instance: usize,

@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt as _;
 use std::rc::{Rc, Weak};
 
 use super::Item;
-use crate::input::Place;
+use crate::run::Place;
 use crate::time::LocalTicks;
 
 /// Bytes of a run that are read at once.
@@ -60,7 +60,7 @@ impl SpillFile {
 
 /// The items of a stream that are in the file.
 #[derive(Debug, Default)]
-pub(super) struct Spilled {
+pub(crate) struct Spilled {
     file: Option<Rc<SpillFile>>,
     /// The run with the least item first.
     runs: BinaryHeap<Reverse<Run>>,
@@ -82,7 +82,7 @@ struct Run {
 
 impl Spilled {
     /// Writes items, which are in order. O(log n) writes of each item, n being the number of all.
-    pub(super) fn add(&mut self, items: impl IntoIterator<Item = Item>) -> io::Result<()> {
+    pub(crate) fn add(&mut self, items: impl IntoIterator<Item = Item>) -> io::Result<()> {
         self.write(items, 0)?;
         let mut level = 0;
         while self.runs.iter().filter(|run| run.0.level == level).count() >= MERGED {
@@ -127,12 +127,12 @@ impl Spilled {
     }
 
     /// The least item.
-    pub(super) fn peek(&self) -> Option<&Item> {
+    pub(crate) fn peek(&self) -> Option<&Item> {
         self.runs.peek().map(|run| &run.0.head)
     }
 
     /// Takes the least item. O(log of the number of runs), and a read for each portion.
-    pub(super) fn pop(&mut self) -> io::Result<Option<Item>> {
+    pub(crate) fn pop(&mut self) -> io::Result<Option<Item>> {
         let (Some(file), Some(mut top)) = (&self.file, self.runs.peek_mut()) else { return Ok(None) };
         match top.0.read(&file.file)? {
             Some(next) => Ok(Some(std::mem::replace(&mut top.0.head, next))),

@@ -7,7 +7,7 @@ use tracer_format::live::{
     LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, LOSS_COUNTERS, PART_BYTES, SLOT_HEAD_BYTES, head, slot, taken,
 };
 
-use crate::input::read_at::read_at;
+use crate::run::read_at::read_at;
 
 /// Sizes that a slot can have.
 const SLOT_SIZES: std::ops::RangeInclusive<u32> = 4096..=65536;

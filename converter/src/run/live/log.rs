@@ -6,7 +6,7 @@ use tracer_format::live::LOG_ENTRY_BYTES;
 use tracer_format::{BlockKind, MAX_PAYLOAD_BYTES};
 
 use super::layout::{Header, LiveError, u32_at};
-use crate::input::read_at::read_at;
+use crate::run::read_at::read_at;
 
 /// An entry: kind and payload are those of a block.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Entry {
 
 /// Reads the entries; the first that cannot be one is an error, and the last.
 #[derive(Debug)]
-pub(in crate::input) struct Names<'f> {
+pub(in crate::run) struct Names<'f> {
     file: &'f File,
     start: u64,
     at: u64,

@@ -9,8 +9,8 @@ use tracer_format::typed::{Binding, Bound, Context, Family, Head, Origin, Record
 use tracer_format::{FormatError, ID_LOST, RecordType};
 
 use crate::clock::{Clocks, Method};
-use crate::input::{Damage, Process, ReadError, Stream, open_shared};
 use crate::run::Run;
+use crate::run::{Damage, Process, ReadError, Stream, open_shared};
 
 /// In which order the records of a process are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl<'r, F: Family> Reader<'r, F> {
     /// When the run has no such process.
     pub fn with_order(run: &'r Run, process: usize, order: Order) -> Result<Self, ReadError> {
         let mut clocks = Clocks::new(run, Method::Bursts);
-        clocks.start_at(crate::plan::first_date(run, &clocks));
+        clocks.start_at(crate::convert::plan::first_date(run, &clocks));
         let map = clocks.map(process).clone();
         let process = &run.processes[process];
         let error = |source| ReadError { file: process.path.clone(), offset: 0, source };

@@ -12,8 +12,8 @@ use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM, cause};
 
-use crate::input::Process;
-use crate::missing::Missed;
+use crate::convert::gaps::Missed;
+use crate::run::Process;
 
 /// Writes the file of one process.
 #[derive(Debug)]
@@ -110,7 +110,8 @@ impl Writer {
         {
             return Err(WriteError::Same { file: path });
         }
-        let mut file = FileWriter::new(BufWriter::new(crate::private::create(&path).map_err(error)?)).map_err(error)?;
+        let mut file = FileWriter::new(BufWriter::new(crate::run::output_permissions::create(&path).map_err(error)?))
+            .map_err(error)?;
         let ended = process.ended.then(|| process.dropped());
         file.end_with(0, missed.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));

@@ -8,9 +8,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use converter::convert::{ConvertError, Options, convert, convert_to_text, own_paje_output};
 use converter::paje::read::parts_of;
 use converter::paje::write::{Style, in_style};
-use converter::pipeline::{ConvertError, Options, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
 

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use converter::listing::{FieldValue, Listed, list_selected};
+use converter::convert::wall_clock;
 use converter::report::told;
 use converter::run::Run;
-use converter::wall_clock;
+use converter::tools::dump::{FieldValue, Listed, list_selected};
 use serde_json::{Map, Value, json};
 
 use super::Status;

@@ -7,14 +7,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use converter::census::{self, LostSpan};
 use converter::clock::Clocks;
-use converter::input::{Process, Stream};
-use converter::launches::Launch;
-use converter::pipeline::Options;
+use converter::convert::Options;
+use converter::convert::launches::Launch;
+use converter::convert::wall_clock;
 use converter::report::told;
 use converter::run::{Loss, Run, truncation_remark};
-use converter::wall_clock;
+use converter::run::{Process, Stream};
+use converter::tools::info::{self, LostSpan};
 use serde::Serialize;
 
 use super::Status;
@@ -212,7 +212,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 }
 
 fn gather(run: &Run) -> anyhow::Result<Info> {
-    let census = census::count(run, &Options::default())?;
+    let census = info::count(run, &Options::default())?;
     let end = census.end.0;
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let per_second = |count: u64| if end > 0 { count as f64 / (end as f64 * 1e-9) } else { 0.0 };

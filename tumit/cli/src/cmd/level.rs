@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use converter::input::{LevelName, Process, levels_of_live};
-use converter::launches::Launches;
+use converter::convert::launches::Launches;
 use converter::run::Run;
-use converter::running;
+use converter::run::active_recorders;
+use converter::run::{LevelName, Process, levels_of_live};
 use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
 use tumit::diag::did_you_mean;
 
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 }
 
 fn of_process(pid: u32) -> anyhow::Result<Vec<Target>> {
-    let files = match running::live_files(pid) {
+    let files = match active_recorders::live_files(pid) {
         Ok(files) => files,
         Err(error) if error.kind() == ErrorKind::NotFound => bail!("there is no process {pid} on this machine"),
         Err(error) => return Err(error).with_context(|| format!("cannot look at process {pid}")),
@@ -117,10 +117,10 @@ fn of_run(path: &Path) -> anyhow::Result<Vec<Target>> {
     for (at, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {
         let name = process.rank.map_or_else(|| format!("process {}", process.pid), |_| run.process_name(at));
         match process.live.as_ref().filter(|live| live.used) {
-            Some(live) if running::user_of(&[&live.path]).is_some() => {
+            Some(live) if active_recorders::user_of(&[&live.path]).is_some() => {
                 targets.push(Target { name, live: live.path.clone(), levels: levels(process) });
             }
-            None if running::user_of(&[&process.path]).is_some() => private.push(name),
+            None if active_recorders::user_of(&[&process.path]).is_some() => private.push(name),
             _ => {}
         }
     }

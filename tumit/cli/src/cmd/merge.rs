@@ -5,12 +5,14 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use converter::input::Process;
-use converter::launches::Launches;
-use converter::pipeline::ConvertError;
+use converter::convert::ConvertError;
+use converter::convert::launches::Launches;
+use converter::report;
+use converter::run::Process;
+use converter::run::output_permissions;
 use converter::run::{Loss, Run};
-use converter::sort::sort;
-use converter::{join, private, report};
+use converter::tools::join;
+use converter::tools::sort::sort;
 use indexmap::IndexMap;
 
 use super::Status;
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     folder.finish()?;
     let joined = Run::open_launches(&args.output, Launches::All)?;
     let mut out = term::stdout();
-    let records: u64 = joined.processes.iter().flat_map(|p| &p.streams).map(converter::input::Stream::records).sum();
+    let records: u64 = joined.processes.iter().flat_map(|p| &p.streams).map(converter::run::Stream::records).sum();
     let count = joined.processes.len();
     writeln!(out, "{}: {count} processes, {records} records", args.output.display())
         .and_then(|()| out.flush())
@@ -136,7 +138,7 @@ fn different(runs: &[Run]) -> anyhow::Result<()> {
 fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<String>> {
     let run = Run::join(runs);
     let path = folder.join("sorted.tmt");
-    let file = private::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let file = output_permissions::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
     let mut options = options(args.dating, args.resources);
     let bar = Bar::new("{human_len} records");
     options.progress = bar.teller();
@@ -186,7 +188,7 @@ fn copy(processes: &[&Process], is_changed: bool, folder: &Path) -> anyhow::Resu
         fs::copy(source, &target).with_context(written)?;
         return Ok(());
     }
-    let mut file = BufWriter::with_capacity(1 << 20, private::create_new(&target).with_context(written)?);
+    let mut file = BufWriter::with_capacity(1 << 20, output_permissions::create_new(&target).with_context(written)?);
     join::copy_with_merged_run(processes, &mut file).with_context(|| format!("cannot copy `{}`", source.display()))?;
     file.flush().with_context(written)
 }

@@ -5,11 +5,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use converter::input::Process;
-use converter::launches::Launches;
-use converter::repair::{self, Repair};
+use converter::convert::launches::Launches;
+use converter::run::Process;
+use converter::run::active_recorders;
 use converter::run::{Loss, Run};
-use converter::running;
+use converter::tools::repair::{self, Repair};
 use tracer_format::PREAMBLE_BYTES;
 
 use super::Status;
@@ -111,7 +111,7 @@ fn remove_empty(args: &Args, recorded: &Run, out: &mut impl Write) -> anyhow::Re
     let mut found = false;
     for live in recorded.empty_live.iter().filter(|_| args.output.is_none()) {
         // Its process may be about to begin.
-        if running::user_of(&[live.as_path()]).is_some() {
+        if active_recorders::user_of(&[live.as_path()]).is_some() {
             continue;
         }
         found = true;
@@ -156,7 +156,7 @@ fn astray(process: &Process) -> String {
 fn prepare(folder: &Path) -> anyhow::Result<()> {
     if !folder.exists() {
         let created = fs::create_dir_all(folder)
-            .and_then(|()| fs::set_permissions(folder, converter::private::permissions_of_folder()));
+            .and_then(|()| fs::set_permissions(folder, converter::run::output_permissions::permissions_of_folder()));
         created.with_context(|| format!("cannot create `{}`", folder.display()))?;
     }
     let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
@@ -176,13 +176,13 @@ fn refuse(args: &Args, process: &Process, repair: Option<&Repair>) -> anyhow::Re
     let live = repair.live.as_deref();
     let files: Vec<&Path> = std::iter::once(process.path.as_path()).chain(live).collect();
     if args.output.is_none() {
-        if let Some(pid) = running::user_of(&files) {
+        if let Some(pid) = active_recorders::user_of(&files) {
             bail!(
                 "{}: process {pid} is still recording into it; wait for its end, or make a copy of what is there (`-o FOLDER`)",
                 process.path.display()
             );
         }
-        let here = running::host();
+        let here = active_recorders::host();
         if !args.force && !process.host.is_empty() && process.host != here {
             bail!(
                 "{}: its process ran on `{}`, which is not this machine (`{here}`): has it ended? Then add `--force`",

@@ -170,7 +170,7 @@ fn is_moment(extent: Interval) -> bool {
 fn part_text(interval: Interval, is_moment: bool, wall_clock: Option<i64>) -> String {
     let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
     let written = |time: GlobalNanos| match wall_clock {
-        Some(start) => converter::wall_clock::text(start.saturating_add(time.0)),
+        Some(start) => converter::convert::wall_clock::text(start.saturating_add(time.0)),
         None => timestamp(time, resolution),
     };
     match is_moment {

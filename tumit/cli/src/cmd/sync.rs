@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use converter::clock::Domain;
-use converter::pipeline::{ClockCheck, check_clocks};
+use converter::convert::{ClockCheck, check_clocks};
 use converter::report::{Report, told};
 use converter::run::Run;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write as _};
 
-use converter::pipeline::Options;
+use converter::convert::Options;
 use viewer::entities::{self, Account, hierarchy};
 use viewer::query::TimelineSource;
 use viewer::{IndexChoice, OpenError, OpenOptions};

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use converter::convert::Options;
 use converter::paje::write::in_style;
-use converter::pipeline::Options;
 use viewer::filter::Chain;
 use viewer::replay::replay;
 use viewer::{IndexChoice, OpenError, OpenOptions};

@@ -1,6 +1,6 @@
 //! Names that recorders could not keep as they were: too long, or too many.
 
-use converter::input::Process;
+use converter::run::Process;
 use converter::run::Run;
 
 /// Bytes of an interned text that recorders keep, and how many less it may be: a character is not cut.

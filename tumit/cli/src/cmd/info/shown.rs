@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use converter::listing::FieldValue;
 use converter::time::GlobalNanos;
+use converter::tools::dump::FieldValue;
 
 use super::{Info, ProcessInfo, ThreadInfo};
 use crate::table;

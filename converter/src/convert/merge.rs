@@ -1,0 +1,4 @@
+//! Merging the records of several streams in order of time.
+
+pub(crate) mod loser_tree;
+pub(crate) mod window;
