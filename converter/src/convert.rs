@@ -30,10 +30,10 @@ pub(crate) mod time_order;
 pub(crate) mod timestamps;
 pub mod wall_clock;
 
-use crate::paje::Sink;
 use crate::report::Report;
 use crate::run::Run;
 use rule_conversion::convert_rules;
+use tumit_paje::Sink;
 
 pub use clock_check::{ClockCheck, check_clocks};
 pub use options::{ConvertError, DEFAULT_MEMORY, Options, Progress};

@@ -4,7 +4,7 @@ use std::mem::{self, Discriminant};
 
 use crate::clock::{Causality, Clocks};
 use crate::run::Loss;
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
 
 /// Losses of one kind that are told one by one.
 const TOLD_OF_A_KIND: usize = 8;

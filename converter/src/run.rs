@@ -14,7 +14,6 @@ mod process;
 pub(crate) mod process_builder;
 mod read_at;
 mod scan;
-mod spool;
 pub(crate) mod stream_reader;
 mod streams;
 mod thread_identity;
@@ -40,9 +39,9 @@ pub(crate) use names::missing_names;
 pub(crate) use process::{Lives, Unnamed};
 pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
-pub(crate) use spool::Spool;
 pub(crate) use stream_reader::{BlockPlace, Place, is_gap};
 pub(crate) use thread_identity::first_ticks;
+pub(crate) use tumit_spill::spool::Spool;
 pub(crate) use unpacked::{Memory, waiting_budget};
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.

@@ -10,11 +10,11 @@ mod truth;
 use converter::clock::{Method, Status};
 use converter::convert::ConvertError;
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use converter::tools::cut::cut;
 use converter::tools::dump::Selection;
 use converter::tools::sort::sort;
 use truth::{Bursts, Lie, Scene, clocks_alone, judge, options};
+use tumit_paje::time::GlobalNanos;
 
 #[test]
 fn a_scene_has_what_it_says() {

@@ -15,13 +15,13 @@ use std::path::Path;
 
 use converter::clock::Method;
 use converter::convert::{Options, convert};
-use converter::paje::{PajeEvent, Shape, Sink};
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use synthetic::{About, File, Records};
 use tracer_format::{Codec, Schema};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{PajeEvent, Shape, Sink};
 
 /// Record types; every second one holds its source position.
 const TYPES: u16 = 6;

@@ -9,10 +9,10 @@ mod truth;
 
 use converter::clock::Method;
 use converter::convert::{Options, check_clocks, convert};
-use converter::paje::{PajeEvent, Sink};
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use truth::{Bursts, Scene, clocks_alone, options, write};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{PajeEvent, Sink};
 
 struct Nothing;
 

@@ -7,12 +7,12 @@ mod synthetic;
 
 use converter::clock::{Clocks, Method, Status};
 use converter::convert::{Options, convert};
-use converter::paje::{ExtraValue, PajeEvent, Sink};
 use converter::report::Report;
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use synthetic::{About, File, Records, peer};
 use tracer_format::entries::{Anchor, SyncSample};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ExtraValue, PajeEvent, Sink};
 
 const SPEC: &str = r#"
 trace ring;
@@ -276,6 +276,6 @@ fn without_samples_the_real_time_clock_serves() {
     let clocks = Clocks::new(&run, Method::Bursts);
     assert_eq!(clocks.domains[1].status, Status::RealTime);
     assert_eq!(clocks.remarks.len(), 1);
-    let date = |process: usize, ticks| clocks.map(process).global_from_local(converter::time::LocalTicks(ticks));
+    let date = |process: usize, ticks| clocks.map(process).global_from_local(tumit_paje::time::LocalTicks(ticks));
     assert_eq!(date(1, 5_000_002_000), date(0, 2_000));
 }

@@ -11,12 +11,12 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use converter::convert::{Options, convert};
-use converter::paje::write::Writer;
 use converter::report::Counts;
 use converter::run::Run;
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
 use tracer_format::{Codec, Schema};
+use tumit_paje::write::Writer;
 
 /// Record types; every second one holds its source position, the last two are for links.
 const TYPES: u16 = 6;

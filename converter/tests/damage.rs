@@ -6,12 +6,12 @@
 mod synthetic;
 
 use converter::convert::{Options, convert};
-use converter::paje::{PajeEvent, Sink};
 use converter::report::Report;
 use converter::run::{Loss, OpenError, Run};
-use converter::time::GlobalNanos;
 use synthetic::{About, File, Records};
 use tracer_format::{BLOCK_MAGIC, BlockHeader, Codec, HEADER_BYTES, PREAMBLE_BYTES};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{PajeEvent, Sink};
 
 const SPEC: &str = r#"
 trace small;

@@ -11,12 +11,12 @@ mod synthetic;
 use std::path::Path;
 
 use converter::convert::{Options, convert};
-use converter::paje::write::Writer;
 use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::schema::{Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 use tracer_format::tags::{append_tag, tag};
+use tumit_paje::write::Writer;
 
 fn schema() -> Schema {
     let record = |name: &str, kind, fields| RecordType { name: name.into(), level: 0, kind, located: false, fields };

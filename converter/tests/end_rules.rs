@@ -10,9 +10,9 @@ mod synthetic;
 use std::path::Path;
 
 use converter::convert::{Options, convert};
-use converter::paje::write::Writer;
 use converter::run::Run;
 use synthetic::{About, File, Records};
+use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"
 trace pool;

@@ -8,10 +8,10 @@ mod pj_dump;
 mod synthetic;
 
 use converter::convert::{Options, convert, convert_to_text, own_paje_output};
-use converter::paje::write::Writer;
 use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};
+use tumit_paje::write::Writer;
 
 /// A run of one process and one thread whose spec is `text`.
 fn run_of(path: &str, text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, Run) {
@@ -268,7 +268,7 @@ fn the_standard_spec_writes_paje() {
     has("Variable, Thread two, Load, 0.000017000, 0.000020000");
     let again = &text[..];
     let mut sink = Writer::new(Vec::new());
-    converter::paje::read::read(again, &mut sink).unwrap();
+    tumit_paje::read::read(again, &mut sink).unwrap();
     // A spec with rules of its own needs no such help.
     let (_folder, other) = run_of("t.tumit", "trace t; level L { event e; }", |_, records| records.record(0, 1, &[]));
     assert_eq!(own_paje_output(&other), None);

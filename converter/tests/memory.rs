@@ -10,11 +10,11 @@ use std::hash::{Hash as _, Hasher as _};
 use std::num::NonZeroUsize;
 
 use converter::convert::{Options, convert};
-use converter::paje::write::Writer;
 use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::record::Lost;
 use tracer_format::{Codec, ID_LOST};
+use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"
 trace load;

@@ -11,7 +11,6 @@ use std::path::Path;
 use converter::convert::Options;
 use converter::run::MissingEnd;
 use converter::run::{Loss, Run};
-use converter::time::GlobalNanos;
 use converter::tools::dump::Selection;
 use converter::tools::info;
 use converter::tools::repair::write;
@@ -20,6 +19,7 @@ use synthetic::{About, File, Records, peer};
 use tracer_format::block::decode_block;
 use tracer_format::entries::{Anchor, SyncSample};
 use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, Schema};
+use tumit_paje::time::GlobalNanos;
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 

@@ -9,13 +9,13 @@ mod synthetic;
 use std::num::NonZeroUsize;
 
 use converter::convert::{Options, convert};
-use converter::paje::write::Writer;
 use converter::report::Counts;
 use converter::run::Run;
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
 use tracer_format::record::Lost;
 use tracer_format::{Codec, ID_LOST, cause};
+use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"
 trace packings;

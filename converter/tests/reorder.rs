@@ -6,11 +6,11 @@
 mod synthetic;
 
 use converter::convert::{Options, convert};
-use converter::paje::{PajeEvent, Sink};
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{PajeEvent, Sink};
 
 const SPEC: &str = r#"
 trace dates;

@@ -251,7 +251,7 @@ fn numbers_may_be_as_large_as_they_can() {
     file.save(folder.path(), "a.tmt");
     let (_, after) = repaired(folder.path());
     assert_eq!(after.processes[0].dropped(), u64::MAX);
-    let mut shown = converter::paje::write::Writer::new(Vec::new());
+    let mut shown = tumit_paje::write::Writer::new(Vec::new());
     let report = converter::convert::convert(&after, &Options::default(), &mut shown).unwrap();
     assert_eq!(report.counts.dropped_records, u64::MAX);
 }

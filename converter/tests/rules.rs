@@ -8,11 +8,11 @@ mod pj_dump;
 mod synthetic;
 
 use converter::convert::{Options, convert, convert_to_text};
-use converter::paje::write::Writer;
 use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::Codec;
+use tumit_paje::write::Writer;
 
 /// A run of one process and one thread whose spec is `text`; `write` gets its file and its records.
 fn run_of(text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, Run) {
@@ -47,7 +47,7 @@ fn paje_of(run: &Run) -> (Vec<String>, Report) {
     let rows = pj_dump::rows(&text);
     // Our own reader takes it, too, and loses nothing.
     let mut again = Writer::new(Vec::new());
-    converter::paje::read::read(&text[..], &mut again).unwrap();
+    tumit_paje::read::read(&text[..], &mut again).unwrap();
     assert_eq!(pj_dump::rows(&again.into_inner()), rows);
     (rows, report)
 }

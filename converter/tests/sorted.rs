@@ -8,7 +8,6 @@ mod synthetic;
 use std::path::Path;
 
 use converter::convert::{Options, convert};
-use converter::paje::write::Writer;
 use converter::report::Report;
 use converter::run::Run;
 use converter::tools::sort::sort;
@@ -16,6 +15,7 @@ use synthetic::{About, File, Records, peer};
 use tracer_format::entries::SyncSample;
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, cause};
+use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"
 trace talk;

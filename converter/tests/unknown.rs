@@ -6,13 +6,13 @@
 mod synthetic;
 
 use converter::convert::{Options, convert};
-use converter::paje::{PajeEvent, Sink};
 use converter::report::Report;
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use synthetic::{About, File, Records};
 use tracer_format::record::Lost;
 use tracer_format::{BlockKind, HEADER_BYTES, ID_LOST, cause};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{PajeEvent, Sink};
 
 const SPEC: &str = r#"
 trace doing;

@@ -5,11 +5,11 @@
 use std::fs;
 use std::path::Path;
 
-use converter::paje::write::Writer;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tests::paje_text::{Step, generate};
 use tests::programs::workspace;
+use tumit_paje::write::Writer;
 use viewer::replay::replay;
 use viewer::{IndexChoice, OpenOptions};
 

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use converter::paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
+use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
 use viewer::index::{Index, Key};
 use viewer::layout::{Options, Outline};
 use viewer::query::{GlobalNanos, Interval, Lane, TimelineSource};

@@ -1,7 +1,7 @@
 //! Facts of entities and relations between them (thesis P79, papers S22), from the few look-ups that the store in memory and the
 //! index both have.
 
-use converter::paje::{ContainerId, TypeId};
+use tumit_paje::{ContainerId, TypeId};
 
 use crate::query::{ContainerInfo, EntityId, Facts, Interval, Model, QueryError};
 use crate::query::{LinkRow, effective_end};
@@ -152,7 +152,7 @@ pub(crate) fn related(tables: &impl LookUp, id: EntityId, limit: usize) -> Resul
     let found = tables.find(id)?;
     let (from, to) = (found.life.from, found.life.to);
     let low = from.min(to);
-    let during = Interval { from: low, to: converter::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
+    let during = Interval { from: low, to: tumit_paje::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
     let mut related = Collector { entities: Vec::new(), limit, asked: id };
     // A list may have an entity twice, and some that are known already.
     let most = limit.saturating_add(1).saturating_mul(2);

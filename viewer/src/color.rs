@@ -3,7 +3,7 @@
 //!
 //! The palette starts from the eight colours of Okabe and Ito (2002) without black, then repeats them lighter and darker.
 
-use converter::paje::{Color, TypeId};
+use tumit_paje::{Color, TypeId};
 
 use crate::query::RawValue;
 use crate::query::TypeInfo;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use converter::paje::PajeEvent;
+use tumit_paje::PajeEvent;
 
 use crate::query::TimelineSource;
 use crate::store::Store;

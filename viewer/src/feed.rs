@@ -8,11 +8,11 @@ use converter::clock::Method;
 use converter::convert::launches::Launches;
 use converter::convert::wall_clock;
 use converter::convert::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
-use converter::paje::Sink;
-use converter::paje::read::{FaultKind, ReadError, ReadReport, Reader, parts_of};
 use converter::report::Report;
 use converter::run::Run;
-use converter::time::Unit;
+use tumit_paje::Sink;
+use tumit_paje::read::{FaultKind, ReadError, ReadReport, Reader, parts_of};
+use tumit_paje::time::Unit;
 
 use crate::options::{OpenError, OpenOptions};
 use crate::preview::Preview;

@@ -39,8 +39,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use converter::paje::{PajeEvent, Sink};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{PajeEvent, Sink};
 
 pub use format::Key;
 pub(crate) use lookup::{Lookup, Target};

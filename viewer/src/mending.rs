@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use converter::paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use crate::index::{Index, Key};
 use crate::options::{OpenError, OpenOptions};

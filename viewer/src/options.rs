@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use converter::clock::Method;
 use converter::convert::launches::Launches;
 use converter::convert::{ConvertError, Progress};
-use converter::paje::read::ReadError;
-use converter::time::Unit;
 use tumit::Spec;
+use tumit_paje::read::ReadError;
+use tumit_paje::time::Unit;
 
 use crate::current::Current;
 

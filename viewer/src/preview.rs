@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use converter::paje::{KeyId, PajeEvent, Shape, Sink};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{KeyId, PajeEvent, Shape, Sink};
 
 use crate::current::Current;
 use crate::query::TimelineSource;
@@ -96,8 +96,8 @@ impl Sink for Preview<'_> {
 
 #[cfg(test)]
 mod tests {
-    use converter::paje::read::Reader;
-    use converter::paje::{PajeEvent, Sink};
+    use tumit_paje::read::Reader;
+    use tumit_paje::{PajeEvent, Sink};
 
     use super::{FIRST, MOST, Preview, shown};
     use crate::current::{Current, Standing};

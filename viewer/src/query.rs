@@ -16,8 +16,8 @@ pub mod walk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use converter::paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
-pub use converter::time::GlobalNanos;
+pub use tumit_paje::time::GlobalNanos;
+pub use tumit_paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
 
 pub(crate) use cells::CellWriter;
 pub use cells::{Cell, Cells, Shares};

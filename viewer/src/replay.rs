@@ -6,10 +6,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 
-use converter::paje::{
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{
     Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
-use converter::time::GlobalNanos;
 
 use crate::query::{ContainerInfo, EntityId, Facts, Interval, Lane, QueryError, State, TimelineSource, types_in};
 

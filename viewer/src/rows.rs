@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use converter::paje::TypeKind;
+use tumit_paje::TypeKind;
 
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, ValueId,

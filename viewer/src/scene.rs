@@ -24,7 +24,7 @@ pub use legend::{LegendEntry, LegendGroup, legend};
 pub use under::{Mixture, mixture, variable};
 pub use variables::number;
 
-use converter::paje::{Color, MarkShape};
+use tumit_paje::{Color, MarkShape};
 
 use crate::query::{EntityId, Interval, ValueId};
 use crate::theme::Paint;

@@ -45,11 +45,11 @@ mod variables;
 
 use std::io;
 
-use converter::paje::{
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{
     Color, ContainerId, Extra, KeyId, Look, PajeEvent, PlainEvent, PlainKind, Shape, Sink, Source, TypeId, TypeKind,
     ValueId,
 };
-use converter::time::GlobalNanos;
 
 use crate::query::RawValue;
 use crate::query::{ContainerInfo, Interval, TypeInfo};
@@ -73,7 +73,7 @@ pub struct Found {
     pub fault: Fault,
     /// How often.
     pub count: u64,
-    /// The line of the first, if [`Sink::at_line`] told lines, as [`Place`](converter::paje::read::Place) reads it; else 0.
+    /// The line of the first, if [`Sink::at_line`] told lines, as [`Place`](tumit_paje::read::Place) reads it; else 0.
     pub line: u64,
     /// The part of a split trace that has the line; empty for the root file.
     pub file: String,
@@ -195,7 +195,7 @@ impl<E: Entities> Simulation<E> {
 
     /// Does as `pj_dump` does where it leaves the format: values of variables pass through 32 bits and may become infinite, what is open at the end
     /// ends at the date of the last operation, not at the largest one, and no container's end is moved.
-    /// `of_text` says that it is text that was read as `pj_dump` reads it ([`Reader::as_pj_dump`](converter::paje::read::Reader::as_pj_dump)):
+    /// `of_text` says that it is text that was read as `pj_dump` reads it ([`Reader::as_pj_dump`](tumit_paje::read::Reader::as_pj_dump)):
     /// then any number is a value, and the end is that which the reader tells.
     #[must_use]
     pub fn as_pj_dump(mut self, of_text: bool) -> Self {

@@ -21,9 +21,9 @@ mod variables;
 
 use std::sync::Arc;
 
-use converter::paje::{ContainerId, TypeId};
-use converter::time::GlobalNanos;
 use rustc_hash::FxHashMap;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, TypeId};
 
 pub(crate) use build::{Parts, RawStates, model};
 pub(crate) use details::Details;

@@ -2,8 +2,8 @@
 
 pub mod font;
 
-use converter::paje::Color;
 use serde::{Deserialize, Serialize};
+use tumit_paje::Color;
 
 /// Which of the themes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

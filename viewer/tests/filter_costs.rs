@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use converter::paje::{Look, PajeEvent};
+use tumit_paje::{Look, PajeEvent};
 use viewer::filter::{Chain, Filter, Layer};
 use viewer::layout::{Options, Outline};
 use viewer::query::{

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use converter::paje::read::{ReadReport, read};
-use converter::paje::write::{Header, Style, in_style};
+use tumit_paje::read::{ReadReport, read};
+use tumit_paje::write::{Header, Style, in_style};
 use viewer::export::{Format, encode};
 use viewer::filter::{Chain, Filter};
 use viewer::index::{Index, Key};

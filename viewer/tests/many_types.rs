@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use converter::paje::write::Writer;
+use tumit_paje::write::Writer;
 use viewer::layout::{Options, Outline};
 use viewer::query::{Interval, TimelineSource};
 use viewer::scene::{DocumentOptions, document};

@@ -8,8 +8,8 @@ use std::io::{self, BufReader, Read, Write as _};
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use converter::paje::read::Reader;
-use converter::paje::{ContainerId, KeyId, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
+use tumit_paje::read::Reader;
+use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
 use viewer::index::{Index, Key};
 use viewer::query::{GlobalNanos, TimelineSource as _};
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use converter::paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 use proptest::prelude::*;
+use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 use viewer::filter::Filter;
 use viewer::index::{Index, Key};
 use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource};

@@ -16,12 +16,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::options::{ConvertError, Options};
 use super::rule_conversion::convert_rules;
 use super::text_output::write_text;
-use crate::paje::read::Reader;
-use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Shape, Sink, TypeId, TypeKind, ValueId};
 use crate::report::Report;
 use crate::rules::spec_of;
 use crate::run::Run;
-use crate::time::GlobalNanos;
+use tumit_paje::read::Reader;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Shape, Sink, TypeId, TypeKind, ValueId};
 
 /// A text output is Pajé text if its prologue begins with this.
 const EVENT_DEF: &str = "%EventDef";

@@ -11,7 +11,7 @@ use crate::clock::{ClockMap, Clocks, Method};
 use crate::rules::{Symbols, Val, append_value};
 use crate::run::{BlockIndex, Process, Stream, StreamReader, is_gap};
 use crate::run::{Loss, MissingEnd, Run};
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
 
 /// The clocks by which dates of what is missing are told; `None` when there is nothing to date.
 pub(crate) fn clocks(run: &Run) -> Option<Clocks> {

@@ -14,7 +14,7 @@ use crate::clock::{Causality, Clocks, Leap, LinkLog, Method, RawClocks, restore_
 use crate::report::{Counts, Report};
 use crate::rules::{Model, Program, Symbols};
 use crate::run::Run;
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
 
 /// A conversion in progress: its clocks, counters and remarks.
 pub(crate) struct Job<'o> {

@@ -194,7 +194,7 @@ mod tests {
         let launches = launches_of(&[server.clone(), client.clone()], running);
         assert_eq!(launches, [(Some((1001, 1070)), vec![0, 1])]);
         // It was killed; its live file has a later reading than its file.
-        server.last_known = Some(crate::time::LocalTicks(55));
+        server.last_known = Some(tumit_paje::time::LocalTicks(55));
         assert_eq!(members(&[server.clone(), client.clone()]), [[0, 1]]);
         server.clock_hz = 500_000_000;
         assert_eq!(launches_of(&[server, client], |_| None)[0].0, Some((1001, 1009 + 2 * (55 - 9))));

@@ -12,10 +12,10 @@ use super::read_ahead::Floors;
 use super::second_pass::event_headers::announce;
 use super::second_pass::{Once, Picture};
 use super::time_order::Taking;
-use crate::paje::Sink;
-use crate::paje::relay::relay;
 use crate::report::Counts;
 use crate::rules::{Model, Symbols};
+use tumit_paje::Sink;
+use tumit_paje::channel::relay;
 
 /// The second pass for Pajé, or the only one. `None` if the operations that were sent are void.
 /// With several threads, the rules run in another thread and the sink stays in this one.

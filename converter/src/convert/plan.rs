@@ -11,13 +11,13 @@ use tumit::Spec;
 use super::rule_match::fit;
 use super::{ConvertError, Options};
 use crate::clock::{Clocks, Extent, Fine};
-use crate::paje::TypeId;
 use crate::rules::{
     Code, Compiled, Facts, KeyPart, Model, Program, ReferentTable, Scope, StreamFacts, Symbols, compile_spec, layouts,
     spec_of, with_default_picture,
 };
 use crate::run::Run;
 use crate::run::{Process, ReadError, Stream, StreamReader, open_shared};
+use tumit_paje::TypeId;
 
 /// The record type of an id has no program.
 const NO_PROGRAM: u32 = u32::MAX;

@@ -5,9 +5,9 @@ use super::options::{ConvertError, Options};
 use super::paje_pass::make;
 use super::plan::plan;
 use super::single_pass;
-use crate::paje::Sink;
 use crate::report::Report;
 use crate::run::Run;
+use tumit_paje::Sink;
 
 /// As [`convert`](super::convert), without the text outputs of the spec.
 pub(crate) fn convert_rules(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {

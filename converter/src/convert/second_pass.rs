@@ -22,9 +22,6 @@ use super::first_pass::notes::ArrowPlace;
 use super::first_pass::survey::Survey;
 use super::labels::LabelSuffixes;
 use super::plan::Plan;
-use crate::paje::{
-    ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
-};
 use crate::report::Counts;
 use crate::rules::containers::Instances;
 use crate::rules::eval::Scope;
@@ -34,8 +31,6 @@ use crate::rules::stacks::{Stack, StackId};
 use crate::rules::value::{KeyPart, Sym, Symbols, Val};
 use crate::rules::value_cache::KnownValues;
 use crate::rules::values::Values;
-use crate::time::GlobalNanos;
-use crate::waiting::Waiting;
 use ambiguous_ids::Ambiguous;
 use columnar::Acts;
 use container_cache::Found;
@@ -44,6 +39,11 @@ use ends::Ends;
 use failures::Failed;
 use gaps::Gaps;
 use links::Started;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{
+    ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
+};
+use tumit_spill::endpoint_map::Waiting;
 
 /// The picture being made.
 pub(crate) struct Picture<'p> {

@@ -11,9 +11,9 @@ use super::paje_pass::make;
 use super::plan::Plan;
 use super::second_pass::Once;
 use crate::clock::{Causality, Method};
-use crate::paje::Sink;
 use crate::report::Report;
 use crate::rules::{Arrow, Model, Op, Program, Symbols};
+use tumit_paje::Sink;
 
 /// Whether one pass may do: a first one would be there for the ends of links and for values alone, and no date would be moved.
 pub(crate) fn is_possible(job: &Job<'_>, plan: &Plan<'_>, model: &Model) -> bool {

@@ -15,7 +15,7 @@ use super::program::{
     Arrow, Cell, Code, FieldRead, LinkValue, Names, Op, Part, Ready, ReadyValue, Target, ValueCode, Wide,
 };
 use super::value::{KeyPart, Sym, Symbols, Val};
-use crate::paje::TypeId;
+use tumit_paje::TypeId;
 
 /// The arrows of a record type, if all that show something are ready.
 pub(crate) fn ready_arrows(arrows: &[Arrow], located: bool, model: &Model) -> Option<Box<[Ready]>> {

@@ -15,9 +15,9 @@ use super::eval::Scope;
 use super::model::Model;
 use super::program::{Arrow, Code, FieldRead, Names, Op, Program, Referent, Target, ValueCode};
 use super::value::{KeyPart, Symbols};
-use crate::paje::TypeId;
 use actions::{Compiler, Missing};
 use tree::{Tree, add_tree};
+use tumit_paje::TypeId;
 
 impl Target {
     /// Its container type.

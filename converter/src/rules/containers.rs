@@ -9,7 +9,7 @@ use super::eval::Scope;
 use super::program::Target;
 use super::stacks::{StackId, Stacks};
 use super::value::{KeyPart, Symbols};
-use crate::paje::{ContainerId, TypeId};
+use tumit_paje::{ContainerId, TypeId};
 
 /// A node of the trie: a path of keys. 0 is the root.
 pub(crate) type Node = u32;

@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use super::value::KeyPart;
-use crate::paje::TypeId;
-use crate::waiting::spread;
+use tumit_paje::TypeId;
+use tumit_spill::endpoint_map::spread;
 
 /// What pairs a start with an end: link type, keys of the holder, keys of the link.
 ///

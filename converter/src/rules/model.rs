@@ -8,7 +8,7 @@ use tumit::spec::Piece;
 use super::referent_table::{Distinct, ReferentTable};
 use super::value::KeyPart;
 use super::values::Values;
-use crate::paje::{Color, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
+use tumit_paje::{Color, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
 
 /// Types and values. Container types have their own dense numbers, `usize` here, over all specs.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use tumit::spec::{BinaryOp, Builtin, Format, Function, UnaryOp};
 
 use super::referent_table::{Distinct, ReferentTable};
 use super::value::{Sym, Val};
-use crate::paje::{self, TypeId, ValueId};
+use tumit_paje::{self, TypeId, ValueId};
 
 /// The compiled rules of a record type.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub(crate) enum Op {
         on: Target,
     },
     Variable {
-        op: paje::VariableOp,
+        op: tumit_paje::VariableOp,
         ty: TypeId,
         value: Code,
         on: Target,

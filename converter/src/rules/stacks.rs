@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut, Range};
 
 use smallvec::SmallVec;
 
-use crate::paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 /// The open states of one type in one container.
 #[derive(Clone, Debug)]

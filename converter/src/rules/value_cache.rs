@@ -2,7 +2,7 @@
 
 use super::value::KeyPart;
 use super::values::Values;
-use crate::paje::{TypeId, ValueId};
+use tumit_paje::{TypeId, ValueId};
 
 /// Numbers of texts below this are looked up by index.
 const MOST_TEXTS: usize = 1 << 16;

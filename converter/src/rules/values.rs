@@ -5,7 +5,7 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use super::value::{KeyPart, Symbols};
-use crate::paje::{Color, Look, PajeEvent, Sink, TypeId, ValueId};
+use tumit_paje::{Color, Look, PajeEvent, Sink, TypeId, ValueId};
 
 /// Values by number, and by the names by which expressions reach them.
 #[derive(Clone, Debug, Default)]

@@ -20,7 +20,7 @@ use layout::{Header, Place, SlotHead};
 use tracer_format::live::SLOT_HEAD_BYTES;
 
 use super::read_at::read_at;
-use super::spool::Spool;
+use tumit_spill::spool::Spool;
 
 /// How often a slot that changes while it is read is read again: what it held is in the process file then.
 const ATTEMPTS: usize = 4;

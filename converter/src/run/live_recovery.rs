@@ -13,7 +13,7 @@ use super::names::{Adding, process_id};
 use super::process::{BlockIndex, Live, LiveFault};
 use super::process_builder::Building;
 use super::read_at::read_at;
-use crate::time::LocalTicks;
+use tumit_paje::time::LocalTicks;
 
 /// How far the records of a payload can be followed.
 struct Walk {

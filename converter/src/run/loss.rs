@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
 
 /// The position of the missing last records of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

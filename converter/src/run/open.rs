@@ -14,7 +14,7 @@ use super::process::{Lives, Process};
 use super::process_builder::Building;
 use super::read_at::read_at;
 use super::scan::scan;
-use super::spool::Spool;
+use tumit_spill::spool::Spool;
 
 /// Why a file is not part of a run.
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ use tracer_format::{ClockKind, FormatError, RecordType, Schema};
 use super::error::ReadError;
 use super::live::LiveError;
 use super::read_at::read_at;
-use crate::time::LocalTicks;
+use tumit_paje::time::LocalTicks;
 
 /// Live files that were moved, by the ids of their processes.
 pub(crate) type Lives = BTreeMap<[u8; 16], PathBuf>;

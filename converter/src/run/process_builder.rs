@@ -15,7 +15,7 @@ use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
 use super::streams::Streams;
 use super::thread_identity::set_threads;
-use crate::time::LocalTicks;
+use tumit_paje::time::LocalTicks;
 
 /// A process while its file is scanned: tables whose ids may come in any order.
 #[derive(Default)]

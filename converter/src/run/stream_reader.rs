@@ -12,7 +12,7 @@ use tracer_format::{Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records, cau
 use super::error::ReadError;
 use super::process::{BlockIndex, Damage, Extent, Process, Stream};
 use super::unpacked::{Memory, Sharer};
-use crate::time::LocalTicks;
+use tumit_paje::time::LocalTicks;
 
 /// Causes of losses that are told apart.
 const MAX_CAUSES: usize = 64;

@@ -14,7 +14,7 @@ use crate::convert::plan::{Plan, plan_of_layouts};
 use crate::convert::{ConvertError, Options, Progress, fine_dates};
 use crate::run::Run;
 use crate::run::{Process, ReadError, Stream, open_shared};
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
 
 /// What was kept, and what was not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

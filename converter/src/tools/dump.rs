@@ -13,7 +13,7 @@ use crate::convert::{ConvertError, Options, fine_dates};
 use crate::rules::{Scope, Symbols, Val, append_value};
 use crate::run::Stream;
 use crate::run::{Loss, Run};
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
 
 /// A record with its names.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use crate::convert::gaps;
 use crate::convert::plan::first_date;
 use crate::run::{Loss, Run};
 use crate::run::{Process, ReadError, StreamReader, open_shared};
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
 
 /// What a run holds, in numbers.
 #[derive(Clone, Debug)]

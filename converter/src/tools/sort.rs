@@ -25,7 +25,7 @@ use crate::convert::time_order::Taking;
 use crate::convert::{ConvertError, Options, fine_dates};
 use crate::run::Run;
 use crate::run::{Process, Stream};
-use crate::time::LocalTicks;
+use tumit_paje::time::LocalTicks;
 
 /// Bytes of records of which blocks are made together, at least,
 const SLICE_BYTES: usize = 1 << 20;

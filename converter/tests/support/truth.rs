@@ -15,11 +15,11 @@ use std::path::Path;
 
 use converter::clock::Method;
 use converter::convert::{Options, convert};
-use converter::paje::{ExtraValue, PajeEvent, Sink};
 use converter::report::Report;
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use tracer_format::entries::{Anchor, SyncSample};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ExtraValue, PajeEvent, Sink};
 
 use super::synthetic::{About, File, Records, peer};
 

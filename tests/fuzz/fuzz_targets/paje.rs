@@ -2,8 +2,8 @@
 //! the same: what the text defined twice is defined once then.
 #![no_main]
 
-use converter::paje::read::{FaultKind, read};
-use converter::paje::write::Writer;
+use tumit_paje::read::{FaultKind, read};
+use tumit_paje::write::Writer;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

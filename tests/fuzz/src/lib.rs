@@ -9,7 +9,7 @@ use std::path::Path;
 
 use converter::tools::info;
 use converter::tools::dump::{FieldValue, Selection, list_selected};
-use converter::paje::write::Writer;
+use tumit_paje::write::Writer;
 use converter::convert::{ConvertError, Options, convert};
 use converter::run::Run;
 use tracer_format::block::find_block;

@@ -8,7 +8,7 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use converter::paje::write::Writer;
+use tumit_paje::write::Writer;
 use converter::convert::{Options, convert};
 use converter::run::Run;
 // It is built with coverage like the targets, and so needs what counts it.

@@ -18,11 +18,11 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use converter::convert::{Options, convert};
-use converter::paje::read::Reader;
-use converter::paje::write::Writer;
-use converter::paje::{Extra, Source, ValueId};
 use converter::run::Run;
-use converter::time::GlobalNanos;
+use tumit_paje::read::Reader;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::write::Writer;
+use tumit_paje::{Extra, Source, ValueId};
 use viewer::OpenOptions;
 use viewer::entities::{self, Format};
 use viewer::query::Interval;

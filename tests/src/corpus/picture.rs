@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use converter::convert::{Options, convert, convert_to_text};
-use converter::paje::write::Writer;
 use converter::run::Run;
+use tumit_paje::write::Writer;
 
 use crate::pj_dump::accept;
 use crate::programs::succeed;

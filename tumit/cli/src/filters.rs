@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use anyhow::bail;
 use converter::run::Run;
 use converter::run::Stream;
-use converter::time::GlobalNanos;
 use converter::tools::dump::Selection;
 use tumit::diag::did_you_mean;
+use tumit_paje::time::GlobalNanos;
 
 use crate::table;
 use crate::view_filters::time;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::{Context, anyhow, bail};
-use converter::paje::foreign::{foreign_folder, foreign_format};
 use tumit::{Diagnostics, LoadError, Loader, Spec};
+use tumit_paje::other_formats::{foreign_folder, foreign_format};
 
 use crate::term;
 

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
-use converter::compression::{self, Compression, limit, split_off_damage};
-use converter::paje::foreign::{foreign_folder, foreign_format};
-use converter::paje::read::{names_parts, not_paje, note_copy};
+use tumit_paje::compression::{self, Compression, limit, split_off_damage};
+use tumit_paje::other_formats::{foreign_folder, foreign_format};
+use tumit_paje::read::{names_parts, not_paje, note_copy};
 use viewer::{IndexChoice, OpenOptions};
 
 use crate::sizes::Bytes;

@@ -14,7 +14,7 @@ pub(crate) enum Unit {
     Ns,
 }
 
-impl From<Unit> for converter::time::Unit {
+impl From<Unit> for tumit_paje::time::Unit {
     fn from(unit: Unit) -> Self {
         match unit {
             Unit::S => Self::Seconds,

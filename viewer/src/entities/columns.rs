@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use converter::paje::{Operation, Shape};
 use rustc_hash::FxHashMap;
+use tumit_paje::{Operation, Shape};
 
 use super::details::{Field, Names};
 

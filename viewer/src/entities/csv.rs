@@ -1,7 +1,7 @@
 //! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
 
 use converter::convert::wall_clock;
-use converter::digits::{float, integer, seconds, signed};
+use tumit_paje::number_text::{float, integer, seconds, signed};
 
 use super::columns::Columns;
 use super::details::{Detail, Field, FieldValue};

@@ -1,7 +1,7 @@
 //! Extra fields and source positions of the entities that are open; their memory is used again when they end.
 
-use converter::paje::{Extra, ExtraValue, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
+use tumit_paje::{Extra, ExtraValue, Source};
 
 /// Numbers for the names of fields.
 #[derive(Debug, Default)]

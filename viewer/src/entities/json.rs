@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use converter::convert::wall_clock;
-use converter::digits::{integer, seconds};
+use tumit_paje::number_text::{integer, seconds};
 
 use super::details::{Detail, FieldValue};
 use super::row::{Context, Form, Kind, Named, Row, Value};

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use converter::digits::{seconds, signed, whole};
-use converter::paje::read::double_of_date;
-use converter::paje::write::text_of_name;
+use tumit_paje::number_text::{seconds, signed, whole};
+use tumit_paje::read::double_of_date;
+use tumit_paje::write::text_of_name;
 
 use super::details::{Detail, FieldValue};
 use super::row::{Context, Form, Kind, Row, Value};

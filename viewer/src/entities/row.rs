@@ -1,6 +1,6 @@
 //! [`Row`]: what all formats write of a container or entity; [`Form`]: how one of them does.
 
-use converter::paje::TypeId;
+use tumit_paje::TypeId;
 
 use super::columns::Columns;
 use super::details::{Detail, Details};

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
-use converter::paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
-use converter::time::GlobalNanos;
 use rustc_hash::FxHashMap;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
 
 use super::columns::Columns;
 use super::csv;

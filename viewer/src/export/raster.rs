@@ -1,8 +1,8 @@
 //! Mixtures of many values as an image: a path per value and step would make a document of a hundred megabytes.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use converter::paje::Color;
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
+use tumit_paje::Color;
 
 use super::pack::{Effort, pack};
 use crate::scene::Cells;

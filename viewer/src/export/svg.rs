@@ -5,7 +5,7 @@ mod extent;
 use std::fmt::Write;
 use std::io;
 
-use converter::paje::MarkShape;
+use tumit_paje::MarkShape;
 
 use super::raster;
 use crate::parallel::{MOST_THREADS, in_turn};

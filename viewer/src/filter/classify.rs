@@ -9,7 +9,7 @@ mod memo;
 
 use std::sync::Arc;
 
-use converter::paje::Look;
+use tumit_paje::Look;
 
 use self::classes::Classes;
 pub(super) use self::classes::MOST;

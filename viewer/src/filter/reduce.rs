@@ -9,7 +9,7 @@ mod states;
 
 use std::sync::Arc;
 
-use converter::paje::Look;
+use tumit_paje::Look;
 
 use self::gather::Wanted;
 use self::states::States;

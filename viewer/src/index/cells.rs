@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use converter::paje::ValueId;
+use tumit_paje::ValueId;
 
 use super::bits::{self, SLACK, ordered, packed_bytes};
 use super::cursor::{Cursor, Unpacked};

@@ -6,8 +6,8 @@
 
 use std::io;
 
-use converter::paje::{ContainerId, ValueId};
 use rustc_hash::FxHashMap;
+use tumit_paje::{ContainerId, ValueId};
 
 use super::bits::{date, ordered};
 use super::format::Place;

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::io;
 
-use converter::paje::{ContainerId, Extra, ExtraValue, Source};
 use rustc_hash::FxHashMap;
+use tumit_paje::{ContainerId, Extra, ExtraValue, Source};
 
 use super::bits::{put, take};
 use super::format::{Header, Place, TableRef};

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use converter::paje::ValueId;
+use tumit_paje::ValueId;
 
 use super::bits::ordered;
 use super::cursor::Cursor;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use converter::paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::bits::{date, ordered};
 use super::crowds::Crowds;

@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use converter::paje::read::{PartOfTrace, ReadError, parts_of};
 use converter::run::output_permissions;
+use tumit_paje::read::{PartOfTrace, ReadError, parts_of};
 use twox_hash::XxHash3_64;
 
 use super::Index;

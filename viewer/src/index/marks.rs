@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use converter::paje::ValueId;
+use tumit_paje::ValueId;
 
 use super::bits::{date, ordered};
 use super::format::LaneRecord;

@@ -1,7 +1,7 @@
 //! What of an index is read as a whole when it is opened: the summary, types, values and containers.
 
-use converter::paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
 
 use super::bits::{put, take};
 use crate::query::{ContainerInfo, Interval, Model, Summary, TypeInfo, ValueInfo};

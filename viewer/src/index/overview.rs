@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use converter::paje::ValueId;
+use tumit_paje::ValueId;
 
 use super::bits::put;
 use super::format::{BLOCK, Place, TableRef};

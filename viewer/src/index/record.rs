@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
-use converter::time::GlobalNanos;
-use converter::waiting::Overflow;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Extra, Source, TypeId, ValueId};
+use tumit_spill::endpoint_map::Overflow;
 
 use super::bits::put;
 use super::details::DetailWriter;

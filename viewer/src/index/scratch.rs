@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use converter::waiting::Overflow;
+use tumit_spill::endpoint_map::Overflow;
 
 use super::bits;
 use super::output::Output;

@@ -5,8 +5,8 @@ mod look_up;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use converter::paje::{ContainerId, TypeId, ValueId};
 use rustc_hash::FxHashMap;
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::cells::Walk;
 use super::few::FewWalk;

@@ -4,7 +4,7 @@
 //! few values have the time of each value before every block, and within it before every 16 states; with more values, there is
 //! such a row of sums for fewer blocks, and an edge costs as many states as there are values, about, from the nearest of them.
 
-use converter::paje::ValueId;
+use tumit_paje::ValueId;
 
 use super::bits::{self, date, ordered};
 use super::format::{BLOCK, LaneRecord};

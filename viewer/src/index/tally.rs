@@ -4,7 +4,7 @@
 use std::io;
 use std::ops::Range;
 
-use converter::paje::ValueId;
+use tumit_paje::ValueId;
 
 use super::assemble::value;
 use super::format::{BLOCK, Place};

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use converter::paje::read::{ReadError, Reader, parts_of};
+use tumit_paje::read::{ReadError, Reader, parts_of};
 
 use super::{Follower, LOOK_EVERY, Standing};
 use crate::feed::Input;

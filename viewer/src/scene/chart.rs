@@ -13,7 +13,7 @@ use crate::parallel::{MOST_THREADS, in_turn};
 use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, ValueId};
 use crate::theme::{Paint, Theme};
 use crate::time_text::{duration, timestamp};
-use converter::paje::{Color, Look};
+use tumit_paje::{Color, Look};
 
 /// Lanes that are worth a thread: a row may have one, or as many as calls are deep.
 const LANES_PER_THREAD: usize = 8;

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::chart::Context;
 use super::links::{NEAR, PlacedLink, is_seen};
 use crate::query::{EntityId, GlobalNanos, Interval, LinkCount, QueryError, TypeId};
-use converter::paje::Color;
+use tumit_paje::Color;
 
 /// Arrows, at most.
 const MOST: usize = 1 << 15;

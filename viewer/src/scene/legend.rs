@@ -15,7 +15,7 @@ use crate::query::{
 };
 use crate::stats;
 use crate::theme::Theme;
-use converter::paje::{Color, Look, MarkShape};
+use tumit_paje::{Color, Look, MarkShape};
 
 /// Links and events of a type with more values than this are counted together.
 const MOST_VALUES: usize = 12;

@@ -13,7 +13,7 @@ use crate::looks;
 use crate::query::{EntityId, Interval, Link, LinkCount, QueryError, TypeId, TypeKind, ValueId};
 use crate::theme::Paint;
 use crate::time_text::grouped;
-use converter::paje::Color;
+use tumit_paje::Color;
 
 /// More links of a type are counted instead of listed.
 const LISTED: usize = 65_536;

@@ -4,7 +4,7 @@ use super::chart::{Context, View};
 use super::mixtures;
 use crate::layout::{Layout, Options, Row, Strip, StripKind};
 use crate::query::{EntityId, Interval, Lane, QueryError, SeriesColumn, TimelineSource, TypeId, weight};
-use converter::paje::Color;
+use tumit_paje::Color;
 
 /// The states of a lane, or of those that are folded into one, in a part of time.
 #[derive(Clone, Debug, PartialEq)]

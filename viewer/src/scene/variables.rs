@@ -7,7 +7,7 @@ use crate::looks;
 use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
 use crate::theme::{Paint, Theme};
 use crate::time_text::grouped;
-use converter::paje::Color;
+use tumit_paje::Color;
 
 /// Width of a curve.
 const LINE: f32 = 1.5;

@@ -11,9 +11,9 @@ mod streams;
 
 use std::collections::BTreeMap;
 
-use converter::paje::{Color, MarkShape};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
+use tumit_paje::{Color, MarkShape};
 
 use super::{Anchor, Arrow, Band, Cells, Curve, Item, Mark, Rect, Scene, Text};
 use crate::query::EntityId;
@@ -101,7 +101,7 @@ pub fn parse_entity(text: &str) -> Option<EntityId> {
     let kind = text.chars().next()?;
     let number: u32 = text[kind.len_utf8()..].parse().ok()?;
     Some(match kind {
-        'c' => EntityId::Container(converter::paje::ContainerId(number)),
+        'c' => EntityId::Container(tumit_paje::ContainerId(number)),
         's' => EntityId::State(number),
         'e' => EntityId::Event(number),
         'l' => EntityId::Link(number),

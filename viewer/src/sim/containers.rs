@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use converter::paje::{ContainerId, TypeId};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, TypeId};
 
 use super::Slot;
 use super::entities::Entities;

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use converter::paje::ContainerId;
-use converter::time::GlobalNanos;
+use tumit_paje::ContainerId;
+use tumit_paje::time::GlobalNanos;
 
 use super::containers::Destruction;
 use super::entities::Entities;

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use converter::paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
-use converter::time::GlobalNanos;
-use converter::waiting::Overflow;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
+use tumit_spill::endpoint_map::Overflow;
 
 use crate::query::{ContainerInfo, Interval, TypeInfo};
 

@@ -1,6 +1,6 @@
 //! What was wrong with the operations: counted by kind, told in sentences.
 
-use converter::paje::read::Place;
+use tumit_paje::read::Place;
 
 use super::Found;
 use crate::query::GlobalNanos;

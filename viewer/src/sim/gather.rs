@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
-use converter::time::GlobalNanos;
-use converter::waiting::Overflow;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Extra, Source, TypeId, ValueId};
+use tumit_spill::endpoint_map::Overflow;
 
 use super::entities::{EndedLink, EndedState, Entities, Place};
 use crate::query::Interval;

@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use converter::paje::{ContainerId, KeyId, TypeId, ValueId};
-use converter::time::GlobalNanos;
-use converter::waiting::{self, Meeting, Overflow, Waiting, spread};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, KeyId, TypeId, ValueId};
+use tumit_spill::endpoint_map::{self, Meeting, Overflow, Waiting, spread};
 
 use super::entities::{EndedLink, Entities};
 use super::faults::{Fault, Faults};
@@ -24,7 +24,7 @@ pub(super) struct Half {
     pub(super) line: u64,
 }
 
-impl waiting::Half<5> for Half {
+impl endpoint_map::Half<5> for Half {
     fn starts(&self) -> bool {
         self.starts
     }

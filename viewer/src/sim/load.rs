@@ -1,6 +1,6 @@
 //! A store from events or Pajé text in memory.
 
-use converter::paje::PajeEvent;
+use tumit_paje::PajeEvent;
 
 use super::Simulation;
 use crate::query::GlobalNanos;
@@ -23,9 +23,9 @@ impl Store {
     ///
     /// # Errors
     /// When it is no Pajé file at all.
-    pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, converter::paje::read::ReadError> {
+    pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, tumit_paje::read::ReadError> {
         let mut simulation = Simulation::new(name);
-        let report = converter::paje::read::read(text, &mut simulation)?;
+        let report = tumit_paje::read::read(text, &mut simulation)?;
         simulation.fault(report.remarks());
         Ok(simulation.into_store())
     }

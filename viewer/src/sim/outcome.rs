@@ -24,7 +24,7 @@ pub(crate) struct Outcome<E> {
 }
 
 impl<E> Simulation<E> {
-    /// Ends it. Call [`Self::end`] (or [`Sink::finish`](converter::paje::Sink::finish)) first.
+    /// Ends it. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish)) first.
     pub(crate) fn into_outcome(self) -> Outcome<E> {
         let mut remarks = self.remarks;
         let told = remarks.len();
@@ -47,7 +47,7 @@ impl<E> Simulation<E> {
 }
 
 impl Simulation {
-    /// Seals everything. Call [`Self::end`] (or [`Sink::finish`](converter::paje::Sink::finish)) first.
+    /// Seals everything. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish)) first.
     #[must_use]
     pub fn into_store(self) -> Store {
         let Outcome {

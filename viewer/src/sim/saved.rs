@@ -97,10 +97,10 @@ impl<E: Entities + DeserializeOwned> Simulation<E> {
 
 #[cfg(test)]
 mod tests {
-    use converter::paje::Sink as _;
-    use converter::paje::read::Reader;
-    use converter::time::GlobalNanos;
     use proptest::prelude::*;
+    use tumit_paje::Sink as _;
+    use tumit_paje::read::Reader;
+    use tumit_paje::time::GlobalNanos;
 
     use super::LoadError;
     use crate::query::TimelineSource as _;

@@ -1,6 +1,6 @@
 //! Where an operation belongs: the states, events or variable of its type in its container, of which it is the first perhaps.
 
-use converter::paje::{ContainerId, TypeId, TypeKind, ValueId, VariableOp};
+use tumit_paje::{ContainerId, TypeId, TypeKind, ValueId, VariableOp};
 
 use super::entities::{Entities, Place};
 use super::faults::Fault;

@@ -1,7 +1,7 @@
 //! The stack of states of one type in one container.
 
-use converter::paje::ValueId;
-use converter::time::GlobalNanos;
+use tumit_paje::ValueId;
+use tumit_paje::time::GlobalNanos;
 
 use super::entities::{EndedState, Entities, Place};
 use super::faults::{Fault, Faults};

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use converter::paje::{Extra, Source, ValueId};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{Extra, Source, ValueId};
 
 use super::entities::{EndedLink, EndedState, Entities, Place};
 use crate::query::{ContainerInfo, Interval};

@@ -1,7 +1,7 @@
 //! What the format leaves open, case by case: the rows that come out, and the remark that is made.
 
-use converter::paje::{ContainerId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 
 use crate::query::TimelineSource as _;
 use crate::store::Store;

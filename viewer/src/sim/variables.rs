@@ -1,7 +1,7 @@
 //! The course of one variable in one container.
 
-use converter::paje::VariableOp;
-use converter::time::GlobalNanos;
+use tumit_paje::VariableOp;
+use tumit_paje::time::GlobalNanos;
 
 use super::entities::{Entities, Place};
 use super::faults::{Fault, Faults};

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use converter::paje::{Color, ContainerId, Look, TypeId, TypeKind, ValueId};
 use rustc_hash::FxHashMap;
+use tumit_paje::{Color, ContainerId, Look, TypeId, TypeKind, ValueId};
 
 use super::details::Details;
 use super::links::LinkTable;

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use converter::paje::{ContainerId, Extra, ExtraValue, Source};
+use tumit_paje::{ContainerId, Extra, ExtraValue, Source};
 
 use crate::answers::{self, Detail};
 

@@ -1,6 +1,6 @@
 //! What facts and relations need to know of one entity.
 
-use converter::paje::ContainerId;
+use tumit_paje::ContainerId;
 
 use super::links::LinkTable;
 use super::marks::MarkLane;
@@ -141,7 +141,7 @@ impl LookUp for Store {
 }
 
 impl Store {
-    fn value_name(&self, value: converter::paje::ValueId) -> String {
+    fn value_name(&self, value: tumit_paje::ValueId) -> String {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
     }
 }

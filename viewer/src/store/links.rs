@@ -1,6 +1,6 @@
 //! Links of one type, sorted by the earlier of their two dates.
 
-use converter::paje::TypeId;
+use tumit_paje::TypeId;
 
 use super::spans::Spans;
 use crate::query::{Interval, LinkRow};

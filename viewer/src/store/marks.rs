@@ -1,6 +1,6 @@
 //! Point events of one type in one container, by date.
 
-use converter::paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
 use crate::query::Interval;

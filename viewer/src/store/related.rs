@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use converter::paje::ContainerId;
+use tumit_paje::ContainerId;
 
 use super::details::Details;
 use super::links::LinkTable;

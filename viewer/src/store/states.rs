@@ -4,7 +4,7 @@
 //! with few values keep them dense (8 bytes × values per 64 states); others keep, per value, only the blocks where it occurs
 //! (12 bytes × occurrences in blocks, at most 12 bytes per state).
 
-use converter::paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
 use crate::query::effective_end;

@@ -1,7 +1,7 @@
 //! The store against a plain reading of the definitions.
 
-use converter::paje::{ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 
 use super::Store;
 use crate::query::{EntityId, Interval, Lane, TimelineSource as _};

@@ -1,6 +1,6 @@
 //! Variables: dates and values, and a tree of minimum, maximum and integral over blocks of samples.
 
-use converter::paje::{ContainerId, TypeId};
+use tumit_paje::{ContainerId, TypeId};
 
 use crate::query::{Interval, SeriesColumn};
 

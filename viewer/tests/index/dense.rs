@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use converter::paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
-use converter::time::GlobalNanos;
 use proptest::prelude::*;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
 use viewer::index::Index;
 use viewer::query::{EntityId, Interval, LinkCount, QueryError, TimelineSource};
 use viewer::store::Store;

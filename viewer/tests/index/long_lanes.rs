@@ -1,7 +1,7 @@
 //! Long lanes of many values: rows of sums at some distance, and the largest shares of columns of many widths.
 
-use converter::paje::{ContainerId, Look, PajeEvent, TypeId, TypeKind, ValueId};
-use converter::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, Look, PajeEvent, TypeId, TypeKind, ValueId};
 use viewer::index::Index;
 use viewer::query::{Interval, Lane, TimelineSource};
 use viewer::store::Store;

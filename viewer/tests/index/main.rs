@@ -7,11 +7,11 @@ mod long_lanes;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use converter::paje::{
+use proptest::prelude::*;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{
     ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
-use converter::time::GlobalNanos;
-use proptest::prelude::*;
 use viewer::index::{Index, IndexError, Key};
 use viewer::layout::{Options, Outline};
 use viewer::query::{EntityId, Interval, Lane, QueryError, SeriesColumn, TimelineSource};

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use viewer::query::{ContainerId, GlobalNanos, TimelineSource, TypeId, TypeKind, ValueId};
 use viewer::store::Store;
 
-use converter::paje::{Extra, ExtraValue, KeyId, Look, PajeEvent, VariableOp};
+use tumit_paje::{Extra, ExtraValue, KeyId, Look, PajeEvent, VariableOp};
 
 use super::world::{END, Event, Link, Place, Sample, State, World};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::step_ticks::Sets;
 use crate::clock::correction::Bend;
-use crate::time::{GlobalNanos, LocalTicks};
+use tumit_paje::time::{GlobalNanos, LocalTicks};
 
 /// Fraction bits of a segment's slope.
 const SHIFT: u32 = 62;

@@ -5,10 +5,10 @@ use tracer_format::columns::Columns;
 
 use super::ops::{ACT_BITS, Act, Arranger, Made, Said, Source};
 use crate::convert::plan::Plan;
-use crate::paje::{TypeId, ValueId};
 use crate::rules::{
     Cell, Code, KeyPart, KnownValues, LinkKey, Model, Part, Program, Ready, ReadyValue, Scope, Symbols, Wide, fixed,
 };
+use tumit_paje::{TypeId, ValueId};
 
 /// What operations are made for.
 #[derive(Clone, Copy, Debug)]

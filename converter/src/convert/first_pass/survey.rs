@@ -17,14 +17,14 @@ use crate::convert::columnar::stream::Values;
 use crate::convert::plan::Plan;
 use crate::convert::text_lines::append_line;
 use crate::convert::thread_ends::Endings;
-use crate::paje::TypeId;
 use crate::rules::containers::{Node, Paths};
 use crate::rules::eval::Scope;
 use crate::rules::links::LinkKey;
 use crate::rules::model::{LinkModel, Model};
 use crate::rules::program::{Arrow, End, Op, ValueCode};
 use crate::rules::value::{KeyPart, Symbols};
-use crate::waiting::{Half, Meeting, Waiting};
+use tumit_paje::TypeId;
+use tumit_spill::endpoint_map::{Half, Meeting, Waiting};
 
 /// Noted of an end without other end; no container type has this number.
 const UNMATCHED: u16 = u16::MAX;

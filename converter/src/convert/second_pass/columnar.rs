@@ -9,12 +9,12 @@ use super::{Entity, Picture};
 use crate::convert::columnar::ops::Act;
 use crate::convert::columnar::ops::Turn;
 use crate::convert::first_pass::survey::OtherEnd;
-use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
 use crate::rules::eval::Scope;
 use crate::rules::program::{Arrow, Code, LinkValue, Op, Part, Program, Ready, ReadyValue, Target, ValueCode};
 use crate::rules::stacks::{Stack, StackId};
 use crate::rules::value::Val;
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
 
 /// What operations have in common, by the numbers that they say.
 #[derive(Debug, Default)]

@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 use tumit::spec::Piece;
 
 use super::{Extras, Picture, fill};
-use crate::paje::{ContainerId, PajeEvent, VariableOp};
 use crate::rules::containers::Node;
 use crate::rules::default_rules::PROCESS_NAME;
 use crate::rules::eval::Scope;
@@ -14,6 +13,7 @@ use crate::rules::format;
 use crate::rules::program::Target;
 use crate::rules::referent_table::{NO_PROCESS, builtin_key};
 use crate::rules::value::{KeyPart, Val};
+use tumit_paje::{ContainerId, PajeEvent, VariableOp};
 
 /// A step of a path: its node, its container type, and how many keys there are up to it.
 type Step = (Node, usize, usize);

@@ -8,11 +8,11 @@
 use std::io;
 
 use super::Picture;
-use crate::paje::{TypeId, ValueId};
 use crate::rules::columnar::fixed;
 use crate::rules::eval::Scope;
 use crate::rules::program::{Arrow, End, LinkValue, Op, Part, ValueCode};
 use crate::rules::value::KeyPart;
+use tumit_paje::{TypeId, ValueId};
 
 /// More links in flight are better noted by a first pass, which may use a file.
 const MOST_LINKS: u64 = 1 << 20;

@@ -10,10 +10,10 @@ use rustc_hash::FxHashMap;
 use super::Picture;
 use crate::convert::plan::Plan;
 use crate::convert::thread_ends::{Ending, Endings};
-use crate::paje::ContainerId;
 use crate::rules::referent_table::NO_PROCESS;
 use crate::rules::value::{BY_KEYS, KeyPart};
-use crate::time::GlobalNanos;
+use tumit_paje::ContainerId;
+use tumit_paje::time::GlobalNanos;
 
 /// A container. It is valid as long as its number still has this id.
 type Place = (usize, ContainerId);

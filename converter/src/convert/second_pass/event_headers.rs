@@ -8,9 +8,9 @@ use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::{BinaryOp, Builtin, Function, UnaryOp};
 
 use crate::convert::first_pass::survey::Survey;
-use crate::paje::{FieldKind, Operation, Shape, Sink};
 use crate::rules::program::{Arrow, Code, End, Op, Program};
 use crate::rules::value::{KeyPart, Val};
+use tumit_paje::{FieldKind, Operation, Shape, Sink};
 
 /// Announces the shapes of all arrows that have fields, related containers or a source position.
 pub(crate) fn announce(programs: &[Program], survey: &Survey, sink: &mut dyn Sink) -> io::Result<()> {

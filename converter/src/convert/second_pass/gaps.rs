@@ -8,9 +8,9 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use super::Picture;
-use crate::paje::{Color, Look, PajeEvent, TypeId, ValueId};
 use crate::rules::stacks::{Stack, StackId, Stacks};
-use crate::time::GlobalNanos;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{Color, Look, PajeEvent, TypeId, ValueId};
 
 /// How the value is called.
 const NAME: &str = "unknown (records lost)";

@@ -5,13 +5,13 @@ use std::io;
 use super::{Beside, Extras, Picture, fill, source_of};
 use crate::convert::first_pass::notes::ArrowPlace;
 use crate::convert::first_pass::survey::{OtherEnd, link_key};
-use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
 use crate::rules::eval::Scope;
 use crate::rules::links::LinkKey;
 use crate::rules::program::{Arrow, End, LinkValue, Op, Target};
 use crate::rules::value::{KeyPart, Sym};
-use crate::time::GlobalNanos;
-use crate::waiting::{Half, Meeting};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{KeyId, PajeEvent, TypeId, ValueId};
+use tumit_spill::endpoint_map::{Half, Meeting};
 
 /// A link with one end.
 #[derive(Clone, Copy, Debug)]

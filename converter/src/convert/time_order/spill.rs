@@ -14,7 +14,7 @@ use std::rc::{Rc, Weak};
 
 use super::Item;
 use crate::run::Place;
-use crate::time::LocalTicks;
+use tumit_paje::time::LocalTicks;
 
 /// Bytes of a run that are read at once.
 const PORTION: usize = 1 << 14;

@@ -12,8 +12,8 @@ use super::super::referent_table::{Distinct, builtin_key};
 use super::super::value::{Symbols, Val};
 use super::distinguishing;
 use super::tree::{Entity, Tree};
-use crate::paje::{self, TypeId};
 use crate::rules::program::{Arrow, End, LinkValue, Op, Reference, Target, ValueCode};
+use tumit_paje::{self, TypeId};
 
 /// The name of a field that a rule asks for and the run does not have.
 pub(crate) struct Missing(pub(crate) String);
@@ -60,9 +60,9 @@ impl Compiler<'_> {
                     unreachable!("the language checks natures")
                 };
                 let op = match op {
-                    VariableOp::Set => paje::VariableOp::Set,
-                    VariableOp::Add => paje::VariableOp::Add,
-                    VariableOp::Subtract => paje::VariableOp::Subtract,
+                    VariableOp::Set => tumit_paje::VariableOp::Set,
+                    VariableOp::Add => tumit_paje::VariableOp::Add,
+                    VariableOp::Subtract => tumit_paje::VariableOp::Subtract,
                 };
                 Op::Variable { op, ty, value: self.code(value)?, on: self.target(on)? }
             }

@@ -6,7 +6,7 @@ use tumit::spec::{self, Nature, VariableOp, Verb};
 use super::super::model::{ContainerModel, LinkModel, LinkVariant, Model};
 use super::super::referent_table::Distinct;
 use super::super::value::{KeyPart, Symbols};
-use crate::paje::{Color, Look, MarkShape, TypeId, TypeKind, ValueId};
+use tumit_paje::{Color, Look, MarkShape, TypeId, TypeKind, ValueId};
 
 /// Where the types of one spec are in the model.
 #[derive(Debug, Default)]

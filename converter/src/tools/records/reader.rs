@@ -93,7 +93,7 @@ impl<'r, F: Family> Reader<'r, F> {
         Ok(Self {
             process,
             bindings: bind(F::SPEC, process.providers.iter().map(|provider| &provider.schema)),
-            nanos: Box::new(move |ticks| map.global_from_local(crate::time::LocalTicks(ticks)).0),
+            nanos: Box::new(move |ticks| map.global_from_local(tumit_paje::time::LocalTicks(ticks)).0),
             cursors: cursors.collect(),
             order,
             current: 0,

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use converter::convert::{ConvertError, Options, convert, convert_to_text, own_paje_output};
-use converter::paje::read::parts_of;
-use converter::paje::write::{Style, in_style};
 use converter::report::Report;
 use converter::run::Run;
+use tumit_paje::read::parts_of;
+use tumit_paje::write::{Style, in_style};
 
 use super::Status;
 use super::check::is_paje;

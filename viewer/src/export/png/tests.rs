@@ -49,7 +49,7 @@ fn row(number: u16) -> Vec<Item> {
         }),
         Item::Mark(Mark {
             at: (x + 100.4, y + 19.7),
-            shape: converter::paje::MarkShape::ALL[usize::from(number) % 5],
+            shape: tumit_paje::MarkShape::ALL[usize::from(number) % 5],
             size: 9.3,
             fill: paint(number),
             id: None::<EntityId>,

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use converter::paje::Color;
 use proptest::prelude::*;
+use tumit_paje::Color;
 
 use super::{Num, TEXT_BYTES, to_string, write};
 use crate::scene::{Group, Item, Line, Scene};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use converter::paje::TypeId as Ty;
+use tumit_paje::TypeId as Ty;
 
 use crate::color;
 use crate::filter::error::FilterError;

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::io;
 
-use converter::paje::{Look, PajeEvent, Sink};
 use rustc_hash::FxHashMap;
+use tumit_paje::{Look, PajeEvent, Sink};
 
 use super::Outcome;
 use crate::filter::ast::{Form, Reduction};

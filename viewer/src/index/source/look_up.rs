@@ -1,6 +1,6 @@
 //! Look-up of single entities in an index.
 
-use converter::paje::{ContainerId, TypeId};
+use tumit_paje::{ContainerId, TypeId};
 
 use super::super::details::Details;
 use super::super::format::LaneRecord;

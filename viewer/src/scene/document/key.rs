@@ -69,7 +69,7 @@ impl Legend {
         legend
     }
 
-    fn text(&mut self, x: f32, y: f32, text: &str, color: converter::paje::Color) -> f32 {
+    fn text(&mut self, x: f32, y: f32, text: &str, color: tumit_paje::Color) -> f32 {
         self.items.push(Item::Text(Text::new((x, y), text, 12.0, color)));
         x + font::width(text, 12.0, Weight::Regular)
     }
@@ -144,7 +144,7 @@ fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
 }
 
 /// A sample of how something is drawn, centred on `y`.
-fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: converter::paje::Color) -> Item {
+fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::Color) -> Item {
     let paint = Paint::solid(color);
     match kind {
         "link" => Item::Arrow(Arrow {
@@ -191,6 +191,6 @@ fn percent(share: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "< 0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-fn parse(text: &str) -> Option<converter::paje::Color> {
+fn parse(text: &str) -> Option<tumit_paje::Color> {
     u32::from_str_radix(text.strip_prefix('#')?, 16).ok().map(rgb)
 }

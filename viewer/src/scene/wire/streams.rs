@@ -237,8 +237,8 @@ mod tests {
     use super::*;
     use crate::scene::{Columns, Frame};
     use crate::theme::Paint;
-    use converter::paje::Color;
     use proptest::prelude::*;
+    use tumit_paje::Color;
 
     const WHOLE: Detail = Detail { columns: 1, steps: 1 };
 

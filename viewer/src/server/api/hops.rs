@@ -73,7 +73,7 @@ fn hop(app: &Shown, link: &Link) -> Value {
     })
 }
 
-fn types(source: &dyn TimelineSource) -> Vec<converter::paje::TypeId> {
+fn types(source: &dyn TimelineSource) -> Vec<tumit_paje::TypeId> {
     let model = source.model();
     model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })).map(|ty| ty.id).collect()
 }

@@ -6,8 +6,8 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use anyhow::Context as _;
-use converter::paje::read::{Place, ReadError, Reader};
 use serde::Serialize;
+use tumit_paje::read::{Place, ReadError, Reader};
 use viewer::sim::{Simulation, Tally};
 
 use crate::cmd::Status;
@@ -165,7 +165,7 @@ pub(super) fn check((path, place): (&str, &Path), unit: Option<Unit>, strict: bo
 }
 
 fn report(
-    read: Vec<converter::paje::read::Fault>,
+    read: Vec<tumit_paje::read::Fault>,
     simulated: Vec<viewer::sim::Found>,
     texts: &[(u64, String)],
     lines: u64,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use converter::convert::Options;
-use converter::paje::write::in_style;
+use tumit_paje::write::in_style;
 use viewer::filter::Chain;
 use viewer::replay::replay;
 use viewer::{IndexChoice, OpenError, OpenOptions};

@@ -1,8 +1,8 @@
 //! How Pajé text is written: `--precision`, `--unit`, `--header`.
 
 use anyhow::bail;
-use converter::paje::write;
-use converter::time;
+use tumit_paje::time;
+use tumit_paje::write;
 
 use crate::unit::Unit;
 

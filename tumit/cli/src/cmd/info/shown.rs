@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use converter::time::GlobalNanos;
 use converter::tools::dump::FieldValue;
+use tumit_paje::time::GlobalNanos;
 
 use super::{Info, ProcessInfo, ThreadInfo};
 use crate::table;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 /// Bytes that are appended and then read at their offsets; the file is made when it is first needed, and is gone with its
 /// last user.
 #[derive(Debug, Default)]
-pub(crate) struct Spool {
+pub struct Spool {
     file: Option<Arc<File>>,
     length: u64,
 }
 
 impl Spool {
     /// Appends; returns the offset.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<u64> {
+    pub fn append(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let file = match &self.file {
             Some(file) => file,
             None => self.file.insert(Arc::new(tempfile::tempfile()?)),
@@ -26,7 +26,7 @@ impl Spool {
     }
 
     /// The file, if anything was appended.
-    pub(super) fn file(&self) -> Option<Arc<File>> {
+    pub fn file(&self) -> Option<Arc<File>> {
         self.file.clone()
     }
 }

@@ -1,7 +1,7 @@
 //! What nearly all operations are on their way, in 16 bytes: what one thread writes and another reads costs by its size.
 
-use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId};
 use crate::time::GlobalNanos;
+use crate::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId};
 
 /// An operation of a batch, or where else in the batch it is.
 #[derive(Clone, Copy, Debug)]

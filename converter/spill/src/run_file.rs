@@ -1,4 +1,4 @@
-//! [`Run`]: entries of a [`Far`](super::far::Far) in a file, in order of their keys, found with one read.
+//! [`Run`]: entries of a [`Far`](crate::map::Far) in a file, in order of their keys, found with one read.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -2,13 +2,10 @@
 //!
 //! A program that lost the other ends of its links, or whose links last as long as it does, may leave any number waiting.
 
-mod far;
-mod run;
-
 use std::io;
 use std::marker::PhantomData;
 
-pub use far::{Far, Overflow, spread};
+pub use super::map::{Far, Overflow, spread};
 
 /// What waits, as words.
 pub trait Half<const N: usize>: Sized {

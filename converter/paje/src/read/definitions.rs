@@ -4,8 +4,8 @@ use std::io;
 
 use foldhash::{HashMap, HashSet};
 
-use super::fault::{FaultKind, Faults};
-use crate::paje::{FieldKind, Operation, Shape, Sink};
+use super::faults::{FaultKind, Faults};
+use crate::{FieldKind, Operation, Shape, Sink};
 
 /// The events of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::digits::Words;
+use crate::number_text::Words;
 use crate::time::Unit;
 
 /// Writes dates. Of two dates the later one is never written as the smaller number.
@@ -58,9 +58,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::{Header, Style, in_style};
-    use crate::paje::read::Reader;
-    use crate::paje::{ContainerId, Look, PajeEvent, Sink, TypeId, TypeKind};
+    use crate::read::Reader;
     use crate::time::{GlobalNanos, Unit};
+    use crate::{ContainerId, Look, PajeEvent, Sink, TypeId, TypeKind};
 
     const UNITS: [Unit; 4] = [Unit::Seconds, Unit::Millis, Unit::Micros, Unit::Nanos];
 

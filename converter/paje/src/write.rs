@@ -4,28 +4,28 @@
 //! with a letter; dates are seconds with nine decimals, written from integers. A [`Style`] makes other dates and definitions, for
 //! readers that want them.
 
-mod bare;
-mod dates;
-mod head;
-mod layout;
+pub(crate) mod definitions;
+pub(crate) mod line_start;
+pub(crate) mod standard_fields;
 #[cfg(test)]
 mod tests;
+pub(crate) mod timestamps;
 
 use std::io::{self, Write};
 
 use foldhash::HashMap;
 
+use super::number_text::{self, Words};
+use super::time::{GlobalNanos, Unit};
 use super::{
     Color, ContainerId, Extra, ExtraValue, FieldKind, Look, Operation, PajeEvent, Shape, Sink, Source, TypeId,
     TypeKind, VariableOp,
 };
-use crate::digits::{self, Words};
-use crate::time::{GlobalNanos, Unit};
-use bare::Bare;
-use dates::Cut;
-pub use dates::{DateWords, Dates, Exact};
-pub use layout::Header;
-use layout::Layouts;
+pub use definitions::Header;
+use definitions::Layouts;
+use standard_fields::Bare;
+use timestamps::Cut;
+pub use timestamps::{DateWords, Dates, Exact};
 
 /// How much is gathered before it is written, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -262,9 +262,9 @@ impl<W: Write, D: Dates> Writer<W, D> {
     /// A number as short as it can be read back.
     fn float(&mut self, value: f64) {
         // Whole numbers, which counters are, without the search for digits.
-        match digits::whole(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
-            Some(whole) => digits::signed(whole, &mut self.line),
-            None => digits::plain_float(value, &mut self.line),
+        match number_text::whole(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
+            Some(whole) => number_text::signed(whole, &mut self.line),
+            None => number_text::plain_float(value, &mut self.line),
         }
     }
 
@@ -272,7 +272,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
         for field in &extra[..extra.len().min(operation.room(source.is_some()))] {
             self.text(" ");
             match field.value {
-                ExtraValue::Integer(value) => digits::signed(value, &mut self.line),
+                ExtraValue::Integer(value) => number_text::signed(value, &mut self.line),
                 ExtraValue::Float(value) => self.float(value),
                 ExtraValue::Text(text) => self.name(text, MAX_FIELD_BYTES),
                 ExtraValue::Container(container) => self.container_id(container),

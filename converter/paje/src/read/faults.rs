@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::parts::Place;
+use super::split_files::Place;
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident: $what:literal, $advice:literal;)*) => {

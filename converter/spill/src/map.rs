@@ -15,7 +15,7 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::run::{Entry, Reading, Run, Writing};
+use super::run_file::{Entry, Reading, Run, Writing};
 
 /// So many runs of a level are merged.
 const ALIKE: usize = 4;

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use super::fault::{FaultKind, Faults};
+use super::faults::{FaultKind, Faults};
 
 /// Bytes of a line that are kept.
 const MAX_LINE: usize = 1 << 20;

@@ -15,8 +15,8 @@ use foldhash::HashSet;
 use memchr::memmem;
 use rustix::fs::{CWD, Mode, OFlags};
 
-use super::header::Header;
-use super::words::Lines;
+use super::definitions::Header;
+use super::tokenizer::Lines;
 use crate::compression::{Compression, limit, split_off_damage};
 
 /// Bytes of the root file in which the field must be defined.

@@ -5,9 +5,9 @@
 
 use std::fmt;
 
-use super::look::Look;
-use super::shape::Shape;
-use crate::time::GlobalNanos;
+use super::field_sets::Shape;
+use super::style::Look;
+use super::time::GlobalNanos;
 
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident)*) => {$(

@@ -1,7 +1,7 @@
 //! The first part of a line: numbers of a few digits, and identifiers, which are numbers with a letter.
 
-use crate::digits::Words;
-use crate::paje::{ContainerId, TypeId};
+use crate::number_text::Words;
+use crate::{ContainerId, TypeId};
 
 /// Identifiers.
 impl Words {

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::fault::FaultKind;
-use super::header::Role;
-use super::parts::{NotRead, Parts};
-use super::words::Line;
+use super::definitions::Role;
+use super::faults::FaultKind;
+use super::split_files::{NotRead, Parts};
+use super::tokenizer::Line;
 use super::{ReadError, Reader, Taker};
-use crate::paje::{PajeEvent, Sink};
 use crate::time::GlobalNanos;
+use crate::{PajeEvent, Sink};
 
 /// A file that a split trace names.
 #[derive(Clone, Debug, PartialEq, Eq)]

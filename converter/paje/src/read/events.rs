@@ -2,16 +2,16 @@
 
 use std::io;
 
-use super::fault::{FaultKind, Faults};
-use super::header::{Definition, Kind, Role};
-use super::names::{Containers, Declared, Found, Keys, Types};
+use super::definitions::{Definition, Kind, Role};
+use super::faults::{FaultKind, Faults};
 use super::number::{self, Number};
-use super::peer;
-use super::words::Words;
-use crate::paje::{
+use super::pj_dump_compat;
+use super::symbols::{Containers, Declared, Found, Keys, Types};
+use super::tokenizer::Words;
+use crate::time::GlobalNanos;
+use crate::{
     Color, ContainerId, Extra, ExtraValue, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
-use crate::time::GlobalNanos;
 
 /// The root's identifier.
 const ROOT: &str = "0";
@@ -77,7 +77,7 @@ impl Default for State {
             missing_decimals: 0,
             as_pj_dump: false,
             // No date is known.
-            last: peer::date_of_double(-1.0),
+            last: pj_dump_compat::date_of_double(-1.0),
             named: Vec::new(),
             extras: Vec::new(),
         }
@@ -215,12 +215,12 @@ impl State {
 
     /// The date that `pj_dump` finds at the beginning of a word.
     fn peer_date(&mut self, input: &Input<'_>, word: &str) -> Option<Number<i64>> {
-        let (seconds, length) = peer::date(word, self.missing_decimals)?;
+        let (seconds, length) = pj_dump_compat::date(word, self.missing_decimals)?;
         let comma = word[length..].starts_with(',');
         if length < word.len() && !comma {
             self.faults.count(FaultKind::Date, input.line, word);
         }
-        Some(Number { value: peer::date_of_double(seconds), comma })
+        Some(Number { value: pj_dump_compat::date_of_double(seconds), comma })
     }
 
     fn find_type(&mut self, input: &Input<'_>, role: Role, fits: fn(TypeKind) -> bool) -> Understood<TypeId> {
@@ -364,7 +364,7 @@ impl State {
             Some(value) if value.comma => self.faults.count(FaultKind::Comma, input.line, word),
             Some(_) => {}
         }
-        let value = if self.as_pj_dump { peer::value(word) } else { value?.value };
+        let value = if self.as_pj_dump { pj_dump_compat::value(word) } else { value?.value };
         self.send(sink, &PajeEvent::Variable { time, container, ty, op, value })
     }
 

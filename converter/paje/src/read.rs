@@ -9,34 +9,34 @@
 //! A bad line is counted and left out, and reading goes on. The order of lines is the file's: this reader does not sort.
 //! Nothing is allocated per line once tables and buffers have grown, but for what is new: containers, values, keys in use.
 
-mod apply;
-mod fault;
-mod header;
-mod names;
+pub(crate) mod definitions;
+pub(crate) mod events;
+pub(crate) mod faults;
 mod number;
-mod parts;
-mod peer;
-mod split;
+pub(crate) mod pj_dump_compat;
+pub(crate) mod split_files;
+pub(crate) mod split_trace;
+pub(crate) mod symbols;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(crate) mod tokenizer;
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::Sink;
-use super::foreign::{Foreign, foreign_format};
-use crate::time::{GlobalNanos, Unit};
-use apply::{Input, State};
-use fault::Faults;
-pub use fault::{Fault, FaultKind};
-use header::{Header, Role};
-use names::Names;
-use parts::Parts;
-pub use parts::{Place, names_parts, note_copy};
-pub use peer::{date_of_double, double_of_date};
-pub use split::{PartOfTrace, parts_of};
-use words::{Line, Lines, Loose, Words};
+use super::other_formats::{Foreign, foreign_format};
+use super::time::{GlobalNanos, Unit};
+use definitions::{Header, Role};
+use events::{Input, State};
+use faults::Faults;
+pub use faults::{Fault, FaultKind};
+pub use pj_dump_compat::{date_of_double, double_of_date};
+use split_files::Parts;
+pub use split_files::{Place, names_parts, note_copy};
+pub use split_trace::{PartOfTrace, parts_of};
+use symbols::Names;
+use tokenizer::{Line, Lines, Loose, Words};
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,22 +210,22 @@ impl<R: Read> Reader<R> {
     }
 
     /// Goes to the next line, and takes nothing of it; `false` when there is none.
-    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
+    pub fn advance(&mut self) -> Result<bool, ReadError> {
         self.lines.advance().map_err(|source| ReadError::Input { line: self.number() + 1, source })
     }
 
     /// The date of the line that [`Self::advance`] went to.
-    pub(crate) fn date(&mut self) -> Option<i64> {
+    pub fn date(&mut self) -> Option<i64> {
         self.taker.date(self.lines.line(), &self.header, None)
     }
 
     /// Takes the line that [`Self::advance`] went to.
-    pub(crate) fn take_current(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    pub fn take_current(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         self.take(sink)
     }
 
     /// What lines can name: for what was defined elsewhere.
-    pub(crate) fn names(&mut self) -> Names<'_> {
+    pub fn names(&mut self) -> Names<'_> {
         let state = &mut self.taker.state;
         Names { types: &mut state.types, containers: &mut state.containers }
     }

@@ -11,8 +11,8 @@ use foldhash::quality::RandomState;
 // Seeded at random, as identifiers come from files, and several times faster than the standard library's.
 use foldhash::{HashMap, HashSet};
 
-use crate::paje::{ContainerId, KeyId, TypeId, TypeKind, ValueId};
-use crate::waiting::Far;
+use crate::{ContainerId, KeyId, TypeId, TypeKind, ValueId};
+use tumit_spill::endpoint_map::Far;
 
 /// Things by identifier, else by unique name.
 #[derive(Debug)]
@@ -300,14 +300,14 @@ impl Containers {
 /// Adds what was defined elsewhere, so that lines can name it. An identifier of the text goes before
 /// these names, and a name that several things bear names none of them.
 #[derive(Debug)]
-pub(crate) struct Names<'a> {
+pub struct Names<'a> {
     pub(super) types: &'a mut Types,
     pub(super) containers: &'a mut Containers,
 }
 
 impl Names<'_> {
     /// A type with its name and other names for it.
-    pub(crate) fn add_type<'n>(
+    pub fn add_type<'n>(
         &mut self,
         name: &str,
         aliases: impl Iterator<Item = &'n str>,
@@ -324,7 +324,7 @@ impl Names<'_> {
     }
 
     /// A value of a type.
-    pub(crate) fn add_value(&mut self, ty: TypeId, name: &str) -> Option<ValueId> {
+    pub fn add_value(&mut self, ty: TypeId, name: &str) -> Option<ValueId> {
         match self.types.declare(ty, name, name) {
             Declared::New(value) | Declared::Late(value) => Some(value),
             Declared::Again => None,
@@ -332,7 +332,7 @@ impl Names<'_> {
     }
 
     /// A container; its name is found in any case of letters.
-    pub(crate) fn add_container(&mut self, name: &str, ty: TypeId, parent: ContainerId) -> Option<ContainerId> {
+    pub fn add_container(&mut self, name: &str, ty: TypeId, parent: ContainerId) -> Option<ContainerId> {
         let Containers { containers, index, own, .. } = &mut *self.containers;
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
@@ -351,7 +351,7 @@ impl Names<'_> {
 
     /// A container belongs to a process, whose lines find it by a label. The label names no container
     /// to lines of other processes if it is not the name of the container.
-    pub(crate) fn own_container(&mut self, container: ContainerId, process: u32, label: &str) {
+    pub fn own_container(&mut self, container: ContainerId, process: u32, label: &str) {
         let Containers { containers, index, own, .. } = &mut *self.containers;
         containers[container.index()].process = Some(process);
         let own = own.entry(process).or_default();
@@ -364,12 +364,12 @@ impl Names<'_> {
     }
 
     /// The process of the lines that follow.
-    pub(crate) fn set_process(&mut self, process: Option<u32>) {
+    pub fn set_process(&mut self, process: Option<u32>) {
         self.containers.process = process;
     }
 
     /// A container that has ended.
-    pub(crate) fn end_container(&mut self, container: ContainerId) {
+    pub fn end_container(&mut self, container: ContainerId) {
         self.containers.destroy(container);
     }
 }

@@ -1,7 +1,7 @@
 //! What is said on one side of a relay is heard on the other.
 
 use super::*;
-use crate::paje::MarkShape;
+use crate::MarkShape;
 use proptest::prelude::*;
 
 /// Keeps what a sink is told, as text.

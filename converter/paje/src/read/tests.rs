@@ -5,8 +5,8 @@ use std::io;
 use proptest::prelude::*;
 
 use super::{Fault, FaultKind, ReadError, Reader, announce, read};
-use crate::paje::{ContainerId, KeyId, PajeEvent, Shape, Sink};
 use crate::time::GlobalNanos;
+use crate::{ContainerId, KeyId, PajeEvent, Shape, Sink};
 
 /// Keeps each operation as text.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Pajé operations on their way from one thread to another: copied into batches by who makes them, sent to a sink by who
 //! takes them, so that rules and text (or simulation) are worked on at once. What the sink sees is the same with and without.
 
-mod packed;
+pub(crate) mod packed_event;
 #[cfg(test)]
 mod tests;
 
@@ -11,12 +11,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use smallvec::SmallVec;
 
+use super::time::GlobalNanos;
 use super::{
     Color, ContainerId, Extra, ExtraValue, FieldKind, KeyId, Look, Operation, PajeEvent, PlainEvent, PlainKind, Shape,
     Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
-use crate::time::GlobalNanos;
-use packed::{Packed, Unpacked};
+use packed_event::{Packed, Unpacked};
 
 /// How many operations go together, at most.
 const BATCH_EVENTS: usize = 2048;
@@ -27,7 +27,7 @@ const BATCHES: usize = 4;
 
 /// The side that makes operations.
 #[derive(Debug)]
-pub(crate) struct Sender {
+pub struct Sender {
     batch: Batch,
     full: SyncSender<Batch>,
     emptied: Receiver<Batch>,
@@ -35,13 +35,13 @@ pub(crate) struct Sender {
 
 /// The side that sends them to a sink.
 #[derive(Debug)]
-pub(crate) struct Taker {
+pub struct Taker {
     filled: Receiver<Batch>,
     empty: SyncSender<Batch>,
 }
 
 /// Both sides.
-pub(crate) fn relay() -> (Sender, Taker) {
+pub fn relay() -> (Sender, Taker) {
     let (full, filled) = sync_channel(BATCHES);
     let (empty, emptied) = sync_channel(BATCHES + 1);
     (Sender { batch: Batch::default(), full, emptied }, Taker { filled, empty })
@@ -52,7 +52,7 @@ impl Taker {
     ///
     /// # Errors
     /// The sink's.
-    pub(crate) fn run(self, sink: &mut dyn Sink) -> io::Result<()> {
+    pub fn run(self, sink: &mut dyn Sink) -> io::Result<()> {
         let Self { filled, empty } = self;
         for mut batch in filled {
             batch.send(sink)?;

@@ -1,6 +1,6 @@
 //! Numbers and colours as Pajé files write them.
 
-use crate::paje::Color;
+use crate::Color;
 use crate::time::GlobalNanos;
 
 /// A number that was understood; `comma` when its decimal sign was a comma.
@@ -164,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{color, float, nanos};
-    use crate::paje::Color;
+    use crate::Color;
     use crate::time::GlobalNanos;
 
     fn date(text: &str) -> Option<i64> {

@@ -6,9 +6,9 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::{MAX_NAME_BYTES, Writer};
-use crate::paje::read::read;
-use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId};
+use crate::read::read;
 use crate::time::GlobalNanos;
+use crate::{ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId};
 
 /// Collects texts.
 #[derive(Default)]

@@ -1,0 +1,6 @@
+//! Data that exceeds its memory budget, in temporary files.
+
+pub mod endpoint_map;
+pub mod map;
+pub mod run_file;
+pub mod spool;
