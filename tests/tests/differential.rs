@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tests::paje_text::{Mistake, Step, generate};
 use tests::programs::{molecular_dynamics, output, succeed, tumit, workspace};
 use viewer::OpenOptions;
-use viewer::entities::{Account, Format, write};
+use viewer::tables::{Account, Format, write};
 
 /// How many files are compared.
 const FILES: u32 = 400;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use viewer::OpenOptions;
-use viewer::live::{Current, Now, Standing, follow};
+use viewer::open::progressive::{Current, Now, Standing, follow};
 
 tracer_rt::events!("tests/readback.tumit");
 

@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tests::paje_text::{Step, generate};
 use tests::programs::workspace;
 use tumit_paje::write::Writer;
-use viewer::replay::replay;
+use viewer::query::replay::replay;
 use viewer::{IndexChoice, OpenOptions};
 
 /// How many generated files are converted.

@@ -16,7 +16,7 @@ fn open(path: &Path) -> Arc<dyn TimelineSource> {
 
 fn rows(source: &dyn TimelineSource) -> Vec<String> {
     let mut out = Vec::new();
-    viewer::rows::write(source, &mut out).expect("memory takes it");
+    viewer::text::entity_rows::write(source, &mut out).expect("memory takes it");
     let mut rows: Vec<String> = String::from_utf8(out).expect("rows are text").lines().map(str::to_owned).collect();
     rows.sort();
     rows

@@ -15,7 +15,7 @@ use std::path::Path;
 use viewer::OpenOptions;
 use viewer::filter::Pattern;
 use viewer::query::{Lane, TypeKind};
-use viewer::time_text::timestamp;
+use viewer::text::time::timestamp;
 
 const COLUMNS: u32 = 20;
 

@@ -20,7 +20,7 @@ use viewer::query::{
     ValueInfo, walk,
 };
 use viewer::scene::{DocumentOptions, document};
-use viewer::theme::rgb;
+use viewer::style::theme::rgb;
 
 struct Short {
     inner: Arc<dyn TimelineSource>,
@@ -111,7 +111,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let format = Format::of(Path::new(picture))?;
     let trace = viewer::open(Path::new(trace), &OpenOptions::default())?;
-    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, viewer::time_text::parse(threshold)?));
+    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, viewer::text::time::parse(threshold)?));
     // Other filters take it as they take a trace.
     let chain: Chain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;

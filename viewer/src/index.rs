@@ -3,32 +3,33 @@
 //! `record` gathers what the simulation gives away, `assemble` writes the file, [`Index`] answers from it. `lookup` says where the
 //! file is and whether it is still of this trace. `INDEX.md` describes the layout, `format` alone knows it.
 
-mod assemble;
-mod bits;
-mod cells;
-mod crowds;
-mod cursor;
+pub(crate) mod assembly;
+pub(crate) mod bit_fields;
+pub(crate) mod builder;
 mod details;
-mod few;
 mod format;
 mod guarded_map;
 mod image;
+pub(crate) mod lane_writer;
+pub(crate) mod link_density;
 mod links;
 mod lookup;
 mod marks;
+pub(crate) mod mixture_few_values;
+pub(crate) mod mixture_many_values;
 mod model;
-mod nested;
-mod output;
+pub(crate) mod nested_sums;
 mod overview;
-mod pieces;
-mod record;
-mod scratch;
+pub(crate) mod packed_table;
+pub(crate) mod page_writer;
+pub(crate) mod prefix_counts;
+pub(crate) mod reader;
+pub(crate) mod self_repair;
 mod sort;
-mod source;
+pub(crate) mod state_cursor;
+pub(crate) mod state_writer;
 mod states;
-mod sums;
-mod table;
-mod tally;
+pub(crate) mod temporary_streams;
 mod tree;
 mod unpack;
 mod variables;
@@ -44,15 +45,15 @@ use tumit_paje::{PajeEvent, Sink};
 
 pub use format::Key;
 pub(crate) use lookup::{Lookup, Target};
-pub use source::Index;
+pub use reader::Index;
 
-use crate::feed::Input;
-use crate::options::{OpenError, OpenOptions, READ_BYTES};
+use crate::input::options::{OpenError, OpenOptions, READ_BYTES};
+use crate::input::trace::Input;
 use crate::sim::Simulation;
+use builder::Recorder;
 use format::Refused;
 use image::ImageError;
-use record::Recorder;
-use scratch::Room;
+use temporary_streams::Room;
 
 /// Bytes of what is gathered that stay in memory, unless told otherwise.
 const MEMORY: usize = 32 << 20;
@@ -135,7 +136,7 @@ impl Index {
         let mut simulation = Simulation::into_entities(name, Recorder::new(&room, None));
         send(&mut simulation)?;
         let file = room.file()?;
-        assemble::write(simulation.into_outcome(), key, file.try_clone()?)?;
+        assembly::write(simulation.into_outcome(), key, file.try_clone()?)?;
         name_file(file, path, None)
     }
 
@@ -173,7 +174,7 @@ pub(crate) fn build(input: Input, options: &OpenOptions, lookup: &Lookup, target
         simulation.set_wall_clock(told.wall_clock);
         let file = room.file().map_err(write_error)?;
         let copy = file.try_clone().map_err(write_error)?;
-        assemble::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;
+        assembly::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;
         let _naming = NAMING.lock().unwrap_or_else(PoisonError::into_inner);
         if cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Err(OpenError::Cancelled);

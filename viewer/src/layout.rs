@@ -11,11 +11,11 @@ use std::ops::RangeInclusive;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::looks;
 use crate::query::{
     ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, types_in, weight,
 };
-use crate::theme::ThemeKind;
+use crate::style::sizes;
+use crate::style::theme::ThemeKind;
 
 pub use arrange::Arrangement;
 
@@ -246,7 +246,7 @@ impl Outline {
         let end = nodes.len();
         open.into_iter().for_each(|last| nodes[last].end = end);
         let by_type = positions_by_type(&nodes);
-        Ok(Self { nodes, positions, by_type, factors: looks::factors(&model) })
+        Ok(Self { nodes, positions, by_type, factors: sizes::factors(&model) })
     }
 
     /// The nodes that have entities of a type, in order.
@@ -274,7 +274,7 @@ impl Outline {
     /// The height of a strip: the usual one, but as the sizes of its type, or of several types of events, ask for.
     fn height(&self, kind: &StripKind, ty: TypeId, scale: f32) -> f32 {
         match kind {
-            StripKind::Events { types } => looks::band(looks::of_band(&self.factors, types), scale),
+            StripKind::Events { types } => sizes::band(sizes::of_band(&self.factors, types), scale),
             _ => natural_height(kind) * self.factors.get(ty.index()).copied().unwrap_or(1.0) * scale,
         }
     }
@@ -474,7 +474,7 @@ fn natural_height(kind: &StripKind) -> f32 {
         }
         StripKind::States { depths } => DEEP_HEIGHT * *depths as f32,
         StripKind::Summary { .. } => SUMMARY_HEIGHT,
-        StripKind::Events { .. } => looks::band(1.0, 1.0),
+        StripKind::Events { .. } => sizes::band(1.0, 1.0),
         StripKind::Variable { bounds: Some((low, high)) } if is_count(*low, *high) => COUNT_HEIGHT,
         StripKind::Variable { .. } => VARIABLE_HEIGHT,
         StripKind::Gradient { .. } => GRADIENT_HEIGHT,

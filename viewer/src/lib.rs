@@ -5,35 +5,23 @@
 
 #![deny(unsafe_code)]
 
-mod answers;
-mod color;
-mod csv_cell;
-mod current;
-pub mod entities;
 pub mod export;
-mod feed;
 pub mod filter;
+pub mod generated_file;
 pub mod index;
+pub mod input;
 pub mod layout;
-pub mod live;
-mod looks;
-mod mending;
-mod open;
-mod options;
-pub mod own_file;
+pub mod open;
 mod parallel;
-mod pass;
-mod preview;
 pub mod query;
-pub mod replay;
-pub mod rows;
 pub mod scene;
 pub mod server;
 pub mod sim;
 pub mod stats;
 pub mod store;
-pub mod theme;
-pub mod time_text;
+pub mod style;
+pub mod tables;
+pub mod text;
 
+pub use crate::input::options::{IndexChoice, OpenError, OpenOptions};
 pub use open::{Indexed, make_index, open};
-pub use options::{IndexChoice, OpenError, OpenOptions};

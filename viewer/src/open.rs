@@ -1,13 +1,15 @@
 //! [`open`]: from a path to a source, whatever is there.
 
+pub mod progressive;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::feed::Input;
+use crate::index::self_repair::{Mending, Rebuilt};
 use crate::index::{self, Index, IndexError, Key, Lookup, Target};
-use crate::mending::{Mending, Rebuilt};
-use crate::options::{OpenError, OpenOptions};
+use crate::input::options::{OpenError, OpenOptions};
+use crate::input::trace::Input;
 use crate::query::{Summary, TimelineSource};
 use crate::sim::Simulation;
 
@@ -160,7 +162,7 @@ fn writable(target: &Target) -> Result<PathBuf, (PathBuf, io::Error)> {
 #[cfg(test)]
 mod tests {
     use super::{OpenError, OpenOptions, make_index, open};
-    use crate::options::IndexChoice;
+    use crate::input::options::IndexChoice;
 
     #[test]
     fn a_paje_file_is_opened_under_its_name_and_progress_is_told() {
@@ -228,7 +230,7 @@ mod tests {
     /// All rows of a trace, as text.
     fn rows(source: &dyn crate::query::TimelineSource) -> Vec<u8> {
         let mut rows = Vec::new();
-        crate::rows::write(source, &mut rows).expect("there is room");
+        crate::text::entity_rows::write(source, &mut rows).expect("there is room");
         rows
     }
 

@@ -5,11 +5,14 @@
 
 mod cells;
 pub(crate) mod counts;
+pub(crate) mod details;
 mod entities;
 mod links;
 pub(crate) mod nested;
 mod places;
 mod raw_value;
+pub mod replay;
+pub(crate) mod scan;
 pub(crate) mod tree;
 pub mod walk;
 

@@ -2,18 +2,18 @@
 //!
 //! [`chart`] draws the rows of an interval; [`document`] surrounds them with a heading, names, a ruler and a legend.
 
-mod apart;
+pub(crate) mod bidi_isolate;
 mod chart;
-mod crowd;
 mod document;
 mod labels;
 mod legend;
+pub(crate) mod link_bundles;
 mod links;
 mod marks;
 mod mixtures;
-mod palette;
+pub(crate) mod pick;
 mod states;
-mod under;
+pub(crate) mod value_palette;
 mod variables;
 pub mod wire;
 
@@ -21,14 +21,14 @@ pub use chart::{View, chart, overview};
 pub(crate) use document::MOST_PIXELS;
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
-pub use under::{Mixture, mixture, variable};
+pub use pick::{Mixture, mixture, variable};
 pub use variables::number;
 
 use tumit_paje::{Color, MarkShape};
 
 use crate::query::{EntityId, Interval, ValueId};
-use crate::theme::Paint;
-use crate::theme::font::Weight;
+use crate::style::theme::Paint;
+use crate::style::theme::font::Weight;
 
 /// Stands in mixtures for all values that are too small to be told apart.
 pub const OTHERS: ValueId = ValueId(u32::MAX);

@@ -2,17 +2,17 @@
 //!
 //! Everything computed comes from [`crate::scene`] and [`crate::layout`]; here are only routes, limits and guards.
 
+pub(crate) mod access_control;
 mod api;
 mod assets;
-mod awaited;
+pub(crate) mod cancellation;
 mod connections;
-mod growing;
-mod guard;
-mod kept;
+pub(crate) mod filtered_cache;
 mod opener;
-mod saved;
-mod shown;
-mod socket;
+pub(crate) mod saved_filters;
+pub(crate) mod streaming;
+pub(crate) mod unix_socket;
+pub(crate) mod user_files;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -29,12 +29,12 @@ use tokio::sync::Semaphore;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 pub use self::connections::ConnectionLimits;
-use self::kept::Looks;
 use self::opener::OneTime;
-pub use self::shown::Served;
-use self::shown::{Refusal, Trace};
-use self::socket::Socket;
 use crate::query::{QueryError, Summary, TimelineSource};
+pub use filtered_cache::Served;
+use filtered_cache::{Refusal, Trace};
+use unix_socket::Socket;
+use user_files::Looks;
 
 /// How to serve.
 #[derive(Clone, Debug, Default)]
@@ -249,7 +249,7 @@ fn app(traces: Vec<Served>) -> Result<(Arc<App>, u16), ServerError> {
             Refusal::TooMany | Refusal::NoList => ServerError::NoTrace,
         })?;
     }
-    let token = guard::token().map_err(|source| ServerError::Random { source })?;
+    let token = access_control::token().map_err(|source| ServerError::Random { source })?;
     let (permits, passes, looks) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), Looks::default());
     let (started, last_request) = (Instant::now(), AtomicU64::new(0));
     let one_time = OneTime::default();
@@ -284,25 +284,25 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/summary", get(api::summary))
         .route("/api/rows", get(api::rows::rows))
         .route("/api/containers", get(api::rows::containers))
-        .route("/api/scene", get(api::picture::scene))
-        .route("/api/overview", get(api::picture::overview))
+        .route("/api/scene", get(api::image::scene))
+        .route("/api/overview", get(api::image::overview))
         .route("/api/legend", get(api::legend))
         .route("/api/facts", get(api::facts))
-        .route("/api/at", get(api::picture::at))
-        .route("/api/step", get(api::step::step))
-        .route("/api/hops", get(api::hops::hops))
+        .route("/api/at", get(api::image::at))
+        .route("/api/step", get(api::neighbour::step))
+        .route("/api/hops", get(api::link_chain::hops))
         .route("/api/find", get(api::find::find))
-        .route("/api/times", get(api::times::times))
-        .route("/api/each", get(api::each::each))
-        .route("/api/sums", get(api::sums::sums))
-        .route("/api/names", post(api::names::names))
-        .route("/api/numbers", post(api::names::numbers))
+        .route("/api/times", get(api::statistics::times))
+        .route("/api/each", get(api::per_row::each))
+        .route("/api/sums", get(api::totals::sums))
+        .route("/api/names", post(api::ids::names))
+        .route("/api/numbers", post(api::ids::numbers))
         .route("/api/chain", get(api::filters::chain))
         .route("/api/filter", get(api::filters::typed))
         .route("/api/migrated", post(api::filters::migrated))
-        .route("/api/look", post(api::kept::look))
-        .route("/api/saved", post(api::kept::save_filters))
-        .route("/api/notes", get(api::kept::notes).post(api::kept::keep_notes))
+        .route("/api/look", post(api::files::look))
+        .route("/api/saved", post(api::files::save_filters))
+        .route("/api/notes", get(api::files::notes).post(api::files::keep_notes))
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))
         .route("/api/profile", get(api::charts::profile))
@@ -310,7 +310,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/variables", get(api::charts::variables))
         .route("/api/source", get(api::source::source))
         .route("/api/export", get(api::export::export))
-        .route("/api/same", get(api::same::same))
+        .route("/api/same", get(api::rematch::same))
         .route("/api/ping", get(api::ping))
         .route("/{*path}", get(assets::file));
     Router::new()
@@ -318,7 +318,7 @@ fn router(app: Arc<App>) -> Router {
         // Axum's nesting leaves the slash at the end to us.
         .route("/t/{token}/", get(assets::index))
         .route("/open/{token}", get(opener::open))
-        .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
+        .layer(from_fn_with_state(Arc::clone(&app), access_control::guard))
         .layer(CompressionLayer::new().quality(CompressionLevel::Best))
         .with_state(app)
 }

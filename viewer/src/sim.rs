@@ -27,18 +27,18 @@
 //! | a type in a container of another type than declared | kept |
 //! | what is open at the end | ends at the largest date |
 
+pub(crate) mod checkpoint;
+pub(crate) mod collector;
 mod containers;
-mod ends;
+pub(crate) mod counter;
 mod entities;
 mod faults;
-mod gather;
+pub(crate) mod finish;
 mod links;
 mod load;
+pub(crate) mod location_cache;
 mod outcome;
-mod saved;
-mod slots;
 mod states;
-mod tally;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -53,17 +53,17 @@ use tumit_paje::{
 
 use crate::query::RawValue;
 use crate::query::{ContainerInfo, Interval, TypeInfo};
+pub use checkpoint::LoadError;
+pub use collector::Gather;
 use containers::Containers;
+pub use counter::Tally;
 pub use entities::{EndedLink, EndedState, Entities, Place};
 pub use faults::Fault;
 use faults::Faults;
-pub use gather::Gather;
 use links::{Half, Links};
+use location_cache::RecentStacks;
 pub(crate) use outcome::Outcome;
-pub use saved::LoadError;
-use slots::RecentStacks;
 use states::Stack;
-pub use tally::Tally;
 use variables::Variable;
 
 /// A fault of the trace, as it was met.

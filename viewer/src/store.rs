@@ -33,7 +33,7 @@ pub(crate) use order::natural;
 pub(crate) use states::RawLane;
 pub(crate) use variables::RawVariable;
 
-use crate::answers;
+use crate::query::details as query_details;
 use crate::query::nested::{self, Checkpoints};
 use crate::query::{
     Cell, Cells, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, NestedTime, QueryError,
@@ -286,15 +286,15 @@ impl TimelineSource for Store {
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        answers::facts(self, id, true)
+        query_details::facts(self, id, true)
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
-        answers::facts(self, id, false)
+        query_details::facts(self, id, false)
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        answers::related(self, id, limit)
+        query_details::related(self, id, limit)
     }
 }
 

@@ -23,8 +23,8 @@ use std::path::Path;
 use converter::convert::ConvertError;
 use converter::convert::wall_clock;
 
-use crate::feed::Input;
-use crate::options::{OpenError, OpenOptions};
+use crate::input::options::{OpenError, OpenOptions};
+use crate::input::trace::Input;
 use crate::sim::Simulation;
 use columns::Columns;
 use row::Form;

@@ -109,6 +109,6 @@ proptest! {
         let store = Store::from_paje("trace", text.as_bytes()).expect("it has a header");
         ask(&store)?;
         let mut rows = Vec::new();
-        viewer::rows::write(&store, &mut rows).expect("memory to write to");
+        viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
     }
 }

@@ -11,7 +11,7 @@ use viewer::export::{Format, encode};
 use viewer::layout::{Options, Outline};
 use viewer::query::{ContainerId, TypeId, TypeKind};
 use viewer::scene::{Anchor, DocumentOptions, Item, Scene, Text, document};
-use viewer::theme::font::width;
+use viewer::style::theme::font::width;
 
 const DAY: i64 = 86_400_000_000_000;
 

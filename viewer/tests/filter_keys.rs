@@ -9,7 +9,7 @@ use std::sync::Arc;
 use viewer::filter::{Chain, Filter, FilterError};
 use viewer::query::TimelineSource;
 use viewer::store::Store;
-use viewer::theme::ThemeKind;
+use viewer::style::theme::ThemeKind;
 
 const HEADER: &str = "\
 %EventDef PajeDefineContainerType 0
@@ -330,9 +330,13 @@ fn shares_of_what_is_counted_over_a_group_are_of_the_group() {
             let ty = model.types.iter().find(|ty| ty.name == "Running").unwrap().id;
             let all = filtered.extent();
             let outline = viewer::layout::Outline::new(filtered.as_ref()).unwrap();
-            let legend =
-                viewer::scene::legend(filtered.as_ref(), &outline, all, viewer::theme::Theme::new(ThemeKind::Light))
-                    .unwrap();
+            let legend = viewer::scene::legend(
+                filtered.as_ref(),
+                &outline,
+                all,
+                viewer::style::theme::Theme::new(ThemeKind::Light),
+            )
+            .unwrap();
             let group = legend.iter().find(|group| group.name == "Running").unwrap();
             let containers: Vec<_> = filtered
                 .containers()

@@ -8,7 +8,7 @@ use viewer::filter::{
     Part, Pattern, Patterns, Rank, Reduction,
 };
 use viewer::query::MarkShape;
-use viewer::theme::rgb;
+use viewer::style::theme::rgb;
 
 /// Names with everything that the language has a use for, but never `*` alone, which is what is left out.
 fn name() -> impl Strategy<Value = String> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use viewer::live::{Begun, Current, Now, Standing, begin, follow};
+use viewer::open::progressive::{Begun, Current, Now, Standing, begin, follow};
 use viewer::query::GlobalNanos;
 use viewer::{IndexChoice, OpenError, OpenOptions, open};
 

@@ -12,11 +12,11 @@ use viewer::export::{Format, encode};
 use viewer::filter::{Chain, Filter};
 use viewer::index::{Index, Key};
 use viewer::layout::{Layout, Options, Outline};
-use viewer::live::follow;
+use viewer::open::progressive::follow;
 use viewer::query::{GlobalNanos, Interval, Look, MarkShape, TimelineSource};
 use viewer::scene::{DocumentOptions, Frame, Item, Scene, View, chart, document, legend};
 use viewer::store::Store;
-use viewer::theme::{Theme, ThemeKind};
+use viewer::style::theme::{Theme, ThemeKind};
 use viewer::{OpenOptions, scene::wire};
 
 /// Two threads with events of each shape, states of three heights, a link and a curve.

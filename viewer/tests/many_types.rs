@@ -72,8 +72,8 @@ fn rows(text: &str) -> usize {
     let options = Options::default();
     let size = DocumentOptions { interval: whole, width: 800.0, height: None, resolution: 1.0, titles: true };
     document(&store, &outline, &options, size).unwrap();
-    viewer::replay::replay(&store, &mut Writer::new(std::io::sink())).unwrap();
-    viewer::rows::write(&store, &mut std::io::sink()).unwrap();
+    viewer::query::replay::replay(&store, &mut Writer::new(std::io::sink())).unwrap();
+    viewer::text::entity_rows::write(&store, &mut std::io::sink()).unwrap();
     let taken = begin.elapsed();
     assert!(taken < MOST, "{TYPES} types took {taken:?}, more than {MOST:?}");
     rows.len()

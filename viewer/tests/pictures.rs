@@ -14,7 +14,7 @@ use viewer::layout::{Folds, Layout, Options, Outline, Strip, StripKind};
 use viewer::query::{ContainerId, TimelineSource, TypeId, TypeKind};
 use viewer::scene::{DocumentOptions, Item, Rect, Scene, View, chart, document, mixture};
 use viewer::store::Store;
-use viewer::theme::ThemeKind;
+use viewer::style::theme::ThemeKind;
 
 fn picture(source: &dyn TimelineSource, options: &Options, width: f32, part: (i64, i64)) -> Scene {
     let outline = Outline::new(source).unwrap();

@@ -46,7 +46,7 @@ fn pj_dump(text: &str) -> Vec<String> {
 fn ours(text: &str) -> (Vec<String>, Vec<String>) {
     let store = Store::from_paje("trace", text.as_bytes()).expect("a Pajé file");
     let mut rows = Vec::new();
-    viewer::rows::write(&store, &mut rows).expect("memory to write to");
+    viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
     (sorted(&String::from_utf8(rows).expect("text")), store.summary().remarks)
 }
 

@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use viewer::filter::Layer;
 use viewer::layout::{Layout, Options, Outline};
-use viewer::live::{Current, Standing};
+use viewer::open::progressive::{Current, Standing};
 use viewer::query::{QueryError, TimelineSource};
 use viewer::server::{ConnectionLimits, Served, Server, ServerError};
 use viewer::store::Store;

@@ -175,7 +175,7 @@ fn centuries_of_many_containers_are_added_up() {
             assert!((share / containers - 1.0).abs() < 1e-9, "{what}, {by:?}: {share}");
         }
         let outline = viewer::layout::Outline::new(source.as_ref()).unwrap();
-        let theme = viewer::theme::Theme::new(viewer::theme::ThemeKind::Light);
+        let theme = viewer::style::theme::Theme::new(viewer::style::theme::ThemeKind::Light);
         let legend = viewer::scene::legend(source.as_ref(), &outline, interval, theme).unwrap();
         let shares: Vec<f64> = legend[0].entries.iter().filter_map(|entry| entry.share).collect();
         assert!((shares[0] - 0.25).abs() < 1e-9 && (shares[1] - 0.75).abs() < 1e-9, "{what}: {shares:?}");

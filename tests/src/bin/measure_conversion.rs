@@ -24,9 +24,9 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::write::Writer;
 use tumit_paje::{Extra, Source, ValueId};
 use viewer::OpenOptions;
-use viewer::entities::{self, Format};
 use viewer::query::Interval;
 use viewer::sim::{EndedLink, EndedState, Entities, Place, Simulation};
+use viewer::tables::{self, Format};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -212,7 +212,7 @@ fn take(path: &str, input: &Path, out: &Path) -> Fallible<()> {
             report.events
         }
         "run-csv" | "paje-csv" => {
-            let made = entities::write_to_file(input, &OpenOptions::default(), Format::Csv, &File::create(out)?)?;
+            let made = tables::write_to_file(input, &OpenOptions::default(), Format::Csv, &File::create(out)?)?;
             made.rows
         }
         _ => return Err(USAGE.into()),

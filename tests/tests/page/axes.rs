@@ -4,7 +4,7 @@ use tests::browser::Browser;
 use tests::page::{SETTLED, TRACE, Viewer, filter, interval, open, show};
 use viewer::layout::scale::TimeScale;
 use viewer::query::{GlobalNanos, Interval};
-use viewer::time_text::{duration, timestamp};
+use viewer::text::time::{duration, timestamp};
 
 const DAY: i64 = 86_400_000_000_000;
 

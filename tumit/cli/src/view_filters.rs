@@ -33,7 +33,7 @@ pub(crate) fn interval(text: &str) -> Result<Part, String> {
 
 /// A time, as a value of an option.
 pub(crate) fn time(text: &str) -> Result<i64, String> {
-    viewer::time_text::parse(text).map_err(|expected| format!("expected {expected}"))
+    viewer::text::time::parse(text).map_err(|expected| format!("expected {expected}"))
 }
 
 /// A wrong expression is told with what could have been written.
@@ -54,7 +54,7 @@ impl ViewFilters {
         let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(Entry::from));
         if let Some(path) = &self.save_filters {
-            viewer::own_file::FILTERS.write(path, &chain.to_text()).context("the filters were not kept")?;
+            viewer::generated_file::FILTERS.write(path, &chain.to_text()).context("the filters were not kept")?;
         }
         Ok(chain)
     }

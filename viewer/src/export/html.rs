@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use super::svg;
 use crate::query::Interval;
 use crate::scene::Scene;
-use crate::theme::font::FAMILY;
+use crate::style::theme::font::FAMILY;
 
 /// Time is zoomed, as on the page of `tumit view`: names of rows stay, texts, arrow heads and marks keep their shape, and the ruler is made anew.
 /// The picture's titles are what browsers show at the pointer.

@@ -10,7 +10,7 @@ use super::ExportError;
 
 /// How hard to look for what can be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effort {
+pub(crate) enum Effort {
     /// An eighth more bytes in a twentieth of the time.
     Least,
     Usual,
@@ -20,7 +20,7 @@ pub(super) enum Effort {
 ///
 /// # Errors
 /// If there are no pixels.
-pub(super) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, ExportError> {
+pub(crate) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, ExportError> {
     let is_opaque = pixels.pixels().iter().all(|pixel| pixel.alpha() == u8::MAX);
     let mut bytes = Vec::new();
     write(&mut bytes, (pixels.width(), pixels.height()), is_opaque, effort, |append| {
@@ -30,14 +30,14 @@ pub(super) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, ExportErr
 }
 
 /// Takes lines of pixels as wide as the image.
-pub(super) type Append<'a> = dyn FnMut(&Pixmap, Range<u32>) -> Result<(), ExportError> + 'a;
+pub(crate) type Append<'a> = dyn FnMut(&Pixmap, Range<u32>) -> Result<(), ExportError> + 'a;
 
 /// Writes a file from bands of pixels, which `fill` appends from top to bottom. Without opacity, all pixels must be
 /// opaque.
 ///
 /// # Errors
 /// If there are no pixels, more or fewer than the image has, or `out` or `fill` fails.
-pub(super) fn write(
+pub(crate) fn write(
     out: &mut dyn Write,
     (width, height): (u32, u32),
     is_opaque: bool,

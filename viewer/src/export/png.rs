@@ -14,7 +14,7 @@ use super::pack::{self, Effort};
 use super::{ExportError, svg};
 use crate::parallel::in_turn;
 use crate::scene::{MOST_PIXELS, Scene};
-use crate::theme::font;
+use crate::style::theme::font;
 
 /// Pixels of the largest picture that is packed well: of larger ones that takes seconds, and saves an eighth.
 const PACKED_WELL: u32 = 8_000_000;

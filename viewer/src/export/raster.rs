@@ -13,12 +13,12 @@ const VALUES: usize = 16;
 const PARTS: usize = 2_000;
 
 /// Whether these are too many parts for areas.
-pub(super) fn is_better(cells: &Cells) -> bool {
+pub(crate) fn is_better(cells: &Cells) -> bool {
     cells.palette.len() > VALUES && cells.columns.parts().len() > PARTS
 }
 
 /// A PNG as an address of the kind `data:`, a pixel per column and unit of height; `None` where there are no pixels.
-pub(super) fn address(cells: &Cells) -> Option<String> {
+pub(crate) fn address(cells: &Cells) -> Option<String> {
     let bytes = pack(&image(cells)?, Effort::Least).ok()?;
     Some(format!("data:image/png;base64,{}", BASE64_STANDARD.encode(bytes)))
 }

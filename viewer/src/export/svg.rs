@@ -11,8 +11,8 @@ use super::raster;
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::scene::wire::entity;
 use crate::scene::{Anchor, Arrow, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Scene, Text};
-use crate::theme::Paint;
-use crate::theme::font::{FAMILY, Weight};
+use crate::style::theme::Paint;
+use crate::style::theme::font::{FAMILY, Weight};
 
 /// Writes the whole document. Of its text, a part is in memory at a time.
 ///
@@ -32,7 +32,7 @@ pub fn to_string(scene: &Scene) -> String {
 }
 
 /// The same for drawing: without the sentences on entities, and of the elements between two heights alone.
-pub(super) fn untitled(scene: &Scene, part: (f32, f32)) -> String {
+pub(crate) fn untitled(scene: &Scene, part: (f32, f32)) -> String {
     Writer { part: Some(part), ..Writer::new(false) }.all(scene)
 }
 

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use super::ast::Filter;
-use super::error::FilterError;
-use super::{attribute, classify, color, cut, duration, group, order, reduce, reuse, select, values};
+use super::language::ast::Filter;
+use super::language::error::FilterError;
+use super::sources::{
+    attribute_selection, classify, color, duration_selection, group, order, reduce, row_reuse, time_range,
+    type_selection, value_selection,
+};
 use crate::query::{Look, TimelineSource};
 
 impl Filter {
@@ -14,16 +17,16 @@ impl Filter {
     /// When the trace has nothing that the filter names, see [`FilterError`].
     pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
         match self {
-            Self::Types { keep, types } => select::types(inner, *keep, types),
-            Self::Values { keep, values: named, of } => values::apply(inner, *keep, named, of.as_ref()),
-            Self::Containers { keep, containers } => select::containers(inner, *keep, containers),
-            Self::Attribute { keep, condition, of } => attribute::apply(inner, *keep, condition, of.as_ref()),
+            Self::Types { keep, types } => type_selection::types(inner, *keep, types),
+            Self::Values { keep, values: named, of } => value_selection::apply(inner, *keep, named, of.as_ref()),
+            Self::Containers { keep, containers } => type_selection::containers(inner, *keep, containers),
+            Self::Attribute { keep, condition, of } => attribute_selection::apply(inner, *keep, condition, of.as_ref()),
             Self::Duration { keep, comparison, nanos, of } => {
-                duration::apply(inner, *keep, *comparison, *nanos, of.as_ref())
+                duration_selection::apply(inner, *keep, *comparison, *nanos, of.as_ref())
             }
-            Self::Cut(part) => cut::apply(inner, *part),
+            Self::Cut(part) => time_range::apply(inner, *part),
             Self::Group { containers, name } => group::apply(inner, containers, name),
-            Self::Reuse { types } => reuse::reuse(inner, types),
+            Self::Reuse { types } => row_reuse::reuse(inner, types),
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
             Self::Sort { ty, by, descending } => order::sort(inner, ty, by, *descending),

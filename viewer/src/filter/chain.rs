@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::ast::Filter;
-use super::error::FilterError;
+use super::language::ast::Filter;
+use super::language::error::FilterError;
 use crate::query::TimelineSource;
 
 /// Latest version of the file; later versions are rejected. Only the page uses the fields `page`,

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use twox_hash::XxHash3_64;
 
-use super::bits::{date, ordered};
+use super::bit_fields::{date, ordered};
+use super::builder::{Lane, Recorder, unfold};
 use super::details::DetailWriter;
 use super::format::{Header, Key, Place};
+use super::lane_writer::{self, Directory, Gathered, Job, Piece, Rest};
 use super::model::Whole;
-use super::output::Output;
 use super::overview::{self, OverviewWriter};
-use super::pieces::{self, Directory, Gathered, Job, Piece, Rest};
-use super::record::{Lane, Recorder, unfold};
-use super::scratch::{Room, StreamReader, Streams};
+use super::packed_table::TableWriter;
+use super::page_writer::Output;
 use super::sort::Sorter;
-use super::table::TableWriter;
+use super::temporary_streams::{Room, StreamReader, Streams};
 use super::tree::TreeWriter;
 use crate::parallel::in_turn;
 use crate::query::{GlobalNanos, Interval, effective_end};
@@ -37,7 +37,7 @@ struct Assembly<'a> {
 }
 
 /// Value and detail row, as the recorder writes them.
-pub(super) fn value(from: &mut StreamReader<'_>) -> io::Result<(u64, u64)> {
+pub(crate) fn value(from: &mut StreamReader<'_>) -> io::Result<(u64, u64)> {
     let value = from.number()?;
     let detail = if value & 1 == 1 { from.number()? } else { 0 };
     Ok((value >> 1, detail))
@@ -58,7 +58,7 @@ fn gathered(lanes: impl Iterator<Item = Lane>, streams: &mut Streams) -> Vec<Gat
 }
 
 /// Writes the index of a simulated trace into an empty file.
-pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Result<()> {
+pub(crate) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Result<()> {
     let Outcome { entities, name, types, values, containers, container_details, extent, remarks, intact, wall_clock } =
         outcome;
     entities.look()?;
@@ -72,7 +72,7 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
     states.iter().for_each(|lane| bases[lane.lane.stream] = lane.base);
     let marks = gathered(marks.into_iter().flatten(), &mut streams);
     let variables = gathered(variables.into_iter().flatten(), &mut streams);
-    let jobs = pieces::jobs(states, Rest { marks, variables, links, types: type_count }, &room);
+    let jobs = lane_writer::jobs(states, Rest { marks, variables, links, types: type_count }, &room);
     let mut assembly = Assembly {
         room: &room,
         bases,

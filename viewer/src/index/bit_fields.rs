@@ -4,22 +4,22 @@
 const SIGN: u64 = 1 << 63;
 
 /// Bytes that must be readable behind the last number, as each is read with eight bytes at once.
-pub(super) const SLACK: usize = 8;
+pub(crate) const SLACK: usize = 8;
 
 /// A date as an unsigned number that sorts the same.
 #[inline]
-pub(super) fn ordered(date: i64) -> u64 {
+pub(crate) fn ordered(date: i64) -> u64 {
     date.cast_unsigned() ^ SIGN
 }
 
 /// The date of [`ordered`].
 #[inline]
-pub(super) fn date(ordered: u64) -> i64 {
+pub(crate) fn date(ordered: u64) -> i64 {
     (ordered ^ SIGN).cast_signed()
 }
 
 /// Bits that hold all numbers up to `max`. Beyond 57 a number could touch nine bytes, so that whole words are taken.
-pub(super) fn width(max: u64) -> u8 {
+pub(crate) fn width(max: u64) -> u8 {
     match 64 - max.leading_zeros() {
         58.. => 64,
         bits => bits as u8,
@@ -27,12 +27,12 @@ pub(super) fn width(max: u64) -> u8 {
 }
 
 /// Bytes that `count` numbers take; a multiple of 8.
-pub(super) fn packed_bytes(count: usize, width: u8) -> usize {
+pub(crate) fn packed_bytes(count: usize, width: u8) -> usize {
     (count * usize::from(width)).div_ceil(64) * 8
 }
 
 /// Appends numbers that fit in `width` bits.
-pub(super) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: u8) {
+pub(crate) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: u8) {
     if width == 0 {
         return;
     }
@@ -56,13 +56,13 @@ pub(super) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: 
 
 /// Number `index` of those packed in `bytes`; 0 where there are no bytes.
 #[inline]
-pub(super) fn get(bytes: &[u8], index: usize, width: u8) -> u64 {
+pub(crate) fn get(bytes: &[u8], index: usize, width: u8) -> u64 {
     word(bytes, index * usize::from(width)) & mask(width)
 }
 
 /// The bits from a place on, 57 of them or more; 0 where there are no bytes.
 #[inline]
-pub(super) fn word(bytes: &[u8], bit: usize) -> u64 {
+pub(crate) fn word(bytes: &[u8], bit: usize) -> u64 {
     // That the end is no less than the beginning is seen by the compiler: one comparison is left.
     let word = bytes.get(bit / 8..bit / 8 + 8).and_then(<[u8]>::first_chunk);
     word.map_or(0, |word| u64::from_le_bytes(*word)) >> (bit % 8)
@@ -70,13 +70,13 @@ pub(super) fn word(bytes: &[u8], bit: usize) -> u64 {
 
 /// As many ones as a number has bits.
 #[inline]
-pub(super) fn mask(width: u8) -> u64 {
+pub(crate) fn mask(width: u8) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
 /// Appends a number, seven bits a byte, lowest first.
 #[inline]
-pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -86,7 +86,7 @@ pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
 
 /// Takes a number off the front; `None` when the bytes end in it.
 #[inline]
-pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for (at, &byte) in bytes.iter().enumerate().take(10) {
         value |= u64::from(byte & 0x7F) << (7 * at);
@@ -99,7 +99,7 @@ pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Most bytes of a number that [`put`] writes.
-pub(super) const VARINT_BYTES: usize = 10;
+pub(crate) const VARINT_BYTES: usize = 10;
 
 #[cfg(test)]
 mod tests {

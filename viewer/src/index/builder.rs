@@ -8,11 +8,11 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, Extra, Source, TypeId, ValueId};
 use tumit_spill::endpoint_map::Overflow;
 
-use super::bits::put;
+use super::bit_fields::put;
 use super::details::DetailWriter;
 use super::links;
-use super::scratch::{Room, Streams};
 use super::sort::Sorter;
+use super::temporary_streams::{Room, Streams};
 use crate::query::Interval;
 use crate::query::{LinkRow, effective_end};
 use crate::sim::{EndedLink, EndedState, Entities, Place};
@@ -22,44 +22,44 @@ const OPERATIONS_PER_LOOK: u32 = 1 << 12;
 
 /// A list of entities in a stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lane {
-    pub(super) container: ContainerId,
-    pub(super) ty: TypeId,
-    pub(super) depth: u32,
-    pub(super) stream: usize,
-    pub(super) rows: u64,
+pub(crate) struct Lane {
+    pub(crate) container: ContainerId,
+    pub(crate) ty: TypeId,
+    pub(crate) depth: u32,
+    pub(crate) stream: usize,
+    pub(crate) rows: u64,
     /// States: end of the last one. Events: its date. Variables: where the last sample begins.
-    pub(super) last: i64,
+    pub(crate) last: i64,
     /// Variables: where the last sample ends.
-    pub(super) end: i64,
+    pub(crate) end: i64,
     /// Events: whether all came by date.
-    pub(super) is_sorted: bool,
+    pub(crate) is_sorted: bool,
 }
 
 /// Rows of links: type, and the columns of their table.
-pub(super) const LINK_WORDS: usize = 1 + links::COLUMNS;
+pub(crate) const LINK_WORDS: usize = 1 + links::COLUMNS;
 
 /// What is gathered.
 #[derive(Debug)]
-pub(super) struct Recorder {
-    pub(super) room: Room,
-    pub(super) streams: Streams,
+pub(crate) struct Recorder {
+    pub(crate) room: Room,
+    pub(crate) streams: Streams,
     /// Lanes of a place by depth.
-    pub(super) states: Vec<Vec<Lane>>,
-    pub(super) marks: Vec<Option<Lane>>,
-    pub(super) variables: Vec<Option<Lane>>,
-    pub(super) links: Sorter<LINK_WORDS, 2>,
-    pub(super) details: DetailWriter,
+    pub(crate) states: Vec<Vec<Lane>>,
+    pub(crate) marks: Vec<Option<Lane>>,
+    pub(crate) variables: Vec<Option<Lane>>,
+    pub(crate) links: Sorter<LINK_WORDS, 2>,
+    pub(crate) details: DetailWriter,
     /// States that refer to containers: container, start, effective end, stream, row.
-    pub(super) references: usize,
-    pub(super) reference_count: u64,
+    pub(crate) references: usize,
+    pub(crate) reference_count: u64,
     cancel: Option<Arc<AtomicBool>>,
     looks: u32,
 }
 
 impl Recorder {
     /// Gathers where there is room, until it is told to stop.
-    pub(super) fn new(room: &Room, cancel: Option<Arc<AtomicBool>>) -> Self {
+    pub(crate) fn new(room: &Room, cancel: Option<Arc<AtomicBool>>) -> Self {
         let mut streams = Streams::new(room);
         let details = DetailWriter::new(room, &mut streams);
         let references = streams.open();
@@ -79,7 +79,7 @@ impl Recorder {
     }
 
     /// Whether the user does not want the index any more: an error then.
-    pub(super) fn look(&self) -> io::Result<()> {
+    pub(crate) fn look(&self) -> io::Result<()> {
         match &self.cancel {
             Some(cancel) if cancel.load(Ordering::Relaxed) => Err(io::ErrorKind::Interrupted.into()),
             _ => Ok(()),
@@ -110,12 +110,12 @@ fn put_value(out: &mut Vec<u8>, value: ValueId, detail: u32) {
 }
 
 /// A difference of either sign as an unsigned number, small for small ones.
-pub(super) fn fold(difference: i64) -> u64 {
+pub(crate) fn fold(difference: i64) -> u64 {
     (difference.wrapping_shl(1) ^ (difference >> 63)).cast_unsigned()
 }
 
 /// The difference of [`fold`].
-pub(super) fn unfold(number: u64) -> i64 {
+pub(crate) fn unfold(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -((number & 1).cast_signed())
 }
 

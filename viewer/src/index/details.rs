@@ -13,14 +13,14 @@ use std::io;
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, Extra, ExtraValue, Source};
 
-use super::bits::{put, take};
+use super::bit_fields::{put, take};
 use super::format::{Header, Place, TableRef};
 use super::image::Image;
-use super::output::Output;
-use super::scratch::{Room, Streams};
+use super::packed_table::{Table, TableWriter};
+use super::page_writer::Output;
 use super::sort::Sorter;
-use super::table::{Table, TableWriter};
-use crate::answers::{Detail, FieldValue};
+use super::temporary_streams::{Room, Streams};
+use crate::query::details::{Detail, FieldValue};
 
 /// Bytes of texts, and number of source positions, that are known again when they come again.
 const KNOWN_TEXT_BYTES: usize = 8 << 20;
@@ -73,7 +73,7 @@ impl Items {
 
 /// Takes rows and texts while a trace is read.
 #[derive(Debug)]
-pub(super) struct DetailWriter {
+pub(crate) struct DetailWriter {
     rows: Items,
     /// Rows so far, with row 0.
     count: u32,
@@ -122,7 +122,7 @@ impl KnownRows {
 }
 
 impl DetailWriter {
-    pub(super) fn new(room: &Room, streams: &mut Streams) -> Self {
+    pub(crate) fn new(room: &Room, streams: &mut Streams) -> Self {
         let (rows, texts) = (Items::new(streams), Items::new(streams));
         rows.push(streams, &[]);
         Self {
@@ -164,7 +164,7 @@ impl DetailWriter {
     }
 
     /// The row of an entity with these extra fields and this source position.
-    pub(super) fn add(&mut self, streams: &mut Streams, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+    pub(crate) fn add(&mut self, streams: &mut Streams, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
         let place = source.map(|place| (self.intern(streams, place.file), place.line));
         if extra.is_empty() {
             let Some(place) = place else { return 0 };
@@ -254,7 +254,7 @@ impl DetailWriter {
     }
 
     /// A row with the fields of two others, and the source of the first that has one.
-    pub(super) fn join(&mut self, streams: &mut Streams, first: u32, second: u32) -> u32 {
+    pub(crate) fn join(&mut self, streams: &mut Streams, first: u32, second: u32) -> u32 {
         self.forget(first);
         self.forget(second);
         if second == 0 {
@@ -274,28 +274,28 @@ impl DetailWriter {
     }
 
     /// Containers that a row refers to. The entity has ended: they are forgotten.
-    pub(super) fn references(&mut self, row: u32) -> Vec<ContainerId> {
+    pub(crate) fn references(&mut self, row: u32) -> Vec<ContainerId> {
         if row == 0 { Vec::new() } else { self.references.remove(&row).unwrap_or_default() }
     }
 
-    pub(super) fn forget(&mut self, row: u32) {
+    pub(crate) fn forget(&mut self, row: u32) {
         if !self.references.is_empty() {
             self.references.remove(&row);
         }
     }
 
     /// Keeps the text that a file uses for a link key.
-    pub(super) fn name_key(&mut self, streams: &mut Streams, key: u64, text: &str) {
+    pub(crate) fn name_key(&mut self, streams: &mut Streams, key: u64, text: &str) {
         let number = self.push_text(streams, text);
         self.keys.push([key, number.into()]);
     }
 
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.keys.flush()
     }
 
     /// Writes everything.
-    pub(super) fn write(self, streams: &Streams, room: &Room, out: &mut Output, header: &mut Header) -> io::Result<()> {
+    pub(crate) fn write(self, streams: &Streams, room: &Room, out: &mut Output, header: &mut Header) -> io::Result<()> {
         (header.detail_rows, header.detail_bytes) = self.rows.write(streams, self.count.into(), room, out)?;
         (header.text_ends, header.text_bytes) = self.texts.write(streams, self.text_count.into(), room, out)?;
         let (mut keys, mut table) = (self.keys.finish()?, TableWriter::<2>::new(room, out)?);
@@ -309,7 +309,7 @@ impl DetailWriter {
 
 /// Reads rows from an image.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Details<'a>(pub(super) &'a Image);
+pub(crate) struct Details<'a>(pub(super) &'a Image);
 
 impl<'a> Details<'a> {
     fn item(&self, begins: TableRef, bytes: Place, number: u64) -> &'a [u8] {
@@ -330,7 +330,7 @@ impl<'a> Details<'a> {
     }
 
     /// The text of a link key; `k` and its number where the trace had no text.
-    pub(super) fn key(&self, key: u64) -> String {
+    pub(crate) fn key(&self, key: u64) -> String {
         let keys = Table::<2>::new(self.0, self.0.header.keys);
         let row = keys.lower(0, key);
         if row < keys.rows() {
@@ -343,7 +343,7 @@ impl<'a> Details<'a> {
     }
 
     /// All of a row.
-    pub(super) fn detail(&self, row: u32) -> Detail {
+    pub(crate) fn detail(&self, row: u32) -> Detail {
         let mut detail = Detail::default();
         if row != 0 {
             self.read(row.into(), true, &mut detail);

@@ -5,18 +5,18 @@
 use twox_hash::XxHash3_64;
 
 /// The first bytes.
-pub(super) const MAGIC: [u8; 8] = *b"TMTINDEX";
+pub(crate) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// Counts up with every change of the layout, and of what the simulation makes of a trace.
-pub(super) const VERSION: u64 = 13;
+pub(crate) const VERSION: u64 = 13;
 /// Bytes that have a checksum of their own; the header takes the first.
-pub(super) const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 /// Sections begin at multiples of this.
-pub(super) const ALIGNMENT: u64 = 64;
+pub(crate) const ALIGNMENT: u64 = 64;
 /// Rows per block of a table.
-pub(super) const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 /// The checksum of a page.
-pub(super) fn page_checksum(page: &[u8]) -> u32 {
+pub(crate) fn page_checksum(page: &[u8]) -> u32 {
     XxHash3_64::oneshot(page) as u32
 }
 
@@ -33,15 +33,15 @@ pub struct Key {
 
 /// A table: how many rows, and where its blocks and its directory are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TableRef {
-    pub(super) rows: u64,
-    pub(super) payload: u64,
-    pub(super) directory: u64,
+pub(crate) struct TableRef {
+    pub(crate) rows: u64,
+    pub(crate) payload: u64,
+    pub(crate) directory: u64,
 }
 
 impl TableRef {
     /// The same, `by` bytes further back.
-    pub(super) fn moved(self, by: u64) -> Self {
+    pub(crate) fn moved(self, by: u64) -> Self {
         Self { payload: moved(self.payload, by), directory: moved(self.directory, by), ..self }
     }
 }
@@ -53,47 +53,47 @@ fn moved(at: u64, by: u64) -> u64 {
 
 /// Bytes from a place on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) at: u64,
+pub(crate) struct Place {
+    pub(crate) at: u64,
     /// Bytes, or records where it says so.
-    pub(super) len: u64,
+    pub(crate) len: u64,
 }
 
 /// What the first page says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) key: Key,
+pub(crate) struct Header {
+    pub(crate) key: Key,
     /// Bytes of the file.
-    pub(super) length: u64,
+    pub(crate) length: u64,
     /// Checksums of the pages.
-    pub(super) checksums: Place,
+    pub(crate) checksums: Place,
     /// Of `checksums`.
-    pub(super) checksums_hash: u64,
+    pub(crate) checksums_hash: u64,
     /// Types, values, containers, remarks: what is read as a whole.
-    pub(super) model: Place,
+    pub(crate) model: Place,
     /// Records of state lanes, events, variables and links.
-    pub(super) states: Place,
-    pub(super) marks: Place,
-    pub(super) variables: Place,
-    pub(super) links: Place,
+    pub(crate) states: Place,
+    pub(crate) marks: Place,
+    pub(crate) variables: Place,
+    pub(crate) links: Place,
     /// Extra fields: where each row begins in the bytes behind.
-    pub(super) detail_rows: TableRef,
-    pub(super) detail_bytes: Place,
-    pub(super) text_ends: TableRef,
-    pub(super) text_bytes: Place,
-    pub(super) keys: TableRef,
-    pub(super) references: TableRef,
-    pub(super) reference_tree: u64,
-    pub(super) ends: TableRef,
+    pub(crate) detail_rows: TableRef,
+    pub(crate) detail_bytes: Place,
+    pub(crate) text_ends: TableRef,
+    pub(crate) text_bytes: Place,
+    pub(crate) keys: TableRef,
+    pub(crate) references: TableRef,
+    pub(crate) reference_tree: u64,
+    pub(crate) ends: TableRef,
     /// Tables of the overview, by the width of their columns.
-    pub(super) overview: Place,
+    pub(crate) overview: Place,
     /// Records of the sums of nested states.
-    pub(super) nested: Place,
+    pub(crate) nested: Place,
 }
 
 /// Why an index is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     #[error("it is no index of ours")]
     Foreign,
     #[error("it is of another version")]
@@ -137,7 +137,7 @@ fn put_places(out: &mut Vec<u8>, places: &[Place]) {
 
 impl Header {
     /// The first page.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut page = Vec::with_capacity(PAGE);
         page.extend_from_slice(&MAGIC);
         put(&mut page, &[VERSION, self.length, self.key.size, self.key.content, self.key.options]);
@@ -160,7 +160,7 @@ impl Header {
     }
 
     /// Reads the first page of a file that has `length` bytes, as an index of what `key` stands for.
-    pub(super) fn decode(page: &[u8], length: u64, key: Key) -> Result<Self, Refused> {
+    pub(crate) fn decode(page: &[u8], length: u64, key: Key) -> Result<Self, Refused> {
         if !page.starts_with(&MAGIC) {
             return Err(Refused::Foreign);
         }
@@ -212,34 +212,34 @@ impl Header {
 ///
 /// The meaning of the last places depends on what it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LaneRecord {
-    pub(super) container: u32,
-    pub(super) ty: u32,
-    pub(super) depth: u32,
+pub(crate) struct LaneRecord {
+    pub(crate) container: u32,
+    pub(crate) ty: u32,
+    pub(crate) depth: u32,
     /// Number of the first entity.
-    pub(super) base: u32,
-    pub(super) table: TableRef,
+    pub(crate) base: u32,
+    pub(crate) table: TableRef,
     /// States and events: the values that occur, four bytes each, and their number. Links: the sorted ends, and how many.
-    pub(super) values: Place,
+    pub(crate) values: Place,
     /// States: sums of time, and which kind of them. Events: how many of each value come before some rows, and before how many.
     /// Nested states: the sums, and their length in words. Variables and links: the tree. Links
     /// also: the offset from the tree to the list of counts, if there is one.
-    pub(super) sums: Place,
+    pub(crate) sums: Place,
     /// Links: how far behind the sorted ends their directory is. States: number of the lane in the overview plus one, or 0.
-    pub(super) extra: u64,
+    pub(crate) extra: u64,
 }
 
 impl LaneRecord {
     /// Bytes of a record.
-    pub(super) const BYTES: usize = 80;
+    pub(crate) const BYTES: usize = 80;
 
     /// The same, where all that it tells of stands `by` bytes further back.
-    pub(super) fn moved(self, by: u64) -> Self {
+    pub(crate) fn moved(self, by: u64) -> Self {
         let of = |place: Place| Place { at: moved(place.at, by), ..place };
         Self { table: self.table.moved(by), values: of(self.values), sums: of(self.sums), ..self }
     }
 
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         put(out, &[pair(self.container, self.ty), pair(self.depth, self.base)]);
         put_table(out, self.table);
@@ -247,7 +247,7 @@ impl LaneRecord {
         put(out, &[self.extra]);
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Self {
+    pub(crate) fn decode(bytes: &[u8]) -> Self {
         let mut words = Words(bytes);
         let (place, number) = (words.next(), words.next());
         Self {

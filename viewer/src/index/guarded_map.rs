@@ -34,7 +34,7 @@ static SLOTS: [Slot; MOST_MAPS] =
 static BEFORE: OnceLock<(usize, libc::sigaction)> = OnceLock::new();
 
 /// A mapped file.
-pub(super) struct GuardedMap {
+pub(crate) struct GuardedMap {
     map: memmap2::Mmap,
     slot: &'static Slot,
     tail: [u8; 4],
@@ -43,7 +43,7 @@ pub(super) struct GuardedMap {
 impl GuardedMap {
     /// Maps a whole file for reading.
     #[expect(unsafe_code, reason = "a file is mapped; see SAFETY")]
-    pub(super) fn new(file: &File) -> io::Result<Self> {
+    pub(crate) fn new(file: &File) -> io::Result<Self> {
         install()?;
         // SAFETY: the bytes are only read, through bounds-checked slices, and every value made of
         // them is checked or harmless. Tumit does not write to a file under this name. It writes an
@@ -63,7 +63,7 @@ impl GuardedMap {
     }
 
     /// Whether the file has become shorter since it was mapped.
-    pub(super) fn is_truncated(&self) -> bool {
+    pub(crate) fn is_truncated(&self) -> bool {
         self.last_bytes() != self.tail || self.slot.is_hit.load(Ordering::Relaxed)
     }
 

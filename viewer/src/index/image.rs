@@ -36,9 +36,9 @@ impl Deref for Data {
 }
 
 /// The bytes of an index.
-pub(super) struct Image {
+pub(crate) struct Image {
     data: Data,
-    pub(super) header: Header,
+    pub(crate) header: Header,
     path: PathBuf,
     /// A bit per page: whether its checksum was found right.
     verified: Vec<AtomicU64>,
@@ -53,12 +53,12 @@ thread_local! {
 
 /// Counts a block.
 #[inline]
-pub(super) fn touch() {
+pub(crate) fn touch() {
     TOUCHED.set(TOUCHED.get() + 1);
 }
 
 /// Blocks that this thread has looked into.
-pub(super) fn touched() -> u64 {
+pub(crate) fn touched() -> u64 {
     TOUCHED.get()
 }
 
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Image {
 
 /// Why there is no image.
 #[derive(Debug)]
-pub(super) enum ImageError {
+pub(crate) enum ImageError {
     Io(io::Error),
     Refused(Refused),
 }
@@ -89,7 +89,7 @@ impl From<io::Error> for ImageError {
 
 impl Image {
     /// Opens the index at `path` of what `key` stands for. Files beyond `read_up_to` bytes are mapped.
-    pub(super) fn open(path: &Path, key: Key, read_up_to: u64) -> Result<Self, ImageError> {
+    pub(crate) fn open(path: &Path, key: Key, read_up_to: u64) -> Result<Self, ImageError> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -123,7 +123,7 @@ impl Image {
     }
 
     /// Whether all pages are as they were written. Reads the whole file.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         let is_whole = (1..=self.header.checksums.len / 4).all(|page| self.is_right(page));
         if !is_whole {
             self.damage();
@@ -153,7 +153,7 @@ impl Image {
     /// `len` bytes at `at`. Where there are none, or they are not as they were written: no bytes, and [`Self::is_damaged`] from
     /// then on.
     #[inline]
-    pub(super) fn bytes(&self, at: u64, len: usize) -> &[u8] {
+    pub(crate) fn bytes(&self, at: u64, len: usize) -> &[u8] {
         let end = at.saturating_add(len as u64);
         if at >= PAGE as u64 && end <= self.header.checksums.at {
             let (first, last) = (at / PAGE as u64, end.saturating_sub(1).max(at) / PAGE as u64);
@@ -169,7 +169,7 @@ impl Image {
     /// Tells the processor that some bytes will be asked for soon. It does nothing else, wherever they are.
     #[inline]
     #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the hint takes a pointer; see SAFETY"))]
-    pub(super) fn prefetch(&self, at: u64, len: usize) {
+    pub(crate) fn prefetch(&self, at: u64, len: usize) {
         let end = (at as usize).saturating_add(len);
         let Some(bytes) = self.data.get(at as usize..end) else { return };
         for line in bytes.chunks(LINE) {
@@ -193,7 +193,7 @@ impl Image {
     }
 
     /// Whether anything that was asked for could not be given.
-    pub(super) fn is_damaged(&self) -> bool {
+    pub(crate) fn is_damaged(&self) -> bool {
         if let Data::Mapped(map) = &self.data
             && map.is_truncated()
         {
@@ -204,7 +204,7 @@ impl Image {
 
     /// The word at `at`; 0 where there is none.
     #[inline]
-    pub(super) fn word(&self, at: u64) -> u64 {
+    pub(crate) fn word(&self, at: u64) -> u64 {
         self.bytes(at, 8).first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
     }
 }

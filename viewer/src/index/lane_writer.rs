@@ -6,20 +6,20 @@
 use std::io;
 use std::sync::Arc;
 
-use super::assemble::value;
-use super::bits::ordered;
-use super::crowds::CrowdWriter;
+use super::assembly::value;
+use super::bit_fields::ordered;
+use super::builder::{LINK_WORDS, Lane, unfold};
 use super::format::{LaneRecord, Place, TableRef};
+use super::link_density::CrowdWriter;
 use super::links;
-use super::nested::{self, NestedLanes};
-use super::output::Output;
+use super::nested_sums::{self, NestedLanes};
 use super::overview::OverviewWriter;
-use super::record::{LINK_WORDS, Lane, unfold};
-use super::scratch::{Room, Section, Taken};
+use super::packed_table::TableWriter;
+use super::page_writer::Output;
+use super::prefix_counts::TallyWriter;
 use super::sort::Sorter;
-use super::sums::{self, OwnValues};
-use super::table::TableWriter;
-use super::tally::TallyWriter;
+use super::state_writer::{self, OwnValues};
+use super::temporary_streams::{Room, Section, Taken};
 use super::tree::TreeWriter;
 use super::variables::NodeWriter;
 use crate::query::effective_end;
@@ -27,24 +27,24 @@ use crate::query::effective_end;
 /// States are in so many pieces, or one more, unless they are few.
 const STATE_PIECES: usize = 4;
 /// A lane, and its entities.
-pub(super) struct Gathered {
-    pub(super) lane: Lane,
+pub(crate) struct Gathered {
+    pub(crate) lane: Lane,
     /// Number of the first entity.
-    pub(super) base: u32,
-    pub(super) rows: Arc<Taken>,
+    pub(crate) base: u32,
+    pub(crate) rows: Arc<Taken>,
 }
 
 /// Lanes other than those of states.
-pub(super) struct Rest {
-    pub(super) marks: Vec<Gathered>,
-    pub(super) variables: Vec<Gathered>,
-    pub(super) links: Sorter<LINK_WORDS, 2>,
+pub(crate) struct Rest {
+    pub(crate) marks: Vec<Gathered>,
+    pub(crate) variables: Vec<Gathered>,
+    pub(crate) links: Sorter<LINK_WORDS, 2>,
     /// Types that there are.
-    pub(super) types: u64,
+    pub(crate) types: u64,
 }
 
 /// What becomes a piece.
-pub(super) enum Job {
+pub(crate) enum Job {
     /// Lanes of states, and the number of the first in the overview.
     States(Vec<Gathered>, u64),
     Rest(Rest),
@@ -53,26 +53,26 @@ pub(super) enum Job {
 }
 
 /// What was written of some lanes, and what was learnt on the way.
-pub(super) struct Piece {
-    pub(super) out: Output,
+pub(crate) struct Piece {
+    pub(crate) out: Output,
     /// End of what can be seen of them.
-    pub(super) end: i64,
+    pub(crate) end: i64,
     /// Lanes of states, events, variables and links, and sums of nested states.
-    pub(super) directories: [Directory; 5],
+    pub(crate) directories: [Directory; 5],
     /// Ends of links by container, where links are in it.
-    pub(super) ends: Option<TableRef>,
-    pub(super) overview: Option<OverviewWriter>,
+    pub(crate) ends: Option<TableRef>,
+    pub(crate) overview: Option<OverviewWriter>,
 }
 
 /// A directory of lanes while it grows.
-pub(super) struct Directory {
+pub(crate) struct Directory {
     records: Section,
     /// Entities of the lanes.
-    pub(super) entities: u64,
+    pub(crate) entities: u64,
 }
 
 impl Directory {
-    pub(super) fn new(room: &Room) -> Self {
+    pub(crate) fn new(room: &Room) -> Self {
         Self { records: Section::new(room), entities: 0 }
     }
 
@@ -84,7 +84,7 @@ impl Directory {
     }
 
     /// Takes the lanes of a piece that stands `by` bytes further back than it knows.
-    pub(super) fn append(&mut self, other: Self, by: u64) -> io::Result<()> {
+    pub(crate) fn append(&mut self, other: Self, by: u64) -> io::Result<()> {
         let mut bytes = Vec::new();
         other.records.each(LaneRecord::BYTES, |records| {
             bytes.clear();
@@ -97,7 +97,7 @@ impl Directory {
         Ok(())
     }
 
-    pub(super) fn write(self, out: &mut Output) -> io::Result<Place> {
+    pub(crate) fn write(self, out: &mut Output) -> io::Result<Place> {
         let len = self.records.len() / LaneRecord::BYTES as u64;
         let at = out.align()?;
         self.records.copy_to(out)?;
@@ -106,11 +106,11 @@ impl Directory {
 }
 
 /// All pieces of an index, what takes longest first.
-pub(super) fn jobs(mut states: Vec<Gathered>, rest: Rest, room: &Room) -> Vec<Job> {
+pub(crate) fn jobs(mut states: Vec<Gathered>, rest: Rest, room: &Room) -> Vec<Job> {
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
     let wanted = if rows <= room.few_states() { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
     let mut jobs = vec![Job::Rest(rest)];
-    let nested = nested::groups(&states);
+    let nested = nested_sums::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
         // At least one, and as many more as begin before there are enough.
@@ -129,7 +129,7 @@ pub(super) fn jobs(mut states: Vec<Gathered>, rest: Rest, room: &Room) -> Vec<Jo
 
 impl Job {
     /// Writes the piece, of a trace from `extent.0` to `extent.1`.
-    pub(super) fn write(self, room: &Room, extent: (i64, i64)) -> io::Result<Piece> {
+    pub(crate) fn write(self, room: &Room, extent: (i64, i64)) -> io::Result<Piece> {
         // Several are in memory at a time; what sorts is only one of them.
         let small = room.part(STATE_PIECES);
         let mut piece = Piece {
@@ -172,7 +172,7 @@ impl Piece {
         for (number, Gathered { lane, base, rows }) in (first..).zip(lanes) {
             let new = LaneRecord { extra: number, ..record(&lane, base) };
             let beside = (&mut overview, &mut own);
-            let (written, last) = sums::write((room, &rows), &mut self.out, beside, &lane, new)?;
+            let (written, last) = state_writer::write((room, &rows), &mut self.out, beside, &lane, new)?;
             self.see(last.from.0, last.to.0);
             self.directories[0].push(&written)?;
         }

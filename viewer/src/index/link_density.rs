@@ -9,12 +9,12 @@ use std::io;
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, ValueId};
 
-use super::bits::{date, ordered};
+use super::bit_fields::{date, ordered};
 use super::format::Place;
 use super::image::Image;
-use super::output::Output;
-use super::scratch::{Room, Section};
-use super::table::{Table, TableWriter};
+use super::packed_table::{Table, TableWriter};
+use super::page_writer::Output;
+use super::temporary_streams::{Room, Section};
 use crate::query::LinkRow;
 use crate::query::{EntityId, LinkCount, LinkVisitor, QueryError};
 
@@ -50,7 +50,7 @@ struct Level {
 }
 
 /// Counts the links of a type while they are written, which they are by their earlier dates.
-pub(super) struct CrowdWriter {
+pub(crate) struct CrowdWriter {
     /// Narrow stretches first.
     levels: Vec<Level>,
     links: u64,
@@ -60,7 +60,7 @@ pub(super) struct CrowdWriter {
 
 impl CrowdWriter {
     /// Of a trace from `extent.0` to `extent.1`.
-    pub(super) fn new(room: &Room, extent: (i64, i64)) -> Self {
+    pub(crate) fn new(room: &Room, extent: (i64, i64)) -> Self {
         let span = extent.1.saturating_sub(extent.0).max(0).cast_unsigned();
         let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MOST_BITS).max(1) as u8;
         let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= LEAST_STRETCHES);
@@ -76,7 +76,7 @@ impl CrowdWriter {
     }
 
     /// Takes the next link.
-    pub(super) fn push(&mut self, row: &LinkRow, number: u64) -> io::Result<()> {
+    pub(crate) fn push(&mut self, row: &LinkRow, number: u64) -> io::Result<()> {
         self.links += 1;
         let Some(level) = self.levels.first() else { return Ok(()) };
         let (low, high) = (row.low() >> level.exponent, row.start_time.max(row.end_time) >> level.exponent);
@@ -125,7 +125,7 @@ impl CrowdWriter {
 
     /// Writes the tables and their list, `from` bytes behind which it is told where they are. Gives how far behind the list is; 0 when there
     /// is none.
-    pub(super) fn finish(mut self, room: &Room, out: &mut Output, from: u64) -> io::Result<u64> {
+    pub(crate) fn finish(mut self, room: &Room, out: &mut Output, from: u64) -> io::Result<u64> {
         for at in 0..self.levels.len() {
             self.write(at)?;
         }
@@ -157,11 +157,11 @@ impl CrowdWriter {
 
 /// The counts of the links of a type in an image: widths, and their tables, the widest first.
 #[derive(Debug)]
-pub(super) struct Crowds<'a>(Vec<(u8, Table<'a, COLUMNS>)>);
+pub(crate) struct Crowds<'a>(Vec<(u8, Table<'a, COLUMNS>)>);
 
 impl<'a> Crowds<'a> {
     /// Whatever is not wider than is asked for. The list is `place.len` bytes behind `place.at`.
-    pub(super) fn new(image: &'a Image, place: Place, widest: u8) -> Self {
+    pub(crate) fn new(image: &'a Image, place: Place, widest: u8) -> Self {
         if place.len == 0 {
             return Self(Vec::new());
         }
@@ -178,7 +178,7 @@ impl<'a> Crowds<'a> {
 
     /// Visits the counts of all links whose earlier date is at least `from` and before `to`: what `rows` visits stretch by stretch, where
     /// there are no counts.
-    pub(super) fn visit(
+    pub(crate) fn visit(
         &self,
         (from, to): (i64, i64),
         exponent: u8,

@@ -4,30 +4,30 @@ use std::ops::ControlFlow;
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::bits::{date, ordered};
-use super::crowds::Crowds;
+use super::bit_fields::{date, ordered};
 use super::format::{LaneRecord, TableRef};
 use super::image::Image;
-use super::table::{Block, Table};
+use super::link_density::Crowds;
+use super::packed_table::{Block, Table};
 use super::tree::Tree;
 use crate::query::LinkRow;
 use crate::query::effective_end;
 use crate::query::{EntityId, GlobalNanos, Interval, Link, LinkCount, LinkVisitor, QueryError};
 
 /// Columns: earlier date, length, value, start, end, holder, key, and the detail row with whether the end comes first.
-pub(super) const COLUMNS: usize = 8;
+pub(crate) const COLUMNS: usize = 8;
 
 /// All links of a type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LinkTable<'a> {
-    pub(super) record: LaneRecord,
+pub(crate) struct LinkTable<'a> {
+    pub(crate) record: LaneRecord,
     table: Table<'a, COLUMNS>,
     ends: Table<'a, 1>,
     tree: Tree<'a>,
 }
 
 /// The words of a row.
-pub(super) fn words(row: &LinkRow) -> [u64; COLUMNS] {
+pub(crate) fn words(row: &LinkRow) -> [u64; COLUMNS] {
     let low = row.start_time.min(row.end_time);
     [
         ordered(low),
@@ -42,7 +42,7 @@ pub(super) fn words(row: &LinkRow) -> [u64; COLUMNS] {
 }
 
 /// The row of these words.
-pub(super) fn row(words: [u64; COLUMNS]) -> LinkRow {
+pub(crate) fn row(words: [u64; COLUMNS]) -> LinkRow {
     let [low, length, value, start, end, holder, key, detail] = words;
     let (low, high) = (date(low), date(low).wrapping_add(length.cast_signed()));
     let (start_time, end_time) = if detail & 1 == 0 { (low, high) } else { (high, low) };
@@ -65,7 +65,7 @@ fn late(block: &Block<'_, COLUMNS>, index: usize) -> i64 {
 }
 
 impl<'a> LinkTable<'a> {
-    pub(super) fn new(image: &'a Image, record: LaneRecord) -> Self {
+    pub(crate) fn new(image: &'a Image, record: LaneRecord) -> Self {
         let ends = TableRef {
             rows: record.values.len,
             payload: record.values.at,
@@ -79,11 +79,11 @@ impl<'a> LinkTable<'a> {
         }
     }
 
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.table.rows()
     }
 
-    pub(super) fn row(&self, index: u64) -> LinkRow {
+    pub(crate) fn row(&self, index: u64) -> LinkRow {
         row(self.table.row(index))
     }
 
@@ -92,13 +92,13 @@ impl<'a> LinkTable<'a> {
     }
 
     /// How many overlap an interval. O(log n): whatever ended by its start also started before its end.
-    pub(super) fn count(&self, interval: Interval) -> u64 {
+    pub(crate) fn count(&self, interval: Interval) -> u64 {
         let ended = interval.from.0.checked_add(1).map_or(self.len(), |after| self.ends.lower(0, ordered(after)));
         self.started(interval).saturating_sub(ended)
     }
 
     /// The first that overlap an interval, by their earlier date.
-    pub(super) fn list(&self, interval: Interval, limit: usize) -> Vec<Link> {
+    pub(crate) fn list(&self, interval: Interval, limit: usize) -> Vec<Link> {
         if limit == 0 {
             return Vec::new();
         }
@@ -123,7 +123,7 @@ impl<'a> LinkTable<'a> {
 
 impl<'a> LinkTable<'a> {
     /// Counts those that overlap an interval.
-    pub(super) fn counts(
+    pub(crate) fn counts(
         &self,
         interval: Interval,
         exponent: u8,
@@ -168,7 +168,7 @@ impl<'a> LinkTable<'a> {
 }
 
 /// First row of `0..rows` that is not before what `is_before` tells.
-pub(super) fn partition(rows: u64, is_before: impl Fn(u64) -> bool) -> u64 {
+pub(crate) fn partition(rows: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, rows);
     while low < high {
         let middle = low.midpoint(high);
@@ -178,7 +178,7 @@ pub(super) fn partition(rows: u64, is_before: impl Fn(u64) -> bool) -> u64 {
 }
 
 /// Links that start or end in `container` at `from <= date <= to`, by that date.
-pub(super) fn ends_within(
+pub(crate) fn ends_within(
     ends: Table<'_, 3>,
     container: ContainerId,
     from: i64,
@@ -196,7 +196,7 @@ pub(super) fn ends_within(
 }
 
 /// States that refer to `container` and overlap the interval, by start.
-pub(super) fn referring(
+pub(crate) fn referring(
     table: Table<'_, 4>,
     tree: Tree<'_>,
     container: ContainerId,

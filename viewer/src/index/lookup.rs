@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 
 use super::Index;
 use super::format::Key;
-use crate::options::{IndexChoice, OpenOptions};
+use crate::input::options::{IndexChoice, OpenOptions};
 
 /// A Pajé file of this size is read in about a second: it needs no index, and no file appears beside it.
 const SMALL_TEXT: u64 = 32 << 20;

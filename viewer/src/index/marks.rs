@@ -4,37 +4,37 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bits::{date, ordered};
+use super::bit_fields::{date, ordered};
 use super::format::LaneRecord;
 use super::image::Image;
-use super::table::Table;
-use super::tally::{Counts, Tally};
+use super::packed_table::Table;
+use super::prefix_counts::{Counts, Tally};
 use crate::query::{EntityId, EventCount, GlobalNanos, Interval, Mark};
 
 /// Columns: date, value, detail row.
-pub(super) const COLUMNS: usize = 3;
+pub(crate) const COLUMNS: usize = 3;
 
 /// Events of one type in one container.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MarkLane<'a> {
-    pub(super) record: LaneRecord,
+pub(crate) struct MarkLane<'a> {
+    pub(crate) record: LaneRecord,
     table: Table<'a, COLUMNS>,
     tally: Tally<'a>,
 }
 
 impl<'a> MarkLane<'a> {
-    pub(super) fn new(image: &'a Image, record: LaneRecord) -> Self {
+    pub(crate) fn new(image: &'a Image, record: LaneRecord) -> Self {
         Self { record, table: Table::new(image, record.table), tally: Tally::new(image, record.values, record.sums) }
     }
 
     /// Date, value and detail row.
-    pub(super) fn row(&self, row: u64) -> (i64, ValueId, u32) {
+    pub(crate) fn row(&self, row: u64) -> (i64, ValueId, u32) {
         let [at, value, detail] = self.table.row(row);
         (date(at), ValueId(value as u32), detail as u32)
     }
 
     /// Those in an interval.
-    pub(super) fn within(&self, interval: Interval) -> Range<u64> {
+    pub(crate) fn within(&self, interval: Interval) -> Range<u64> {
         self.within_from(interval, 0)
     }
 
@@ -45,7 +45,7 @@ impl<'a> MarkLane<'a> {
     }
 
     /// How many are in each of some columns, from left to right; values are below `values`.
-    pub(super) fn counts(
+    pub(crate) fn counts(
         &self,
         columns: impl Iterator<Item = Interval>,
         most: usize,
@@ -62,7 +62,7 @@ impl<'a> MarkLane<'a> {
     }
 
     /// At most `limit` events from a range, in order.
-    pub(super) fn list(&self, rows: Range<u64>, limit: usize) -> Vec<Mark> {
+    pub(crate) fn list(&self, rows: Range<u64>, limit: usize) -> Vec<Mark> {
         self.table.list(rows, limit, |block, index| Mark {
             id: EntityId::Event(self.record.base.wrapping_add((block.row + index as u64) as u32)),
             value: ValueId(block.columns[1].get(index) as u32),

@@ -11,9 +11,9 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bits::ordered;
-use super::cursor::Cursor;
+use super::bit_fields::ordered;
 use super::format::BLOCK;
+use super::state_cursor::Cursor;
 use super::states::{DENSE, DENSE_VALUES, StateBlock, StateLane, WITHIN, end};
 use crate::query::{CellWriter, Interval};
 
@@ -27,7 +27,7 @@ const AHEAD: usize = 6;
 type Times<const N: usize> = [i64; N];
 
 /// The walk over a lane of at most `N` values, a power of two, from left to right.
-pub(super) struct FewWalk<'l, 'a, const N: usize> {
+pub(crate) struct FewWalk<'l, 'a, const N: usize> {
     lane: &'l StateLane<'a>,
     values: [ValueId; N],
     count: usize,
@@ -41,7 +41,7 @@ pub(super) struct FewWalk<'l, 'a, const N: usize> {
 
 impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
     /// A walk, unless the lane has too many values.
-    pub(super) fn new(lane: &'l StateLane<'a>) -> Option<Self> {
+    pub(crate) fn new(lane: &'l StateLane<'a>) -> Option<Self> {
         let count = usize::try_from(lane.record.values.len).ok().filter(|&count| count <= N)?;
         let mut values = [ValueId(0); N];
         (0..).zip(&mut values[..count]).for_each(|(own, value)| *value = lane.value(own));
@@ -51,7 +51,7 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
     }
 
     /// The mixture of values in each of some columns, which come from left to right: the `most` largest shares.
-    pub(super) fn cells(
+    pub(crate) fn cells(
         mut self,
         columns: impl Iterator<Item = Interval> + Clone,
         most: usize,
@@ -183,7 +183,7 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
     }
 
     /// Adds the time of each value in an interval to that of all values.
-    pub(super) fn add_times(mut self, interval: Interval, mut add: impl FnMut(u32, i64)) {
+    pub(crate) fn add_times(mut self, interval: Interval, mut add: impl FnMut(u32, i64)) {
         let (from, to) = (interval.from.0, interval.to.0);
         let (before, after) = if self.lane.record.sums.len == DENSE {
             (self.before(from), self.before(to))

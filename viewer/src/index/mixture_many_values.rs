@@ -8,16 +8,16 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bits::{self, SLACK, ordered, packed_bytes};
-use super::cursor::{Cursor, Unpacked};
+use super::bit_fields::{self, SLACK, ordered, packed_bytes};
 use super::format::BLOCK;
 use super::image::touch;
+use super::state_cursor::{Cursor, Unpacked};
 use super::states::{Accumulator, DIRECT, NO_SUMS, StateLane, stride};
 use super::unpack;
 use crate::query::{CellWriter, Interval};
 
 /// The walk over a lane.
-pub(super) struct Walk<'l, 'a> {
+pub(crate) struct Walk<'l, 'a> {
     lane: &'l StateLane<'a>,
     /// The lane's values, four bytes each.
     values: &'a [u8],
@@ -26,7 +26,7 @@ pub(super) struct Walk<'l, 'a> {
 }
 
 impl<'l, 'a> Walk<'l, 'a> {
-    pub(super) fn new(lane: &'l StateLane<'a>) -> Self {
+    pub(crate) fn new(lane: &'l StateLane<'a>) -> Self {
         Self { lane, values: lane.values(), at: Cursor::new(lane), unpacked: Unpacked::new() }
     }
 
@@ -35,7 +35,7 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     /// The mixture of values in each of some columns, which come from left to right: the `most` largest shares.
-    pub(super) fn cells(
+    pub(crate) fn cells(
         mut self,
         columns: impl Iterator<Item = Interval>,
         most: usize,
@@ -71,7 +71,7 @@ impl<'l, 'a> Walk<'l, 'a> {
 
     /// Adds the time of each value in an interval to that of all values. `own` is memory for the lane's own values: what is added to
     /// some of them a dozen times is looked up among all values once.
-    pub(super) fn add_times(mut self, interval: Interval, own: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
+    pub(crate) fn add_times(mut self, interval: Interval, own: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
         own.clear();
         own.resize(self.values.len() / 4, 0);
         self.at.seek(self.lane, ordered(interval.from.0));
@@ -133,7 +133,7 @@ impl<'l, 'a> Walk<'l, 'a> {
                 // A whole number of words lies before.
                 let rest = totals.get(packed_bytes(first, width)..).unwrap_or(&[]);
                 if !unpack::block(rest, width, out) {
-                    (0..part.len()).for_each(|at| out[at] = bits::get(rest, at, width));
+                    (0..part.len()).for_each(|at| out[at] = bit_fields::get(rest, at, width));
                 }
             }
             for (value, (old, new)) in part.zip(old.iter().zip(&new)) {

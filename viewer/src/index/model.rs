@@ -3,16 +3,16 @@
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
 
-use super::bits::{put, take};
+use super::bit_fields::{put, take};
 use crate::query::{ContainerInfo, Interval, Model, Summary, TypeInfo, ValueInfo};
 
 /// Summary, model, containers in order, and by container id the rows of their extra fields.
 #[derive(Debug, PartialEq)]
-pub(super) struct Whole {
-    pub(super) summary: Summary,
-    pub(super) model: Model,
-    pub(super) containers: Vec<ContainerInfo>,
-    pub(super) details: Vec<u32>,
+pub(crate) struct Whole {
+    pub(crate) summary: Summary,
+    pub(crate) model: Model,
+    pub(crate) containers: Vec<ContainerInfo>,
+    pub(crate) details: Vec<u32>,
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
@@ -41,7 +41,7 @@ fn look(out: &mut Vec<u8>, look: Look) {
 }
 
 impl Whole {
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let Self { summary, model, containers, details } = self;
         text(&mut out, &summary.name);
@@ -92,7 +92,7 @@ impl Whole {
     }
 
     /// `None` when the bytes end early or make no sense.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut from = Reader(bytes);
         let (name, extent) = (from.text()?, from.interval()?);
         let [containers, states, events, links, samples] =

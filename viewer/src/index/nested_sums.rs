@@ -9,11 +9,11 @@ use std::collections::binary_heap::PeekMut;
 use std::io;
 use std::sync::Arc;
 
-use super::assemble::value;
+use super::assembly::value;
 use super::format::{LaneRecord, Place, TableRef};
-use super::output::Output;
-use super::pieces::Gathered;
-use super::scratch::{Room, Section, StreamReader, Taken};
+use super::lane_writer::Gathered;
+use super::page_writer::Output;
+use super::temporary_streams::{Room, Section, StreamReader, Taken};
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 
 /// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
@@ -21,7 +21,7 @@ use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 const MOST_DEPTHS: usize = 256;
 
 /// The lanes of one container and state type, outermost depth first.
-pub(super) struct NestedLanes {
+pub(crate) struct NestedLanes {
     container: u32,
     ty: u32,
     /// The number of states of each lane, and their location.
@@ -30,7 +30,7 @@ pub(super) struct NestedLanes {
 
 /// The containers and types with many nested states. `lanes` are sorted by container, type and
 /// depth.
-pub(super) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
+pub(crate) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
     let place = |one: &Gathered| (one.lane.container, one.lane.ty);
     let is_nested = |lanes: &&[Gathered]| {
         let states: u64 = lanes.iter().map(|one| one.lane.rows).sum();
@@ -46,7 +46,7 @@ pub(super) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
 
 impl NestedLanes {
     /// Writes the sums and returns their record.
-    pub(super) fn write(&self, room: &Room, out: &mut Output) -> io::Result<LaneRecord> {
+    pub(crate) fn write(&self, room: &Room, out: &mut Output) -> io::Result<LaneRecord> {
         let mut readers = Vec::with_capacity(self.lanes.len());
         let mut next = BinaryHeap::with_capacity(self.lanes.len());
         for (at, (rows, taken)) in self.lanes.iter().enumerate() {

@@ -9,19 +9,19 @@ use std::io;
 
 use tumit_paje::ValueId;
 
-use super::bits::put;
+use super::bit_fields::put;
 use super::format::{BLOCK, Place, TableRef};
 use super::image::Image;
-use super::output::Output;
-use super::scratch::{Room, Streams};
+use super::packed_table::{Table, TableWriter};
+use super::page_writer::Output;
 use super::states::Accumulator;
-use super::table::{Table, TableWriter};
+use super::temporary_streams::{Room, Streams};
 use crate::query::{Cell, CellWriter, Interval};
 
 /// Columns of a table: lane and column, value + 1 or 0 for what is left, time.
 const COLUMNS: usize = 3;
 /// Shares that are kept of a column.
-pub(super) const SHARES: usize = 8;
+pub(crate) const SHARES: usize = 8;
 /// The narrowest columns have at least so many states, on the average of the lane: fewer are as soon summed.
 const STATES: u64 = BLOCK as u64;
 /// The widest columns are so many in a lane, at least.
@@ -46,7 +46,7 @@ fn key(lane: u64, column: i64, origin: i64, exponent: u8) -> Option<u64> {
 
 /// The overview while lanes are written.
 #[derive(Debug)]
-pub(super) struct OverviewWriter {
+pub(crate) struct OverviewWriter {
     streams: Streams,
     /// By exponent: the stream of its rows, their number, and the latest key.
     levels: BTreeMap<u8, (usize, u64, u64)>,
@@ -55,12 +55,12 @@ pub(super) struct OverviewWriter {
 
 impl OverviewWriter {
     /// Of a trace that begins at `origin`.
-    pub(super) fn new(room: &Room, origin: i64) -> Self {
+    pub(crate) fn new(room: &Room, origin: i64) -> Self {
         Self { streams: Streams::holding(room, room.overview_bytes()), levels: BTreeMap::new(), origin }
     }
 
     /// Takes the states of a lane with so many rows from `life.0` to `life.1`; none if it is not worth it.
-    pub(super) fn lane(
+    pub(crate) fn lane(
         &mut self,
         number: u64,
         rows: u64,
@@ -84,7 +84,7 @@ impl OverviewWriter {
 }
 
 /// Writes the tables, widest columns first; each has the lanes of all writers, one writer's behind the other's.
-pub(super) fn write(mut writers: Vec<OverviewWriter>, room: &Room, out: &mut Output) -> io::Result<Place> {
+pub(crate) fn write(mut writers: Vec<OverviewWriter>, room: &Room, out: &mut Output) -> io::Result<Place> {
     let exponents: BTreeSet<u8> = writers.iter().flat_map(|writer| writer.levels.keys().copied()).collect();
     let mut head = Vec::new();
     for exponent in exponents.into_iter().rev() {
@@ -108,7 +108,7 @@ pub(super) fn write(mut writers: Vec<OverviewWriter>, room: &Room, out: &mut Out
 
 /// The columns of one lane, from left to right.
 #[derive(Debug)]
-pub(super) struct LaneOverview<'a> {
+pub(crate) struct LaneOverview<'a> {
     of: &'a mut OverviewWriter,
     number: u64,
     values: Vec<ValueId>,
@@ -130,7 +130,7 @@ struct Level {
 
 impl LaneOverview<'_> {
     /// The next state. Values are the lane's own.
-    pub(super) fn add(&mut self, start: i64, end: i64, value: u64) -> io::Result<()> {
+    pub(crate) fn add(&mut self, start: i64, end: i64, value: u64) -> io::Result<()> {
         let exponent = self.levels[0].exponent;
         let mut from = start;
         while from < end {
@@ -189,14 +189,14 @@ impl LaneOverview<'_> {
     }
 
     /// Writes the last columns.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         (0..self.levels.len()).try_for_each(|level| self.end_column(level))
     }
 }
 
 /// The cells of columns that are aligned, where there is a table of their width.
 #[derive(Debug)]
-pub(super) struct Overview<'a> {
+pub(crate) struct Overview<'a> {
     table: Table<'a, COLUMNS>,
     exponent: u8,
     origin: i64,
@@ -209,7 +209,7 @@ pub(super) struct Overview<'a> {
 
 impl<'a> Overview<'a> {
     /// The table that has the cells that are asked for, if there is one.
-    pub(super) fn new(
+    pub(crate) fn new(
         image: &'a Image,
         (interval, columns, most): (Interval, u32, usize),
         origin: i64,
@@ -229,7 +229,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Appends the cells of a lane, empty ones at the end left out. Nothing, and `false`, where no columns of this width are kept of it.
-    pub(super) fn cells(&self, lane: u64, cells: &mut CellWriter) -> bool {
+    pub(crate) fn cells(&self, lane: u64, cells: &mut CellWriter) -> bool {
         // Before the trace begins, there is nothing.
         let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
         let skipped = before.clamp(0, self.columns.into());

@@ -7,11 +7,11 @@
 use std::io;
 use std::ops::Range;
 
-use super::bits::{self, SLACK};
+use super::bit_fields::{self, SLACK};
 use super::format::{BLOCK, TableRef};
 use super::image::{Image, touch};
-use super::output::Output;
-use super::scratch::{Room, Section};
+use super::page_writer::Output;
+use super::temporary_streams::{Room, Section};
 use super::unpack;
 
 /// Bytes of an entry of the directory.
@@ -23,7 +23,7 @@ const HAS_BASE: u8 = 0x80;
 const PREFETCHED: u64 = 512;
 
 /// Most bytes behind the columns of a block.
-pub(super) const MOST_BEHIND: usize = 384;
+pub(crate) const MOST_BEHIND: usize = 384;
 
 /// So many blocks are looked at one by one in a search: their entries lie together.
 const STEPS: u64 = 8;
@@ -33,7 +33,7 @@ const FAR: u64 = 64;
 
 /// Writes a table at the end of an output.
 #[derive(Debug)]
-pub(super) struct TableWriter<const K: usize> {
+pub(crate) struct TableWriter<const K: usize> {
     rows: u64,
     waiting: [Vec<u64>; K],
     payload: u64,
@@ -42,7 +42,7 @@ pub(super) struct TableWriter<const K: usize> {
 }
 
 impl<const K: usize> TableWriter<K> {
-    pub(super) fn new(room: &Room, out: &mut Output) -> io::Result<Self> {
+    pub(crate) fn new(room: &Room, out: &mut Output) -> io::Result<Self> {
         Ok(Self {
             rows: 0,
             waiting: std::array::from_fn(|_| Vec::with_capacity(BLOCK)),
@@ -52,7 +52,7 @@ impl<const K: usize> TableWriter<K> {
         })
     }
 
-    pub(super) fn push(&mut self, out: &mut Output, row: [u64; K]) -> io::Result<()> {
+    pub(crate) fn push(&mut self, out: &mut Output, row: [u64; K]) -> io::Result<()> {
         self.waiting.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
         if self.waiting[0].len() == BLOCK {
             self.flush(out)?;
@@ -80,7 +80,7 @@ impl<const K: usize> TableWriter<K> {
 
     /// A whole block at once, and bytes to be kept behind its columns, in whole words; none or all of a table's blocks come this way. Only
     /// the last may have fewer than 64 rows.
-    pub(super) fn push_block(
+    pub(crate) fn push_block(
         &mut self,
         out: &mut Output,
         columns: [&[u64]; K],
@@ -103,7 +103,7 @@ impl<const K: usize> TableWriter<K> {
             }
             let shift = if all == 0 { 0 } else { all.trailing_zeros() as u8 };
             let base = if at == 0 { least.wrapping_sub(first) } else { least };
-            shapes[at] = (least, shift, bits::width(most >> shift));
+            shapes[at] = (least, shift, bit_fields::width(most >> shift));
             self.block[at] = shapes[at].2;
             self.block[K + at] = shift | if base == 0 { 0 } else { HAS_BASE };
             if base != 0 {
@@ -111,7 +111,7 @@ impl<const K: usize> TableWriter<K> {
             }
         }
         for (column, (least, shift, width)) in columns.into_iter().zip(shapes) {
-            bits::pack(&mut self.block, column.iter().map(|number| (number - least) >> shift), width);
+            bit_fields::pack(&mut self.block, column.iter().map(|number| (number - least) >> shift), width);
         }
         self.rows += columns[0].len() as u64;
         self.block.extend_from_slice(behind);
@@ -119,7 +119,7 @@ impl<const K: usize> TableWriter<K> {
     }
 
     /// Writes the directory. `last` goes to its last entry.
-    pub(super) fn finish(mut self, out: &mut Output, last: u64) -> io::Result<TableRef> {
+    pub(crate) fn finish(mut self, out: &mut Output, last: u64) -> io::Result<TableRef> {
         if !self.waiting[0].is_empty() {
             self.flush(out)?;
         }
@@ -135,14 +135,14 @@ impl<const K: usize> TableWriter<K> {
 
 /// A table in an image.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Table<'a, const K: usize> {
+pub(crate) struct Table<'a, const K: usize> {
     image: &'a Image,
     of: TableRef,
 }
 
 /// One column of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column<'a> {
+pub(crate) struct Column<'a> {
     bytes: &'a [u8],
     base: u64,
     /// As many ones as a number has bits.
@@ -155,37 +155,37 @@ impl<'a> Column<'a> {
     const NONE: Self = Column { bytes: &[], base: 0, mask: 0, width: 0, shift: 0 };
 
     #[inline]
-    pub(super) fn get(&self, index: usize) -> u64 {
-        let number = bits::word(self.bytes, index * usize::from(self.width)) & self.mask;
+    pub(crate) fn get(&self, index: usize) -> u64 {
+        let number = bit_fields::word(self.bytes, index * usize::from(self.width)) & self.mask;
         self.base.wrapping_add(number << self.shift)
     }
 
     /// The numbers from `index` on, without end. Those behind the last one mean nothing.
     #[inline]
-    pub(super) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
+    pub(crate) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { base, shift, .. } = *self;
         self.kept(index).map(move |kept| base.wrapping_add(kept << shift))
     }
 
     /// The same as they are kept: differences of them, shifted, are differences of the numbers.
     #[inline]
-    pub(super) fn kept(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
+    pub(crate) fn kept(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { bytes, mask, width, .. } = *self;
         let mut bit = index * usize::from(width);
         std::iter::repeat_with(move || {
-            let number = bits::word(bytes, bit) & mask;
+            let number = bit_fields::word(bytes, bit) & mask;
             bit += usize::from(width);
             number
         })
     }
 
-    pub(super) fn shift(&self) -> u8 {
+    pub(crate) fn shift(&self) -> u8 {
         self.shift
     }
 
     /// The numbers of a range, at their places in `out`; others may be written, too.
     #[inline]
-    pub(super) fn unpack(&self, range: Range<usize>, out: &mut [u64; BLOCK]) {
+    pub(crate) fn unpack(&self, range: Range<usize>, out: &mut [u64; BLOCK]) {
         let Self { bytes, base, width, shift, .. } = *self;
         // One by one a few are sooner had.
         if range.len() > BLOCK / 4 && unpack::block(bytes, width, out) {
@@ -202,15 +202,15 @@ impl<'a> Column<'a> {
     /// First index in `low..high` of which the number is not less than `bound`; the column is sorted, and its numbers do not pass the
     /// largest that there is.
     #[inline]
-    pub(super) fn lower(&self, mut low: usize, high: usize, bound: u64) -> usize {
+    pub(crate) fn lower(&self, mut low: usize, high: usize, bound: u64) -> usize {
         let Some(above) = bound.checked_sub(self.base) else { return low };
         // As numbers are kept: of two that differ by less than a step, the bound is the next one.
-        let bound = (above >> self.shift) + u64::from(above & bits::mask(self.shift) > 0);
+        let bound = (above >> self.shift) + u64::from(above & bit_fields::mask(self.shift) > 0);
         // Which half cannot be foreseen: a jump would be guessed wrong every other time.
         let mut len = high.saturating_sub(low);
         while len > 0 {
             let half = len / 2;
-            let kept = bits::word(self.bytes, (low + half) * usize::from(self.width)) & self.mask;
+            let kept = bit_fields::word(self.bytes, (low + half) * usize::from(self.width)) & self.mask;
             let is_less = kept < bound;
             low = std::hint::select_unpredictable(is_less, low + half + 1, low);
             len = std::hint::select_unpredictable(is_less, len - half - 1, half);
@@ -221,48 +221,48 @@ impl<'a> Column<'a> {
 
 /// One block of a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block<'a, const K: usize> {
+pub(crate) struct Block<'a, const K: usize> {
     /// Row of the table at index 0.
-    pub(super) row: u64,
+    pub(crate) row: u64,
     /// Rows in it.
-    pub(super) len: usize,
-    pub(super) flags: u32,
-    pub(super) columns: [Column<'a>; K],
+    pub(crate) len: usize,
+    pub(crate) flags: u32,
+    pub(crate) columns: [Column<'a>; K],
     /// First number of the block behind it, or the free number of the directory.
-    pub(super) next: u64,
+    pub(crate) next: u64,
     /// What its writer kept behind the columns, and more bytes.
-    pub(super) behind: &'a [u8],
+    pub(crate) behind: &'a [u8],
 }
 
 impl<'a, const K: usize> Table<'a, K> {
-    pub(super) fn new(image: &'a Image, of: TableRef) -> Self {
+    pub(crate) fn new(image: &'a Image, of: TableRef) -> Self {
         // A number of rows that cannot be in the file is none.
         let most = image.header.checksums.at.saturating_mul(4);
         Self { image, of: if of.rows > most { TableRef::default() } else { of } }
     }
 
-    pub(super) fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.of.rows
     }
 
-    pub(super) fn blocks(&self) -> u64 {
+    pub(crate) fn blocks(&self) -> u64 {
         self.of.rows.div_ceil(BLOCK as u64)
     }
 
     /// The first number of a block; of the one behind the last: the writer's number.
     #[inline]
-    pub(super) fn first(&self, block: u64) -> u64 {
+    pub(crate) fn first(&self, block: u64) -> u64 {
         self.image.word(self.of.directory.saturating_add(block * ENTRY as u64))
     }
 
     /// A block. Empty when there is none, or when the file is damaged.
-    pub(super) fn block(&self, number: u64) -> Block<'a, K> {
+    pub(crate) fn block(&self, number: u64) -> Block<'a, K> {
         self.block_here(number)
     }
 
     /// The same where it is asked for, which leaves out what is not used of it.
     #[inline(always)]
-    pub(super) fn block_here(&self, number: u64) -> Block<'a, K> {
+    pub(crate) fn block_here(&self, number: u64) -> Block<'a, K> {
         touch();
         let row = number * BLOCK as u64;
         let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
@@ -283,7 +283,7 @@ impl<'a, const K: usize> Table<'a, K> {
         for (at, column) in block.columns.iter_mut().enumerate() {
             let shift = head[K + at];
             (column.width, column.shift) = (head[at].min(64), shift & 0x3F);
-            column.mask = bits::mask(column.width);
+            column.mask = bit_fields::mask(column.width);
             column.base = if at == 0 { first } else { 0 };
             if shift & HAS_BASE != 0
                 && let Some((base, behind)) = rest.split_first_chunk()
@@ -294,7 +294,7 @@ impl<'a, const K: usize> Table<'a, K> {
         }
         for column in &mut block.columns {
             column.bytes = rest;
-            rest = rest.get(bits::packed_bytes(len, column.width)..).unwrap_or(&[]);
+            rest = rest.get(bit_fields::packed_bytes(len, column.width)..).unwrap_or(&[]);
         }
         block.behind = rest;
         block
@@ -302,7 +302,7 @@ impl<'a, const K: usize> Table<'a, K> {
 
     /// Tells the processor that a block will be asked for soon.
     #[inline]
-    pub(super) fn prefetch(&self, number: u64) {
+    pub(crate) fn prefetch(&self, number: u64) {
         let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(entries) = entries.first_chunk::<{ 2 * ENTRY }>() else { return };
         let place = |at: usize| entries[at..].first_chunk().map_or(0, |place| u64::from(u32::from_le_bytes(*place)));
@@ -313,32 +313,32 @@ impl<'a, const K: usize> Table<'a, K> {
 
     /// The block that a row is in, and its index there.
     #[inline]
-    pub(super) fn at(&self, row: u64) -> (Block<'a, K>, usize) {
+    pub(crate) fn at(&self, row: u64) -> (Block<'a, K>, usize) {
         (self.block(row / BLOCK as u64), (row % BLOCK as u64) as usize)
     }
 
     /// A whole row.
-    pub(super) fn row(&self, row: u64) -> [u64; K] {
+    pub(crate) fn row(&self, row: u64) -> [u64; K] {
         let (block, index) = self.at(row);
         block.columns.map(|column| column.get(index))
     }
 
     /// How many rows of the first column, which is sorted, are less than `bound`; the answer is known to be at least `near`.
     /// A walk from left to right costs what one search costs.
-    pub(super) fn lower(&self, near: u64, bound: u64) -> u64 {
+    pub(crate) fn lower(&self, near: u64, bound: u64) -> u64 {
         let Some(last) = self.blocks_before(near / BLOCK as u64, bound).checked_sub(1) else { return 0 };
         let block = self.block(last);
         block.row + block.columns[0].lower(0, block.len, bound) as u64
     }
 
     /// The last block of which the first number is less than `bound`. That holds of block `near`, as is known.
-    pub(super) fn last_block_before(&self, near: u64, bound: u64) -> Block<'a, K> {
+    pub(crate) fn last_block_before(&self, near: u64, bound: u64) -> Block<'a, K> {
         self.block(self.blocks_before(near, bound).saturating_sub(1).max(near))
     }
 
     /// How many blocks begin with a number less than `bound`; known to be at least `near`. Some steps, doubling ones, then halves. Far away
     /// the place is guessed first, as if numbers grew evenly.
-    pub(super) fn blocks_before(&self, near: u64, bound: u64) -> u64 {
+    pub(crate) fn blocks_before(&self, near: u64, bound: u64) -> u64 {
         let blocks = self.blocks();
         let mut low = near.min(blocks);
         let steps = STEPS.min(blocks - low);
@@ -401,7 +401,7 @@ impl<'a, const K: usize> Table<'a, K> {
     }
 
     /// Rows in order, block by block: what `of` makes of a block and an index, until there are `limit`.
-    pub(super) fn list<T>(&self, rows: Range<u64>, limit: usize, of: impl Fn(&Block<'a, K>, usize) -> T) -> Vec<T> {
+    pub(crate) fn list<T>(&self, rows: Range<u64>, limit: usize, of: impl Fn(&Block<'a, K>, usize) -> T) -> Vec<T> {
         let end = rows.end.min(rows.start.saturating_add(limit as u64));
         let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
         self.each_block(rows.start..end, |block, range| {
@@ -412,12 +412,12 @@ impl<'a, const K: usize> Table<'a, K> {
     }
 
     /// Visits rows in order, for as long as that gives `true`.
-    pub(super) fn each(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, usize) -> bool) {
+    pub(crate) fn each(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, usize) -> bool) {
         self.each_block(rows, |block, mut range| range.all(|index| visit(block, index)));
     }
 
     /// The same block by block, each with the indexes that the rows have in it.
-    pub(super) fn each_block(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, Range<usize>) -> bool) {
+    pub(crate) fn each_block(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, Range<usize>) -> bool) {
         let mut row = rows.start;
         while row < rows.end {
             let (block, first) = self.at(row);

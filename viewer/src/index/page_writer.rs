@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 
 use super::format::{ALIGNMENT, PAGE, page_checksum};
-use super::scratch::{Room, Section};
+use super::temporary_streams::{Room, Section};
 
 /// Bytes written at once; whole pages.
 const BUFFER_PAGES: usize = 64;
 
 /// Appends to the file, behind the page that is left for the header; or to a piece of it.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(crate) struct Output {
     sink: Sink,
     buffer: Vec<u8>,
     /// Place of the buffer's first byte.
@@ -29,18 +29,18 @@ enum Sink {
 }
 
 impl Output {
-    pub(super) fn new(mut file: File) -> io::Result<Self> {
+    pub(crate) fn new(mut file: File) -> io::Result<Self> {
         file.seek(io::SeekFrom::Start(PAGE as u64))?;
         Ok(Self { sink: Sink::File { file, checksums: Vec::new() }, buffer: Vec::new(), start: PAGE as u64 })
     }
 
     /// A piece, whose first place is [`ALIGNMENT`]: none is 0.
-    pub(super) fn piece(room: &Room) -> Self {
+    pub(crate) fn piece(room: &Room) -> Self {
         Self { sink: Sink::Piece(Section::new(room)), buffer: Vec::new(), start: ALIGNMENT }
     }
 
     /// Appends a piece. Tells how much further back its bytes are than it knows.
-    pub(super) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
+    pub(crate) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
         let by = self.align()? - ALIGNMENT;
         if let Sink::Piece(written) = piece.sink {
             written.copy_to(self)?;
@@ -50,11 +50,11 @@ impl Output {
     }
 
     /// Where the next byte goes.
-    pub(super) fn place(&self) -> u64 {
+    pub(crate) fn place(&self) -> u64 {
         self.start + self.buffer.len() as u64
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= BUFFER_PAGES * PAGE {
             self.write_pages()?;
@@ -77,7 +77,7 @@ impl Output {
     }
 
     /// Fills up with zeros, so that the next section begins at a multiple of [`ALIGNMENT`]. Tells where.
-    pub(super) fn align(&mut self) -> io::Result<u64> {
+    pub(crate) fn align(&mut self) -> io::Result<u64> {
         let to = self.place().next_multiple_of(ALIGNMENT);
         let zeros = [0; ALIGNMENT as usize];
         self.write(&zeros[..(to - self.place()) as usize])?;
@@ -85,7 +85,7 @@ impl Output {
     }
 
     /// Ends the last page with zeros, appends the checksums of all pages, and gives back the file with their place. A piece has none.
-    pub(super) fn finish(mut self) -> io::Result<(File, u64, Vec<u8>)> {
+    pub(crate) fn finish(mut self) -> io::Result<(File, u64, Vec<u8>)> {
         let whole = self.buffer.len().next_multiple_of(PAGE);
         self.buffer.resize(whole, 0);
         self.write_pages()?;

@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::assemble::value;
+use super::assembly::value;
 use super::format::{BLOCK, Place};
 use super::image::{Image, touch};
-use super::output::Output;
-use super::scratch::{Room, Section, Taken};
-use super::sums::OwnValues;
-use super::table::Table;
+use super::packed_table::Table;
+use super::page_writer::Output;
+use super::state_writer::OwnValues;
+use super::temporary_streams::{Room, Section, Taken};
 
 /// Lanes of fewer events have no such numbers: they are as soon counted.
 const LEAST_ROWS: u64 = 1 << 13;
@@ -29,7 +29,7 @@ fn stride(values: usize) -> u64 {
 }
 
 /// Counts while a lane is written.
-pub(super) struct TallyWriter {
+pub(crate) struct TallyWriter {
     values: OwnValues,
     /// Of each value, before the next row.
     counts: Vec<u32>,
@@ -39,7 +39,7 @@ pub(super) struct TallyWriter {
 
 impl TallyWriter {
     /// Of a lane with so many rows; none where it is not worth it. The values are found in a pass over the rows before that which writes them.
-    pub(super) fn new(room: &Room, rows: &Taken, len: u64) -> io::Result<Option<Self>> {
+    pub(crate) fn new(room: &Room, rows: &Taken, len: u64) -> io::Result<Option<Self>> {
         if len < LEAST_ROWS {
             return Ok(None);
         }
@@ -56,7 +56,7 @@ impl TallyWriter {
     }
 
     /// Takes the value of the next row, in the order of the table.
-    pub(super) fn push(&mut self, value: u64) -> io::Result<()> {
+    pub(crate) fn push(&mut self, value: u64) -> io::Result<()> {
         if self.rows.is_multiple_of(stride(self.counts.len())) {
             self.counts.iter().try_for_each(|count| self.entries.write(&count.to_le_bytes()))?;
         }
@@ -68,7 +68,7 @@ impl TallyWriter {
     }
 
     /// Writes the values, and where the numbers are.
-    pub(super) fn finish(self, out: &mut Output) -> io::Result<(Place, Place)> {
+    pub(crate) fn finish(self, out: &mut Output) -> io::Result<(Place, Place)> {
         let values = Place { at: out.align()?, len: self.values.values.len() as u64 };
         self.values.values.iter().try_for_each(|&value| out.write(&(value as u32).to_le_bytes()))?;
         let sums = Place { at: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
@@ -79,7 +79,7 @@ impl TallyWriter {
 
 /// The numbers of a lane in an image.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tally<'a> {
+pub(crate) struct Tally<'a> {
     image: &'a Image,
     /// Values of the lane, four bytes each.
     values: Place,
@@ -88,7 +88,7 @@ pub(super) struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    pub(super) fn new(image: &'a Image, values: Place, sums: Place) -> Self {
+    pub(crate) fn new(image: &'a Image, values: Place, sums: Place) -> Self {
         let fits = values.len <= MOST_VALUES as u64;
         Self { image, values: if fits { values } else { Place::default() }, sums }
     }
@@ -104,7 +104,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Adds what is in a range of rows to `counts`; the values are in column `column` of the table.
-    pub(super) fn add<const K: usize>(
+    pub(crate) fn add<const K: usize>(
         &self,
         table: Table<'_, K>,
         column: usize,
@@ -138,7 +138,7 @@ fn one_by_one<const K: usize>(table: Table<'_, K>, column: usize, rows: Range<u6
 
 /// Numbers by value, for one column after the other.
 #[derive(Debug)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     of: Vec<u64>,
     /// Values that have a number.
     touched: Vec<u32>,
@@ -146,7 +146,7 @@ pub(super) struct Counts {
 
 impl Counts {
     /// For values below `values`.
-    pub(super) fn new(values: usize) -> Self {
+    pub(crate) fn new(values: usize) -> Self {
         Self { of: vec![0; values], touched: Vec::new() }
     }
 
@@ -161,7 +161,7 @@ impl Counts {
     }
 
     /// Gives the numbers, and begins anew.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = (ValueId, u64)> + '_ {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (ValueId, u64)> + '_ {
         self.touched.drain(..).map(|value| (ValueId(value), std::mem::take(&mut self.of[value as usize])))
     }
 }

@@ -1,6 +1,6 @@
 //! [`Index`]: the queries, answered from an image.
 
-mod look_up;
+pub(crate) mod entity_lookup;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -8,18 +8,18 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::cells::Walk;
-use super::few::FewWalk;
 use super::format::{Key, LaneRecord, Place, Refused};
 use super::image::{Image, ImageError, touched};
 use super::links::{self, LinkTable};
 use super::marks::MarkLane;
+use super::mixture_few_values::FewWalk;
+use super::mixture_many_values::Walk;
 use super::model::Whole;
 use super::overview::Overview;
 use super::states::{Accumulator, DENSE_VALUES, StateLane};
 use super::variables::VariableLane;
-use crate::answers::{self, LookUp};
 use crate::parallel::in_parts;
+use crate::query::details::{self, LookUp};
 use crate::query::nested::{self, Checkpoints};
 use crate::query::{
     Cell, CellWriter, Cells, ContainerInfo, EntityId, EventCount, Facts, GlobalNanos, Interval, Lane, Link,
@@ -51,7 +51,7 @@ pub struct Index {
 
 impl Index {
     /// Opens the index of what `key` stands for. Files beyond `read_up_to` bytes are mapped, and checked as they are read.
-    pub(super) fn open(path: &Path, key: Key, read_up_to: u64) -> Result<Self, ImageError> {
+    pub(crate) fn open(path: &Path, key: Key, read_up_to: u64) -> Result<Self, ImageError> {
         let image = Image::open(path, key, read_up_to)?;
         let Place { at, len } = image.header.model;
         let whole = usize::try_from(len).ok().and_then(|len| Whole::decode(image.bytes(at, len)));
@@ -447,17 +447,17 @@ impl TimelineSource for Index {
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        let facts = answers::facts(self, id, true)?;
+        let facts = details::facts(self, id, true)?;
         self.sound(facts)
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
-        let facts = answers::facts(self, id, false)?;
+        let facts = details::facts(self, id, false)?;
         self.sound(facts)
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        let related = answers::related(self, id, limit)?;
+        let related = details::related(self, id, limit)?;
         self.sound(related)
     }
 }

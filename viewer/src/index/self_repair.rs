@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use crate::index::{Index, Key};
-use crate::options::{OpenError, OpenOptions};
+use crate::input::options::{OpenError, OpenOptions};
 use crate::query::{
     Cells, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link, LinkVisitor, Listed, Mark,
     Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 
-use super::scratch::Room;
+use super::temporary_streams::Room;
 
 /// Bytes read from a run at once.
 const READ_BYTES: usize = 1 << 16;
@@ -18,7 +18,7 @@ const ROWS_BETWEEN: usize = 64;
 
 /// Rows of `N` words, sorted by the first `K`; rows with equal keys stay in the order in which they came.
 #[derive(Debug)]
-pub(super) struct Sorter<const N: usize, const K: usize> {
+pub(crate) struct Sorter<const N: usize, const K: usize> {
     room: Room,
     rows: Vec<[u64; N]>,
     file: Option<File>,
@@ -28,7 +28,7 @@ pub(super) struct Sorter<const N: usize, const K: usize> {
 }
 
 impl<const N: usize, const K: usize> Sorter<N, K> {
-    pub(super) fn new(room: &Room) -> Self {
+    pub(crate) fn new(room: &Room) -> Self {
         Self::with_runs(room, room.sorted_bytes() / (8 * N))
     }
 
@@ -38,7 +38,7 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
 
     /// Takes a row. Memory is bounded by [`Self::flush`].
     #[inline]
-    pub(super) fn push(&mut self, row: [u64; N]) {
+    pub(crate) fn push(&mut self, row: [u64; N]) {
         if self.rows.len() == self.rows.capacity() {
             self.grow();
         }
@@ -55,7 +55,7 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
 
     /// Writes a run when there are enough rows for one.
     #[inline]
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.rows.len() < self.run_rows { Ok(()) } else { self.write_run() }
     }
 
@@ -85,7 +85,7 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
     }
 
     /// All rows in order.
-    pub(super) fn finish(mut self) -> io::Result<Sorted<N, K>> {
+    pub(crate) fn finish(mut self) -> io::Result<Sorted<N, K>> {
         if self.runs.is_empty() {
             self.sort();
         } else {
@@ -122,7 +122,7 @@ struct Run<const N: usize> {
 
 /// Gives rows in order.
 #[derive(Debug)]
-pub(super) struct Sorted<const N: usize, const K: usize> {
+pub(crate) struct Sorted<const N: usize, const K: usize> {
     file: Option<File>,
     runs: Vec<Run<N>>,
     heap: BinaryHeap<Reverse<First<N, K>>>,
@@ -156,7 +156,7 @@ impl<const N: usize, const K: usize> Sorted<N, K> {
     }
 
     /// The next row.
-    pub(super) fn next(&mut self) -> io::Result<Option<[u64; N]>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<[u64; N]>> {
         let Some(Reverse((_, run, row))) = self.heap.pop() else { return Ok(None) };
         self.advance(run)?;
         Ok(Some(row))

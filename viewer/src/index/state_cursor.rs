@@ -7,43 +7,43 @@ use super::format::BLOCK;
 use super::states::{StateBlock, StateLane, end, start};
 
 /// Up to so many states of a block are passed one by one before halves are tried.
-pub(super) const STEPS: usize = 4;
+pub(crate) const STEPS: usize = 4;
 
 /// A place between the states of a lane.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     /// The block of the last state before it; the first one where there is none.
-    pub(super) block: StateBlock<'a>,
+    pub(crate) block: StateBlock<'a>,
     /// States of that block before it.
-    pub(super) index: usize,
+    pub(crate) index: usize,
     /// Where the last state before it starts, and the first one behind. As numbers that sort.
-    pub(super) last: u64,
-    pub(super) next: u64,
+    pub(crate) last: u64,
+    pub(crate) next: u64,
     /// Value and end of the last state before it.
-    pub(super) open: (u64, i64),
+    pub(crate) open: (u64, i64),
 }
 
 impl<'a> Cursor<'a> {
     /// Before all states.
-    pub(super) fn new(lane: &StateLane<'a>) -> Self {
+    pub(crate) fn new(lane: &StateLane<'a>) -> Self {
         let block = lane.table.block(0);
         let next = if block.len > 0 { block.columns[0].get(0) } else { u64::MAX };
         Self { block, index: 0, last: 0, next, open: (0, i64::MIN) }
     }
 
     /// States before it.
-    pub(super) fn row(&self) -> u64 {
+    pub(crate) fn row(&self) -> u64 {
         self.block.row + self.index as u64
     }
 
     /// Whether it is where states start before `date`, and no others.
     #[inline]
-    pub(super) fn is_at(&self, date: u64) -> bool {
+    pub(crate) fn is_at(&self, date: u64) -> bool {
         date <= self.next && (date > self.last || self.index == 0)
     }
 
     /// Goes to the right, to where the states that start before `date` end.
-    pub(super) fn seek(&mut self, lane: &StateLane<'a>, date: u64) {
+    pub(crate) fn seek(&mut self, lane: &StateLane<'a>, date: u64) {
         if date <= self.next {
             return;
         }
@@ -77,14 +77,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// How much of the state before it lies right of a date.
-    pub(super) fn behind(&self, date: i64) -> i64 {
+    pub(crate) fn behind(&self, date: i64) -> i64 {
         if self.index > 0 { self.open.1.saturating_sub(date).max(0) } else { 0 }
     }
 }
 
 /// Value and duration of the states of a block that is at hand, unpacked once for all that is asked of it.
 #[derive(Clone)]
-pub(super) struct Unpacked {
+pub(crate) struct Unpacked {
     /// The first row of the block; none is at hand yet when it is no block's.
     row: u64,
     values: [u64; BLOCK],
@@ -93,13 +93,13 @@ pub(super) struct Unpacked {
 
 impl Unpacked {
     /// No block.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { row: u64::MAX, values: [0; BLOCK], times: [0; BLOCK] }
     }
 
     /// Gives the value and the duration of each of these states. A few of a block that is not at hand are sooner had one by one.
     #[inline]
-    pub(super) fn durations(&mut self, block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
+    pub(crate) fn durations(&mut self, block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
         if self.row != block.row {
             if part.len() <= STEPS {
                 let values = &block.columns[2];

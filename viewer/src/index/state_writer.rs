@@ -3,19 +3,19 @@
 
 use std::io;
 
-use super::assemble::value;
-use super::bits::{SLACK, ordered, pack, width};
+use super::assembly::value;
+use super::bit_fields::{SLACK, ordered, pack, width};
+use super::builder::Lane;
 use super::format::{BLOCK, LaneRecord, Place};
-use super::output::Output;
 use super::overview::OverviewWriter;
-use super::record::Lane;
-use super::scratch::{Room, Section, Taken};
+use super::packed_table::TableWriter;
+use super::page_writer::Output;
 use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride};
-use super::table::TableWriter;
+use super::temporary_streams::{Room, Section, Taken};
 use crate::query::{GlobalNanos, Interval};
 
 /// Writes the lane. Gives its record, and when its last state is. What the record has in `extra` becomes its number in the overview.
-pub(super) fn write(
+pub(crate) fn write(
     (room, rows): (&Room, &Taken),
     out: &mut Output,
     (overview, own): (&mut OverviewWriter, &mut OwnValues),
@@ -65,18 +65,18 @@ pub(super) fn write(
 
 /// The values of a lane, in the order in which they first occur, and their places in that list. It serves one lane after the other.
 #[derive(Debug, Default)]
-pub(super) struct OwnValues {
-    pub(super) values: Vec<u64>,
+pub(crate) struct OwnValues {
+    pub(crate) values: Vec<u64>,
     /// Place plus 1 by value; 0 where it does not occur. Values are numbered from 0 without gaps.
     places: Vec<u32>,
 }
 
 impl OwnValues {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.values.drain(..).for_each(|value| self.places[value as usize] = 0);
     }
 
-    pub(super) fn insert(&mut self, value: u64) {
+    pub(crate) fn insert(&mut self, value: u64) {
         let at = value as usize;
         if self.places.len() <= at {
             self.places.resize(at + 1, 0);
@@ -87,7 +87,7 @@ impl OwnValues {
         }
     }
 
-    pub(super) fn place(&self, value: u64) -> u64 {
+    pub(crate) fn place(&self, value: u64) -> u64 {
         self.places.get(value as usize).map_or(0, |&place| u64::from(place.saturating_sub(1)))
     }
 }

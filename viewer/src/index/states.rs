@@ -6,69 +6,69 @@
 
 use tumit_paje::ValueId;
 
-use super::bits::{self, date, ordered};
+use super::bit_fields::{self, date, ordered};
 use super::format::{BLOCK, LaneRecord};
 use super::image::Image;
-use super::table::{Block, MOST_BEHIND, Table};
+use super::packed_table::{Block, MOST_BEHIND, Table};
 use crate::query::{EntityId, GlobalNanos, Interval, State};
 
 /// Columns: start, duration, value (an index into the lane's own), detail row.
-pub(super) const COLUMNS: usize = 4;
+pub(crate) const COLUMNS: usize = 4;
 /// Flag of a block in which each state ends where the next one starts: no durations are kept.
-pub(super) const GAPLESS: u32 = 1;
+pub(crate) const GAPLESS: u32 = 1;
 
 /// Sums of a lane: none, for few states.
-pub(super) const NO_SUMS: u64 = 0;
+pub(crate) const NO_SUMS: u64 = 0;
 /// All values before each block, eight bytes each.
-pub(super) const DENSE: u64 = 1;
+pub(crate) const DENSE: u64 = 1;
 /// The bits of a sum, then all values before each [`stride`] of blocks, packed.
-pub(super) const CHECKPOINTS: u64 = 2;
+pub(crate) const CHECKPOINTS: u64 = 2;
 /// Up to this many values the sums are dense.
-pub(super) const DENSE_VALUES: usize = 16;
+pub(crate) const DENSE_VALUES: usize = 16;
 /// Where sums are dense, they are within blocks, too, before each of so many states but the first.
-pub(super) const WITHIN: usize = BLOCK / 4;
+pub(crate) const WITHIN: usize = BLOCK / 4;
 const _: () = assert!((BLOCK / WITHIN - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "there is room behind the columns");
 /// Up to this many states an interval is summed state by state; lanes that are no longer have no sums.
-pub(super) const DIRECT: u64 = 2 * BLOCK as u64;
+pub(crate) const DIRECT: u64 = 2 * BLOCK as u64;
 
 /// Values whose sums have room in a block: fewer take more room, more take longer to be counted from the nearest sums.
 const VALUES_PER_BLOCK: usize = 24;
 
 /// How many blocks of a lane with many values share a row of sums: so many that sums take as much for each state however many values
 /// there are.
-pub(super) fn stride(values: usize) -> usize {
+pub(crate) fn stride(values: usize) -> usize {
     values.div_ceil(VALUES_PER_BLOCK).max(1)
 }
 
 /// A block of states.
-pub(super) type StateBlock<'a> = Block<'a, COLUMNS>;
+pub(crate) type StateBlock<'a> = Block<'a, COLUMNS>;
 
 impl StateBlock<'_> {
     /// Whether each state ends where the next one starts.
-    pub(super) fn is_gapless(&self) -> bool {
+    pub(crate) fn is_gapless(&self) -> bool {
         self.flags & GAPLESS != 0
     }
 
     /// The time of each of `values` values in the first states, `part` times [`WITHIN`] of them: 1 or more, and none behind the last.
-    pub(super) fn within(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
-        let width = bits::width(self.next.wrapping_sub(self.columns[0].get(0)));
+    pub(crate) fn within(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
+        let width = bit_fields::width(self.next.wrapping_sub(self.columns[0].get(0)));
         let first = part.saturating_sub(1) * values;
-        (first..first + values).map(move |at| bits::get(self.behind, at, width))
+        (first..first + values).map(move |at| bit_fields::get(self.behind, at, width))
     }
 }
 
 /// One nesting depth of one state type of one container.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StateLane<'a> {
-    pub(super) record: LaneRecord,
-    pub(super) image: &'a Image,
-    pub(super) table: Table<'a, COLUMNS>,
+pub(crate) struct StateLane<'a> {
+    pub(crate) record: LaneRecord,
+    pub(crate) image: &'a Image,
+    pub(crate) table: Table<'a, COLUMNS>,
 }
 
 /// Time per value of a lane's own, filled and read by turns. With thousands of values, few occur in one column: only those are
 /// touched.
 #[derive(Debug, Default)]
-pub(super) struct Accumulator {
+pub(crate) struct Accumulator {
     /// The time, and the turn in which it was last touched.
     times: Vec<(i64, u32)>,
     touched: Vec<u32>,
@@ -77,7 +77,7 @@ pub(super) struct Accumulator {
 
 impl Accumulator {
     /// Empty, for so many values.
-    pub(super) fn reset(&mut self, values: usize) {
+    pub(crate) fn reset(&mut self, values: usize) {
         self.touched.clear();
         self.turn = self.turn.wrapping_add(1);
         if self.turn == 0 {
@@ -91,7 +91,7 @@ impl Accumulator {
 
     /// Adds to a value. What no lane has is left out.
     #[inline]
-    pub(super) fn add(&mut self, value: u64, time: i64) {
+    pub(crate) fn add(&mut self, value: u64, time: i64) {
         if let Some((sum, turn)) = self.times.get_mut(value as usize) {
             if *turn != self.turn {
                 (*sum, *turn) = (0, self.turn);
@@ -102,18 +102,18 @@ impl Accumulator {
     }
 
     /// Values that have any time.
-    pub(super) fn nonzero(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
+    pub(crate) fn nonzero(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
         self.touched.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
     }
 }
 
 #[inline]
-pub(super) fn start(block: &StateBlock<'_>, index: usize) -> i64 {
+pub(crate) fn start(block: &StateBlock<'_>, index: usize) -> i64 {
     date(block.columns[0].get(index))
 }
 
 #[inline]
-pub(super) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
+pub(crate) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
     if !block.is_gapless() {
         start(block, index).wrapping_add(block.columns[1].get(index).cast_signed())
     } else if index + 1 < block.len {
@@ -124,7 +124,7 @@ pub(super) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
 }
 
 impl<'a> StateLane<'a> {
-    pub(super) fn new(image: &'a Image, mut record: LaneRecord) -> Self {
+    pub(crate) fn new(image: &'a Image, mut record: LaneRecord) -> Self {
         // A list of values that cannot be in the file is none: sums have room for as many.
         if record.values.len > image.header.length / 4 {
             record.values.len = 0;
@@ -132,40 +132,40 @@ impl<'a> StateLane<'a> {
         Self { record, image, table: Table::new(image, record.table) }
     }
 
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.table.rows()
     }
 
     /// The block that a state is in, and its index there.
-    pub(super) fn at(&self, row: u64) -> (StateBlock<'a>, usize) {
+    pub(crate) fn at(&self, row: u64) -> (StateBlock<'a>, usize) {
         self.table.at(row)
     }
 
     /// The value that the lane's own number stands for.
-    pub(super) fn value(&self, own: u64) -> ValueId {
+    pub(crate) fn value(&self, own: u64) -> ValueId {
         let bytes = self.image.bytes(self.record.values.at.saturating_add(4 * own), 4);
         ValueId(bytes.first_chunk().map_or(0, |value| u32::from_le_bytes(*value)))
     }
 
     /// All that [`Self::value`] gives, four bytes each.
-    pub(super) fn values(&self) -> &'a [u8] {
+    pub(crate) fn values(&self) -> &'a [u8] {
         self.image.bytes(self.record.values.at, 4 * self.record.values.len as usize)
     }
 
     /// Number of an entity, from its row.
-    pub(super) fn number(&self, row: u64) -> u32 {
+    pub(crate) fn number(&self, row: u64) -> u32 {
         self.record.base.wrapping_add(row as u32)
     }
 
     /// States that overlap an interval.
-    pub(super) fn overlapping(&self, interval: Interval) -> std::ops::Range<u64> {
+    pub(crate) fn overlapping(&self, interval: Interval) -> std::ops::Range<u64> {
         let (from, to) = (interval.from.0, interval.to.0);
         let first = self.first_unless(from, |end| end <= from);
         first..self.table.lower(first, ordered(to)).max(first)
     }
 
     /// States that touch a closed interval: `start <= to` and `end >= from`.
-    pub(super) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
+    pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
         let first = self.first_unless(from, |end| end < from);
         let after = to.checked_add(1).map_or(self.len(), |after| self.table.lower(first, ordered(after)));
         first..after.max(first)
@@ -180,7 +180,7 @@ impl<'a> StateLane<'a> {
     }
 
     /// At most `limit` states from a range, in order.
-    pub(super) fn list(&self, rows: std::ops::Range<u64>, limit: usize) -> Vec<State> {
+    pub(crate) fn list(&self, rows: std::ops::Range<u64>, limit: usize) -> Vec<State> {
         self.table.list(rows, limit, |block, index| State {
             id: EntityId::State(self.number(block.row + index as u64)),
             value: self.value(block.columns[2].get(index)),

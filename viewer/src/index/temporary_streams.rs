@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use tumit_spill::endpoint_map::Overflow;
 
-use super::bits;
-use super::output::Output;
+use super::bit_fields;
+use super::page_writer::Output;
 
 /// Bytes read from a stream at once.
 const READ_BYTES: usize = 1 << 16;
@@ -21,7 +21,7 @@ const CHUNK_HEAD: usize = 16;
 
 /// Where what is gathered has room: some bytes of memory, and files in a folder.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     folder: PathBuf,
     /// Bytes of the streams of all lanes together that stay in memory; other things get parts of this.
     memory: usize,
@@ -29,47 +29,47 @@ pub(super) struct Room {
 
 impl Room {
     /// The usual.
-    pub(super) fn new(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         Self::of(folder, super::MEMORY)
     }
 
-    pub(super) fn of(folder: &Path, memory: usize) -> Self {
+    pub(crate) fn of(folder: &Path, memory: usize) -> Self {
         Self { folder: folder.to_owned(), memory }
     }
 
     /// One of some parts of equal size.
-    pub(super) fn part(&self, of: usize) -> Self {
+    pub(crate) fn part(&self, of: usize) -> Self {
         Self::of(&self.folder, self.memory / of.max(1))
     }
 
     /// An unnamed file: gone when the process ends, however it ends.
-    pub(super) fn file(&self) -> io::Result<File> {
+    pub(crate) fn file(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.folder)
     }
 
     /// Bytes of a list that is sorted: several are at a time.
-    pub(super) fn sorted_bytes(&self) -> usize {
+    pub(crate) fn sorted_bytes(&self) -> usize {
         self.memory / 2
     }
 
     /// Bytes of the streams of the overview.
-    pub(super) fn overview_bytes(&self) -> usize {
+    pub(crate) fn overview_bytes(&self) -> usize {
         self.memory / 4
     }
 
     /// Halves of links that wait in memory: as many as is usual, or fewer.
-    pub(super) fn overflow(&self) -> Overflow {
+    pub(crate) fn overflow(&self) -> Overflow {
         let most = Overflow::default().most.min(self.memory / 256);
         Overflow { folder: self.folder.clone(), most }
     }
 
     /// So few states that a thread for some of them is not worth it: 65,536 with the usual memory.
-    pub(super) fn few_states(&self) -> u64 {
+    pub(crate) fn few_states(&self) -> u64 {
         (self.memory / 512) as u64
     }
 
     /// Rows of links that are alike in a stretch of time, of each width.
-    pub(super) fn gathered_rows(&self) -> usize {
+    pub(crate) fn gathered_rows(&self) -> usize {
         (self.memory / 256).max(64)
     }
 
@@ -89,7 +89,7 @@ struct Stream {
 
 /// Many streams in one file.
 #[derive(Debug)]
-pub(super) struct Streams {
+pub(crate) struct Streams {
     room: Room,
     file: Option<Arc<File>>,
     end: u64,
@@ -100,29 +100,29 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(room: &Room) -> Self {
+    pub(crate) fn new(room: &Room) -> Self {
         Self::holding(room, room.memory)
     }
 
     /// Streams of which so many bytes stay in memory.
-    pub(super) fn holding(room: &Room, most: usize) -> Self {
+    pub(crate) fn holding(room: &Room, most: usize) -> Self {
         Self { room: room.clone(), file: None, end: 0, streams: Vec::new(), buffered: 0, most }
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.streams.len()
     }
 
     /// The number of a new stream.
-    pub(super) fn open(&mut self) -> usize {
+    pub(crate) fn open(&mut self) -> usize {
         self.streams.push(Stream::default());
         self.streams.len() - 1
     }
 
     /// Appends to a stream whatever `put` writes. Memory is bounded by [`Self::flush`].
     #[inline]
-    pub(super) fn append(&mut self, stream: usize, put: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn append(&mut self, stream: usize, put: impl FnOnce(&mut Vec<u8>)) {
         let buffer = &mut self.streams[stream].buffer;
         let before = buffer.len();
         put(buffer);
@@ -131,7 +131,7 @@ impl Streams {
 
     /// Writes to the file what is in memory if that is too much.
     #[inline]
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.buffered < self.most { Ok(()) } else { self.flush_all() }
     }
 
@@ -160,12 +160,12 @@ impl Streams {
     }
 
     /// Reads a stream from its beginning.
-    pub(super) fn read(&self, stream: usize) -> io::Result<StreamReader<'_>> {
+    pub(crate) fn read(&self, stream: usize) -> io::Result<StreamReader<'_>> {
         self.streams.get(stream).map_or_else(|| Ok(StreamReader::default()), |stream| stream.read(self.file.as_deref()))
     }
 
     /// A whole stream, to be read by anyone; none is left here.
-    pub(super) fn take(&mut self, stream: usize) -> Taken {
+    pub(crate) fn take(&mut self, stream: usize) -> Taken {
         let stream = self.streams.get_mut(stream).map(std::mem::take).unwrap_or_default();
         self.buffered -= stream.buffer.len();
         Taken { stream, file: self.file.clone() }
@@ -191,21 +191,21 @@ impl Stream {
 
 /// A stream to which nothing is added any more.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     stream: Stream,
     file: Option<Arc<File>>,
 }
 
 impl Taken {
     /// Reads it from its beginning.
-    pub(super) fn read(&self) -> io::Result<StreamReader<'_>> {
+    pub(crate) fn read(&self) -> io::Result<StreamReader<'_>> {
         self.stream.read(self.file.as_deref())
     }
 }
 
 /// Reads one stream.
 #[derive(Debug, Default)]
-pub(super) struct StreamReader<'a> {
+pub(crate) struct StreamReader<'a> {
     file: Option<&'a File>,
     /// Place and length of what is in the file and not yet read, last first.
     chunks: Vec<(u64, u64)>,
@@ -243,18 +243,18 @@ impl StreamReader<'_> {
 
     /// The next number; 0 after the end.
     #[inline]
-    pub(super) fn number(&mut self) -> io::Result<u64> {
-        if self.window.len() - self.at < bits::VARINT_BYTES {
-            self.fill(bits::VARINT_BYTES)?;
+    pub(crate) fn number(&mut self) -> io::Result<u64> {
+        if self.window.len() - self.at < bit_fields::VARINT_BYTES {
+            self.fill(bit_fields::VARINT_BYTES)?;
         }
         let mut rest = &self.window[self.at..];
-        let number = bits::take(&mut rest).unwrap_or(0);
+        let number = bit_fields::take(&mut rest).unwrap_or(0);
         self.at = self.window.len() - rest.len();
         Ok(number)
     }
 
     /// Copies the rest to `out`.
-    pub(super) fn copy_to(&mut self, out: &mut Output) -> io::Result<()> {
+    pub(crate) fn copy_to(&mut self, out: &mut Output) -> io::Result<()> {
         loop {
             self.fill(1)?;
             if self.at == self.window.len() {
@@ -268,7 +268,7 @@ impl StreamReader<'_> {
 
 /// A section that is written while another one is, and comes behind it.
 #[derive(Debug)]
-pub(super) struct Section {
+pub(crate) struct Section {
     room: Room,
     memory: Vec<u8>,
     file: Option<File>,
@@ -277,21 +277,21 @@ pub(super) struct Section {
 }
 
 impl Section {
-    pub(super) fn new(room: &Room) -> Self {
+    pub(crate) fn new(room: &Room) -> Self {
         Self { room: room.clone(), memory: Vec::new(), file: None, written: 0 }
     }
 
     /// Another one where this one has room.
-    pub(super) fn empty(&self) -> Self {
+    pub(crate) fn empty(&self) -> Self {
         Self::new(&self.room)
     }
 
     /// Bytes so far.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.written + self.memory.len() as u64
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.memory.extend_from_slice(bytes);
         if self.memory.len() >= self.room.section_bytes() {
             if self.file.is_none() {
@@ -307,12 +307,12 @@ impl Section {
     }
 
     /// Copies everything to `out`.
-    pub(super) fn copy_to(self, out: &mut Output) -> io::Result<()> {
+    pub(crate) fn copy_to(self, out: &mut Output) -> io::Result<()> {
         self.each(1, |bytes| out.write(bytes))
     }
 
     /// Gives everything, in order, in some portions; what is written at once are multiples of `unit` bytes, and so is each portion.
-    pub(super) fn each(self, unit: usize, mut give: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn each(self, unit: usize, mut give: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut file) = self.file {
             file.rewind()?;
             let mut buffer = vec![0; (READ_BYTES / unit).max(1) * unit];
@@ -339,8 +339,9 @@ mod tests {
         let ids: Vec<usize> = (0..5).map(|_| streams.open()).collect();
         for round in 0..3_000_u64 {
             for (at, &id) in ids.iter().enumerate() {
-                streams
-                    .append(id, |out| (0..round % 7).for_each(|step| bits::put(out, round * 1000 + step + at as u64)));
+                streams.append(id, |out| {
+                    (0..round % 7).for_each(|step| bit_fields::put(out, round * 1000 + step + at as u64))
+                });
             }
             if round % 500 == 499 {
                 streams.flush_all().expect("room for it");

@@ -6,22 +6,22 @@ use std::ops::{ControlFlow, Range};
 
 use super::format::BLOCK;
 use super::image::Image;
-use super::output::Output;
-use super::table::{Block, Table};
+use super::packed_table::{Block, Table};
+use super::page_writer::Output;
 
 /// Children per node.
 const FAN: u64 = 16;
 
 /// Gathers the largest ends.
 #[derive(Debug, Default)]
-pub(super) struct TreeWriter {
+pub(crate) struct TreeWriter {
     blocks: Vec<i64>,
     rows: usize,
 }
 
 impl TreeWriter {
     /// The end of the next row.
-    pub(super) fn push(&mut self, end: i64) {
+    pub(crate) fn push(&mut self, end: i64) {
         match self.blocks.last_mut() {
             Some(most) if !self.rows.is_multiple_of(BLOCK) => *most = end.max(*most),
             _ => self.blocks.push(end),
@@ -30,7 +30,7 @@ impl TreeWriter {
     }
 
     /// Writes all levels, lowest first. Tells where.
-    pub(super) fn finish(self, out: &mut Output) -> io::Result<u64> {
+    pub(crate) fn finish(self, out: &mut Output) -> io::Result<u64> {
         let at = out.align()?;
         let mut level = self.blocks;
         loop {
@@ -47,9 +47,9 @@ impl TreeWriter {
 
 /// The tree of a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tree<'a> {
-    pub(super) image: &'a Image,
-    pub(super) at: u64,
+pub(crate) struct Tree<'a> {
+    pub(crate) image: &'a Image,
+    pub(crate) at: u64,
 }
 
 impl<'a> Tree<'a> {
@@ -73,7 +73,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Visits the rows of a range that end after `from`, in order, until told to stop.
-    pub(super) fn visit<const K: usize>(
+    pub(crate) fn visit<const K: usize>(
         &self,
         table: Table<'a, K>,
         rows: Range<u64>,

@@ -1,7 +1,7 @@
 //! Whole blocks of packed numbers at once: for each width a straight line of loads and shifts by constants, several times as fast as one
 //! number after the other.
 
-use super::bits::SLACK;
+use super::bit_fields::SLACK;
 use super::format::BLOCK;
 
 /// Calls the function of a width; those of 58 to 63 bits are not in use.
@@ -27,7 +27,7 @@ macro_rules! numbers {
 }
 
 /// Unpacks [`BLOCK`] numbers of a width. `false` when there are not as many bytes: then some may be written.
-pub(super) fn block(bytes: &[u8], width: u8, out: &mut [u64; BLOCK]) -> bool {
+pub(crate) fn block(bytes: &[u8], width: u8, out: &mut [u64; BLOCK]) -> bool {
     by_width!(straight, width, bytes, out)
 }
 
@@ -49,16 +49,19 @@ fn number<const BITS: usize>(bytes: &[u8], at: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::bits;
+    use crate::index::bit_fields;
 
     #[test]
     fn as_one_by_one() {
         let bytes: Vec<u8> = (0..BLOCK * 8 + SLACK).map(|at| (at * at * 31 + at * 7 + 5) as u8).collect();
         for width in 1..=57 {
             let mut out = [0; BLOCK];
-            let enough = bits::packed_bytes(BLOCK, width) + SLACK;
+            let enough = bit_fields::packed_bytes(BLOCK, width) + SLACK;
             assert!(block(&bytes[..enough], width, &mut out));
-            assert!(out.iter().enumerate().all(|(at, &number)| number == bits::get(&bytes, at, width)), "{width}");
+            assert!(
+                out.iter().enumerate().all(|(at, &number)| number == bit_fields::get(&bytes, at, width)),
+                "{width}"
+            );
             assert!(!block(&bytes[..enough - 1], width, &mut out));
         }
         assert!([0, 58, 64, 255].iter().all(|&width| !block(&bytes, width, &mut [0; BLOCK])));

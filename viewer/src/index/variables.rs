@@ -3,15 +3,15 @@
 use std::io;
 use std::ops::Range;
 
-use super::bits::{date, ordered};
+use super::bit_fields::{date, ordered};
 use super::format::{BLOCK, LaneRecord};
 use super::image::Image;
-use super::output::Output;
-use super::table::{Block, Table};
+use super::packed_table::{Block, Table};
+use super::page_writer::Output;
 use crate::query::{EntityId, GlobalNanos, Interval, Sample, SeriesColumn};
 
 /// Columns: date, and the bits of the value.
-pub(super) const COLUMNS: usize = 2;
+pub(crate) const COLUMNS: usize = 2;
 /// Children per node of the tree.
 const FAN: u64 = 16;
 /// Bytes of a node.
@@ -19,11 +19,11 @@ const NODE: u64 = 24;
 
 /// Part of a variable's course.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
-    pub(super) min: f64,
-    pub(super) max: f64,
+pub(crate) struct Node {
+    pub(crate) min: f64,
+    pub(crate) max: f64,
     /// Value × nanoseconds.
-    pub(super) integral: f64,
+    pub(crate) integral: f64,
 }
 
 impl Node {
@@ -40,14 +40,14 @@ impl Node {
 
 /// Gathers nodes.
 #[derive(Debug, Default)]
-pub(super) struct NodeWriter {
+pub(crate) struct NodeWriter {
     blocks: Vec<Node>,
     rows: usize,
 }
 
 impl NodeWriter {
     /// The next sample.
-    pub(super) fn push(&mut self, value: f64, time: i64) {
+    pub(crate) fn push(&mut self, value: f64, time: i64) {
         let node = Node::of(value, time);
         match self.blocks.last_mut() {
             Some(block) if !self.rows.is_multiple_of(BLOCK) => *block = block.join(node),
@@ -57,7 +57,7 @@ impl NodeWriter {
     }
 
     /// Writes all levels, lowest first. Tells where.
-    pub(super) fn finish(self, out: &mut Output) -> io::Result<u64> {
+    pub(crate) fn finish(self, out: &mut Output) -> io::Result<u64> {
         let at = out.align()?;
         let mut level = self.blocks;
         loop {
@@ -75,8 +75,8 @@ impl NodeWriter {
 
 /// A variable of a container. Each sample lasts until the next; the last one until the record's end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct VariableLane<'a> {
-    pub(super) record: LaneRecord,
+pub(crate) struct VariableLane<'a> {
+    pub(crate) record: LaneRecord,
     image: &'a Image,
     table: Table<'a, COLUMNS>,
 }
@@ -96,19 +96,19 @@ fn value(block: &SampleBlock<'_>, index: usize) -> f64 {
 }
 
 impl<'a> VariableLane<'a> {
-    pub(super) fn new(image: &'a Image, record: LaneRecord) -> Self {
+    pub(crate) fn new(image: &'a Image, record: LaneRecord) -> Self {
         Self { record, image, table: Table::new(image, record.table) }
     }
 
     /// When a sample was, and its value.
-    pub(super) fn row(&self, row: u64) -> (Interval, f64) {
+    pub(crate) fn row(&self, row: u64) -> (Interval, f64) {
         let (block, index) = self.table.at(row);
         let life = Interval { from: GlobalNanos(start(&block, index)), to: GlobalNanos(end(&block, index)) };
         (life, value(&block, index))
     }
 
     /// Smallest and largest value.
-    pub(super) fn range(&self) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let (mut nodes, mut level) = (self.table.blocks(), self.record.sums.at);
         while nodes > 1 {
             level = level.saturating_add(NODE * nodes);
@@ -118,7 +118,7 @@ impl<'a> VariableLane<'a> {
     }
 
     /// Samples that overlap an interval. One without duration, at the very end, counts at its date.
-    pub(super) fn overlapping(&self, interval: Interval) -> Range<u64> {
+    pub(crate) fn overlapping(&self, interval: Interval) -> Range<u64> {
         let from = interval.from.0;
         let after = from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, ordered(after)));
         let mut first = after.saturating_sub(1);
@@ -132,7 +132,7 @@ impl<'a> VariableLane<'a> {
     }
 
     /// At most `limit` samples from a range, in order.
-    pub(super) fn list(&self, rows: Range<u64>, limit: usize) -> Vec<Sample> {
+    pub(crate) fn list(&self, rows: Range<u64>, limit: usize) -> Vec<Sample> {
         self.table.list(rows, limit, |block, index| Sample {
             id: EntityId::Sample(self.record.base.wrapping_add((block.row + index as u64) as u32)),
             life: Interval { from: GlobalNanos(start(block, index)), to: GlobalNanos(end(block, index)) },
@@ -142,7 +142,7 @@ impl<'a> VariableLane<'a> {
 
     /// Minimum, maximum and mean over each of some intervals, which come from left to right; `None` where there is no value.
     /// O(log n) each, and what lies in the blocks of its two edges: a block is unpacked once for all intervals in it.
-    pub(super) fn columns(&self, intervals: impl Iterator<Item = Interval>) -> Vec<Option<SeriesColumn>> {
+    pub(crate) fn columns(&self, intervals: impl Iterator<Item = Interval>) -> Vec<Option<SeriesColumn>> {
         let mut course = Course::new(*self);
         intervals.map(|interval| course.column(interval)).collect()
     }

@@ -14,7 +14,7 @@ use tumit::Spec;
 use tumit_paje::read::ReadError;
 use tumit_paje::time::Unit;
 
-use crate::current::Current;
+use super::current::Current;
 
 /// An index of at most this many bytes is read and checked as a whole. A larger one is mapped.
 pub(crate) const READ_BYTES: u64 = 32 << 20;

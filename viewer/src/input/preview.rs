@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{KeyId, PajeEvent, Shape, Sink};
 
-use crate::current::Current;
+use super::current::Current;
 use crate::query::TimelineSource;
 use crate::sim::Simulation;
 
@@ -100,7 +100,7 @@ mod tests {
     use tumit_paje::{PajeEvent, Sink};
 
     use super::{FIRST, MOST, Preview, shown};
-    use crate::current::{Current, Standing};
+    use crate::input::current::{Current, Standing};
     use crate::query::{GlobalNanos, Lane, TimelineSource as _};
     use crate::sim::Simulation;
 
@@ -109,7 +109,7 @@ mod tests {
     fn pictures_are_of_the_beginning_and_are_as_many_as_the_length_doubles() {
         let text = format!(
             "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
-            include_str!("../tests/header.paje")
+            include_str!("../../tests/header.paje")
         );
         let current = Current::empty("t", Standing::Reading { done: 1, total: 3 });
         let mut target = Simulation::new("t");

@@ -14,8 +14,8 @@ use tumit_paje::Sink;
 use tumit_paje::read::{FaultKind, ReadError, ReadReport, Reader, parts_of};
 use tumit_paje::time::Unit;
 
-use crate::options::{OpenError, OpenOptions};
-use crate::preview::Preview;
+use super::options::{OpenError, OpenOptions};
+use super::preview::Preview;
 
 /// A trace that was found.
 #[derive(Debug)]

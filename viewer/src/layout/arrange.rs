@@ -19,14 +19,14 @@ pub struct Arrangement {
 }
 
 /// A container that gets a row.
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Depth-first position of the container in the outline.
-    pub(super) position: usize,
+    pub(crate) position: usize,
     /// Levels below the first that is drawn, or below the pinned container.
-    pub(super) depth: u32,
-    pub(super) expandable: bool,
-    pub(super) folded: bool,
-    pub(super) pinned: bool,
+    pub(crate) depth: u32,
+    pub(crate) expandable: bool,
+    pub(crate) folded: bool,
+    pub(crate) pinned: bool,
 }
 
 /// How a container stands to the names that are looked for.
@@ -41,7 +41,7 @@ enum Match {
 }
 
 /// The containers that get rows, from top to bottom. The cost grows with the number of containers, and of moves times siblings.
-pub(super) fn places(outline: &Outline, options: &Options) -> Vec<Place> {
+pub(crate) fn places(outline: &Outline, options: &Options) -> Vec<Place> {
     let Arrangement { pinned, hidden, moved, names } = &options.arrangement;
     let Some(root) = outline.nodes.first() else { return Vec::new() };
     let silent = !root.draws_anything() && root.end > 1;
@@ -137,7 +137,7 @@ fn matches(outline: &Outline, names: &str) -> Vec<Match> {
 
 impl Outline {
     /// Depth-first position of a container.
-    pub(super) fn position(&self, container: ContainerId) -> Option<usize> {
+    pub(crate) fn position(&self, container: ContainerId) -> Option<usize> {
         self.positions.get(container.index()).copied().filter(|&position| position != usize::MAX)
     }
 

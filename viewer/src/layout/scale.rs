@@ -1,7 +1,7 @@
 //! Time as pixels: the scale of an image and the ticks and labels of its ruler. `ui/axis.js` has the same rules.
 
 use crate::query::{GlobalNanos, Interval};
-use crate::time_text::{DAY, HOUR, LONG, MINUTE, SECOND, in_parts, in_unit, timestamp, unit_of};
+use crate::text::time::{DAY, HOUR, LONG, MINUTE, SECOND, in_parts, in_unit, timestamp, unit_of};
 
 /// Maps an interval of time to `width` units from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -201,7 +201,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::theme::font::{Weight, width};
+    use crate::style::theme::font::{Weight, width};
 
     fn scale(from: i64, to: i64, width: f32) -> TimeScale {
         TimeScale { interval: Interval { from: GlobalNanos(from), to: GlobalNanos(to) }, width }

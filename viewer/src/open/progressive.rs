@@ -4,21 +4,21 @@
 //! and ask again when it has changed; a question is answered from one source to its end. Where a trace stands is its [`Standing`]:
 //! being read (a picture of its beginning), growing, or final.
 
-mod run;
-mod tail;
+pub(crate) mod follow_paje;
+pub(crate) mod follow_run;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::feed::Input;
 use crate::index::Lookup;
+use crate::input::options::{IndexChoice, OpenError, OpenOptions};
+use crate::input::trace::Input;
 use crate::open::open;
-use crate::options::{IndexChoice, OpenError, OpenOptions};
 use crate::query::{Summary, TimelineSource};
 
-pub use crate::current::{Current, Now, Standing};
+pub use crate::input::current::{Current, Now, Standing};
 
 /// A trace that was opened.
 #[derive(Clone)]

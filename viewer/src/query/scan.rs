@@ -152,7 +152,7 @@ mod tests {
 
     /// Long links and states over short ones, so that stretches share some.
     fn store() -> Store {
-        let mut text = include_str!("../tests/header.paje").to_owned();
+        let mut text = include_str!("../../tests/header.paje").to_owned();
         text.push_str("0 T 0 Thread\n2 S T State\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n");
         text.push_str("15 0 0 M t long a\n");
         for date in 1..200 {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// A name that turns only itself; the same as `apart` in `ui/dom.js`.
-pub(super) fn apart(name: &str) -> Cow<'_, str> {
+pub(crate) fn apart(name: &str) -> Cow<'_, str> {
     if !name.chars().any(turns) {
         return Cow::Borrowed(name);
     }

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::apart::apart;
-use super::palette::Palette;
+use super::bidi_isolate::apart;
+use super::value_palette::Palette;
 use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
 use crate::layout::scale::TimeScale;
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
-use crate::looks;
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, ValueId};
-use crate::theme::{Paint, Theme};
-use crate::time_text::{duration, timestamp};
+use crate::style::sizes;
+use crate::style::theme::{Paint, Theme};
+use crate::text::time::{duration, timestamp};
 use tumit_paje::{Color, Look};
 
 /// Lanes that are worth a thread: a row may have one, or as many as calls are deep.
@@ -44,14 +44,14 @@ pub struct View {
 }
 
 /// All that drawing needs.
-pub(super) struct Context<'a> {
-    pub(super) source: &'a dyn TimelineSource,
-    pub(super) model: Arc<Model>,
-    pub(super) layout: &'a Layout,
-    pub(super) options: &'a Options,
-    pub(super) theme: Theme,
-    pub(super) view: View,
-    pub(super) scale: TimeScale,
+pub(crate) struct Context<'a> {
+    pub(crate) source: &'a dyn TimelineSource,
+    pub(crate) model: Arc<Model>,
+    pub(crate) layout: &'a Layout,
+    pub(crate) options: &'a Options,
+    pub(crate) theme: Theme,
+    pub(crate) view: View,
+    pub(crate) scale: TimeScale,
     /// In what each value is drawn, when it is not dimmed.
     colors: Vec<Color>,
     /// By which factor the strip of each type differs from the usual height.
@@ -194,7 +194,7 @@ impl<'a> Context<'a> {
         Ok(Part { items, notes, ..Part::default() })
     }
 
-    pub(super) fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
+    pub(crate) fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
         // An empty interval is shown as its first nanosecond.
         let interval = Interval {
             to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))),
@@ -202,11 +202,11 @@ impl<'a> Context<'a> {
         };
         let view = View { interval, ..view };
         let (model, theme) = (source.model(), Theme::new(options.theme));
-        let factors = looks::factors(&model);
+        let factors = sizes::factors(&model);
         let heights = model
             .values
             .iter()
-            .map(|value| looks::height(value.look) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
+            .map(|value| sizes::height(value.look) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
         let heights: Vec<f32> = heights.collect();
         Self {
             source,
@@ -225,18 +225,18 @@ impl<'a> Context<'a> {
 
     /// Columns of pixels in the picture.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels")]
-    pub(super) fn pixels(&self) -> usize {
+    pub(crate) fn pixels(&self) -> usize {
         (self.view.width * self.view.resolution).round().clamp(1.0, 65_536.0) as usize
     }
 
     /// Columns to ask for: one per pixel, but none shorter than a nanosecond.
-    pub(super) fn columns(&self) -> u32 {
+    pub(crate) fn columns(&self) -> u32 {
         let most = u32::try_from(self.scale.nanos()).unwrap_or(u32::MAX);
         u32::try_from(self.pixels()).unwrap_or(u32::MAX).min(most)
     }
 
     /// The colour of a value, grey when it is dimmed.
-    pub(super) fn color(&self, value: ValueId) -> Color {
+    pub(crate) fn color(&self, value: ValueId) -> Color {
         if value == OTHERS {
             return self.theme.others();
         }
@@ -247,22 +247,22 @@ impl<'a> Context<'a> {
     }
 
     /// The shape and size of a value.
-    pub(super) fn look(&self, value: ValueId) -> Look {
+    pub(crate) fn look(&self, value: ValueId) -> Look {
         self.model.values.get(value.index()).map_or(Look::NONE, |value| value.look)
     }
 
     /// By which factor a band of events of these types differs from the usual height.
-    pub(super) fn band(&self, types: &[TypeId]) -> f32 {
-        looks::of_band(&self.factors, types)
+    pub(crate) fn band(&self, types: &[TypeId]) -> f32 {
+        sizes::of_band(&self.factors, types)
     }
 
     /// Which part of its strip's height a state of this value has.
-    pub(super) fn height(&self, value: ValueId) -> f32 {
+    pub(crate) fn height(&self, value: ValueId) -> f32 {
         self.heights.as_ref().and_then(|heights| heights.get(value.index())).map_or(1.0, |&height| height.min(1.0))
     }
 
     /// The name of a value.
-    pub(super) fn name(&self, value: ValueId) -> &str {
+    pub(crate) fn name(&self, value: ValueId) -> &str {
         if value == OTHERS {
             return "others";
         }
@@ -270,17 +270,17 @@ impl<'a> Context<'a> {
     }
 
     /// A fill in the colour of a value.
-    pub(super) fn fill(&self, value: ValueId) -> Paint {
+    pub(crate) fn fill(&self, value: ValueId) -> Paint {
         Paint::solid(self.color(value))
     }
 
     /// What an SVG says of an entity, when it should.
-    pub(super) fn title(&self, name: &str, life: Interval, row: usize) -> Option<String> {
+    pub(crate) fn title(&self, name: &str, life: Interval, row: usize) -> Option<String> {
         self.view.titles.then(|| self.sentence(&apart(name), life, row))
     }
 
     /// An entity by its name, its place and its dates.
-    pub(super) fn sentence(&self, name: &str, life: Interval, row: usize) -> String {
+    pub(crate) fn sentence(&self, name: &str, life: Interval, row: usize) -> String {
         let nanos = life.to.0.saturating_sub(life.from.0);
         let path = self.path(row);
         if nanos == 0 {
@@ -309,7 +309,7 @@ impl<'a> Context<'a> {
     }
 
     /// Cells from columns of `(value, share)`, as primitive; nothing where all are empty.
-    pub(super) fn cells(&self, frame: Frame, columns: &Columns<ValueId>) -> Option<Item> {
+    pub(crate) fn cells(&self, frame: Frame, columns: &Columns<ValueId>) -> Option<Item> {
         let palette = Palette::new(columns.parts().iter().map(|part| part.0), self.colors.len());
         let values = palette.values();
         if values.is_empty() {

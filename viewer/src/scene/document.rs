@@ -7,9 +7,9 @@ use super::{Anchor, Frame, Group, Item, Line, Rect, Scene, Text, legend, number}
 use crate::layout::scale::TimeScale;
 use crate::layout::{Folds, Layout, Options, Outline, Row, Strip, StripKind};
 use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
-use crate::theme::font::{self, Weight};
-use crate::theme::{Paint, Theme};
-use crate::time_text::{duration, grouped, timestamp};
+use crate::style::theme::font::{self, Weight};
+use crate::style::theme::{Paint, Theme};
+use crate::text::time::{duration, grouped, timestamp};
 use key::Legend;
 
 /// Size and part of a document.

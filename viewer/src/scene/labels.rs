@@ -3,19 +3,19 @@
 use super::chart::Context;
 use super::{Anchor, Arrow, Frame, Item, Rect, Text};
 use crate::query::ValueId;
-use crate::theme::font::{self, Weight};
-use crate::theme::{Paint, Theme, ThemeKind};
+use crate::style::theme::font::{self, Weight};
+use crate::style::theme::{Paint, Theme, ThemeKind};
 
 /// A state that was drawn as a rectangle.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
-    pub(super) frame: Frame,
-    pub(super) value: ValueId,
+pub(crate) struct Placed {
+    pub(crate) frame: Frame,
+    pub(crate) value: ValueId,
 }
 
 /// A state that has room for a name, and the part of it that nothing covers. Its name is written once all arrows are known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     state: Placed,
     from: f32,
     to: f32,
@@ -38,7 +38,7 @@ const CLEAR: f32 = 3.0;
 const CROSSED: usize = 2;
 
 /// The states of a strip that want a name, given by depth; a depth that was drawn as mixtures is `None`.
-pub(super) fn states(depths: &[Option<Vec<Placed>>], wanted: &mut Vec<Wanted>) {
+pub(crate) fn states(depths: &[Option<Vec<Placed>>], wanted: &mut Vec<Wanted>) {
     for (depth, placed) in depths.iter().enumerate() {
         let deeper = depths.get(depth + 1);
         for &state in placed.iter().flatten().filter(|state| state.frame.height >= LOWEST) {
@@ -57,7 +57,7 @@ pub(super) fn states(depths: &[Option<Vec<Placed>>], wanted: &mut Vec<Wanted>) {
 }
 
 /// Writes names over the arrows, beside them where there is room.
-pub(super) fn draw(context: &Context<'_>, wanted: &[Wanted], arrows: &[Item]) -> Vec<Item> {
+pub(crate) fn draw(context: &Context<'_>, wanted: &[Wanted], arrows: &[Item]) -> Vec<Item> {
     let seen: Vec<&Arrow> = arrows
         .iter()
         .filter_map(|item| match item {

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::variables;
 use crate::layout::Outline;
-use crate::looks;
 use crate::query::counts::link_values;
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
     ValueId, ValueInfo, weight,
 };
 use crate::stats;
-use crate::theme::Theme;
+use crate::style::sizes;
+use crate::style::theme::Theme;
 use tumit_paje::{Color, Look, MarkShape};
 
 /// Links and events of a type with more values than this are counted together.
@@ -63,7 +63,7 @@ impl LegendEntry {
     /// One with the shape and size of something of this kind, and nothing else.
     fn of(kind: TypeKind, look: Look) -> Self {
         let shape = (kind == TypeKind::Event).then(|| look.shape.unwrap_or_default().name());
-        let size = if kind == TypeKind::State { looks::height(look) } else { looks::size(look) };
+        let size = if kind == TypeKind::State { sizes::height(look) } else { sizes::size(look) };
         Self {
             value: None,
             name: String::new(),
@@ -78,7 +78,7 @@ impl LegendEntry {
     }
 
     /// The shape of its marks.
-    pub(super) fn mark(&self) -> MarkShape {
+    pub(crate) fn mark(&self) -> MarkShape {
         self.shape.and_then(|name| name.parse().ok()).unwrap_or_default()
     }
 

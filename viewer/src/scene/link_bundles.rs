@@ -34,7 +34,7 @@ struct Key {
 }
 
 /// The arrows while links are counted.
-pub(super) struct Gathered<'a> {
+pub(crate) struct Gathered<'a> {
     context: &'a Context<'a>,
     arrows: FxHashMap<Key, (u64, EntityId)>,
     /// The exponent of the stretches that are asked for, and of those that arrows have by now.
@@ -45,7 +45,7 @@ pub(super) struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(context: &'a Context<'a>) -> Self {
+    pub(crate) fn new(context: &'a Context<'a>) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a width in time")]
         let near = (context.scale.nanos() as f64 * f64::from(NEAR / context.view.width.max(1.0))) as i64;
         #[expect(clippy::cast_possible_truncation, reason = "a number of bits")]
@@ -54,12 +54,12 @@ impl<'a> Gathered<'a> {
     }
 
     /// Two to the power of this are the nanoseconds to which ends of links are worth knowing.
-    pub(super) fn asked(&self) -> u8 {
+    pub(crate) fn asked(&self) -> u8 {
         self.asked
     }
 
     /// Takes links that are alike, and how they are drawn.
-    pub(super) fn add(&mut self, ty: TypeId, links: &LinkCount, (color, size): (Color, f32)) {
+    pub(crate) fn add(&mut self, ty: TypeId, links: &LinkCount, (color, size): (Color, f32)) {
         let layout = self.context.layout;
         let (Some(start), Some(end)) = (layout.index_of(links.start), layout.index_of(links.end)) else { return };
         if start == end && layout.rows[start].folded || !is_seen(self.context, (start, end)) {
@@ -121,7 +121,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// The arrows, those that stand for most links last, as they are drawn over the others.
-    pub(super) fn finish(self) -> Result<Vec<PlacedLink>, QueryError> {
+    pub(crate) fn finish(self) -> Result<Vec<PlacedLink>, QueryError> {
         let mut arrows: Vec<_> = self.arrows.iter().map(|(&key, &links)| (links, key)).collect();
         arrows.sort_unstable();
         arrows.into_iter().map(|(links, key)| self.placed(key, links)).collect()

@@ -1,18 +1,18 @@
 //! Links: crisp arrows while they can be followed, finer and fainter the more of them share a place, bundles when they are many. However many
-//! there are, each is in one of the arrows: see [`super::crowd`].
+//! there are, each is in one of the arrows: see [`crate::scene::link_bundles`].
 
 use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxHashMap;
 
-use super::apart::apart;
+use super::bidi_isolate::apart;
 use super::chart::Context;
-use super::crowd::Gathered;
+use super::link_bundles::Gathered;
 use super::{Arrow, Item};
-use crate::looks;
 use crate::query::{EntityId, Interval, Link, LinkCount, QueryError, TypeId, TypeKind, ValueId};
-use crate::theme::Paint;
-use crate::time_text::grouped;
+use crate::style::sizes;
+use crate::style::theme::Paint;
+use crate::text::time::grouped;
 use tumit_paje::Color;
 
 /// More links of a type are counted instead of listed.
@@ -20,7 +20,7 @@ const LISTED: usize = 65_536;
 /// Above this number links with nearby ends become one.
 const BUNDLED: usize = 900;
 /// Ends this near are one bundle.
-pub(super) const NEAR: f32 = 4.0;
+pub(crate) const NEAR: f32 = 4.0;
 /// Crowding is measured in tiles of this size.
 const TILE: (f32, f32) = (12.0, 48.0);
 /// Share of a tile that arrows may cover before they fade.
@@ -44,7 +44,7 @@ const LONG: f32 = 160.0;
 const SHORT: f32 = 8.0;
 
 /// All arrows of the picture, and what is to be said of them.
-pub(super) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), QueryError> {
+pub(crate) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), QueryError> {
     let mut placed = Vec::new();
     let mut crowd = Gathered::new(context);
     // Colours are few, and each costs some powers.
@@ -57,7 +57,7 @@ pub(super) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), 
         let mut look = |value: ValueId| {
             let value = context.model.values.get(value.index());
             let color = value.map(|value| value.color).or(ty.color).map_or(context.theme.link, &mut stroke);
-            (color, looks::size(value.map_or(ty.look, |value| value.look)))
+            (color, sizes::size(value.map_or(ty.look, |value| value.look)))
         };
         let interval = context.view.interval;
         // How many there are is known sooner than which.
@@ -88,21 +88,21 @@ fn note(crowd: &[PlacedLink]) -> Option<String> {
 }
 
 /// One or more links, with the rows between which they are seen.
-pub(super) struct PlacedLink {
+pub(crate) struct PlacedLink {
     /// The first of them.
-    pub(super) id: EntityId,
-    pub(super) ty: TypeId,
+    pub(crate) id: EntityId,
+    pub(crate) ty: TypeId,
     /// When they are.
-    pub(super) life: Interval,
-    pub(super) from: (f32, f32),
-    pub(super) to: (f32, f32),
+    pub(crate) life: Interval,
+    pub(crate) from: (f32, f32),
+    pub(crate) to: (f32, f32),
     /// The first and the last of the rows in which they start, and end: several where rows are too many to be told apart.
-    pub(super) rows: [(usize, usize); 2],
-    pub(super) color: Color,
-    pub(super) size: f32,
-    pub(super) dimmed: bool,
+    pub(crate) rows: [(usize, usize); 2],
+    pub(crate) color: Color,
+    pub(crate) size: f32,
+    pub(crate) dimmed: bool,
     /// How many they are.
-    pub(super) count: u64,
+    pub(crate) count: u64,
 }
 
 /// Where a link is seen; nowhere when both ends are folded into one row, or it passes outside of the view.
@@ -124,7 +124,7 @@ fn place(context: &Context<'_>, link: &Link, (color, size): (Color, f32)) -> Opt
 }
 
 /// Whether anything of what leads from one row to another is in the view.
-pub(super) fn is_seen(context: &Context<'_>, rows: (usize, usize)) -> bool {
+pub(crate) fn is_seen(context: &Context<'_>, rows: (usize, usize)) -> bool {
     let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
     let (a, b) = (start.anchor(), end.anchor());
     let outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;

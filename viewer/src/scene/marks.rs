@@ -3,10 +3,10 @@
 use super::chart::Context;
 use super::{Frame, Item, Mark, OTHERS, Rect};
 use crate::layout::Strip;
-use crate::looks;
 use crate::query::{EventCount, Interval, QueryError, TypeId, ValueId};
-use crate::theme::Paint;
-use crate::time_text::grouped;
+use crate::style::sizes;
+use crate::style::theme::Paint;
+use crate::text::time::grouped;
 
 /// Shapes on a row are this far apart, on the average, or they are counted instead.
 const APART: usize = 6;
@@ -16,7 +16,7 @@ const BAR: f32 = 2.0;
 const STACKED: usize = 6;
 
 /// Draws the events of a row.
-pub(super) fn band(
+pub(crate) fn band(
     context: &Context<'_>,
     row: usize,
     strip: &Strip,
@@ -37,7 +37,7 @@ pub(super) fn band(
             let title = context.title(context.name(mark.value), Interval { from: mark.time, to: mark.time }, row);
             let (look, fill) =
                 (context.look(mark.value), Paint::solid(context.theme.legible(context.color(mark.value))));
-            let (shape, size) = (look.shape.unwrap_or_default(), looks::mark(strip.height, factor, look));
+            let (shape, size) = (look.shape.unwrap_or_default(), sizes::mark(strip.height, factor, look));
             out.push(Item::Mark(Mark { at, shape, size, fill, id: Some(mark.id), title }));
         }
     }

@@ -14,10 +14,10 @@ const MANY_LANES: usize = 64;
 const SEVERAL_LANES: usize = 16;
 
 /// What each column shows: values, and their shares of its height.
-pub(super) type Mixtures = Columns<ValueId>;
+pub(crate) type Mixtures = Columns<ValueId>;
 
 /// The mean of the mixtures of some lanes of one type, `of` being how many lanes would fill the height.
-pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
+pub(crate) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     match lanes {
         [lane] if has_many(context, lane.ty) => largest(context, *lane, of),
         [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => mean_of_largest(context, lanes, of),
@@ -27,12 +27,12 @@ pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mix
 }
 
 /// The mean of the mixtures of some lanes, of just these columns however many values there are.
-pub(super) fn exact(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
+pub(crate) fn exact(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     mean(context, lanes, of)
 }
 
 /// Whether so many lanes of a type are drawn as if there were more of them, because the picture is wanted soon.
-pub(super) fn is_quick(context: &Context<'_>, ty: TypeId, lanes: usize) -> bool {
+pub(crate) fn is_quick(context: &Context<'_>, ty: TypeId, lanes: usize) -> bool {
     context.view.quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
 }
 

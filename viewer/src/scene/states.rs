@@ -14,7 +14,7 @@ use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
 const NARROW: f64 = 2.0;
 
 /// Draws the states of one container, and says which of them want a name.
-pub(super) fn strip(
+pub(crate) fn strip(
     context: &Context<'_>,
     row: usize,
     (strip, depths): (&Strip, u32),
@@ -40,7 +40,7 @@ pub(super) fn strip(
 }
 
 /// Whether a strip shows less than it would if there were time.
-pub(super) fn is_quick(context: &Context<'_>, strip: &Strip) -> bool {
+pub(crate) fn is_quick(context: &Context<'_>, strip: &Strip) -> bool {
     let StripKind::Summary { members } = &strip.kind else { return false };
     let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
     let lanes = |depth| members.iter().filter(|member| member.1 > depth).count();
@@ -48,7 +48,7 @@ pub(super) fn is_quick(context: &Context<'_>, strip: &Strip) -> bool {
 }
 
 /// Draws the mean mixture of the states of several containers.
-pub(super) fn summary(
+pub(crate) fn summary(
     context: &Context<'_>,
     strip: &Strip,
     members: &[(ContainerId, u32)],

@@ -8,7 +8,7 @@ const TABLE_PART: usize = 4;
 
 /// The values that are shown. All ids outside of the trace share the last number.
 #[derive(Debug)]
-pub(super) enum Palette {
+pub(crate) enum Palette {
     /// By value: its place, if it is shown.
     Table(Vec<Option<(ValueId, u16)>>),
     /// The values in order, and the number of values of the trace.
@@ -17,7 +17,7 @@ pub(super) enum Palette {
 
 impl Palette {
     /// Of some values, each any number of times; the trace has `count` values.
-    pub(super) fn new(shown: impl ExactSizeIterator<Item = ValueId>, count: usize) -> Self {
+    pub(crate) fn new(shown: impl ExactSizeIterator<Item = ValueId>, count: usize) -> Self {
         if shown.len().saturating_mul(TABLE_PART) < count {
             let mut values: Vec<ValueId> = shown.collect();
             let number = |value: &ValueId| value.index().min(count);
@@ -37,7 +37,7 @@ impl Palette {
     }
 
     /// The values in order of their places.
-    pub(super) fn values(&self) -> Vec<ValueId> {
+    pub(crate) fn values(&self) -> Vec<ValueId> {
         match self {
             Self::Table(table) => table.iter().flatten().map(|entry| entry.0).collect(),
             Self::Search(values, _) => values.clone(),
@@ -45,7 +45,7 @@ impl Palette {
     }
 
     /// The place of a value that is shown.
-    pub(super) fn place(&self, value: ValueId) -> u16 {
+    pub(crate) fn place(&self, value: ValueId) -> u16 {
         match self {
             Self::Table(table) => table[value.index().min(table.len() - 1)].map_or(0, |entry| entry.1),
             Self::Search(values, count) => {

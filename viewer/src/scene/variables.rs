@@ -3,10 +3,10 @@
 use super::chart::Context;
 use super::{Band, Cells, Curve, Frame, Item};
 use crate::layout::Strip;
-use crate::looks;
 use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
-use crate::theme::{Paint, Theme};
-use crate::time_text::grouped;
+use crate::style::sizes;
+use crate::style::theme::{Paint, Theme};
+use crate::text::time::grouped;
 use tumit_paje::Color;
 
 /// Width of a curve.
@@ -21,7 +21,7 @@ struct Axis {
 }
 
 /// Draws a variable of one container.
-pub(super) fn strip(
+pub(crate) fn strip(
     context: &Context<'_>,
     container: ContainerId,
     (strip, bounds): (&Strip, Option<(f64, f64)>),
@@ -33,7 +33,7 @@ pub(super) fn strip(
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(Paint::with_alpha(color, 0.3));
-    let line = (Paint::solid(color), LINE * ty.map_or(1.0, |ty| looks::size(ty.look)));
+    let line = (Paint::solid(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.look)));
     let most = context.pixels() / 2;
     // How many there are is known sooner than which.
     let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
@@ -70,7 +70,7 @@ pub(super) fn strip(
 const SHADES: u16 = 24;
 
 /// Draws a variable of one container as a gradient: in each column of pixels the shade of its mean.
-pub(super) fn gradient(
+pub(crate) fn gradient(
     context: &Context<'_>,
     container: ContainerId,
     (strip, bounds): (&Strip, Option<(f64, f64)>),
@@ -98,7 +98,7 @@ fn shade(from: Color, to: Color, part: f32) -> Color {
 }
 
 /// The colour of a variable's curve.
-pub(super) fn color(given: Option<Color>, theme: Theme) -> Color {
+pub(crate) fn color(given: Option<Color>, theme: Theme) -> Color {
     given.map_or(theme.curve, |color| theme.legible(color))
 }
 

@@ -17,8 +17,8 @@ use tumit_paje::{Color, MarkShape};
 
 use super::{Anchor, Arrow, Band, Cells, Curve, Item, Mark, Rect, Scene, Text};
 use crate::query::EntityId;
-use crate::theme::Paint;
-use crate::theme::font::Weight;
+use crate::style::theme::Paint;
+use crate::style::theme::font::Weight;
 use streams::Streams;
 
 pub use streams::Detail;

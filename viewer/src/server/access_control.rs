@@ -32,14 +32,14 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// A new secret: 128 random bits in hexadecimal.
-pub(super) fn token() -> io::Result<String> {
+pub(crate) fn token() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Lets a request through, or answers it.
-pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let mut response = match check(&app.token, request.uri().path(), request.headers()) {
         Ok(()) => {
             let now = u64::try_from(app.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -75,7 +75,7 @@ fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode
 }
 
 /// The response to a request without the secret.
-pub(super) const fn unknown() -> (StatusCode, &'static str) {
+pub(crate) const fn unknown() -> (StatusCode, &'static str) {
     (StatusCode::NOT_FOUND, "Use the whole address that `tumit view` printed.\n")
 }
 
@@ -90,7 +90,7 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 /// Compares in a time that depends only on the lengths.
-pub(super) fn equal(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     let difference = a.iter().zip(b).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(difference) == 0 && a.len() == b.len()
 }

@@ -1,20 +1,20 @@
 //! What the page asks for, as JSON. Times are nanoseconds from the trace's first date, small enough for JavaScript's numbers.
 
-pub(super) mod charts;
-pub(super) mod each;
-pub(super) mod export;
-pub(super) mod filters;
-pub(super) mod find;
-pub(super) mod hops;
-pub(super) mod kept;
-pub(super) mod names;
-pub(super) mod picture;
-pub(super) mod rows;
-pub(super) mod same;
-pub(super) mod source;
-pub(super) mod step;
-pub(super) mod sums;
-pub(super) mod times;
+pub(crate) mod charts;
+pub(crate) mod export;
+pub(crate) mod files;
+pub(crate) mod filters;
+pub(crate) mod find;
+pub(crate) mod ids;
+pub(crate) mod image;
+pub(crate) mod link_chain;
+pub(crate) mod neighbour;
+pub(crate) mod per_row;
+pub(crate) mod rematch;
+pub(crate) mod rows;
+pub(crate) mod source;
+pub(crate) mod statistics;
+pub(crate) mod totals;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,26 +27,26 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::App;
-use super::awaited::{Gone, Waiting};
-use super::shown::{Refusal, Shown};
-use crate::current::Standing;
+use super::cancellation::{Gone, Waiting};
+use super::filtered_cache::{Refusal, Shown};
+use crate::input::current::Standing;
 use crate::layout::{Arrangement, Folds, Layout, Options};
 use crate::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, QueryError, TypeId, ValueId};
 use crate::scene::wire::{self, entity};
 use crate::scene::{self, View};
-use crate::theme::{Theme, ThemeKind};
+use crate::style::theme::{Theme, ThemeKind};
 
 /// An answer that went wrong, as the page shows it.
 #[derive(Debug)]
-pub(super) struct Failure(StatusCode, String);
+pub(crate) struct Failure(StatusCode, String);
 
 impl Failure {
     /// One that is no fault of the question.
-    pub(super) fn of_server(what: &str) -> Self {
+    pub(crate) fn of_server(what: &str) -> Self {
         Self(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
     }
 
-    pub(super) fn body(&self) -> Value {
+    pub(crate) fn body(&self) -> Value {
         json!({ "error": self.1 })
     }
 }
@@ -86,11 +86,11 @@ type Answer = Result<Json<Value>, Failure>;
 /// What to draw, as the page says it. Lists are numbers with commas between them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     /// Which of the traces.
-    pub(super) trace: usize,
+    pub(crate) trace: usize,
     /// Expressions of the filters that are on, as a JSON list.
-    pub(super) filters: String,
+    pub(crate) filters: String,
     from: i64,
     to: i64,
     width: f32,
@@ -233,7 +233,7 @@ async fn run<T: Send + 'static>(
 }
 
 /// Whether the server is there, and the traces are still those that were opened.
-pub(super) async fn ping(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn ping(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     let trace = app.trace(ask.trace)?;
     let now = trace.served.source.now();
     // What is followed is expected to change.
@@ -243,7 +243,7 @@ pub(super) async fn ping(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
     ))
 }
 
-pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     let trace = app.trace(ask.trace)?;
     let now = trace.served.source.now();
     let summary = now.source.summary();
@@ -273,7 +273,7 @@ pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
     })))
 }
 
-pub(super) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app)?, Theme::new(ask.theme))?;
         Ok(json!({ "groups": groups }))
@@ -281,7 +281,7 @@ pub(super) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) 
     .await
 }
 
-pub(super) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = app.source.facts(id)?;

@@ -14,12 +14,12 @@ use super::App;
 struct Ui;
 
 /// The page; of several traces, the one that holds a pane for each.
-pub(super) async fn index(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn index(State(app): State<Arc<App>>) -> Response {
     answer(if app.traces.len() > 1 { "panes.html" } else { "index.html" })
 }
 
 /// One of its files.
-pub(super) async fn file(Path(parts): Path<Vec<(String, String)>>) -> Response {
+pub(crate) async fn file(Path(parts): Path<Vec<(String, String)>>) -> Response {
     // The first part is the token, already checked.
     parts.last().map_or_else(|| StatusCode::NOT_FOUND.into_response(), |(_, path)| answer(path))
 }

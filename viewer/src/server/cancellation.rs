@@ -11,14 +11,14 @@ use crate::query::{QueryError, TimelineSource, TypeId};
 
 /// Whether whoever asked has gone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gone(Arc<AtomicBool>);
+pub(crate) struct Gone(Arc<AtomicBool>);
 
 /// Kept by the one who waits.
 #[derive(Debug)]
-pub(super) struct Waiting(Gone);
+pub(crate) struct Waiting(Gone);
 
 impl Waiting {
-    pub(super) fn new() -> (Self, Gone) {
+    pub(crate) fn new() -> (Self, Gone) {
         let gone = Gone::default();
         (Self(gone.clone()), gone)
     }
@@ -30,9 +30,9 @@ impl Drop for Waiting {
     }
 }
 
-pub(super) struct Awaited {
-    pub(super) source: Arc<dyn TimelineSource>,
-    pub(super) gone: Gone,
+pub(crate) struct Awaited {
+    pub(crate) source: Arc<dyn TimelineSource>,
+    pub(crate) gone: Gone,
 }
 
 impl Layer for Awaited {

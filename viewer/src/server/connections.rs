@@ -40,7 +40,7 @@ struct Open {
 }
 
 /// Accepts connections without end, and serves each in a task.
-pub(super) async fn serve<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
+pub(crate) async fn serve<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
     let mut all: Vec<Open> = Vec::new();
     loop {
         let (stream, _) = listener.accept().await;

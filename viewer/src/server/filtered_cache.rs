@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::awaited::{Awaited, Gone};
-use crate::current::Current;
+use super::cancellation::{Awaited, Gone};
 use crate::filter::{Chain, Entry, Filter, FilterError};
+use crate::input::current::Current;
 use crate::layout::Outline;
 use crate::query::{QueryError, TimelineSource};
 
@@ -49,18 +49,18 @@ impl Served {
 }
 
 /// What questions are asked about: the trace behind some filters.
-pub(super) struct Shown {
-    pub(super) source: Arc<dyn TimelineSource>,
-    pub(super) outline: Arc<Outline>,
+pub(crate) struct Shown {
+    pub(crate) source: Arc<dyn TimelineSource>,
+    pub(crate) outline: Arc<Outline>,
     /// The first date of the trace itself, from which the page counts, whatever filters cut away.
-    pub(super) origin: i64,
+    pub(crate) origin: i64,
     /// Filters that could not be used, by their place among those asked for.
-    pub(super) problems: Vec<Wrong>,
+    pub(crate) problems: Vec<Wrong>,
 }
 
 impl Shown {
     /// The same for one question, which ends when nobody waits for its answer.
-    pub(super) fn awaited(&self, gone: &Gone) -> Self {
+    pub(crate) fn awaited(&self, gone: &Gone) -> Self {
         let source = Arc::new(Awaited { source: Arc::clone(&self.source), gone: gone.clone() });
         Self { source, outline: Arc::clone(&self.outline), origin: self.origin, problems: self.problems.clone() }
     }
@@ -68,10 +68,10 @@ impl Shown {
 
 /// What is wrong with a filter.
 #[derive(Clone, Debug)]
-pub(super) struct Wrong {
-    pub(super) at: usize,
-    pub(super) error: FilterError,
-    pub(super) text: String,
+pub(crate) struct Wrong {
+    pub(crate) at: usize,
+    pub(crate) error: FilterError,
+    pub(crate) text: String,
 }
 
 /// A generation of the trace, and filters.
@@ -79,29 +79,29 @@ type Key = (u64, String);
 type Slot = Arc<OnceLock<Result<Arc<Shown>, QueryError>>>;
 
 /// A trace with what its filters made of it lately.
-pub(super) struct Trace {
-    pub(super) served: Served,
+pub(crate) struct Trace {
+    pub(crate) served: Served,
     /// What its file was like when it was opened.
-    pub(super) opened: Option<u64>,
+    pub(crate) opened: Option<u64>,
     kept: Mutex<VecDeque<(Key, Slot)>>,
 }
 
 /// Why a question about filters cannot be answered.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     TooMany,
     NoList,
     Query(QueryError),
 }
 
 impl Trace {
-    pub(super) fn new(served: Served) -> Self {
-        let opened = served.path.as_deref().and_then(super::kept::fingerprint);
+    pub(crate) fn new(served: Served) -> Self {
+        let opened = served.path.as_deref().and_then(crate::server::user_files::fingerprint);
         Self { served, opened, kept: Mutex::new(VecDeque::new()) }
     }
 
     /// The trace behind filters, a JSON list of expressions. Those that are wrong, or name what is not there, are left out.
-    pub(super) fn shown(&self, filters: &str) -> Result<Arc<Shown>, Refusal> {
+    pub(crate) fn shown(&self, filters: &str) -> Result<Arc<Shown>, Refusal> {
         if filters.len() > MOST_BYTES {
             return Err(Refusal::TooMany);
         }

@@ -11,14 +11,14 @@ use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::App;
-use super::guard;
+use super::access_control;
 
 /// A browser that is not running yet may need time to start.
 const VALID: Duration = Duration::from_secs(120);
 
 /// The token that is passed to the browser.
 #[derive(Debug, Default)]
-pub(super) struct OneTime(Mutex<Option<Issued>>);
+pub(crate) struct OneTime(Mutex<Option<Issued>>);
 
 #[derive(Debug)]
 struct Issued {
@@ -32,8 +32,8 @@ impl OneTime {
     ///
     /// # Errors
     /// If the system returns no random numbers.
-    pub(super) fn issue(&self) -> io::Result<String> {
-        let token = guard::token()?;
+    pub(crate) fn issue(&self) -> io::Result<String> {
+        let token = access_control::token()?;
         let issued = Issued { token: token.clone(), until: Instant::now() + VALID, is_used: false };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued);
         Ok(token)
@@ -42,7 +42,8 @@ impl OneTime {
     /// Uses a token up. Returns whether it was still valid, or `None` if it was not issued.
     fn redeem(&self, token: &str, now: Instant) -> Option<bool> {
         let mut issued = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let issued = issued.as_mut().filter(|issued| guard::equal(issued.token.as_bytes(), token.as_bytes()))?;
+        let issued =
+            issued.as_mut().filter(|issued| access_control::equal(issued.token.as_bytes(), token.as_bytes()))?;
         let is_valid = !issued.is_used && now < issued.until;
         issued.is_used = true;
         Some(is_valid)
@@ -50,7 +51,7 @@ impl OneTime {
 }
 
 /// Sends the browser to the page, once.
-pub(super) async fn open(State(app): State<Arc<App>>, method: Method, Path(token): Path<String>) -> Response {
+pub(crate) async fn open(State(app): State<Arc<App>>, method: Method, Path(token): Path<String>) -> Response {
     if method != Method::GET {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
@@ -60,7 +61,7 @@ pub(super) async fn open(State(app): State<Arc<App>>, method: Method, Path(token
             let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
             (StatusCode::GONE, kind, include_str!("used.html")).into_response()
         }
-        None => guard::unknown().into_response(),
+        None => access_control::unknown().into_response(),
     }
 }
 

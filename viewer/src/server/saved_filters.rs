@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::kept::{read, write};
-use super::shown::Trace;
+use super::filtered_cache::Trace;
+use super::user_files::{read, write};
 use crate::filter::{Chain, Entry, Filter};
-use crate::own_file::FILTERS;
+use crate::generated_file::FILTERS;
 
 /// A filter as the page has it: its expression, and whether it acts.
 type PageFilter = (String, bool);
@@ -17,7 +17,7 @@ impl Trace {
     }
 
     /// The filters of the first valid filter file.
-    pub(super) fn saved_filters(&self) -> Vec<PageFilter> {
+    pub(crate) fn saved_filters(&self) -> Vec<PageFilter> {
         let found = |path: &PathBuf| Chain::from_text(&read(path).ok()?).ok();
         let chain = self.filter_places().iter().find_map(found).unwrap_or_default();
         chain.filters.iter().map(|entry| (entry.filter.to_string(), entry.on)).collect()
@@ -28,7 +28,7 @@ impl Trace {
     ///
     /// # Errors
     /// When no place can be written.
-    pub(super) fn save_filters(&self, filters: &[PageFilter]) -> io::Result<()> {
+    pub(crate) fn save_filters(&self, filters: &[PageFilter]) -> io::Result<()> {
         let mut chain = Chain::default();
         for (text, on) in filters {
             if let Ok(filter) = text.parse::<Filter>() {
@@ -57,7 +57,7 @@ impl Trace {
 mod tests {
     use std::sync::Arc;
 
-    use crate::server::shown::{Served, Trace};
+    use crate::server::filtered_cache::{Served, Trace};
     use crate::store::Store;
 
     #[test]

@@ -17,8 +17,8 @@ use tokio::sync::mpsc;
 
 use super::App;
 use super::api::{Ask, Failure};
-use super::awaited::Waiting;
-use super::shown::{Shown, Trace};
+use super::cancellation::Waiting;
+use super::filtered_cache::{Shown, Trace};
 
 /// What the lines are called; `ui/api.js` knows it.
 const LINES: &str = "application/x-ndjson";
@@ -26,7 +26,7 @@ const LINES: &str = "application/x-ndjson";
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 
 /// Tells how far a pass is.
-pub(super) struct Teller {
+pub(crate) struct Teller {
     to: mpsc::Sender<Told>,
     /// When that was done last, and how long it is not done again.
     last: Mutex<(Instant, Duration)>,
@@ -40,7 +40,7 @@ enum Told {
 
 impl Teller {
     /// Tells the answer so far, unless that was done just now.
-    pub(super) fn tell(&self, done: f64, answer: impl FnOnce() -> Value) {
+    pub(crate) fn tell(&self, done: f64, answer: impl FnOnce() -> Value) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0.elapsed() < last.1 {
             return;
@@ -79,7 +79,7 @@ impl futures_core::Stream for Lines {
 }
 
 /// Computes an answer off the threads that serve. Passes have a queue of their own: pictures do not wait for them.
-pub(super) async fn grow(
+pub(crate) async fn grow(
     app: Arc<App>,
     ask: Ask,
     work: impl FnOnce(&Trace, &Shown, &Ask, &Teller) -> Result<Value, Failure> + Send + 'static,

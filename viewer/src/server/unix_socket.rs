@@ -12,7 +12,7 @@ use super::ServerError;
 
 /// A socket that is removed at the end.
 #[derive(Debug)]
-pub(super) struct Socket {
+pub(crate) struct Socket {
     listener: UnixListener,
     _file: File,
 }
@@ -21,7 +21,7 @@ pub(super) struct Socket {
 struct File(PathBuf);
 
 impl Socket {
-    pub(super) async fn bind(path: &Path) -> Result<Self, ServerError> {
+    pub(crate) async fn bind(path: &Path) -> Result<Self, ServerError> {
         let failed = |source| ServerError::ListenAt { path: path.to_owned(), source };
         match std::fs::symlink_metadata(path) {
             Ok(there) if !there.file_type().is_socket() => return Err(ServerError::NoSocket { path: path.to_owned() }),

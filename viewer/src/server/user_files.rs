@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use twox_hash::XxHash3_64;
 
-use super::api::names::type_path;
-use super::shown::Trace;
+use super::api::ids::type_path;
+use super::filtered_cache::Trace;
 use crate::filter::Filter;
-use crate::own_file::{Kind, MOST_BYTES};
+use crate::generated_file::{Kind, MOST_BYTES};
 use crate::query::{Model, TypeId, ValueId};
 
 /// Notes of one trace.
@@ -39,7 +39,7 @@ const STYLE: Kind = Kind {
 /// A note, or a bookmark when it has no text: about a part of time, and perhaps an entity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Note {
+pub(crate) struct Note {
     /// Given by the page, and its alone.
     id: String,
     text: String,
@@ -53,7 +53,7 @@ pub(super) struct Note {
 /// What a page wants done with the notes. One at a time, so that two pages do not overwrite each other's.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum NoteChange {
+pub(crate) enum NoteChange {
     /// Adds it, or replaces the one with its id.
     Put(Note),
     Remove(String),
@@ -61,7 +61,7 @@ pub(super) enum NoteChange {
 
 /// Notes, and where they are kept.
 #[derive(Debug, Serialize)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     notes: Vec<Note>,
     /// For the user.
     path: String,
@@ -77,7 +77,7 @@ impl Trace {
     }
 
     /// Where a file about the trace can be: beside a file, inside a run, where it has a name, else in the user's cache folder.
-    pub(super) fn places(&self, name: &str, ending: &str) -> Vec<PathBuf> {
+    pub(crate) fn places(&self, name: &str, ending: &str) -> Vec<PathBuf> {
         let Some(path) = &self.served.path else { return Vec::new() };
         let beside = if path.is_dir() {
             path.join(format!("{name}.{ending}"))
@@ -97,7 +97,7 @@ impl Trace {
     ///
     /// # Errors
     /// When a file is there that cannot be read, or is none of ours.
-    pub(super) fn notes(&self) -> io::Result<Notes> {
+    pub(crate) fn notes(&self) -> io::Result<Notes> {
         for path in self.note_places() {
             let text = match read(&path) {
                 Ok(text) => text,
@@ -120,7 +120,7 @@ impl Trace {
     ///
     /// # Errors
     /// When they are too many or too long, or no file can be written.
-    pub(super) fn change_notes(&self, change: NoteChange) -> io::Result<Notes> {
+    pub(crate) fn change_notes(&self, change: NoteChange) -> io::Result<Notes> {
         let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         let Notes { mut notes, path } = self.notes()?;
         match change {
@@ -153,7 +153,7 @@ impl Trace {
     }
 
     /// What has become of the file since it was opened: `removed` or `changed`.
-    pub(super) fn changed(&self) -> Option<&'static str> {
+    pub(crate) fn changed(&self) -> Option<&'static str> {
         let path = self.served.path.as_ref()?;
         match fingerprint(path) {
             None => Some("removed"),
@@ -164,7 +164,7 @@ impl Trace {
 }
 
 /// Stands for the length and date of a file, or of the files of a run.
-pub(super) fn fingerprint(path: &Path) -> Option<u64> {
+pub(crate) fn fingerprint(path: &Path) -> Option<u64> {
     let mut hasher = XxHash3_64::with_seed(0);
     let mut add = |path: &Path| -> Option<()> {
         let about = std::fs::metadata(path).ok()?;
@@ -204,7 +204,7 @@ struct Look {
 
 /// A look as a page has it: by numbers of this trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct PageLook {
+pub(crate) struct PageLook {
     filters: Vec<String>,
     hidden: Vec<u32>,
     #[serde(default)]
@@ -214,7 +214,7 @@ pub(super) struct PageLook {
 
 /// The looks of all models.
 #[derive(Debug)]
-pub(super) struct Looks {
+pub(crate) struct Looks {
     folder: Option<PathBuf>,
 }
 
@@ -237,7 +237,7 @@ impl Looks {
     }
 
     /// How traces of this model were last dressed; none when they never were.
-    pub(super) fn read(&self, model: &Model) -> Option<PageLook> {
+    pub(crate) fn read(&self, model: &Model) -> Option<PageLook> {
         let text = read(&self.path(model)?).ok()?;
         let mut look: Look = serde_json::from_str(&text).ok()?;
         if look.language.is_none() {
@@ -260,7 +260,7 @@ impl Looks {
     }
 
     /// Keeps it; what fails is no harm to anyone but the next run.
-    pub(super) fn write(&self, model: &Model, look: PageLook) -> io::Result<()> {
+    pub(crate) fn write(&self, model: &Model, look: PageLook) -> io::Result<()> {
         let Some(path) = self.path(model) else { return Ok(()) };
         let name = |id: u32| type_path(model, TypeId(id));
         let value = |id: u32| {
@@ -291,14 +291,14 @@ fn cache() -> Option<PathBuf> {
     Some(variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?.join("tumit"))
 }
 
-pub(super) fn read(path: &Path) -> io::Result<String> {
+pub(crate) fn read(path: &Path) -> io::Result<String> {
     if std::fs::metadata(path)?.len() > MOST_BYTES {
         return Err(io::Error::other(format!("{} is too large", path.display())));
     }
     std::fs::read_to_string(path)
 }
 
-pub(super) fn write(kind: Kind, path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write(kind: Kind, path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         std::fs::create_dir_all(folder)?;
     }
@@ -311,7 +311,7 @@ mod tests {
 
     use super::{Looks, Note, NoteChange, PageLook};
     use crate::query::TimelineSource as _;
-    use crate::server::shown::{Served, Trace};
+    use crate::server::filtered_cache::{Served, Trace};
     use crate::store::Store;
 
     fn store(values: &str) -> Store {

@@ -142,7 +142,7 @@ mod tests {
     fn outcome(simulation: Simulation) -> (String, Vec<String>) {
         let store = simulation.into_store();
         let mut rows = Vec::new();
-        crate::rows::write(&store, &mut rows).unwrap();
+        crate::text::entity_rows::write(&store, &mut rows).unwrap();
         (String::from_utf8(rows).unwrap(), store.summary().remarks)
     }
 

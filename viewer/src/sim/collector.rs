@@ -15,14 +15,14 @@ use crate::store::{Details, RawLane, RawMarks, RawStates, RawVariable};
 /// Entities by place.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Gather {
-    pub(super) states: Vec<RawStates>,
-    pub(super) marks: Vec<(ContainerId, TypeId, RawMarks)>,
-    pub(super) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
+    pub(crate) states: Vec<RawStates>,
+    pub(crate) marks: Vec<(ContainerId, TypeId, RawMarks)>,
+    pub(crate) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
     /// In order of first use.
-    pub(super) links: Vec<(TypeId, Vec<LinkRow>)>,
+    pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
     /// Where in `links` the types are that have any.
     places_of_links: BTreeMap<TypeId, u32>,
-    pub(super) details: Details,
+    pub(crate) details: Details,
 }
 
 /// The list of a place; lists of places that have ended nothing yet are made on the way.

@@ -21,9 +21,9 @@ const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
 /// The first destruction of a container: its line, as in [`Faults`] (0 outside of texts), and its
 /// date.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Destruction {
-    pub(super) line: u64,
-    pub(super) time: i64,
+pub(crate) struct Destruction {
+    pub(crate) line: u64,
+    pub(crate) time: i64,
 }
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -41,7 +41,7 @@ struct Entry {
 
 /// All containers by id.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Containers {
+pub(crate) struct Containers {
     all: Vec<Option<Entry>>,
     /// The slots of containers that are not closed and have more than [`FEW_SLOTS`].
     many: BTreeMap<(ContainerId, TypeId), Slot>,
@@ -49,7 +49,7 @@ pub(super) struct Containers {
 
 impl Containers {
     /// Only the root.
-    pub(super) fn new(root: &str) -> Self {
+    pub(crate) fn new(root: &str) -> Self {
         let mut containers = Self { all: Vec::new(), many: BTreeMap::new() };
         containers.insert(
             ContainerInfo {
@@ -91,7 +91,7 @@ impl Containers {
     }
 
     /// Takes a new one; `parent_type` is what its type was declared under.
-    pub(super) fn create(
+    pub(crate) fn create(
         &mut self,
         info: ContainerInfo,
         parent_type: TypeId,
@@ -120,62 +120,62 @@ impl Containers {
         self.insert(info, detail);
     }
 
-    pub(super) fn is_alive(&self, id: ContainerId) -> bool {
+    pub(crate) fn is_alive(&self, id: ContainerId) -> bool {
         self.get(id).is_some_and(|entry| entry.destroyed.is_none())
     }
 
     /// Where it was destroyed, if it was.
-    pub(super) fn destruction(&self, id: ContainerId) -> Option<Destruction> {
+    pub(crate) fn destruction(&self, id: ContainerId) -> Option<Destruction> {
         self.get(id)?.destroyed
     }
 
     /// Whether it is known and not closed.
-    pub(super) fn is_open(&self, id: ContainerId) -> bool {
+    pub(crate) fn is_open(&self, id: ContainerId) -> bool {
         self.get(id).is_some_and(|entry| !entry.closed)
     }
 
     /// Notes the first destruction of a container. Nothing can be created in it any more.
-    pub(super) fn destroy(&mut self, id: ContainerId, destruction: Destruction) {
+    pub(crate) fn destroy(&mut self, id: ContainerId, destruction: Destruction) {
         if let Some(entry) = self.get_mut(id) {
             entry.destroyed.get_or_insert(destruction);
             entry.children = Vec::new();
         }
     }
 
-    pub(super) fn is_known(&self, id: ContainerId) -> bool {
+    pub(crate) fn is_known(&self, id: ContainerId) -> bool {
         self.get(id).is_some()
     }
 
-    pub(super) fn type_of(&self, id: ContainerId) -> TypeId {
+    pub(crate) fn type_of(&self, id: ContainerId) -> TypeId {
         self.get(id).map_or(TypeId::ROOT, |entry| entry.info.ty)
     }
 
     /// That which holds it; the root's is the root.
-    pub(super) fn parent(&self, id: ContainerId) -> ContainerId {
+    pub(crate) fn parent(&self, id: ContainerId) -> ContainerId {
         self.get(id).map_or(ContainerId::ROOT, |entry| entry.info.parent)
     }
 
     /// The root, which nobody creates.
-    pub(super) fn root(&self) -> &ContainerInfo {
+    pub(crate) fn root(&self) -> &ContainerInfo {
         &self.get(ContainerId::ROOT).expect("it is there from the beginning").info
     }
 
     /// When it ends, as far as is known.
-    pub(super) fn to(&self, id: ContainerId) -> i64 {
+    pub(crate) fn to(&self, id: ContainerId) -> i64 {
         self.get(id).map_or(0, |entry| entry.info.life.to.0)
     }
 
-    pub(super) fn from(&self, id: ContainerId) -> i64 {
+    pub(crate) fn from(&self, id: ContainerId) -> i64 {
         self.get(id).map_or(0, |entry| entry.info.life.from.0)
     }
 
-    pub(super) fn slots(&self, id: ContainerId) -> &[(TypeId, Slot)] {
+    pub(crate) fn slots(&self, id: ContainerId) -> &[(TypeId, Slot)] {
         self.get(id).map_or(&[], |entry| &entry.slots)
     }
 
     /// The slot of a type in a container, if there is one.
     #[inline]
-    pub(super) fn slot(&self, id: ContainerId, ty: TypeId) -> Option<Slot> {
+    pub(crate) fn slot(&self, id: ContainerId, ty: TypeId) -> Option<Slot> {
         let entry = self.get(id)?;
         if entry.slots.len() <= FEW_SLOTS {
             return entry.slots.iter().find(|(of, _)| *of == ty).map(|&(_, slot)| slot);
@@ -184,7 +184,7 @@ impl Containers {
     }
 
     /// Adds the slot of a type to a container that is known.
-    pub(super) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: Slot) {
+    pub(crate) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: Slot) {
         let entry = self.all[id.index()].as_mut().expect("the caller has seen it");
         entry.slots.push((ty, slot));
         let first = if entry.slots.len() == FEW_SLOTS + 1 { 0 } else { entry.slots.len() - 1 };
@@ -194,7 +194,7 @@ impl Containers {
     }
 
     /// The container and all that is alive inside, innermost first.
-    pub(super) fn with_descendants(&self, id: ContainerId) -> Vec<ContainerId> {
+    pub(crate) fn with_descendants(&self, id: ContainerId) -> Vec<ContainerId> {
         let (mut order, mut stack) = (Vec::new(), vec![id]);
         while let Some(at) = stack.pop() {
             if let Some(entry) = self.get(at).filter(|entry| entry.destroyed.is_none()) {
@@ -207,30 +207,30 @@ impl Containers {
     }
 
     /// All that are not closed, each behind the one that holds it.
-    pub(super) fn open(&self) -> Vec<ContainerId> {
+    pub(crate) fn open(&self) -> Vec<ContainerId> {
         self.all.iter().flatten().filter(|entry| !entry.closed).map(|entry| entry.info.id).collect()
     }
 
     /// The dates of the containers and links that it holds and that have ended, if there are any.
-    pub(super) fn held(&self, id: ContainerId) -> Option<(i64, i64)> {
+    pub(crate) fn held(&self, id: ContainerId) -> Option<(i64, i64)> {
         self.get(id).map(|entry| entry.held).filter(|(from, to)| from <= to)
     }
 
     /// It holds something with these dates.
-    pub(super) fn hold(&mut self, id: ContainerId, from: i64, to: i64) {
+    pub(crate) fn hold(&mut self, id: ContainerId, from: i64, to: i64) {
         if let Some(entry) = self.get_mut(id) {
             entry.held = (entry.held.0.min(from), entry.held.1.max(to));
         }
     }
 
-    pub(super) fn live(&mut self, id: ContainerId, from: i64, to: i64) {
+    pub(crate) fn live(&mut self, id: ContainerId, from: i64, to: i64) {
         if let Some(entry) = self.get_mut(id) {
             entry.info.life = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
         }
     }
 
     /// A container ends, and takes nothing any more.
-    pub(super) fn close(&mut self, id: ContainerId, to: i64, out: &mut impl Entities) {
+    pub(crate) fn close(&mut self, id: ContainerId, to: i64, out: &mut impl Entities) {
         if let Some(entry) = self.all.get_mut(id.index()).and_then(Option::as_mut) {
             entry.info.life.to = GlobalNanos(to);
             if entry.slots.len() > FEW_SLOTS {
@@ -245,7 +245,7 @@ impl Containers {
     }
 
     /// What is known of each, and the rows of their extra fields by id.
-    pub(super) fn into_parts(self) -> (Vec<ContainerInfo>, Vec<u32>) {
+    pub(crate) fn into_parts(self) -> (Vec<ContainerInfo>, Vec<u32>) {
         let details = self.all.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
         (self.all.into_iter().flatten().map(|entry| entry.info).collect(), details)
     }

@@ -113,16 +113,16 @@ struct Kind {
 
 /// How often each happened.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Faults {
+pub(crate) struct Faults {
     of: [Kind; ALL.len()],
     /// The line that is taken now; 0 where lines are not known.
-    pub(super) line: u64,
+    pub(crate) line: u64,
     /// The date of what is taken now, or of the last one that had a date.
-    pub(super) time: i64,
+    pub(crate) time: i64,
     /// How many kinds there were.
-    pub(super) kinds: usize,
+    pub(crate) kinds: usize,
     /// Names of the parts of a split trace.
-    pub(super) parts: Vec<String>,
+    pub(crate) parts: Vec<String>,
 }
 
 /// Nothing had a date yet.
@@ -142,12 +142,12 @@ impl Default for Faults {
 
 impl Faults {
     #[cold]
-    pub(super) fn count(&mut self, fault: Fault) {
+    pub(crate) fn count(&mut self, fault: Fault) {
         self.count_at(fault, (self.line, self.time));
     }
 
     /// Counts one of which the line and the date are earlier ones.
-    pub(super) fn count_at(&mut self, fault: Fault, (line, time): (u64, i64)) {
+    pub(crate) fn count_at(&mut self, fault: Fault, (line, time): (u64, i64)) {
         let of = &mut self.of[fault as usize];
         if of.count == 0 {
             self.kinds += 1;
@@ -159,7 +159,7 @@ impl Faults {
     }
 
     /// Those that happened.
-    pub(super) fn found(&self) -> impl Iterator<Item = Found> {
+    pub(crate) fn found(&self) -> impl Iterator<Item = Found> {
         ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &Kind { count, line, time })| {
             let part = (Place::of(line).part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
             let time = (time != NO_TIME).then_some(GlobalNanos(time));
@@ -169,7 +169,7 @@ impl Faults {
 }
 
 /// What happened how often, where first, and what to do.
-pub(super) fn sentence(Found { fault, count, line, file, time }: &Found) -> String {
+pub(crate) fn sentence(Found { fault, count, line, file, time }: &Found) -> String {
     let (fault, count, line) = (*fault, *count, Place::of(*line).line);
     let (one, many) = SENTENCES[fault as usize];
     let of_file = if file.is_empty() { String::new() } else { format!(" of {file}") };

@@ -14,7 +14,7 @@ impl<E: Entities> Simulation<E> {
     /// Destroys a container and all inside it. In a Pajé text, later lines may refer to a destroyed
     /// container, so it is closed at the end of the trace. In a run, and as `pj_dump` does it, it
     /// is closed at once. Line 0 means that the operations are not from a text.
-    pub(super) fn destroy(&mut self, time: i64, container: ContainerId) {
+    pub(crate) fn destroy(&mut self, time: i64, container: ContainerId) {
         if container == ContainerId::ROOT || !self.containers.is_alive(container) {
             return self.faults.count(Fault::DeadContainer);
         }

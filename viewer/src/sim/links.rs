@@ -12,16 +12,16 @@ use super::faults::{Fault, Faults};
 
 /// The start or the end of a link.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Half {
-    pub(super) starts: bool,
-    pub(super) time: i64,
-    pub(super) value: ValueId,
-    pub(super) container: ContainerId,
-    pub(super) detail: u32,
+pub(crate) struct Half {
+    pub(crate) starts: bool,
+    pub(crate) time: i64,
+    pub(crate) value: ValueId,
+    pub(crate) container: ContainerId,
+    pub(crate) detail: u32,
     /// Of the key.
-    pub(super) key: KeyId,
+    pub(crate) key: KeyId,
     /// Line of the file, if it is known.
-    pub(super) line: u64,
+    pub(crate) line: u64,
 }
 
 impl endpoint_map::Half<5> for Half {
@@ -50,7 +50,7 @@ impl endpoint_map::Half<5> for Half {
 
 /// Halves that wait: any number, in memory or in a file.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Links {
+pub(crate) struct Links {
     waiting: Waiting<Half, 5>,
     /// Why one could not be kept, or found again.
     #[serde(skip)]
@@ -58,18 +58,18 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(overflow: Overflow) -> Self {
+    pub(crate) fn new(overflow: Overflow) -> Self {
         Self { waiting: Waiting::new(overflow), failed: None }
     }
 
     /// From now on, halves that have no room go there.
-    pub(super) fn overflow_to(&mut self, overflow: Overflow) {
+    pub(crate) fn overflow_to(&mut self, overflow: Overflow) {
         self.waiting.overflow_to(overflow);
     }
 
     /// An error when a half could not be kept.
     #[inline]
-    pub(super) fn sound(&self) -> io::Result<()> {
+    pub(crate) fn sound(&self) -> io::Result<()> {
         match &self.failed {
             None => Ok(()),
             Some(why) => Err(io::Error::new(why.kind(), Arc::clone(why))),
@@ -78,7 +78,7 @@ impl Links {
 
     /// Takes a half of a link that this container holds; the earlier and the later date of the pair that it makes.
     /// What cannot be kept is told by [`Self::sound`].
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         (holder, ty): (ContainerId, TypeId),
         half: Half,
@@ -121,7 +121,7 @@ impl Links {
     }
 
     /// Those that wait for their other half have none; how many they are.
-    pub(super) fn drop_halves(&mut self, out: &mut impl Entities) -> io::Result<u64> {
+    pub(crate) fn drop_halves(&mut self, out: &mut impl Entities) -> io::Result<u64> {
         let count = self.waiting.len();
         self.waiting.each(|half| {
             out.forget(half.detail);
@@ -133,7 +133,7 @@ impl Links {
     }
 
     /// Counts the halves without their other, by their lines and dates.
-    pub(super) fn count_pending(&mut self, faults: &mut Faults) {
+    pub(crate) fn count_pending(&mut self, faults: &mut Faults) {
         let all = self.waiting.each(|half| {
             faults.count_at(Fault::IncompleteLink, (half.line, half.time));
             Ok(())

@@ -11,7 +11,7 @@ use crate::query::TypeInfo;
 
 /// The stacks that were found last, by container and type: nearly always it is one of them again. Only those of living containers.
 #[derive(Clone, Debug)]
-pub(super) struct RecentStacks(Box<[(ContainerId, TypeId, u32); RECENT]>);
+pub(crate) struct RecentStacks(Box<[(ContainerId, TypeId, u32); RECENT]>);
 
 /// How many places there are for them.
 const RECENT: usize = 1 << 11;
@@ -25,7 +25,7 @@ impl Default for RecentStacks {
 }
 
 impl RecentStacks {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Box::new([(ContainerId::ROOT, TypeId::ROOT, NO_STACK); RECENT]))
     }
 
@@ -46,7 +46,7 @@ impl RecentStacks {
     }
 
     /// This container has ended.
-    pub(super) fn forget(&mut self, container: ContainerId, ty: TypeId) {
+    pub(crate) fn forget(&mut self, container: ContainerId, ty: TypeId) {
         let place = &mut self.0[Self::place(container, ty)];
         if place.0 == container {
             place.2 = NO_STACK;
@@ -94,7 +94,7 @@ impl<E: Entities> Simulation<E> {
     }
 
     #[inline(always)]
-    pub(super) fn has_value(&mut self, ty: TypeId, value: ValueId) -> bool {
+    pub(crate) fn has_value(&mut self, ty: TypeId, value: ValueId) -> bool {
         let known = self.value_types.get(value.index()) == Some(&ty);
         if !known {
             self.faults.count(Fault::UnknownValue);
@@ -103,7 +103,7 @@ impl<E: Entities> Simulation<E> {
     }
 
     #[inline(always)]
-    pub(super) fn stack(&mut self, container: ContainerId, ty: TypeId, value: Option<ValueId>) -> Option<usize> {
+    pub(crate) fn stack(&mut self, container: ContainerId, ty: TypeId, value: Option<ValueId>) -> Option<usize> {
         if value.is_some_and(|value| !self.has_value(ty, value)) {
             return None;
         }
@@ -127,7 +127,7 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    pub(super) fn mark_list(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
+    pub(crate) fn mark_list(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
         if !self.has_value(ty, value) {
             return None;
         }
@@ -138,7 +138,7 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    pub(super) fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
+    pub(crate) fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
         self.taken += 1;
         // A Pajé file has 0 for what is no number.
         let value = match self.peer {
@@ -160,7 +160,7 @@ impl<E: Entities> Simulation<E> {
         None
     }
 
-    pub(super) fn can_link(
+    pub(crate) fn can_link(
         &mut self,
         starts: bool,
         holder: ContainerId,

@@ -20,7 +20,7 @@ struct Open {
 
 /// States that are open, innermost last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Stack {
+pub(crate) struct Stack {
     place: Place,
     open: Vec<Open>,
     /// Pushes beyond the deepest.
@@ -36,7 +36,7 @@ pub(super) struct Stack {
 
 impl Stack {
     /// Of a container that was created then.
-    pub(super) fn new(place: Place, born: i64) -> Self {
+    pub(crate) fn new(place: Place, born: i64) -> Self {
         Self { place, open: Vec::new(), hidden: 0, last: i64::MIN, born, first: born, early: 0 }
     }
 
@@ -51,21 +51,21 @@ impl Stack {
     }
 
     /// Where nothing is open, what comes next is not bound by the dates of what was: so `pj_dump` has it.
-    pub(super) fn start_anew(&mut self) {
+    pub(crate) fn start_anew(&mut self) {
         if self.open.is_empty() {
             self.last = i64::MIN;
         }
     }
 
     #[inline]
-    pub(super) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
+    pub(crate) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
         let start = self.order(time, faults);
         self.end_all(start, out);
         self.begin(start, value, detail, faults);
     }
 
     #[inline]
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         time: i64,
         value: ValueId,
@@ -97,7 +97,7 @@ impl Stack {
     }
 
     #[inline]
-    pub(super) fn pop(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
+    pub(crate) fn pop(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
         // What ends nothing moves nothing either: its date does not bind what follows.
         if self.open.is_empty() {
             return faults.count(Fault::EmptyPop);
@@ -110,7 +110,7 @@ impl Stack {
         }
     }
 
-    pub(super) fn reset(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
+    pub(crate) fn reset(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
         if self.open.is_empty() {
             return;
         }
@@ -119,12 +119,12 @@ impl Stack {
     }
 
     /// The first date here or that of the container's creation, and the last one.
-    pub(super) fn reach(&self) -> (i64, i64) {
+    pub(crate) fn reach(&self) -> (i64, i64) {
         (self.first, self.last)
     }
 
     /// Ends all that is open.
-    pub(super) fn end_all(&mut self, end: i64, out: &mut impl Entities) {
+    pub(crate) fn end_all(&mut self, end: i64, out: &mut impl Entities) {
         self.hidden = 0;
         while !self.open.is_empty() {
             self.end_top(end, out);

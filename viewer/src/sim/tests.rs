@@ -26,7 +26,7 @@ const TREE: &str = "\
 fn run(body: &str) -> (Vec<String>, Vec<String>) {
     let store = Store::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
     let mut rows = Vec::new();
-    crate::rows::write(&store, &mut rows).unwrap();
+    crate::text::entity_rows::write(&store, &mut rows).unwrap();
     let rows = String::from_utf8(rows).unwrap().replace(".000000000", "");
     (rows.lines().filter(|row| !row.starts_with("Container")).map(str::to_owned).collect(), store.summary().remarks)
 }

@@ -9,7 +9,7 @@ use crate::query::Interval;
 
 /// Its present value.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Variable {
+pub(crate) struct Variable {
     place: Place,
     /// When the container was created,
     born: i64,
@@ -21,12 +21,12 @@ pub(super) struct Variable {
 
 impl Variable {
     /// Of a container that was created then.
-    pub(super) fn new(place: Place, born: i64) -> Self {
+    pub(crate) fn new(place: Place, born: i64) -> Self {
         Self { place, born, first: born, now: None }
     }
 
     /// With `any`, its value may leave the finite numbers.
-    pub(super) fn change(
+    pub(crate) fn change(
         &mut self,
         time: i64,
         (op, value): (VariableOp, f64),
@@ -69,12 +69,12 @@ impl Variable {
     }
 
     /// The first date here or that of the container's creation, and the last one.
-    pub(super) fn reach(&self) -> (i64, i64) {
+    pub(crate) fn reach(&self) -> (i64, i64) {
         (self.first, self.now.map_or(self.first, |(start, _)| start))
     }
 
     /// Its container has ended.
-    pub(super) fn end(&mut self, end: i64, out: &mut impl Entities) {
+    pub(crate) fn end(&mut self, end: i64, out: &mut impl Entities) {
         if let Some((start, value)) = self.now.take() {
             out.sample(self.place, Interval { from: GlobalNanos(start), to: GlobalNanos(end) }, value);
         }

@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Continuations, Durations, Extreme, durations, exchanges, size_field, tasks_of, times_of, variable};
-use crate::csv_cell;
 use crate::query::{
     ContainerId, ContainerInfo, ContainersByType, Interval, Model, QueryError, TimelineSource, TypeInfo, TypeKind,
     ValueId,
 };
 use crate::query::{tree, walk};
+use crate::text::csv_cell;
 
 /// What has a row of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Durations;
 use crate::query::walk;
 use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
-pub(super) use continuations::Continuations;
+pub(crate) use continuations::Continuations;
 use continuations::whole;
 
 /// The tasks of one value whose first part is in one container.
@@ -67,7 +67,7 @@ pub fn tasks(
 }
 
 /// [`tasks`] for a caller that knows the continuations.
-pub(super) fn tasks_of(
+pub(crate) fn tasks_of(
     source: &dyn TimelineSource,
     ty: TypeId,
     interval: Interval,

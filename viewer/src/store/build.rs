@@ -16,10 +16,10 @@ use super::related::{LinkEnds, References};
 use super::states::{RawLane, StateLane};
 use super::variables::{RawVariable, VariableLane};
 use super::{Store, life};
-use crate::color;
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 use crate::query::{ContainerInfo, Model, Summary, TypeInfo, ValueInfo};
 use crate::query::{LinkRow, RawValue, effective_end};
+use crate::style::palette;
 
 /// All lanes of a state type in a container, outermost depth first.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -218,10 +218,10 @@ fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &Model) -> Vec<LinkTa
 
 /// The model with a colour for whatever the trace gave none, and shapes and sizes of types for values that have none of their own.
 pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> Model {
-    let colors = color::assign(&types, &values);
+    let colors = palette::assign(&types, &values);
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
     let given: Vec<Option<Color>> = types.iter().map(|ty| ty.color).collect();
-    let type_colors = color::distinct(&names, &given);
+    let type_colors = palette::distinct(&names, &given);
     for (ty, chosen) in types.iter_mut().zip(type_colors) {
         if !matches!(ty.kind, TypeKind::Container | TypeKind::State) {
             ty.color = ty.color.or(Some(chosen));

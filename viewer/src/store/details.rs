@@ -7,7 +7,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use tumit_paje::{ContainerId, Extra, ExtraValue, Source};
 
-use crate::answers::{self, Detail};
+use crate::query::details::{self, Detail};
 
 /// Texts kept once, in one buffer.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -170,10 +170,10 @@ impl Details {
     pub(crate) fn detail(&self, row: u32) -> Detail {
         let fields = self.fields_of(row).iter().map(|field| {
             let value = match field.value {
-                FieldValue::Text(text) => answers::FieldValue::Text(self.texts.get(text).to_owned()),
-                FieldValue::Integer(number) => answers::FieldValue::Integer(number),
-                FieldValue::Float(number) => answers::FieldValue::Float(number),
-                FieldValue::Container(container) => answers::FieldValue::Container(container),
+                FieldValue::Text(text) => details::FieldValue::Text(self.texts.get(text).to_owned()),
+                FieldValue::Integer(number) => details::FieldValue::Integer(number),
+                FieldValue::Float(number) => details::FieldValue::Float(number),
+                FieldValue::Container(container) => details::FieldValue::Container(container),
             };
             (self.texts.get(field.name).to_owned(), value)
         });

@@ -7,12 +7,12 @@ use super::marks::MarkLane;
 use super::states::StateLane;
 use super::variables::VariableLane;
 use super::{Store, life, number};
-use crate::answers::{Detail, Found, LookUp};
 use crate::query::LinkRow;
+use crate::query::details::{Detail, Found, LookUp};
 use crate::query::{ContainerInfo, EntityId, Interval, Model, QueryError};
 
 /// A list of entities with consecutive numbers.
-pub(super) trait Numbered {
+pub(crate) trait Numbered {
     /// The first number.
     fn base(&self) -> u32;
     /// How many.
@@ -36,7 +36,7 @@ macro_rules! numbered {
 numbered!(StateLane, MarkLane, LinkTable, VariableLane);
 
 /// The lane whose numbers include `number`, and the position in it. `lanes` are by base; empty ones share it.
-pub(super) fn locate<L: Numbered>(lanes: &[L], number: u32) -> Option<(&L, usize)> {
+pub(crate) fn locate<L: Numbered>(lanes: &[L], number: u32) -> Option<(&L, usize)> {
     let after = lanes.partition_point(|lane| lane.base() <= number);
     let lane = &lanes[after.checked_sub(1)?];
     let index = (number - lane.base()) as usize;

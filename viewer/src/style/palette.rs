@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn no_colour_of_ours_looks_idle() {
         for at in 0..COLORS {
-            assert!(!crate::theme::Theme::recedes(palette(at)), "{at}: {:?}", palette(at));
+            assert!(!crate::style::theme::Theme::recedes(palette(at)), "{at}: {:?}", palette(at));
         }
     }
 

@@ -9,23 +9,23 @@ use super::details::{Field, Names};
 
 /// The columns of extra fields, in order of announcement.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     announced: Vec<(String, Operation)>,
     /// The names of each operation as a set, for look-ups.
     known: [HashSet<String>; 7],
-    pub(super) titles: Vec<String>,
+    pub(crate) titles: Vec<String>,
     /// By number of the name and [`Field::at_end`]: the index in `titles`.
     indexes: FxHashMap<(u32, bool), usize>,
     /// Whether there are source positions.
-    pub(super) source: bool,
+    pub(crate) source: bool,
     /// Names that came too late.
-    pub(super) late: BTreeSet<String>,
+    pub(crate) late: BTreeSet<String>,
     is_closed: bool,
 }
 
 impl Columns {
     /// These fields will come.
-    pub(super) fn announce(&mut self, shape: &Shape<'_>) {
+    pub(crate) fn announce(&mut self, shape: &Shape<'_>) {
         if self.is_closed {
             return;
         }
@@ -39,7 +39,7 @@ impl Columns {
     }
 
     /// No column comes after this. Titles that are among `taken`, or twice, get a number.
-    pub(super) fn close(&mut self, taken: &[&str], names: &mut Names) {
+    pub(crate) fn close(&mut self, taken: &[&str], names: &mut Names) {
         self.is_closed = true;
         let announced = std::mem::take(&mut self.announced);
         let known = std::mem::take(&mut self.known);
@@ -60,12 +60,12 @@ impl Columns {
     }
 
     /// The index of the column of a field. `None` if the field was announced after the first entity.
-    pub(super) fn index_of(&self, field: &Field) -> Option<usize> {
+    pub(crate) fn index_of(&self, field: &Field) -> Option<usize> {
         self.indexes.get(&(field.name, field.at_end)).copied()
     }
 
     /// Whether [`Self::close`] was called.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }
 }

@@ -7,17 +7,17 @@ use super::columns::Columns;
 use super::details::{Detail, Field, FieldValue};
 use super::frames::Frame;
 use super::row::{Context, Form, Kind, Row, Value};
-use crate::csv_cell;
+use crate::text::csv_cell;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Csv {
+pub(crate) struct Csv {
     /// The real time of trace time 0, if timestamps are printed as times of day.
-    pub(super) start: Option<i64>,
+    pub(crate) start: Option<i64>,
 }
 
 /// Columns that are always there. The first eight are those of a state in `pj_dump`.
-pub(super) const FIXED: [&str; 15] = [
+pub(crate) const FIXED: [&str; 15] = [
     "Kind",
     "Container",
     "Type",
@@ -35,7 +35,7 @@ pub(super) const FIXED: [&str; 15] = [
     "EndContainerId",
 ];
 /// Columns of source positions.
-pub(super) const SOURCE: [&str; 2] = ["File", "Line"];
+pub(crate) const SOURCE: [&str; 2] = ["File", "Line"];
 
 impl Form for Csv {
     const HAS_HEADER: bool = true;

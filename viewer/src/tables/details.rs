@@ -5,14 +5,14 @@ use tumit_paje::{Extra, ExtraValue, Source};
 
 /// Numbers for the names of fields.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     names: Vec<String>,
     // As many as the trace defines fields.
     numbers: FxHashMap<String, u32>,
 }
 
 impl Names {
-    pub(super) fn number(&mut self, name: &str) -> u32 {
+    pub(crate) fn number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;
         }
@@ -22,14 +22,14 @@ impl Names {
         number
     }
 
-    pub(super) fn get(&self, number: u32) -> &str {
+    pub(crate) fn get(&self, number: u32) -> &str {
         &self.names[number as usize]
     }
 }
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum FieldValue {
+pub(crate) enum FieldValue {
     /// In [`Detail::text`].
     Text {
         from: u32,
@@ -43,21 +43,21 @@ pub(super) enum FieldValue {
 
 /// An extra field.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field {
-    pub(super) name: u32,
+pub(crate) struct Field {
+    pub(crate) name: u32,
     /// Whether it came with the end of a link whose start has a field of the same name.
-    pub(super) at_end: bool,
-    pub(super) value: FieldValue,
+    pub(crate) at_end: bool,
+    pub(crate) value: FieldValue,
 }
 
 /// What one entity has.
 #[derive(Debug, Default)]
-pub(super) struct Detail {
-    pub(super) fields: Vec<Field>,
+pub(crate) struct Detail {
+    pub(crate) fields: Vec<Field>,
     texts: String,
     file: u32,
     /// 0 when there is no source position.
-    pub(super) line: Option<u32>,
+    pub(crate) line: Option<u32>,
 }
 
 impl Detail {
@@ -67,12 +67,12 @@ impl Detail {
         FieldValue::Text { from, to: self.texts.len() as u32 }
     }
 
-    pub(super) fn text(&self, from: u32, to: u32) -> &str {
+    pub(crate) fn text(&self, from: u32, to: u32) -> &str {
         self.texts.get(from as usize..to as usize).unwrap_or("")
     }
 
     /// File of the source position.
-    pub(super) fn file(&self) -> Option<&str> {
+    pub(crate) fn file(&self) -> Option<&str> {
         self.line.map(|_| self.text(0, self.file))
     }
 
@@ -91,15 +91,15 @@ impl Detail {
 
 /// Details by number, from 1.
 #[derive(Debug, Default)]
-pub(super) struct Details {
+pub(crate) struct Details {
     details: Vec<Detail>,
     free: Vec<u32>,
-    pub(super) names: Names,
+    pub(crate) names: Names,
 }
 
 impl Details {
     /// Keeps what an entity has.
-    pub(super) fn add(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+    pub(crate) fn add(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.details.push(Detail::default());
             self.details.len() as u32
@@ -121,12 +121,12 @@ impl Details {
     }
 
     /// What has this number.
-    pub(super) fn get(&self, number: u32) -> Option<&Detail> {
+    pub(crate) fn get(&self, number: u32) -> Option<&Detail> {
         self.details.get((number as usize).checked_sub(1)?)
     }
 
     /// Both ends of a link under one number.
-    pub(super) fn join(&mut self, start: u32, end: u32) -> u32 {
+    pub(crate) fn join(&mut self, start: u32, end: u32) -> u32 {
         if start == 0 || end == 0 {
             return start.max(end);
         }
@@ -156,7 +156,7 @@ impl Details {
     }
 
     /// Nobody asks for this number again.
-    pub(super) fn forget(&mut self, number: u32) {
+    pub(crate) fn forget(&mut self, number: u32) {
         if let Some(detail) = (number as usize).checked_sub(1).and_then(|at| self.details.get_mut(at)) {
             detail.clear();
             self.free.push(number);

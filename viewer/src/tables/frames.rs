@@ -7,18 +7,18 @@ const KEPT: usize = 1 << 10;
 
 /// The parts of a row that are the same for all rows of one kind, type and container.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// Up to the first date.
-    pub(super) before: Vec<u8>,
+    pub(crate) before: Vec<u8>,
     /// Behind the value.
-    pub(super) after: Vec<u8>,
+    pub(crate) after: Vec<u8>,
     /// Whose it is.
     place: Option<(Kind, u32)>,
 }
 
 /// Frames that were used lately: of a few thousand places, however many there are.
 #[derive(Debug)]
-pub(super) struct Frames(Vec<Frame>);
+pub(crate) struct Frames(Vec<Frame>);
 
 impl Default for Frames {
     fn default() -> Self {
@@ -28,13 +28,13 @@ impl Default for Frames {
 
 impl Frames {
     /// Forgets all.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.iter_mut().for_each(|frame| frame.place = None);
     }
 
     /// The frame of a place, by its number among those of its kind; `fill` makes it if it is not there.
     #[inline]
-    pub(super) fn of(&mut self, place: (Kind, u32), fill: impl FnOnce(&mut Frame)) -> &Frame {
+    pub(crate) fn of(&mut self, place: (Kind, u32), fill: impl FnOnce(&mut Frame)) -> &Frame {
         let (kind, number) = place;
         // Places of different kinds lie apart.
         let at = (number as usize).wrapping_add(kind as usize * KEPT / 4) % KEPT;

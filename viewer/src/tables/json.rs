@@ -10,9 +10,9 @@ use super::row::{Context, Form, Kind, Named, Row, Value};
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Json {
+pub(crate) struct Json {
     /// The real time of trace time 0, if timestamps are printed as times of day.
-    pub(super) start: Option<i64>,
+    pub(crate) start: Option<i64>,
 }
 
 impl Form for Json {

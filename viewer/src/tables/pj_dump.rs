@@ -8,15 +8,15 @@ use tumit_paje::write::text_of_name;
 
 use super::details::{Detail, FieldValue};
 use super::row::{Context, Form, Kind, Row, Value};
-use crate::rows::general;
+use crate::text::entity_rows::general;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PjDump {
+pub(crate) struct PjDump {
     /// Whether names come from a run: they are those of its Pajé file, where not all signs can stand.
-    pub(super) of_run: bool,
+    pub(crate) of_run: bool,
     /// Whether rows end with the user's fields, as `pj_dump -u` prints them.
-    pub(super) user_fields: bool,
+    pub(crate) user_fields: bool,
 }
 
 impl Form for PjDump {

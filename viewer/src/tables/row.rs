@@ -8,7 +8,7 @@ use super::frames::Frame;
 
 /// What a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Container,
     State,
     Variable,
@@ -18,7 +18,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// As `pj_dump` calls it.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Container => "Container",
             Self::State => "State",
@@ -31,14 +31,14 @@ impl Kind {
 
 /// A container: its name as the format writes it, and its number.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named<'a> {
-    pub(super) name: &'a [u8],
-    pub(super) number: u32,
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) number: u32,
 }
 
 /// A value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// A name, as the format writes it.
     Name(&'a [u8]),
     Number(f64),
@@ -46,55 +46,55 @@ pub(super) enum Value<'a> {
 
 /// The other columns of a link.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ends<'a> {
-    pub(super) start: Named<'a>,
-    pub(super) end: Named<'a>,
+pub(crate) struct Ends<'a> {
+    pub(crate) start: Named<'a>,
+    pub(crate) end: Named<'a>,
     /// As the trace has it.
-    pub(super) key: &'a str,
+    pub(crate) key: &'a str,
 }
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
-    pub(super) kind: Kind,
+pub(crate) struct Row<'a> {
+    pub(crate) kind: Kind,
     /// The container that holds it; of a container, its parent.
-    pub(super) container: Named<'a>,
+    pub(crate) container: Named<'a>,
     /// Name of the type.
-    pub(super) ty: &'a [u8],
-    pub(super) type_id: TypeId,
+    pub(crate) ty: &'a [u8],
+    pub(crate) type_id: TypeId,
     /// As [`EndedState::early`](crate::sim::EndedState::early).
-    pub(super) early: u32,
+    pub(crate) early: u32,
     /// Dates in nanoseconds.
-    pub(super) start: i64,
-    pub(super) end: i64,
+    pub(crate) start: i64,
+    pub(crate) end: i64,
     /// Of a state.
-    pub(super) imbrication: Option<u32>,
+    pub(crate) imbrication: Option<u32>,
     /// Of a container, its name.
-    pub(super) value: Value<'a>,
+    pub(crate) value: Value<'a>,
     /// Of a container, its number.
-    pub(super) number: Option<u32>,
-    pub(super) link: Option<Ends<'a>>,
-    pub(super) detail: Option<&'a Detail>,
+    pub(crate) number: Option<u32>,
+    pub(crate) link: Option<Ends<'a>>,
+    pub(crate) detail: Option<&'a Detail>,
 }
 
 /// What a row needs of others.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Context<'a> {
-    pub(super) columns: &'a Columns,
-    pub(super) details: &'a Details,
+pub(crate) struct Context<'a> {
+    pub(crate) columns: &'a Columns,
+    pub(crate) details: &'a Details,
     /// Names of containers, as the format writes them.
-    pub(super) containers: &'a [Box<[u8]>],
+    pub(crate) containers: &'a [Box<[u8]>],
 }
 
 impl Context<'_> {
     /// The name of a container.
-    pub(super) fn container(&self, number: u32) -> &[u8] {
+    pub(crate) fn container(&self, number: u32) -> &[u8] {
         self.containers.get(number as usize).map_or(&[], |name| name)
     }
 }
 
 /// A format.
-pub(super) trait Form {
+pub(crate) trait Form {
     /// Whether fields must be known before the first row.
     const HAS_HEADER: bool = false;
     /// Whether `pj_dump` is to be met digit by digit.

@@ -1,7 +1,7 @@
 //! Rows of small files, in each format.
 
 use super::{Format, write};
-use crate::options::OpenOptions;
+use crate::input::options::OpenOptions;
 
 const HEADER: &str = include_str!("../../tests/header.paje");
 /// States, links and containers with fields; a field of links at both ends; source positions.

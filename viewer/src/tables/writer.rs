@@ -23,7 +23,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 type NameList = Vec<Box<[u8]>>;
 
 /// Where rows go.
-pub(super) enum Out<'o> {
+pub(crate) enum Out<'o> {
     /// What was written is gone.
     Stream(&'o mut dyn Write),
     /// A file from this byte on: what was written can be taken back.
@@ -32,7 +32,7 @@ pub(super) enum Out<'o> {
 
 impl<'o> Out<'o> {
     /// A file from where it stands; what is no regular file is a stream.
-    pub(super) fn of_file(file: &'o mut &'o File) -> io::Result<Self> {
+    pub(crate) fn of_file(file: &'o mut &'o File) -> io::Result<Self> {
         if !file.metadata()?.is_file() {
             return Ok(Self::Stream(file));
         }
@@ -56,7 +56,7 @@ impl<'o> Out<'o> {
 }
 
 /// Writes rows.
-pub(super) struct Writer<'o, F> {
+pub(crate) struct Writer<'o, F> {
     form: F,
     out: Out<'o>,
     buffer: Vec<u8>,
@@ -75,7 +75,7 @@ pub(super) struct Writer<'o, F> {
 }
 
 impl<'o, F: Form> Writer<'o, F> {
-    pub(super) fn new(form: F, out: Out<'o>) -> Self {
+    pub(crate) fn new(form: F, out: Out<'o>) -> Self {
         Self {
             form,
             out,
@@ -94,11 +94,11 @@ impl<'o, F: Form> Writer<'o, F> {
     }
 
     /// How many were written, without the header.
-    pub(super) fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
-    pub(super) fn columns(&self) -> &Columns {
+    pub(crate) fn columns(&self) -> &Columns {
         &self.columns
     }
 

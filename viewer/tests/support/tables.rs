@@ -59,7 +59,7 @@ impl Tables {
             kind,
             parent,
             name: name.into(),
-            color: color.map(viewer::theme::rgb),
+            color: color.map(viewer::style::theme::rgb),
             look: Look::NONE,
         });
         id
@@ -71,7 +71,7 @@ impl Tables {
             id,
             ty,
             name: name.into(),
-            color: viewer::theme::rgb(color),
+            color: viewer::style::theme::rgb(color),
             look: Look::NONE,
         });
         id

@@ -124,10 +124,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         );
     }
     match format {
-        _ if args.user_fields => return entities::run(args, input, viewer::entities::Format::PjDumpWithFields),
-        _ if args.pj_dump => return entities::run(args, input, viewer::entities::Format::PjDump),
-        Format::Csv => return entities::run(args, input, viewer::entities::Format::Csv),
-        Format::Json => return entities::run(args, input, viewer::entities::Format::Json),
+        _ if args.user_fields => return entities::run(args, input, viewer::tables::Format::PjDumpWithFields),
+        _ if args.pj_dump => return entities::run(args, input, viewer::tables::Format::PjDump),
+        Format::Csv => return entities::run(args, input, viewer::tables::Format::Csv),
+        Format::Json => return entities::run(args, input, viewer::tables::Format::Json),
         Format::Paje => {}
     }
     if args.wall_clock {

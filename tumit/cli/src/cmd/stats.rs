@@ -8,7 +8,7 @@ use viewer::filter::Part;
 use viewer::query::{GlobalNanos, Interval};
 use viewer::scene::number;
 use viewer::stats::{self, By, Row};
-use viewer::time_text::{duration, grouped, timestamp};
+use viewer::text::time::{duration, grouped, timestamp};
 
 use super::Status;
 use crate::remarks::Told;

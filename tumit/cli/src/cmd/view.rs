@@ -13,11 +13,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use viewer::export::Format;
 use viewer::filter::{Chain, Part};
 use viewer::layout::{Folds, Options, Outline};
-use viewer::live::{self, Begun, Current};
+use viewer::open::progressive::{self, Begun, Current};
 use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
 use viewer::server::{Served, Server};
-use viewer::theme::ThemeKind;
+use viewer::style::theme::ThemeKind;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
@@ -200,9 +200,9 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
         let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller().filter(|_| !args.follow);
         let begun = if args.follow {
-            Ok(Begun::Going(live::follow(path, &options, ended)))
+            Ok(Begun::Going(progressive::follow(path, &options, ended)))
         } else {
-            live::begin(path, &options, ended)
+            progressive::begin(path, &options, ended)
         };
         let source = match begun {
             Ok(Begun::Going(current)) => {
@@ -285,7 +285,7 @@ fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
     let asked = args.interval.unwrap_or(Part { from: args.from, to: args.to });
     let from = asked.from.map_or(extent.from, GlobalNanos);
     let to = asked.to.map_or(extent.to, GlobalNanos);
-    let seconds = |time: GlobalNanos| viewer::time_text::timestamp(time, 1000);
+    let seconds = |time: GlobalNanos| viewer::text::time::timestamp(time, 1000);
     let all = format!("the trace runs from {} to {}", seconds(extent.from), seconds(extent.to));
     ensure!(asked == Part::default() || from < to, "the part to draw must begin before it ends; {all}");
     if asked.from.is_some_and(|from| from >= extent.to.0) || asked.to.is_some_and(|to| to <= extent.from.0) {

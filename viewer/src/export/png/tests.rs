@@ -1,8 +1,8 @@
 use super::*;
 use crate::query::{Color, EntityId};
 use crate::scene::{Anchor, Arrow, Band, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Text};
-use crate::theme::Paint;
-use crate::theme::font::Weight;
+use crate::style::theme::Paint;
+use crate::style::theme::font::Weight;
 
 /// The pixels of an image that is drawn so many lines at a time.
 /// Width, height and channels.

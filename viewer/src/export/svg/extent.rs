@@ -6,7 +6,7 @@ use crate::scene::Item;
 const SLACK: f32 = 2.0;
 
 /// Whether an element may be seen between two heights, in the coordinates of its group. Groups always may.
-pub(super) fn is_within(item: &Item, (top, bottom): (f32, f32)) -> bool {
+pub(crate) fn is_within(item: &Item, (top, bottom): (f32, f32)) -> bool {
     let (low, high) = extent(item);
     high >= top && low <= bottom
 }

@@ -7,7 +7,7 @@ use tumit_paje::Color;
 
 use super::{Num, TEXT_BYTES, to_string, write};
 use crate::scene::{Group, Item, Line, Scene};
-use crate::theme::Paint;
+use crate::style::theme::Paint;
 
 /// Takes some bytes, and tells how many came at most at a time.
 struct Reluctant {

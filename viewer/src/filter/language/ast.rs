@@ -2,8 +2,8 @@
 
 use super::comparison::Comparison;
 use super::condition::Condition;
-use super::part::Part;
 use super::pattern::{Pattern, Patterns};
+use super::time_range::Part;
 use crate::query::{Color, MarkShape};
 
 /// A filter. `docs/filters.md` describes its text form, such as `hide value Waits* of Activity`.
@@ -207,4 +207,15 @@ pub struct Key {
     pub measure: Measure,
     /// The time range. `None`: the whole trace.
     pub during: Option<Part>,
+}
+
+/// Most classes with edges, or different texts; one more is for what has no value, and one for all other texts.
+pub(crate) const MAX_CLASSES: usize = 100;
+
+/// The field that is no field: how long a state or link lasts.
+pub(crate) const DURATION: &str = "duration";
+
+/// Whether a field is [`DURATION`].
+pub(crate) fn is_duration(field: &str) -> bool {
+    field.eq_ignore_ascii_case(DURATION)
 }

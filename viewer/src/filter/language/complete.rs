@@ -144,15 +144,15 @@ fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::complete;
-    use crate::filter::ast::Filter;
-    use crate::filter::error::FilterError;
+    use crate::filter::language::ast::Filter;
+    use crate::filter::language::error::FilterError;
     use crate::store::Store;
 
     fn texts(text: &str) -> Vec<String> {
         let trace = format!(
             "{}0 N 0 Node\n0 T N Thread\n2 S T Activity\n5 w S \"wait of\" \"0 1 0\"\n5 i S idle \"1 0 0\"\n6 0 n 0 N \"Node 1\"\n6 0 m 0 N \"Node 2\"\n\
              6 0 a n T a\n11 0 a S w\n7 10 T a\n",
-            include_str!("../../tests/header.paje")
+            include_str!("../../../tests/header.paje")
         );
         let store = Store::from_paje("trace", trace.as_bytes()).expect("a Pajé file");
         complete(&store, text, 20).into_iter().map(|one| format!("{}{}", &text[..one.from], one.text)).collect()

@@ -67,7 +67,7 @@ impl Condition {
     }
 
     /// Whether it depends on the endpoints of links.
-    pub(super) fn has_ends(&self) -> bool {
+    pub(crate) fn has_ends(&self) -> bool {
         match self {
             Self::Field(_) => false,
             Self::Involves(_) => true,
@@ -77,7 +77,7 @@ impl Condition {
     }
 
     /// Resolves the condition for a trace and the types of the tested entities.
-    pub(super) fn resolve(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<Test, FilterError> {
+    pub(crate) fn resolve(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<Test, FilterError> {
         let all =
             |all: &[Self]| all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<Test>, FilterError>>();
         Ok(match self {
@@ -101,7 +101,7 @@ impl Condition {
 
 /// A condition whose containers are resolved in a trace.
 #[derive(Debug)]
-pub(super) enum Test {
+pub(crate) enum Test {
     Field(FieldTest),
     Involves(FxHashSet<ContainerId>),
     Not(Box<Test>),
@@ -112,7 +112,7 @@ pub(super) enum Test {
 impl Test {
     /// Whether an entity with these facts fits. `ends` are the containers of both endpoints of a
     /// link.
-    pub(super) fn fits(&self, facts: &Facts, ends: Option<[ContainerId; 2]>) -> bool {
+    pub(crate) fn fits(&self, facts: &Facts, ends: Option<[ContainerId; 2]>) -> bool {
         match self {
             Self::Field(test) => test.fits(facts),
             Self::Involves(containers) => match ends {
@@ -126,7 +126,7 @@ impl Test {
     }
 
     /// Whether a link fits, if its endpoints are sufficient to decide; else `None`.
-    pub(super) fn by_ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
+    pub(crate) fn by_ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
         match self {
             Self::Field(_) => None,
             Self::Involves(containers) => Some(ends.iter().any(|end| containers.contains(end))),

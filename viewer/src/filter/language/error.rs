@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::time::Time;
 use crate::query::{Interval, QueryError};
-use crate::time_text;
+use crate::text::time;
 
 /// Errors of reading and applying filters.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -56,8 +56,8 @@ pub enum FilterError {
     /// The time range is outside the trace.
     #[error(
         "nothing lies in that part of time; the trace runs from {} to {}; example: `cut {}..{}`",
-        time_text::timestamp(extent.from, 1000),
-        time_text::timestamp(extent.to, 1000),
+        time::timestamp(extent.from, 1000),
+        time::timestamp(extent.to, 1000),
         Time(extent.from.0),
         Time(extent.to.0)
     )]

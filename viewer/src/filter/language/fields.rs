@@ -30,7 +30,7 @@ pub(crate) fn check(
 
 /// Whether one of the first entities has an extra field of this name. Links have fields `from` and
 /// `to`, so links only count if `with_links`.
-pub(super) fn has_own(
+pub(crate) fn has_own(
     source: &dyn TimelineSource,
     name: &str,
     types: &[TypeId],

@@ -8,17 +8,17 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::ast::{Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Rank, Reduction};
-use super::classify::{MOST, is_duration};
+use super::ast::{MAX_CLASSES, is_duration};
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::error::FilterError;
-use super::part::Part;
 use super::pattern::{Pattern, Patterns};
+use super::time_range::Part;
 use super::words::{CONDITION_WORDS, RESERVED};
 use crate::query::{Color, Look, MarkShape};
-use crate::time_text;
+use crate::text::time;
 
-pub(super) use self::token::{Grammar, Token, has_condition, tokens};
+pub(crate) use self::token::{Grammar, Token, has_condition, tokens};
 
 /// Every way to begin.
 const VERBS: [&str; 20] = [
@@ -36,7 +36,7 @@ const COMPARISONS: [&str; 8] = ["=", "!=", "<", "<=", ">", ">=", "~", "!~"];
 
 /// What could stand at the end of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// This word or sign.
     Word(&'static str),
     /// Something that has this description: a name, a number, a date.
@@ -78,7 +78,7 @@ fn read(text: &str, grammar: Grammar) -> Result<Filter, FilterError> {
 
 /// The possible continuations of an incomplete expression, or of a complete one that can be
 /// extended.
-pub(super) fn next(text: &str) -> Vec<Next> {
+pub(crate) fn next(text: &str) -> Vec<Next> {
     let Ok(mut reader) = Reader::new(text, Grammar::Two) else { return Vec::new() };
     match reader.filter() {
         // An error before the end of the text leaves nothing to complete.
@@ -385,9 +385,11 @@ impl<'a> Reader<'a> {
             self.at += 1;
             loop {
                 let edge = self.number(lasting)?;
-                if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MOST {
+                if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MAX_CLASSES {
                     self.at -= 1;
-                    return Err(self.expected(format!("at most {MOST} numbers, each larger than the one before")));
+                    return Err(
+                        self.expected(format!("at most {MAX_CLASSES} numbers, each larger than the one before"))
+                    );
                 }
                 edges.push(edge);
                 self.could_be([Next::Word(",")]);
@@ -472,7 +474,7 @@ impl<'a> Reader<'a> {
     fn nanos(&mut self) -> Result<i64, FilterError> {
         const EXPECTED: &str = "a time such as 10us, 0.5 or 1h 30min";
         let text = self.name(EXPECTED)?;
-        time_text::parse(&text).map_err(|_sentence| {
+        time::parse(&text).map_err(|_sentence| {
             self.at -= 1;
             self.expected(EXPECTED)
         })
@@ -505,7 +507,7 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (from, to) = text.split_once("..").ok_or("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
-        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { time_text::parse(text).map(Some) };
+        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { time::parse(text).map(Some) };
         let part = Self { from: bound(from)?, to: bound(to)? };
         if part.from.zip(part.to).is_some_and(|(from, to)| from >= to) {
             return Err("a part of time whose start comes before its end, such as 0.2..0.4".to_owned());
@@ -517,5 +519,5 @@ impl FromStr for Part {
 /// `#rrggbb`.
 fn color(text: &str) -> Option<Color> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
-    u32::from_str_radix(digits, 16).ok().map(crate::theme::rgb)
+    u32::from_str_radix(digits, 16).ok().map(crate::style::theme::rgb)
 }

@@ -151,7 +151,7 @@ const KEYS: [&str; 4] = ["self time", "self share", "time", "share"];
 
 impl FilterError {
     /// No entity of the types that an expression concerns has the field.
-    pub(super) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
+    pub(crate) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
         let error = Self::nothing("field of these types", &Pattern::new(field), known);
         let Self::Nothing { what, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
@@ -165,7 +165,7 @@ impl FilterError {
         Self::Nothing { what, pattern, help, example: example.into() }
     }
 
-    pub(super) fn nothing(what: &'static str, pattern: &Pattern, names: &[&str]) -> Self {
+    pub(crate) fn nothing(what: &'static str, pattern: &Pattern, names: &[&str]) -> Self {
         const SHOWN: usize = 8;
         let mut known: Vec<&str> = Vec::new();
         for name in names {
@@ -202,7 +202,7 @@ fn example(what: &str, name: Option<&str>) -> String {
 }
 
 /// Types of the kinds that are wanted.
-pub(super) fn types(
+pub(crate) fn types(
     model: &Model,
     patterns: &Patterns,
     what: &'static str,
@@ -212,7 +212,7 @@ pub(super) fn types(
 }
 
 /// Container types. `trace` is the root's.
-pub(super) fn container_types(model: &Model, pattern: &Pattern) -> Result<Vec<TypeId>, FilterError> {
+pub(crate) fn container_types(model: &Model, pattern: &Pattern) -> Result<Vec<TypeId>, FilterError> {
     if pattern.as_str() == "trace" {
         return Ok(vec![TypeId::ROOT]);
     }
@@ -221,7 +221,7 @@ pub(super) fn container_types(model: &Model, pattern: &Pattern) -> Result<Vec<Ty
 }
 
 /// Values of the types that `of` names, of any type without one.
-pub(super) fn values(
+pub(crate) fn values(
     model: &Model,
     patterns: &Patterns,
     of: Option<&Pattern>,
@@ -231,7 +231,7 @@ pub(super) fn values(
 }
 
 /// Values of the types of a kind that `of` names, of all of the kind without one.
-pub(super) fn values_of(
+pub(crate) fn values_of(
     model: &Model,
     patterns: &Patterns,
     of: Option<&Pattern>,
@@ -245,7 +245,7 @@ pub(super) fn values_of(
 }
 
 /// Positions of containers by name, or by the end of their path (`Node 0/thread 1`). The root is never among them.
-pub(super) fn containers(list: &[ContainerInfo], patterns: &Patterns) -> Result<Vec<usize>, FilterError> {
+pub(crate) fn containers(list: &[ContainerInfo], patterns: &Patterns) -> Result<Vec<usize>, FilterError> {
     let by_path = patterns.iter().any(|pattern| pattern.as_str().contains('/'));
     let mut paths: Vec<String> = Vec::with_capacity(list.len());
     let mut stack: Vec<&str> = Vec::new();

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::ast::is_duration;
 use super::ast::{Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Reduction};
-use super::classify::is_duration;
 use super::comparison::Comparison;
 use super::condition::{Condition, FieldTest};
 use super::pattern::{Pattern, Patterns};

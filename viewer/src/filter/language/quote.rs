@@ -5,7 +5,7 @@ use std::fmt;
 use super::words::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
 
 /// A name, quoted if it is not valid without quotes.
-pub(super) struct Name<'a>(pub(super) &'a str);
+pub(crate) struct Name<'a>(pub(super) &'a str);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,7 +19,7 @@ impl fmt::Display for Name<'_> {
 }
 
 /// A name in quotes.
-pub(super) struct Quoted<'a>(pub(super) &'a str);
+pub(crate) struct Quoted<'a>(pub(super) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +28,7 @@ impl fmt::Display for Quoted<'_> {
 }
 
 /// A name in an expression with `where`, quoted if it is not valid there without quotes.
-pub(super) struct ConditionName<'a>(pub(super) &'a str);
+pub(crate) struct ConditionName<'a>(pub(super) &'a str);
 
 impl fmt::Display for ConditionName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Nanoseconds in the largest unit that needs no decimals.
-pub(super) struct Time(pub(super) i64);
+pub(crate) struct Time(pub(super) i64);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

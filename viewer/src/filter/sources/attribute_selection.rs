@@ -9,11 +9,11 @@
 
 use std::sync::Arc;
 
-use super::ast::Keep;
-use super::condition::{Condition, Test};
-use super::error::FilterError;
-use super::pattern::{self, Pattern, Patterns};
-use super::pick::{Pick, Picked};
+use super::entity_filter::{Pick, Picked};
+use crate::filter::language::ast::Keep;
+use crate::filter::language::condition::{Condition, Test};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Pattern, Patterns};
 use crate::query::{ContainerId, Facts, Model, TimelineSource, TypeId, TypeInfo, TypeKind};
 
 struct Attribute {
@@ -23,7 +23,7 @@ struct Attribute {
     has_ends: bool,
 }
 
-pub(super) fn apply(
+pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     condition: &Condition,

@@ -7,31 +7,23 @@
 mod classes;
 mod memo;
 
+use crate::filter::language::ast::is_duration;
 use std::sync::Arc;
 
 use tumit_paje::Look;
 
 use self::classes::Classes;
-pub(super) use self::classes::MOST;
 use self::memo::Memo;
-use super::error::FilterError;
-use super::fields;
+use super::entity_filter::{Columns, check, type_of};
 use super::layer::Layer;
-use super::pattern::{self, FieldUse, Pattern, Patterns};
-use super::pick::{Columns, check, type_of};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::fields;
+use crate::filter::language::pattern::{self, FieldUse, Pattern, Patterns};
 use crate::query::walk;
 use crate::query::{
     Cells, ContainerId, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, QueryError, State, TimelineSource,
     TypeId, TypeInfo, TypeKind, ValueId, ValueInfo,
 };
-
-/// The field that is no field: how long a state or link lasts.
-pub(super) const DURATION: &str = "duration";
-
-/// Whether a field is [`DURATION`].
-pub(super) fn is_duration(field: &str) -> bool {
-    field.eq_ignore_ascii_case(DURATION)
-}
 
 struct Classified {
     inner: Arc<dyn TimelineSource>,
@@ -46,7 +38,7 @@ struct Classified {
 }
 
 /// Gives entities of some types the class of a field as their value. Without edges, classes are chosen by what the trace has.
-pub(super) fn apply(
+pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     of: &Pattern,
     field: &str,

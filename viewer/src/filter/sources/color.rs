@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use super::error::FilterError;
 use super::layer::Layer;
-use super::pattern::{self, Pattern, Patterns};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Pattern, Patterns};
 use crate::query::{Color, Look, Model, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId};
 
 /// Of what is not bright: light, so that it recedes.
@@ -32,7 +32,7 @@ impl Layer for Colored {
 }
 
 /// Paints values; without values, what `of` names: types of variables, links and events, and all values of the type.
-pub(super) fn paint(
+pub(crate) fn paint(
     inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
     of: Option<&Pattern>,
@@ -50,7 +50,7 @@ pub(super) fn paint(
 }
 
 /// Gives values a shape or a size, or both; without values, all of what `of` names. Shapes are those of events.
-pub(super) fn dress(
+pub(crate) fn dress(
     inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
     of: Option<&Pattern>,
@@ -92,7 +92,7 @@ fn named(
 }
 
 /// Makes all grey but these.
-pub(super) fn bright(
+pub(crate) fn bright(
     inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
     of: Option<&Pattern>,

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use super::ast::Keep;
-use super::comparison::Comparison;
-use super::error::FilterError;
-use super::pattern::{self, Pattern, Patterns};
-use super::pick::{Pick, Picked};
+use super::entity_filter::{Pick, Picked};
+use crate::filter::language::ast::Keep;
+use crate::filter::language::comparison::Comparison;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Pattern, Patterns};
 use crate::query::{Facts, Model, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId};
 
 struct Duration {
@@ -18,7 +18,7 @@ struct Duration {
     nanos: i64,
 }
 
-pub(super) fn apply(
+pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     comparison: Comparison,

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::count;
 use super::layer::Layer;
+use super::summary;
 use crate::query::walk;
 use crate::query::{
     Cell, Cells, ContainerId, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, LinkVisitor,
@@ -18,7 +18,7 @@ use crate::query::{
 const LOOK: usize = 8192;
 
 /// Which entities pass. Containers and values of variables always do.
-pub(super) trait Pick: Send + Sync {
+pub(crate) trait Pick: Send + Sync {
     /// Whether entities of this type are looked at; those of other types pass.
     fn touches(&self, ty: TypeId) -> bool;
 
@@ -56,7 +56,7 @@ pub(super) trait Pick: Send + Sync {
 }
 
 /// A source of which only what is picked is left.
-pub(super) struct Picked<P> {
+pub(crate) struct Picked<P> {
     inner: Arc<dyn TimelineSource>,
     model: Arc<Model>,
     pick: P,
@@ -64,7 +64,7 @@ pub(super) struct Picked<P> {
 }
 
 impl<P: Pick> Picked<P> {
-    pub(super) fn new(inner: Arc<dyn TimelineSource>, pick: P) -> Self {
+    pub(crate) fn new(inner: Arc<dyn TimelineSource>, pick: P) -> Self {
         Self { model: inner.model(), inner, pick, summary: OnceLock::new() }
     }
 
@@ -118,7 +118,7 @@ impl<P: Pick> Picked<P> {
 }
 
 /// The type of the entity that these are the facts of.
-pub(super) fn type_of(model: &Model, facts: &Facts) -> Option<TypeId> {
+pub(crate) fn type_of(model: &Model, facts: &Facts) -> Option<TypeId> {
     let kind = |ty: TypeKind| match facts.id {
         EntityId::Container(_) => ty == TypeKind::Container,
         EntityId::State(_) => ty == TypeKind::State,
@@ -165,18 +165,18 @@ impl<T: Copy> Gather<T> {
 }
 
 /// Shares of columns from states, one by one.
-pub(super) struct Columns {
+pub(crate) struct Columns {
     interval: Interval,
     shares: Vec<Shares>,
 }
 
 impl Columns {
-    pub(super) fn new(interval: Interval, columns: u32) -> Self {
+    pub(crate) fn new(interval: Interval, columns: u32) -> Self {
         Self { interval, shares: vec![Shares::new(); columns as usize] }
     }
 
     /// Adds a state. O(log columns), and the columns that it covers.
-    pub(super) fn add(&mut self, value: ValueId, life: Interval) {
+    pub(crate) fn add(&mut self, value: ValueId, life: Interval) {
         let columns = self.shares.len() as u32;
         let column = |at: u32| self.interval.column(at, columns);
         // Halving, by hand: columns are computed, not kept.
@@ -198,13 +198,13 @@ impl Columns {
     }
 
     /// The cells, largest shares first.
-    pub(super) fn finish(self) -> impl Iterator<Item = Cell> {
+    pub(crate) fn finish(self) -> impl Iterator<Item = Cell> {
         self.shares.into_iter().map(|mut shares| Cell::of(&mut shares[..], usize::MAX))
     }
 }
 
 /// Adds to the share of a value.
-pub(super) fn add(shares: &mut Shares, value: ValueId, nanos: i64) {
+pub(crate) fn add(shares: &mut Shares, value: ValueId, nanos: i64) {
     match shares.iter_mut().find(|share| share.0 == value) {
         Some(share) => share.1 += nanos,
         None => shares.push((value, nanos)),
@@ -212,12 +212,12 @@ pub(super) fn add(shares: &mut Shares, value: ValueId, nanos: i64) {
 }
 
 /// Largest first, as in all cells.
-pub(super) fn sort(shares: &mut [(ValueId, i64)]) {
+pub(crate) fn sort(shares: &mut [(ValueId, i64)]) {
     shares.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
 /// As the source within would refuse it.
-pub(super) fn check(interval: Interval, columns: u32) -> Result<(), QueryError> {
+pub(crate) fn check(interval: Interval, columns: u32) -> Result<(), QueryError> {
     if interval.from < interval.to && columns > 0 { Ok(()) } else { Err(QueryError::EmptyInterval) }
 }
 
@@ -231,7 +231,7 @@ impl<P: Pick> Layer for Picked<P> {
     }
 
     fn summary(&self) -> Summary {
-        self.summary.get_or_init(|| count::summary(self, self.inner.summary())).clone()
+        self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {

@@ -12,15 +12,15 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ast::Operation;
-use super::count;
-use super::error::FilterError;
 use super::layer::Layer;
-use super::pattern::{self, Patterns};
-use super::range::{self, Ranges};
 use super::reduce::KEPT;
 use super::reduce::gather::{AT_ONCE, samples};
-use super::steps::{Fold, Merge, Room, Steps, life};
+use super::step_function::{Fold, Merge, Room, Steps, life};
+use super::summary;
+use super::variable_range::{self, Ranges};
+use crate::filter::language::ast::Operation;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Patterns};
 use crate::query::nested::NestedTotals;
 use crate::query::{
     self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
@@ -30,9 +30,9 @@ use crate::query::{
 use crate::query::{tree, walk};
 
 /// A group while it is made: its name and the positions of its members.
-pub(super) struct Plan {
-    pub(super) name: String,
-    pub(super) members: Vec<usize>,
+pub(crate) struct Plan {
+    pub(crate) name: String,
+    pub(crate) members: Vec<usize>,
 }
 
 struct Group {
@@ -64,7 +64,7 @@ struct Grouped {
 }
 
 /// Groups the containers that patterns name.
-pub(super) fn apply(
+pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
     name: &str,
@@ -82,7 +82,7 @@ pub(super) fn apply(
 }
 
 /// Makes groups; no container is in two of them, and none lies within another that is.
-pub(super) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<Arc<dyn TimelineSource>, QueryError> {
+pub(crate) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<Arc<dyn TimelineSource>, QueryError> {
     let list = inner.containers();
     let mut next = list.iter().map(|info| info.id.0).max().unwrap_or(0);
     let mut groups = FxHashMap::default();
@@ -189,9 +189,13 @@ impl Grouped {
         let cell = |sum: BTreeMap<ValueId, i128>| {
             let mut cell = Cell::default();
             for (value, nanos) in sum {
-                super::pick::add(&mut cell.shares, value, i64::try_from(part(nanos)).unwrap_or(i64::MAX));
+                crate::filter::sources::entity_filter::add(
+                    &mut cell.shares,
+                    value,
+                    i64::try_from(part(nanos)).unwrap_or(i64::MAX),
+                );
             }
-            super::pick::sort(&mut cell.shares);
+            crate::filter::sources::entity_filter::sort(&mut cell.shares);
             cell
         };
         Ok(sums.into_iter().map(cell).collect())
@@ -259,7 +263,7 @@ impl Layer for Grouped {
     }
 
     fn summary(&self) -> Summary {
-        self.summary.get_or_init(|| count::summary(self, self.inner.summary())).clone()
+        self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {
@@ -296,13 +300,13 @@ impl Layer for Grouped {
                 for lane in found.chunks(columns.max(1) as usize) {
                     for (sum, cell) in sums.iter_mut().zip(lane) {
                         for &(value, nanos) in &cell.shares {
-                            super::pick::add(&mut sum.shares, value, nanos);
+                            crate::filter::sources::entity_filter::add(&mut sum.shares, value, nanos);
                         }
                     }
                 }
             }
             for sum in &mut sums {
-                super::pick::sort(&mut sum.shares);
+                crate::filter::sources::entity_filter::sort(&mut sum.shares);
             }
             cells.extend(sums);
         }
@@ -373,7 +377,7 @@ impl Layer for Grouped {
         if members.is_empty() {
             return self.inner.event_counts(container, ty, interval, columns, most);
         }
-        super::pick::check(interval, columns)?;
+        crate::filter::sources::entity_filter::check(interval, columns)?;
         // All values of each member: what is rare in all may be frequent in the sum.
         let mut sums = vec![Vec::new(); columns as usize];
         for member in members {
@@ -404,7 +408,7 @@ impl Layer for Grouped {
     ) -> Result<Listed<Sample>, QueryError> {
         let members = self.behind(container)?;
         if let Some(sum) = self.sum(container, ty) {
-            super::pick::check(interval, 1)?;
+            crate::filter::sources::entity_filter::check(interval, 1)?;
             let (total, pieces) = sum.steps.overlapping(interval, limit)?;
             let items = pieces.into_iter().map(|(at, piece)| Sample {
                 id: EntityId::Sample(sum.base + at as u32),
@@ -414,7 +418,7 @@ impl Layer for Grouped {
             return Ok(Listed { total, items: items.collect() });
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
-        of.map_or_else(|| Ok(super::hidden::none()), |of| self.inner.samples(of, ty, interval, limit))
+        of.map_or_else(|| Ok(crate::filter::sources::hide::none()), |of| self.inner.samples(of, ty, interval, limit))
     }
 
     fn series(
@@ -426,7 +430,7 @@ impl Layer for Grouped {
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         let members = self.behind(container)?;
         if let Some(sum) = self.sum(container, ty) {
-            super::pick::check(interval, columns)?;
+            crate::filter::sources::entity_filter::check(interval, columns)?;
             return sum.steps.columns(interval, columns);
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
@@ -439,7 +443,7 @@ impl Layer for Grouped {
             return self.inner.range(ty);
         }
         // Members that were added up are seen no more.
-        self.ranges.of(ty, || range::over(self, &self.list, ty, self.inner.extent()))
+        self.ranges.of(ty, || variable_range::over(self, &self.list, ty, self.inner.extent()))
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
@@ -551,7 +555,7 @@ impl Grouped {
     /// Whether these are the facts of a value that is part of a sum.
     fn summed(&self, facts: &Facts) -> bool {
         let group = self.group_of(facts.container);
-        let ty = super::pick::type_of(&self.model, facts);
+        let ty = crate::filter::sources::entity_filter::type_of(&self.model, facts);
         ty.is_some_and(|ty| self.sum(group, ty).is_some())
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 
-use super::count;
+use super::entity_filter::type_of;
 use super::layer::Layer;
-use super::pick::type_of;
-use super::range::{self, Ranges};
+use super::summary;
+use super::variable_range::{self, Ranges};
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
     Link, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary,
@@ -18,7 +18,7 @@ use crate::query::{
 };
 use crate::query::{tree, walk};
 
-pub(super) struct Hidden {
+pub(crate) struct Hidden {
     inner: Arc<dyn TimelineSource>,
     model: Arc<Model>,
     list: Arc<Vec<ContainerInfo>>,
@@ -33,7 +33,7 @@ pub(super) struct Hidden {
 
 impl Hidden {
     /// Leaves the types that `ty` lets pass, and the containers at the positions that `container` lets pass, with all above them.
-    pub(super) fn new(
+    pub(crate) fn new(
         inner: Arc<dyn TimelineSource>,
         ty: impl Fn(TypeId) -> bool,
         container: impl Fn(usize) -> bool,
@@ -100,7 +100,7 @@ impl Hidden {
 }
 
 /// Nothing.
-pub(super) fn none<T>() -> Listed<T> {
+pub(crate) fn none<T>() -> Listed<T> {
     Listed { total: 0, items: Vec::new() }
 }
 
@@ -110,7 +110,7 @@ impl Layer for Hidden {
     }
 
     fn summary(&self) -> Summary {
-        self.summary.get_or_init(|| count::summary(self, self.inner.summary())).clone()
+        self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {
@@ -126,7 +126,7 @@ impl Layer for Hidden {
     }
 
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
-        super::pick::check(interval, columns)?;
+        crate::filter::sources::entity_filter::check(interval, columns)?;
         let asked = self.shown(lanes)?;
         if asked.len() == lanes.len() {
             return self.inner.largest(lanes, interval, columns, most);
@@ -144,7 +144,7 @@ impl Layer for Hidden {
     }
 
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        super::pick::check(interval, 1)?;
+        crate::filter::sources::entity_filter::check(interval, 1)?;
         self.inner.times(&self.shown(lanes)?, interval)
     }
 
@@ -200,7 +200,7 @@ impl Layer for Hidden {
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if self.nothing(container, ty)? {
-            super::pick::check(interval, columns)?;
+            crate::filter::sources::entity_filter::check(interval, columns)?;
             return Ok(vec![EventCount::default(); columns as usize]);
         }
         self.inner.event_counts(container, ty, interval, columns, most)
@@ -252,7 +252,7 @@ impl Layer for Hidden {
         if !self.some {
             return self.inner.range(ty);
         }
-        self.ranges.of(ty, || range::over(self.inner(), &self.list, ty, self.inner.extent()))
+        self.ranges.of(ty, || variable_range::over(self.inner(), &self.list, ty, self.inner.extent()))
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
@@ -300,7 +300,7 @@ impl Layer for Hidden {
 }
 
 /// Which containers a list of positions names: those and all below them.
-pub(super) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<bool> {
+pub(crate) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<bool> {
     let mut named = vec![false; list.len()];
     for &at in found {
         named[at..tree::end(list, at)].fill(true);
@@ -309,6 +309,6 @@ pub(super) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<boo
 }
 
 /// Whether a type is one of containers.
-pub(super) fn is_container(model: &Model, ty: TypeId) -> bool {
+pub(crate) fn is_container(model: &Model, ty: TypeId) -> bool {
     model.types.get(ty.index()).is_some_and(|ty| ty.kind == TypeKind::Container)
 }

@@ -7,9 +7,9 @@ mod single;
 
 use std::sync::Arc;
 
-use super::ast::{Key, Measure};
-use super::error::FilterError;
-use super::pattern::{self, Patterns};
+use crate::filter::language::ast::{Key, Measure};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Patterns};
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, NestedTime, QueryError, TimelineSource, TypeId, TypeInfo,
     TypeKind, ValueId,
@@ -20,7 +20,7 @@ use crate::query::{tree, walk};
 const STATES: (&str, &dyn Fn(&TypeInfo) -> bool) = ("type of states", &|ty| ty.kind == TypeKind::State);
 
 /// A number per container; none where there is nothing to measure.
-pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec<Option<f64>>, FilterError> {
+pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec<Option<f64>>, FilterError> {
     let (model, list) = (source.model(), source.containers());
     let extent = source.extent();
     let interval = match key.during {

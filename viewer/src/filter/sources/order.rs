@@ -1,17 +1,17 @@
 //! Order (thesis P59, papers S26, S33): siblings by hand, by name, by date, or by a statistic; and only the containers that a statistic chooses.
 //!
-//! Cost: the statistic is computed when the filter is made, see [`super::key`]; queries cost nothing more.
+//! Cost: the statistic is computed when the filter is made, see [`crate::filter::sources::measure`]; queries cost nothing more.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::ast::{Key, Measure};
-use super::comparison::Comparison;
-use super::error::FilterError;
-use super::hidden::{Hidden, with_all_below};
-use super::key;
+use super::hide::{Hidden, with_all_below};
 use super::layer::Layer;
-use super::pattern::{self, Pattern, Patterns};
+use super::measure;
+use crate::filter::language::ast::{Key, Measure};
+use crate::filter::language::comparison::Comparison;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Pattern, Patterns};
 use crate::query::tree;
 use crate::query::{ContainerInfo, TimelineSource, TypeId};
 use crate::store::natural;
@@ -36,7 +36,7 @@ impl Layer for Ordered {
 }
 
 /// Puts siblings of some types in order among themselves; all others stay where they are.
-pub(super) fn sort(
+pub(crate) fn sort(
     inner: &Arc<dyn TimelineSource>,
     ty: &Pattern,
     by: &Key,
@@ -44,7 +44,7 @@ pub(super) fn sort(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = key::numbers(inner, by)?;
+    let numbers = measure::numbers(inner, by)?;
     let compare = |&a: &usize, &b: &usize| {
         let order = match by.measure {
             Measure::Name => natural(&list[a].name, &list[b].name),
@@ -61,7 +61,7 @@ pub(super) fn sort(
 }
 
 /// Puts containers before their siblings, in the order in which patterns name them.
-pub(super) fn by_hand(
+pub(crate) fn by_hand(
     inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -96,7 +96,7 @@ fn arranged(
 }
 
 /// Leaves the containers of a type that are first by a statistic, and hides the others of that type.
-pub(super) fn best(
+pub(crate) fn best(
     inner: &Arc<dyn TimelineSource>,
     (number, ty): (u32, &Pattern),
     by: &Key,
@@ -104,7 +104,7 @@ pub(super) fn best(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = key::numbers(inner, by)?;
+    let numbers = measure::numbers(inner, by)?;
     let mut all: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
     all.sort_by(|&a, &b| match (&by.measure, numbers[a], numbers[b]) {
         (Measure::Name, ..) => natural(&list[a].name, &list[b].name),
@@ -117,7 +117,7 @@ pub(super) fn best(
 }
 
 /// Leaves the containers of a type whose statistic compares so, and hides the others of that type.
-pub(super) fn having(
+pub(crate) fn having(
     inner: &Arc<dyn TimelineSource>,
     ty: &Pattern,
     by: &Key,
@@ -125,7 +125,7 @@ pub(super) fn having(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = key::numbers(inner, by)?;
+    let numbers = measure::numbers(inner, by)?;
     let fails = |at: &usize| {
         types.contains(&list[*at].ty) && !numbers[*at].is_some_and(|found| comparison.holds(&found, &number))
     };

@@ -4,7 +4,7 @@
 //! Cost: the entities concerned are read once, when the filter is made, in order of time: O(n log n), in memory for what is there at one
 //! time; about five bytes for each change of the result, in a file where they are many. Queries then cost what those of any variable or state do.
 
-pub(super) mod gather;
+pub(crate) mod gather;
 mod states;
 
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use tumit_paje::Look;
 
 use self::gather::Wanted;
 use self::states::States;
-use super::ast::{Form, Reduction};
-use super::error::FilterError;
 use super::layer::Layer;
-use super::pattern;
-use super::steps::{Room, Steps, life};
-use crate::color;
+use super::step_function::{Room, Steps, life};
+use crate::filter::language::ast::{Form, Reduction};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern;
 use crate::query::tree;
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Listed, Model, QueryError,
     Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
 };
+use crate::style::palette;
 
 /// Bytes of a result that stay in memory.
-pub(super) const KEPT: usize = 64 << 20;
+pub(crate) const KEPT: usize = 64 << 20;
 
 /// The result for one container.
 struct Outcome {
@@ -50,7 +50,7 @@ struct Reduced {
 }
 
 /// Makes the new variable or state.
-pub(super) fn apply(
+pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     reduction: &Reduction,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -64,7 +64,7 @@ pub(super) fn apply(
     for owner in owners {
         let ty = TypeId(model.types.len() as u32);
         let kind = if reduction.form == Form::State { TypeKind::State } else { TypeKind::Variable };
-        let chosen = color::distinct(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
+        let chosen = palette::distinct(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
         let color = chosen.filter(|_| kind == TypeKind::Variable);
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, look: Look::NONE });
         let owned: Vec<_> =
@@ -203,7 +203,7 @@ impl Layer for Reduced {
         if !lanes.iter().any(|lane| self.is_new(lane.ty)) {
             return self.inner.cells(lanes, interval, columns);
         }
-        super::pick::check(interval, columns)?;
+        crate::filter::sources::entity_filter::check(interval, columns)?;
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
             if !self.is_new(lane.ty) {
@@ -229,7 +229,7 @@ impl Layer for Reduced {
             return self.inner.states(lane, interval, limit);
         }
         let within = self.states.as_ref().and_then(|states| Some((states, states.lane(lane)?)));
-        let Some((states, within)) = within else { return Ok(super::hidden::none()) };
+        let Some((states, within)) = within else { return Ok(crate::filter::sources::hide::none()) };
         let mut listed = states.store.states(within, interval, limit)?;
         for state in &mut listed.items {
             state.value = states.value(state.value);
@@ -250,8 +250,8 @@ impl Layer for Reduced {
         if !self.is_new(ty) {
             return self.inner.samples(container, ty, interval, limit);
         }
-        super::pick::check(interval, 1)?;
-        let Some(result) = self.result(container, ty) else { return Ok(super::hidden::none()) };
+        crate::filter::sources::entity_filter::check(interval, 1)?;
+        let Some(result) = self.result(container, ty) else { return Ok(crate::filter::sources::hide::none()) };
         let (total, pieces) = result.steps.overlapping(interval, limit)?;
         let items = pieces.into_iter().map(|(at, piece)| Sample {
             id: EntityId::Sample(result.base + at as u32),
@@ -271,7 +271,7 @@ impl Layer for Reduced {
         if !self.is_new(ty) {
             return self.inner.series(container, ty, interval, columns);
         }
-        super::pick::check(interval, columns)?;
+        crate::filter::sources::entity_filter::check(interval, columns)?;
         match self.result(container, ty) {
             Some(result) => result.steps.columns(interval, columns),
             None => Ok(vec![None; columns as usize]),
@@ -283,7 +283,7 @@ impl Layer for Reduced {
             return self.inner.range(ty);
         }
         let ranges = self.results.iter().filter(|result| result.ty == ty).filter_map(|result| result.steps.range());
-        ranges.reduce(super::range::join)
+        ranges.reduce(crate::filter::sources::variable_range::join)
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {

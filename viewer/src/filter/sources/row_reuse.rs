@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::error::FilterError;
 use super::group::{Plan, made};
-use super::pattern::{self, Patterns};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Patterns};
 use crate::query::tree;
 use crate::query::{GlobalNanos, TimelineSource, TypeId, TypeKind};
 
 /// Reuse of the rows of ended containers (thesis P60): siblings of a type whose lives do not overlap share a row.
 ///
 /// It is a group of containers of which one lives at a time, so that nothing in it overlaps, and all costs are those of groups.
-pub(super) fn reuse(
+pub(crate) fn reuse(
     inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {

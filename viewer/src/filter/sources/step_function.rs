@@ -6,8 +6,8 @@
 mod fold;
 mod packed;
 
-pub(super) use fold::{Fold, List, Merge};
-pub(super) use packed::Room;
+pub(crate) use fold::{Fold, List, Merge};
+pub(crate) use packed::Room;
 
 use self::packed::Bytes;
 use crate::query::{GlobalNanos, Interval, QueryError, SeriesColumn};
@@ -17,15 +17,15 @@ const BLOCK: usize = 256;
 
 /// Something with a value that lasts from one date to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Piece {
-    pub(super) from: i64,
-    pub(super) to: i64,
-    pub(super) value: f64,
+pub(crate) struct Piece {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    pub(crate) value: f64,
 }
 
 /// Pieces that do not overlap, by date. Neighbours differ in value, or a gap lies between them.
 #[derive(Debug, Default)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     blocks: Vec<Block>,
     len: usize,
 }
@@ -80,7 +80,7 @@ impl Sum {
 
 /// Pieces while they come, by date.
 #[derive(Debug)]
-pub(super) struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     steps: Steps,
     /// The last of them, not yet in a block.
     open: Vec<Piece>,
@@ -88,12 +88,12 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(room: &'a Room) -> Self {
+    pub(crate) fn new(room: &'a Room) -> Self {
         Self { steps: Steps::default(), open: Vec::new(), room }
     }
 
     /// Appends a piece, which makes one with the last where that has its value and ends where it begins.
-    pub(super) fn push(&mut self, piece: Piece) -> Result<(), QueryError> {
+    pub(crate) fn push(&mut self, piece: Piece) -> Result<(), QueryError> {
         match self.open.last_mut() {
             Some(before) if before.to == piece.from && before.value.to_bits() == piece.value.to_bits() => {
                 before.to = piece.to;
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Steps, QueryError> {
+    pub(crate) fn finish(mut self) -> Result<Steps, QueryError> {
         while !self.open.is_empty() {
             self.seal(BLOCK.min(self.open.len()))?;
         }
@@ -131,12 +131,12 @@ impl<'a> Writer<'a> {
 
 impl Steps {
     /// How many pieces.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Least and largest value.
-    pub(super) fn range(&self) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let all = self.blocks.iter().fold(Sum::EMPTY, |all, block| all.join(block.sum));
         (!self.blocks.is_empty()).then_some((all.min, all.max))
     }
@@ -148,12 +148,12 @@ impl Steps {
     }
 
     /// Piece number `at`.
-    pub(super) fn piece(&self, at: usize) -> Result<Piece, QueryError> {
+    pub(crate) fn piece(&self, at: usize) -> Result<Piece, QueryError> {
         self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { what: "sample" })
     }
 
     /// How many pieces overlap an interval, and the first of them with their numbers. O(log n), and those that are listed.
-    pub(super) fn overlapping(
+    pub(crate) fn overlapping(
         &self,
         interval: Interval,
         limit: usize,
@@ -184,7 +184,7 @@ impl Steps {
 
     /// Least, largest and mean value over each of some columns, the mean over the time that has one. O(log n) for each, and what is in it by
     /// blocks.
-    pub(super) fn columns(&self, interval: Interval, columns: u32) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+    pub(crate) fn columns(&self, interval: Interval, columns: u32) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         // Neighbours mostly have an edge in one block.
         let mut kept: Option<(usize, Vec<Piece>)> = None;
         let column = |part: Interval| {
@@ -209,7 +209,7 @@ impl Steps {
     }
 
     /// All pieces, block by block.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Piece, QueryError>> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Piece, QueryError>> + '_ {
         (0..self.blocks.len()).flat_map(|block| match self.read(block) {
             Ok(pieces) => pieces.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
@@ -218,7 +218,7 @@ impl Steps {
 }
 
 /// The life of a piece.
-pub(super) fn life(piece: &Piece) -> Interval {
+pub(crate) fn life(piece: &Piece) -> Interval {
     Interval { from: GlobalNanos(piece.from), to: GlobalNanos(piece.to) }
 }
 

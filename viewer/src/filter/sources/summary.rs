@@ -4,7 +4,7 @@ use crate::query::walk::EVER;
 use crate::query::{Lane, QueryError, Summary, TimelineSource, TypeKind};
 
 /// The summary of a source within, with the numbers of the one around it. Costs a question per lane; whoever asks keeps it.
-pub(super) fn summary(source: &dyn TimelineSource, within: Summary) -> Summary {
+pub(crate) fn summary(source: &dyn TimelineSource, within: Summary) -> Summary {
     let mut summary = Summary { extent: source.extent(), ..within };
     // A source that cannot count its own entities keeps the numbers from within.
     if let Ok([containers, states, events, links, samples]) = counts(source) {

@@ -6,12 +6,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::error::FilterError;
-use super::hidden::{Hidden, none};
+use super::hide::{Hidden, none};
 use super::layer::Layer;
-use super::part::Part;
-use super::range::{self, Ranges};
-use super::{count, pick};
+use super::variable_range::{self, Ranges};
+use super::{entity_filter, summary};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::time_range::Part;
 use crate::query::walk;
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
@@ -28,7 +28,7 @@ struct Cut {
 }
 
 /// Cuts.
-pub(super) fn apply(inner: &Arc<dyn TimelineSource>, part: Part) -> Result<Arc<dyn TimelineSource>, FilterError> {
+pub(crate) fn apply(inner: &Arc<dyn TimelineSource>, part: Part) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let window = part.of(inner.extent())?;
     let list = inner.containers();
     let alive = |at: usize| meets(list[at].life, window);
@@ -83,7 +83,7 @@ impl Layer for Cut {
     }
 
     fn summary(&self) -> Summary {
-        self.summary.get_or_init(|| count::summary(self, self.inner.inner().summary())).clone()
+        self.summary.get_or_init(|| summary::summary(self, self.inner.inner().summary())).clone()
     }
 
     fn extent(&self) -> Interval {
@@ -127,13 +127,13 @@ impl Layer for Cut {
         ty: TypeId,
         interval: Interval,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        pick::check(interval, 1)?;
+        entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(Vec::new()) };
         TimelineSource::nested_times(&self.inner, container, ty, part)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
-        pick::check(interval, 1)?;
+        entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(none()) };
         let mut listed = TimelineSource::states(&self.inner, lane, part, limit)?;
         for state in &mut listed.items {
@@ -149,13 +149,13 @@ impl Layer for Cut {
         interval: Interval,
         limit: usize,
     ) -> Result<Listed<Mark>, QueryError> {
-        pick::check(interval, 1)?;
+        entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(none()) };
         TimelineSource::events(&self.inner, container, ty, part, limit)
     }
 
     fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
-        pick::check(interval, 1)?;
+        entity_filter::check(interval, 1)?;
         // Links are whole: one may lie in the interval and reach into the cut although the cut does not reach into the interval.
         if self.contains(interval) {
             return TimelineSource::links(&self.inner, ty, interval, limit);
@@ -185,7 +185,7 @@ impl Layer for Cut {
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        pick::check(interval, columns)?;
+        entity_filter::check(interval, columns)?;
         if self.contains(interval) {
             return TimelineSource::event_counts(&self.inner, container, ty, interval, columns, most);
         }
@@ -206,7 +206,7 @@ impl Layer for Cut {
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        pick::check(interval, 1)?;
+        entity_filter::check(interval, 1)?;
         if self.contains(interval) {
             return TimelineSource::link_counts(&self.inner, ty, interval, exponent, visit);
         }
@@ -223,7 +223,7 @@ impl Layer for Cut {
         interval: Interval,
         limit: usize,
     ) -> Result<Listed<Sample>, QueryError> {
-        pick::check(interval, 1)?;
+        entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(none()) };
         let mut listed = TimelineSource::samples(&self.inner, container, ty, part, limit)?;
         for sample in &mut listed.items {
@@ -253,7 +253,7 @@ impl Layer for Cut {
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
-        self.ranges.of(ty, || range::over(&self.inner, &self.list, ty, self.window))
+        self.ranges.of(ty, || variable_range::over(&self.inner, &self.list, ty, self.window))
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::ast::Keep;
-use super::error::FilterError;
-use super::hidden::{Hidden, is_container, with_all_below};
-use super::pattern::{self, Patterns};
+use super::hide::{Hidden, is_container, with_all_below};
+use crate::filter::language::ast::Keep;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Patterns};
 use crate::query::{TimelineSource, TypeId};
 
 /// Hides types, or all others of their kind: naming types of entities leaves all containers, and the other way round.
 /// Containers go with all below them; what is above a container that stays, stays.
-pub(super) fn types(
+pub(crate) fn types(
     inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     patterns: &Patterns,
@@ -27,7 +27,7 @@ pub(super) fn types(
 }
 
 /// Hides containers with all below them, or all others. What is above a container that stays, stays.
-pub(super) fn containers(
+pub(crate) fn containers(
     inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     patterns: &Patterns,

@@ -1,14 +1,14 @@
 //! Selection by value (thesis P56): hides states, events and links of some values, or all others.
 //!
 //! Cost: cells are those within without the shares that are hidden, whatever the number of states; lists are looked through, as
-//! [`super::pick`] says.
+//! [`crate::filter::sources::entity_filter`] says.
 
 use std::sync::Arc;
 
-use super::ast::Keep;
-use super::error::FilterError;
-use super::pattern::{self, Pattern, Patterns};
-use super::pick::{Pick, Picked};
+use super::entity_filter::{Pick, Picked};
+use crate::filter::language::ast::Keep;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::{self, Pattern, Patterns};
 use crate::query::{Facts, Model, TimelineSource, TypeId, ValueId};
 
 struct Values {
@@ -18,7 +18,7 @@ struct Values {
     passes: Vec<bool>,
 }
 
-pub(super) fn apply(
+pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     patterns: &Patterns,

@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use crate::query::{ContainerInfo, GlobalNanos, Interval, TimelineSource, TypeId};
 
 /// Least and largest value.
-pub(super) type Range = Option<(f64, f64)>;
+pub(crate) type Range = Option<(f64, f64)>;
 
 /// What was computed, by type.
 #[derive(Debug, Default)]
-pub(super) struct Ranges(Mutex<BTreeMap<TypeId, Range>>);
+pub(crate) struct Ranges(Mutex<BTreeMap<TypeId, Range>>);
 
 impl Ranges {
     /// The range of a type, computed when it is asked for first.
-    pub(super) fn of(&self, ty: TypeId, compute: impl FnOnce() -> Range) -> Range {
+    pub(crate) fn of(&self, ty: TypeId, compute: impl FnOnce() -> Range) -> Range {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&ty).copied();
         known.unwrap_or_else(|| {
             let range = compute();
@@ -25,7 +25,7 @@ impl Ranges {
 }
 
 /// The range of a variable type over some containers and an interval. A query per container.
-pub(super) fn over(source: &dyn TimelineSource, list: &[ContainerInfo], ty: TypeId, interval: Interval) -> Range {
+pub(crate) fn over(source: &dyn TimelineSource, list: &[ContainerInfo], ty: TypeId, interval: Interval) -> Range {
     let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let of = |info: &ContainerInfo| {
         let column = source.series(info.id, ty, interval, 1).ok()?.into_iter().next()??;
@@ -35,6 +35,6 @@ pub(super) fn over(source: &dyn TimelineSource, list: &[ContainerInfo], ty: Type
 }
 
 /// What holds both.
-pub(super) fn join(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+pub(crate) fn join(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0.min(b.0), a.1.max(b.1))
 }

@@ -7,12 +7,12 @@ use super::super::format::LaneRecord;
 use super::super::links::{self, LinkTable};
 use super::super::marks::MarkLane;
 use super::super::states::{self, StateLane};
-use super::super::table::Table;
 use super::super::tree::Tree;
 use super::super::variables::VariableLane;
 use super::{Index, life};
-use crate::answers::{Detail, Found, LookUp};
+use crate::index::packed_table::Table;
 use crate::query::LinkRow;
+use crate::query::details::{Detail, Found, LookUp};
 use crate::query::{ContainerInfo, EntityId, Interval, Model, QueryError};
 
 impl LookUp for Index {

@@ -9,9 +9,9 @@ use std::time::Instant;
 use tumit_paje::read::{ReadError, Reader, parts_of};
 
 use super::{Follower, LOOK_EVERY, Standing};
-use crate::feed::Input;
-use crate::options::OpenError;
-use crate::preview::{Preview, shown};
+use crate::input::options::OpenError;
+use crate::input::preview::{Preview, shown};
+use crate::input::trace::Input;
 use crate::sim::Simulation;
 
 /// For so many times as long as a picture took to make, none is made.
@@ -51,7 +51,7 @@ impl Shown {
 
 impl Follower {
     /// Follows Pajé text until it is cancelled. A pipe has an end: what came out of it is final then.
-    pub(super) fn follow_text(&self) -> Result<(), OpenError> {
+    pub(crate) fn follow_text(&self) -> Result<(), OpenError> {
         while !self.is_cancelled() {
             let io_error = |source| OpenError::Io { path: self.path.clone(), source };
             let file = match File::open(&self.path) {

@@ -11,8 +11,8 @@ use converter::run::Run;
 use twox_hash::XxHash3_64;
 
 use super::{Follower, LOOK_EVERY, Standing};
-use crate::feed::Input;
-use crate::options::OpenError;
+use crate::input::options::OpenError;
+use crate::input::trace::Input;
 use crate::query::{Summary, TimelineSource};
 use crate::sim::Simulation;
 
@@ -26,7 +26,7 @@ type Picture = (Summary, Standing);
 
 impl Follower {
     /// Follows a run until it is cancelled. What is wrong with it may be so because it is being written: it is waited for.
-    pub(super) fn follow_run(&self) -> Result<(), OpenError> {
+    pub(crate) fn follow_run(&self) -> Result<(), OpenError> {
         let mut live: BTreeSet<PathBuf> = BTreeSet::new();
         let mut seen = None;
         let mut last: Option<Picture> = None;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::query::ValueId;
 use crate::scene::{Arrow, Curve, Frame, Item, LegendEntry, LegendGroup, Mark, Rect, Text};
-use crate::theme::font::{self, Weight};
-use crate::theme::{Paint, Theme, rgb};
-use crate::time_text::grouped;
+use crate::style::theme::font::{self, Weight};
+use crate::style::theme::{Paint, Theme, rgb};
+use crate::text::time::grouped;
 
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;
@@ -16,14 +16,14 @@ const SAMPLE: f32 = 120.0;
 const MOST_VALUES: usize = 20;
 
 /// The legend, laid out in lines.
-pub(super) struct Legend {
-    pub(super) items: Vec<Item>,
-    pub(super) height: f32,
+pub(crate) struct Legend {
+    pub(crate) items: Vec<Item>,
+    pub(crate) height: f32,
 }
 
 impl Legend {
     /// `dimmed` are values that are grey in the picture.
-    pub(super) fn new(groups: &[LegendGroup], dimmed: &BTreeSet<ValueId>, width: f32, theme: Theme) -> Self {
+    pub(crate) fn new(groups: &[LegendGroup], dimmed: &BTreeSet<ValueId>, width: f32, theme: Theme) -> Self {
         let mut groups = groups.to_vec();
         let is_dimmed = |entry: &LegendEntry| entry.value.is_some_and(|value| dimmed.contains(&ValueId(value)));
         for entry in groups.iter_mut().flat_map(|group| &mut group.entries).filter(|entry| is_dimmed(entry)) {

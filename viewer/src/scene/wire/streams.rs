@@ -38,33 +38,33 @@ impl Detail {
 
 /// The streams of a picture.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Streams {
+pub(crate) struct Streams {
     /// Of mixtures: how many columns of pixels follow each other with the same one.
-    pub(super) runs: Vec<u8>,
+    pub(crate) runs: Vec<u8>,
     /// Of how many parts each run's mixture is.
-    pub(super) counts: Vec<u8>,
+    pub(crate) counts: Vec<u8>,
     /// The paint of each part, from the bottom up.
-    pub(super) paints: Vec<u8>,
+    pub(crate) paints: Vec<u8>,
     /// The height of each part, in steps.
-    pub(super) heights: Vec<u8>,
+    pub(crate) heights: Vec<u8>,
     /// Of bands, for each column: how far above the floor the upper edge, the lower edge and the mean lie, in steps, each as the
     /// difference to that of the column before: twice that, or of a negative one twice its size less one.
-    pub(super) bands: Vec<u8>,
+    pub(crate) bands: Vec<u8>,
 }
 
 impl Streams {
     /// All of them, in the order in which they are sent.
-    pub(super) fn all(&self) -> [&[u8]; 5] {
+    pub(crate) fn all(&self) -> [&[u8]; 5] {
         [&self.runs, &self.counts, &self.paints, &self.heights, &self.bands]
     }
 
     /// Bytes that they will have about when compressed: what their numbers take if each is coded by how often it occurs.
-    pub(super) fn compressed(&self) -> usize {
+    pub(crate) fn compressed(&self) -> usize {
         self.all().into_iter().map(entropy).sum()
     }
 
     /// Appends a picture's mixtures, `paint` being the paint of each place of the palette. Returns the steps of their height.
-    pub(super) fn cells(&mut self, cells: &Cells, paints: &[i64], (detail, resolution): (Detail, f32)) -> i64 {
+    pub(crate) fn cells(&mut self, cells: &Cells, paints: &[i64], (detail, resolution): (Detail, f32)) -> i64 {
         let steps = steps(cells.frame.height, resolution, detail);
         let mut mixed = Mixed { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
         let (mut run, mut now, mut then) = (0, Vec::new(), Vec::new());
@@ -110,7 +110,7 @@ impl Streams {
     }
 
     /// Appends a band. Returns the steps of a unit.
-    pub(super) fn band(&mut self, band: &Band, (detail, resolution): (Detail, f32)) -> f32 {
+    pub(crate) fn band(&mut self, band: &Band, (detail, resolution): (Detail, f32)) -> f32 {
         let scale = resolution * f32::from(detail.steps.max(2));
         let mut before = [0i64; 3];
         for some in band.columns.chunks(detail.columns) {
@@ -236,7 +236,7 @@ fn entropy(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
     use crate::scene::{Columns, Frame};
-    use crate::theme::Paint;
+    use crate::style::theme::Paint;
     use proptest::prelude::*;
     use tumit_paje::Color;
 

@@ -10,22 +10,22 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::json;
 
-pub(in crate::server) use self::durations::histogram;
-pub(super) use self::durations::longer;
-pub(in crate::server) use self::matrix::matrix;
-pub(in crate::server) use self::tasks::tasks;
+pub(crate) use self::durations::histogram;
+pub(crate) use self::durations::longer;
+pub(crate) use self::matrix::matrix;
+pub(crate) use self::tasks::tasks;
 use super::{Answer, App, Ask, Shown, compute};
 use crate::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, lanes_at_once, weight};
 use crate::scene::wire;
 use crate::stats;
-use crate::theme::Theme;
+use crate::style::theme::Theme;
 
 /// Columns of curves.
 const COLUMNS: u32 = 96;
 
 impl Ask {
     /// The container within which something is counted: the root without one.
-    pub(super) fn within(&self) -> Result<ContainerId, QueryError> {
+    pub(crate) fn within(&self) -> Result<ContainerId, QueryError> {
         match wire::parse_entity(&self.id) {
             Some(EntityId::Container(container)) => Ok(container),
             None if self.id.is_empty() => Ok(ContainerId::ROOT),
@@ -35,13 +35,13 @@ impl Ask {
 }
 
 /// The lanes of states of a type within a container.
-pub(super) fn lanes(app: &Shown, within: ContainerId, ty: TypeId) -> Vec<Lane> {
+pub(crate) fn lanes(app: &Shown, within: ContainerId, ty: TypeId) -> Vec<Lane> {
     let members = app.outline.states_within(within, ty).into_iter();
     members.flat_map(|(container, depths)| (0..depths).map(move |depth| Lane { container, ty, depth })).collect()
 }
 
 /// Shares of the values of each state type, column by column.
-pub(in crate::server) async fn profile(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn profile(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
         let (model, within) = (source.model(), ask.within()?);
@@ -86,7 +86,7 @@ pub(in crate::server) async fn profile(State(app): State<Arc<App>>, Query(ask): 
 }
 
 /// Variables: mean, least and largest value of each type, with where and when those are reached.
-pub(in crate::server) async fn variables(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn variables(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
         let model = source.model();

@@ -14,7 +14,7 @@ use crate::stats::{self, By};
 /// Pixels per unit of a PNG: for screens of high density and for print.
 const SCALE: f32 = 2.0;
 
-pub(in crate::server) async fn export(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Response {
+pub(crate) async fn export(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Response {
     let made = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
         let shown = trace.shown(&ask.filters)?.awaited(gone);

@@ -9,18 +9,18 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Failure, run};
-use crate::server::kept::{NoteChange, Notes, PageLook};
+use crate::server::user_files::{NoteChange, Notes, PageLook};
 
 fn answer(notes: io::Result<Notes>) -> Result<Value, Failure> {
     let notes = notes.map_err(|error| Failure(StatusCode::CONFLICT, error.to_string()))?;
     Ok(json!(notes))
 }
 
-pub(in crate::server) async fn notes(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn notes(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     run(app, move |app, _| answer(app.trace(ask.trace)?.notes())).await.map(Json)
 }
 
-pub(in crate::server) async fn keep_notes(
+pub(crate) async fn keep_notes(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
     Json(change): Json<NoteChange>,
@@ -29,7 +29,7 @@ pub(in crate::server) async fn keep_notes(
 }
 
 /// Keeps the page's filters beside the trace, to be offered again.
-pub(in crate::server) async fn save_filters(
+pub(crate) async fn save_filters(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
     Json(filters): Json<Vec<(String, bool)>>,
@@ -43,7 +43,7 @@ pub(in crate::server) async fn save_filters(
 }
 
 /// Remembers how the page looks, for the next run of the program.
-pub(in crate::server) async fn look(
+pub(crate) async fn look(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
     Json(look): Json<PageLook>,

@@ -7,19 +7,20 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, compute};
-use crate::filter::{Filter, complete};
-use crate::server::shown::Wrong;
+use crate::filter::Filter;
+use crate::filter::language::complete::complete;
+use crate::server::filtered_cache::Wrong;
 
 /// Completions sent.
 const OFFERED: usize = 40;
 
 /// What is wrong with the filters of a chain. Positions are those of JavaScript's texts.
-pub(in crate::server) async fn chain(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn chain(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, _| Ok(json!({ "problems": app.problems.iter().map(problem).collect::<Vec<_>>() }))).await
 }
 
 /// A filter that is being typed, behind the others: its shortest form or what is wrong with it, and how it could go on at the cursor.
-pub(in crate::server) async fn typed(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn typed(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let text = ask.what.as_str();
         let cursor = text.char_indices().scan(0, |units, (at, c)| {
@@ -46,7 +47,7 @@ pub(in crate::server) async fn typed(State(app): State<Arc<App>>, Query(ask): Qu
 }
 
 /// Converts expressions of a file of version 1 to the current language.
-pub(in crate::server) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
+pub(crate) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
     let today = |text: &String| Filter::migrated(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
     let needs_two = |text: &String| text.parse::<Filter>().is_ok_and(|filter| !filter.is_version_1());
     let version = if texts.iter().any(needs_two) { 2 } else { 1 };

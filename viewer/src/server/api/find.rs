@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 
 use self::ask::{Kind, Wanted};
 use super::{App, Ask, Failure, Shown};
-use crate::filter::{FilterError, fields};
-use crate::pass::{self, Item, Job, List};
+use crate::filter::FilterError;
+use crate::filter::language::fields;
+use crate::query::scan::{self, Item, Job, List};
 use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind};
 use crate::scene::wire::{self, entity};
-use crate::server::growing::grow;
+use crate::server::streaming::grow;
 
 /// Hits of a page.
 const NAMED: usize = 500;
@@ -62,7 +63,7 @@ struct Found {
     total: u64,
 }
 
-pub(in crate::server) async fn find(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn find(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
     grow(app, ask, |_, app, ask, teller| {
         let wanted = Wanted::parse(&ask.what).map_err(|text| Failure(StatusCode::BAD_REQUEST, text))?;
         let source = app.source.as_ref();
@@ -159,7 +160,7 @@ impl Search<'_> {
             let jobs = lists.iter().map(|&(list, _)| Job::of(list, stretch(at), at == 0)).collect();
             // Nothing of a later stretch comes before what is known.
             let names = all.hits.len() <= NAMED;
-            pass::run(jobs, |job| self.look(job, names), |found, _| all.merge(found, self.page.back))?;
+            scan::run(jobs, |job| self.look(job, names), |found, _| all.merge(found, self.page.back))?;
             all.keep(self.page.back);
             if !self.counts() && all.hits.len() > NAMED {
                 return Ok(());

@@ -14,7 +14,7 @@ use crate::query::{ContainerId, ContainerInfo, Model, TypeId, ValueId};
 /// Containers, types and values by numbers.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(in crate::server) struct Numbers {
+pub(crate) struct Numbers {
     containers: Vec<u32>,
     types: Vec<u32>,
     values: Vec<u32>,
@@ -31,14 +31,14 @@ struct Place {
 /// The same by names: types by all above them, values by their type and own name.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(in crate::server) struct Names {
+pub(crate) struct Names {
     containers: Vec<Place>,
     types: Vec<Vec<String>>,
     values: Vec<(Vec<String>, String)>,
 }
 
 /// In the order asked; `null` is what is not there.
-pub(in crate::server) async fn names(
+pub(crate) async fn names(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
     Json(numbers): Json<Numbers>,
@@ -62,7 +62,7 @@ pub(in crate::server) async fn names(
 }
 
 /// In the order asked; `null` is what this trace does not have.
-pub(in crate::server) async fn numbers(
+pub(crate) async fn numbers(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
     Json(names): Json<Names>,
@@ -121,7 +121,7 @@ fn each(list: &[ContainerInfo], mut visit: impl FnMut(Place, ContainerId)) {
 }
 
 /// The names of a type and all above it, without the root.
-pub(in crate::server) fn type_path(model: &Model, id: TypeId) -> Option<Vec<String>> {
+pub(crate) fn type_path(model: &Model, id: TypeId) -> Option<Vec<String>> {
     let mut path = Vec::new();
     let mut ty = model.types.get(id.index())?;
     // No longer than there are types.

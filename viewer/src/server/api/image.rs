@@ -30,7 +30,7 @@ fn most_bytes(scene: &Scene, view: View) -> usize {
     MOST_BYTES / 100 * hundredths.max(100)
 }
 
-pub(in crate::server) async fn scene(
+pub(crate) async fn scene(
     state: State<Arc<App>>,
     headers: HeaderMap,
     ask: Query<Ask>,
@@ -41,7 +41,7 @@ pub(in crate::server) async fn scene(
     .await
 }
 
-pub(in crate::server) async fn overview(
+pub(crate) async fn overview(
     state: State<Arc<App>>,
     headers: HeaderMap,
     ask: Query<Ask>,
@@ -53,7 +53,7 @@ pub(in crate::server) async fn overview(
 }
 
 /// What a pixel column holds at a height of the rows: the mixture, and its only state, or how many there are; or a variable.
-pub(in crate::server) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let (source, view) = (app.source.as_ref(), ask.view(app)?);
         let (layout, at) = (ask.layout(app), (view.interval, view.top));

@@ -26,7 +26,7 @@ enum Way {
 }
 
 /// The links before an entity, itself if it is a link, and those behind it, in order; `cut` when there may be more.
-pub(in crate::server) async fn hops(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn hops(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let source = app.source.as_ref();

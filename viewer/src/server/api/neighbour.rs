@@ -25,7 +25,7 @@ enum Line {
     Links(TypeId),
 }
 
-pub(in crate::server) async fn step(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn step(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let source = app.source.as_ref();

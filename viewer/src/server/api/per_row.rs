@@ -10,13 +10,13 @@ use super::{Answer, App, Ask, compute};
 use crate::query::{EntityId, TypeKind};
 use crate::scene::wire::{self, entity};
 use crate::stats;
-use crate::theme::Theme;
+use crate::style::theme::Theme;
 
 /// Rows of one question.
 const MOST: usize = 64;
 
 /// Shares of the values of each state type in each of some rows, with all that is below it.
-pub(in crate::server) async fn each(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn each(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
         let model = source.model();

@@ -25,7 +25,7 @@ struct Known {
 }
 
 /// The number of the entity that has these facts; `null` when there is none.
-pub(in crate::server) async fn same(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn same(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let known: Known = serde_json::from_str(&ask.what)
             .map_err(|_not_facts| Failure(StatusCode::BAD_REQUEST, "these are no facts of an entity".to_owned()))?;

@@ -63,7 +63,7 @@ fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-pub(in crate::server) async fn rows(
+pub(crate) async fn rows(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
 ) -> Result<impl IntoResponse, Failure> {
@@ -135,7 +135,7 @@ impl<'l> Called<'l> {
 }
 
 /// Containers with a text in their names, in any case: the first of them, and how many there are.
-pub(in crate::server) async fn containers(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn containers(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     const MOST: usize = 30;
     compute(app, ask, |app, ask| {
         let wanted = ask.what.trim().to_lowercase();

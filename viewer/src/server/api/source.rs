@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::charts::lanes;
 use super::{App, Ask, Failure, Shown};
-use crate::pass::{self, Item, List};
+use crate::query::scan::{self, Item, List};
 use crate::query::{ContainerId, EntityId, QueryError, TypeKind};
 use crate::scene::wire::{self, entity};
-use crate::server::growing::grow;
+use crate::server::streaming::grow;
 use crate::stats::json_number;
 
 /// Bytes of a file that is shown.
@@ -25,7 +25,7 @@ const ENTRIES: usize = 20_000;
 /// Entities of a line that are named; the rest is found as with `find`, page by page.
 const NAMED: usize = 200;
 
-pub(in crate::server) async fn source(
+pub(crate) async fn source(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
 ) -> Result<Response, Failure> {
@@ -43,7 +43,7 @@ pub(in crate::server) async fn source(
         let answer = |lines: &Lines| {
             json!({ "file": file, "line": line, "path": path, "text": text, "why": why, "lines": lines.answer() })
         };
-        let read = |job: &pass::Job| {
+        let read = |job: &scan::Job| {
             let mut own = Lines::default();
             job.visit(source, |item| {
                 if let Some((_, line)) = source.facts(item.id)?.source.filter(|source| source.0 == file) {
@@ -53,7 +53,7 @@ pub(in crate::server) async fn source(
             })?;
             Ok(own)
         };
-        pass::run(pass::jobs(source, lists(shown), ask.interval(shown)?)?, read, |own, done| {
+        scan::run(scan::jobs(source, lists(shown), ask.interval(shown)?)?, read, |own, done| {
             all.merge(own);
             teller.tell(done, || answer(&all));
         })?;

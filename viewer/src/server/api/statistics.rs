@@ -8,17 +8,17 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::charts::{lanes, longer};
-use super::names::type_path;
+use super::ids::type_path;
 use super::{App, Ask, Failure, Shown};
-use crate::pass::{self, List};
+use crate::query::scan::{self, List};
 use crate::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
 use crate::scene::wire::entity;
-use crate::server::growing::grow;
+use crate::server::streaming::grow;
 use crate::stats::{self, StateTimes};
-use crate::theme::Theme;
+use crate::style::theme::Theme;
 
 /// Sums are at hand; numbers, and the longest, take a pass.
-pub(in crate::server) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
     grow(app, ask, |_, app, ask, teller| {
         let (source, interval, within) = (app.source.as_ref(), ask.interval(app)?, ask.within()?);
         let model = source.model();
@@ -33,7 +33,7 @@ pub(in crate::server) async fn times(State(app): State<Arc<App>>, Query(ask): Qu
             return Ok(answer(None));
         }
         let mut all = Seen::default();
-        let look = |job: &pass::Job| {
+        let look = |job: &scan::Job| {
             let mut own = Seen::default();
             job.visit(source, |item| {
                 own.add(item.value, 1, Some((item.nanos(), item.id)));
@@ -42,7 +42,7 @@ pub(in crate::server) async fn times(State(app): State<Arc<App>>, Query(ask): Qu
             Ok(own)
         };
         let lists = types.iter().flat_map(|ty| lanes(app, within, ty.id)).map(List::States);
-        pass::run(pass::jobs(source, lists, interval)?, look, |own, done| {
+        scan::run(scan::jobs(source, lists, interval)?, look, |own, done| {
             own.0.into_iter().for_each(|(value, (count, longest))| all.add(value, count, longest));
             teller.tell(done, || answer(None));
         })?;

@@ -7,13 +7,13 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::names::type_path;
+use super::ids::type_path;
 use super::{App, Ask, Failure, Shown};
-use crate::pass::{self, List};
+use crate::query::scan::{self, List};
 use crate::query::{Interval, Model, QueryError, TypeId, TypeKind, ValueId};
-use crate::server::growing::grow;
+use crate::server::streaming::grow;
 use crate::stats;
-use crate::theme::Theme;
+use crate::style::theme::Theme;
 
 /// What is known of one value of a type.
 #[derive(Clone, Copy, Default)]
@@ -34,7 +34,7 @@ impl Sum {
 type Sums = BTreeMap<(TypeId, ValueId), Sum>;
 
 /// Numbers of events; numbers, time and sizes of links; means and extremes of variables.
-pub(in crate::server) async fn sums(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn sums(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
     grow(app, ask, |_, app, ask, teller| {
         let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
         let (model, theme) = (source.model(), Theme::new(ask.theme));
@@ -51,7 +51,7 @@ pub(in crate::server) async fn sums(State(app): State<Arc<App>>, Query(ask): Que
                 TypeKind::Container | TypeKind::State | TypeKind::Variable => {}
             }
         }
-        let count = |job: &pass::Job| {
+        let count = |job: &scan::Job| {
             let mut own = Sums::new();
             let (List::Events(_, ty) | List::Links(ty)) = job.list else { return Ok(own) };
             let field = fields.get(&ty);
@@ -67,7 +67,7 @@ pub(in crate::server) async fn sums(State(app): State<Arc<App>>, Query(ask): Que
             let rows = all.iter().filter_map(|(key, sum)| row(&model, theme, *key, *sum));
             json!({ "rows": rows.chain(variables.iter().cloned()).collect::<Vec<_>>() })
         };
-        pass::run(pass::jobs(source, lists, interval)?, count, |own, done| {
+        scan::run(scan::jobs(source, lists, interval)?, count, |own, done| {
             own.into_iter().for_each(|(key, sum)| all.entry(key).or_default().merge(sum));
             teller.tell(done, || answer(&all));
         })?;

@@ -18,8 +18,8 @@ const LOOKED_AT: usize = 100;
 
 /// The types of links that continue states of each type: most of the first links of such a type do.
 #[derive(Debug, Default)]
-pub(in crate::stats) struct Continuations {
-    pub(super) by_type: FxHashMap<TypeId, Vec<TypeId>>,
+pub(crate) struct Continuations {
+    pub(crate) by_type: FxHashMap<TypeId, Vec<TypeId>>,
 }
 
 /// A container and a timestamp at which a link starts or ends.
@@ -45,7 +45,7 @@ impl Continuations {
     ///
     /// # Errors
     /// As [`TimelineSource::states`] and [`TimelineSource::links`].
-    pub(in crate::stats) fn find(source: &dyn TimelineSource) -> Result<Self, QueryError> {
+    pub(crate) fn find(source: &dyn TimelineSource) -> Result<Self, QueryError> {
         let (model, extent) = (source.model(), whole(source));
         let mut samples: Vec<(TypeId, Vec<Link>)> = Vec::new();
         for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
@@ -73,7 +73,7 @@ impl Continuations {
 }
 
 /// All time that a source has, its last instant included.
-pub(super) fn whole(source: &dyn TimelineSource) -> Interval {
+pub(crate) fn whole(source: &dyn TimelineSource) -> Interval {
     let mut extent = source.extent();
     extent.to.0 = extent.to.0.saturating_add(1);
     extent

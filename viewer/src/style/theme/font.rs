@@ -9,9 +9,9 @@ use skrifa::{FontRef, MetadataProvider};
 pub const FAMILY: &str = "Inter";
 
 /// Regular, as OpenType.
-pub const REGULAR: &[u8] = include_bytes!("../../assets/font/Inter-Regular.otf");
+pub const REGULAR: &[u8] = include_bytes!("../../../assets/font/Inter-Regular.otf");
 /// Semi-bold, as OpenType.
-pub const SEMI_BOLD: &[u8] = include_bytes!("../../assets/font/Inter-SemiBold.otf");
+pub const SEMI_BOLD: &[u8] = include_bytes!("../../../assets/font/Inter-SemiBold.otf");
 
 /// The two weights in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::io::{self, BufWriter, Write as _};
 
 use converter::convert::Options;
-use viewer::entities::{self, Account, hierarchy};
 use viewer::query::TimelineSource;
+use viewer::tables::{self, Account, hierarchy};
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::{Args, named};
@@ -16,7 +16,7 @@ use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 
-pub(super) fn run(args: &Args, input: &TraceInput, format: entities::Format) -> anyhow::Result<Status> {
+pub(super) fn run(args: &Args, input: &TraceInput, format: tables::Format) -> anyhow::Result<Status> {
     let mut options = OpenOptions::default();
     let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
     (options.clock, options.causal, options.threads, options.memory) = (clock, causal, threads, memory);
@@ -33,12 +33,12 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: entities::Format) -> 
     let bar = Bar::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     options.progress = bar.teller();
     let made = if args.out.as_os_str() == "-" {
-        entities::write(input.path(), &options, format, &mut term::stdout())
+        tables::write(input.path(), &options, format, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
         let made = match file.whole_file() {
-            Some(file) => entities::write_to_file(input.path(), &options, format, file),
-            None => entities::write(input.path(), &options, format, &mut &file),
+            Some(file) => tables::write_to_file(input.path(), &options, format, file),
+            None => tables::write(input.path(), &options, format, &mut &file),
         };
         match made {
             Ok(account) => file.finish().map(|()| Ok(account))?,

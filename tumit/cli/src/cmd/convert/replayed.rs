@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use converter::convert::Options;
 use tumit_paje::write::in_style;
 use viewer::filter::Chain;
-use viewer::replay::replay;
+use viewer::query::replay::replay;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::{Args, note_changed_texts};

@@ -4,11 +4,11 @@
 use rustc_hash::FxHashSet;
 
 use super::{FieldTest, ends};
-use crate::filter::comparison::Comparison;
-use crate::filter::error::FilterError;
-use crate::filter::fields;
-use crate::filter::pattern::Pattern;
-use crate::filter::quote::Name;
+use crate::filter::language::comparison::Comparison;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::fields;
+use crate::filter::language::pattern::Pattern;
+use crate::filter::language::quote::Name;
 use crate::query::tree;
 use crate::query::{ContainerId, ContainerInfo, GlobalNanos, Interval, TimelineSource, TypeId, TypeInfo, TypeKind};
 
@@ -24,7 +24,7 @@ enum About {
 impl FieldTest {
     /// Reports an error if no entity of these types can have one of the operands: no container or
     /// value has this name, or the container has a type at which no such link starts or ends.
-    pub(super) fn check_names(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<(), FilterError> {
+    pub(crate) fn check_names(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<(), FilterError> {
         let known =
             [("value", About::Value), ("container", About::Container), ("from", About::Start), ("to", About::End)];
         let about = known.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|one| one.1);

@@ -7,14 +7,14 @@ use super::super::error::FilterError;
 use super::super::pattern::Patterns;
 use super::token::Token;
 use super::{Next, Reader};
-use crate::filter::words::INVOLVES;
+use crate::filter::language::words::INVOLVES;
 
 /// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
 const MOST_NESTED: usize = 64;
 
 impl Reader<'_> {
     /// The condition after `where`, up to `of`.
-    pub(super) fn condition(&mut self) -> Result<Condition, FilterError> {
+    pub(crate) fn condition(&mut self) -> Result<Condition, FilterError> {
         self.any_of(0)
     }
 
@@ -64,7 +64,7 @@ impl Reader<'_> {
     }
 
     /// A field, an operator and its operands.
-    pub(super) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
+    pub(crate) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
         let field = self.name("the name of a field")?;
         let comparison = self.compare()?;
         let operand = match field.to_ascii_lowercase().as_str() {

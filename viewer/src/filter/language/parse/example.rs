@@ -36,7 +36,7 @@ const EXAMPLES: [(&str, &str); 28] = [
 ];
 
 /// A correct expression of the form that a text appears to have.
-pub(in crate::filter) fn example(text: &str) -> &'static str {
+pub(crate) fn example(text: &str) -> &'static str {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let first = super::SYNONYMS.iter().find(|one| one.0 == first).map_or(first, |one| one.1);
@@ -52,7 +52,7 @@ pub(in crate::filter) fn example(text: &str) -> &'static str {
 
 impl FilterError {
     /// A syntax error.
-    pub(super) fn syntax(
+    pub(crate) fn syntax(
         text: &str,
         expected: impl Into<Box<str>>,
         found: impl Into<Box<str>>,
@@ -65,7 +65,7 @@ impl FilterError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::ast::Filter;
+    use crate::filter::language::ast::Filter;
 
     #[test]
     fn each_example_is_correct() {

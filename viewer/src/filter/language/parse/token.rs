@@ -7,7 +7,7 @@ use super::super::error::FilterError;
 use super::super::words::{is_comparison, is_parenthesis, is_special};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::filter) enum Token {
+pub(crate) enum Token {
     Word(String),
     /// A name in quotes. It is never a keyword.
     Quoted(String),
@@ -21,7 +21,7 @@ pub(in crate::filter) enum Token {
 
 /// Version of the language, stored in filter files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::filter) enum Grammar {
+pub(crate) enum Grammar {
     /// The first version: `where` takes one comparison, and parentheses are parts of names.
     One,
     /// The language of `docs/filters.md`.
@@ -29,7 +29,7 @@ pub(in crate::filter) enum Grammar {
 }
 
 /// The tokens of an expression, each with its position in bytes.
-pub(in crate::filter) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Token, Range<usize>)>, FilterError> {
+pub(crate) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Token, Range<usize>)>, FilterError> {
     let mut tokens: Vec<(Token, Range<usize>)> = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((from, c)) = chars.next() {
@@ -67,7 +67,7 @@ pub(in crate::filter) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Tok
 }
 
 /// Whether an expression begins with `hide where` or `only where`.
-pub(in crate::filter) fn has_condition(tokens: &[(Token, Range<usize>)]) -> bool {
+pub(crate) fn has_condition(tokens: &[(Token, Range<usize>)]) -> bool {
     let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some((Token::Word(word), _)) if words.contains(&word.as_str()));
     is(0, &["hide", "only"]) && is(1, &["where"])
 }

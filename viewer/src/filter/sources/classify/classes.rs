@@ -1,18 +1,17 @@
 //! The classes of a field: given as edges, or chosen by what some entities of the trace have.
 
+use crate::filter::language::ast::MAX_CLASSES;
 use std::collections::BTreeMap;
 
 use tumit_paje::TypeId as Ty;
 
-use crate::color;
-use crate::filter::error::FilterError;
-use crate::filter::fields;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::fields;
 use crate::query::{Color, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
-use crate::rows::told_apart;
-use crate::time_text;
+use crate::style::palette;
+use crate::text::entity_rows::told_apart;
+use crate::text::time;
 
-/// Most classes with edges, or different texts; one more is for what has no value, and one for all other texts.
-pub(in crate::filter) const MOST: usize = 100;
 /// So many different numbers are classes by themselves.
 const FEW: usize = 10;
 /// Classes of more numbers.
@@ -25,7 +24,7 @@ const LISTS: usize = 1_000;
 
 /// What an entity's field is compared with.
 #[derive(Debug, PartialEq)]
-pub(super) enum Classes {
+pub(crate) enum Classes {
     /// Numbers: below the first edge, from there to the next, and so on.
     Numbers(Vec<f64>),
     /// Each by itself, in order; then all others.
@@ -34,12 +33,12 @@ pub(super) enum Classes {
 
 impl Classes {
     /// With edges that ascend.
-    pub(super) fn between(edges: Vec<f64>) -> Self {
+    pub(crate) fn between(edges: Vec<f64>) -> Self {
         Self::Numbers(edges)
     }
 
     /// As fits what entities of some types have, all over the trace.
-    pub(super) fn found(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
+    pub(crate) fn found(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
         let mut found = Vec::new();
         some(source, types, |id, nanos| {
             if super::is_duration(field) {
@@ -67,7 +66,7 @@ impl Classes {
         // The most frequent, where there are too many.
         let mut texts: Vec<(&str, usize)> = texts.into_iter().collect();
         texts.sort_by_key(|text| std::cmp::Reverse(text.1));
-        texts.truncate(MOST);
+        texts.truncate(MAX_CLASSES);
         let mut texts: Vec<String> = texts.into_iter().map(|text| text.0.to_owned()).collect();
         texts.sort_by(|a, b| match (number(a), number(b)) {
             (Some(a), Some(b)) => a.total_cmp(&b),
@@ -77,8 +76,8 @@ impl Classes {
     }
 
     /// Name and colour of each class, in order.
-    pub(super) fn named(&self, field: &str) -> Vec<(String, Color)> {
-        let none = (format!("no {field}"), color::NONE);
+    pub(crate) fn named(&self, field: &str) -> Vec<(String, Color)> {
+        let none = (format!("no {field}"), palette::NONE);
         #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
         let nanos = |number: f64| time(number as i64);
         match self {
@@ -94,7 +93,7 @@ impl Classes {
                     (None, None) => field.to_owned(),
                 };
                 let of = edges.len() + 1;
-                (0..of).map(|at| (name(at), color::ramp(at, of))).chain([none]).collect()
+                (0..of).map(|at| (name(at), palette::ramp(at, of))).chain([none]).collect()
             }
             Self::Texts { texts, are_numbers } => {
                 let name = |text: &String| match number(text).filter(|_| super::is_duration(field)) {
@@ -103,18 +102,18 @@ impl Classes {
                 };
                 let names: Vec<String> = texts.iter().map(name).collect();
                 let group: Vec<(Ty, &str)> = names.iter().map(|name| (Ty::ROOT, name.as_str())).collect();
-                let chosen = color::distinct(&group, &vec![None; names.len()]);
+                let chosen = palette::distinct(&group, &vec![None; names.len()]);
                 let of = names.len();
                 let colors =
-                    (0..of).map(|at| if *are_numbers { color::ramp(at, of) } else { chosen[at] }).collect::<Vec<_>>();
-                let other = (format!("other {field}"), color::NONE);
+                    (0..of).map(|at| if *are_numbers { palette::ramp(at, of) } else { chosen[at] }).collect::<Vec<_>>();
+                let other = (format!("other {field}"), palette::NONE);
                 names.into_iter().zip(colors).chain([other, none]).collect()
             }
         }
     }
 
     /// The class of a text; without one, the last.
-    pub(super) fn of(&self, text: Option<&str>) -> u8 {
+    pub(crate) fn of(&self, text: Option<&str>) -> u8 {
         let class = match (self, text.map(str::trim)) {
             (Self::Numbers(edges), text) => match text.and_then(number) {
                 Some(number) => edges.partition_point(|edge| *edge <= number),
@@ -131,7 +130,7 @@ impl Classes {
 
     /// The class of a duration.
     #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
-    pub(super) fn of_nanos(&self, nanos: i64) -> u8 {
+    pub(crate) fn of_nanos(&self, nanos: i64) -> u8 {
         match self {
             Self::Numbers(edges) => edges.partition_point(|edge| *edge <= nanos as f64) as u8,
             Self::Texts { .. } => self.of(Some(&nanos.to_string())),
@@ -141,7 +140,7 @@ impl Classes {
 
 /// A duration without zeros at its end: `10 µs`, `1.5 ms`.
 fn time(nanos: i64) -> String {
-    let text = time_text::duration(nanos);
+    let text = time::duration(nanos);
     match text.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
             format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
@@ -276,9 +275,9 @@ mod tests {
         all.extend((0..500).map(|n| format!("rare {n}")));
         let classes = Classes::of_all(&all);
         let Classes::Texts { texts, are_numbers } = &classes else { panic!("they are texts") };
-        assert!(texts.len() == MOST && texts.contains(&"b".to_owned()) && !are_numbers);
-        assert_eq!(classes.named("Tag").len(), MOST + 2);
-        assert_eq!(usize::from(classes.of(Some("unknown"))), MOST);
+        assert!(texts.len() == MAX_CLASSES && texts.contains(&"b".to_owned()) && !are_numbers);
+        assert_eq!(classes.named("Tag").len(), MAX_CLASSES + 2);
+        assert_eq!(usize::from(classes.of(Some("unknown"))), MAX_CLASSES);
     }
 
     #[test]

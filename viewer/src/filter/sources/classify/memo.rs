@@ -12,7 +12,7 @@ type Page = OnceLock<Box<[AtomicU8]>>;
 
 /// By kind of entity.
 #[derive(Debug)]
-pub(super) struct Memo {
+pub(crate) struct Memo {
     states: Box<[Page]>,
     events: Box<[Page]>,
     links: Box<[Page]>,
@@ -27,7 +27,7 @@ impl Default for Memo {
 
 impl Memo {
     /// The class of an entity, below 255; `find` looks it up the first time.
-    pub(super) fn of(&self, id: EntityId, find: impl FnOnce() -> Result<u8, QueryError>) -> Result<u8, QueryError> {
+    pub(crate) fn of(&self, id: EntityId, find: impl FnOnce() -> Result<u8, QueryError>) -> Result<u8, QueryError> {
         let (pages, number) = match id {
             EntityId::State(number) => (&self.states, number),
             EntityId::Event(number) => (&self.events, number),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::super::ast::{Operation, Rank};
-use super::super::error::FilterError;
-use super::super::fields;
-use super::super::pattern::{self, FieldUse, Pattern, Patterns};
 use super::below;
+use crate::filter::language::ast::{Operation, Rank};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::fields;
+use crate::filter::language::pattern::{self, FieldUse, Pattern, Patterns};
 use crate::query::{
     ContainerId, ContainerInfo, EntityId, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo,
     TypeKind, ValueId,
@@ -82,7 +82,7 @@ fn visit(
 }
 
 /// A statistic of durations; of a container and all below it.
-pub(super) fn durations(
+pub(crate) fn durations(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     (which, values, of): (Rank, &Patterns, Option<&Pattern>),
@@ -155,7 +155,7 @@ fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Opti
 }
 
 /// A statistic of a field.
-pub(super) fn fields(
+pub(crate) fn fields(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     (operation, field, of): (Operation, &str, &Pattern),
@@ -191,7 +191,7 @@ pub(super) fn fields(
 }
 
 /// How many links start (or end) in each container and below it, or the sum of a field of them.
-pub(super) fn links(
+pub(crate) fn links(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     (sent, field, of): (bool, Option<&str>, Option<&Pattern>),
@@ -215,7 +215,7 @@ pub(super) fn links(
 }
 
 /// Values of variables times the seconds for which they lasted, in each container itself.
-pub(super) fn integrals(
+pub(crate) fn integrals(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     types: &[TypeId],

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::filter::ast::{LinkEnd, Operation, Reduction};
-use crate::filter::error::FilterError;
-use crate::filter::fields;
-use crate::filter::pattern::{self, FieldUse, Pattern, Patterns};
-use crate::filter::steps::{Fold, List, Merge, Piece, Room, Steps};
+use crate::filter::language::ast::{LinkEnd, Operation, Reduction};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::fields;
+use crate::filter::language::pattern::{self, FieldUse, Pattern, Patterns};
+use crate::filter::sources::step_function::{Fold, List, Merge, Piece, Room, Steps};
 use crate::parallel::{MOST_THREADS, in_turn, processors};
 use crate::query::walk::{EVER, Pages};
 use crate::query::{
@@ -18,13 +18,13 @@ use crate::query::{
 };
 
 /// Entities of all lists that are read at once.
-pub(in crate::filter) const AT_ONCE: usize = 1 << 19;
+pub(crate) const AT_ONCE: usize = 1 << 19;
 
 /// Which of some containers one is below.
 type Owners = FxHashMap<ContainerId, Vec<u32>>;
 
 /// What is to be reduced.
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     types: Vec<(TypeId, TypeKind)>,
     /// Values that count; all without.
     values: Option<Vec<ValueId>>,
@@ -36,7 +36,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn new(source: &dyn TimelineSource, reduction: &Reduction) -> Result<Self, FilterError> {
+    pub(crate) fn new(source: &dyn TimelineSource, reduction: &Reduction) -> Result<Self, FilterError> {
         let model = source.model();
         let entities = |ty: &TypeInfo| ty.kind != TypeKind::Container;
         let of = Patterns::new(vec![reduction.of.clone()]);
@@ -81,7 +81,7 @@ impl Wanted {
     }
 
     /// The result for each of some containers, which are told by where they and all below them are in the list.
-    pub(super) fn steps(
+    pub(crate) fn steps(
         &self,
         source: &dyn TimelineSource,
         list: &[ContainerInfo],
@@ -217,7 +217,7 @@ impl Wanted {
 }
 
 /// The values of a variable.
-pub(in crate::filter) fn samples(
+pub(crate) fn samples(
     source: &dyn TimelineSource,
     owner: u32,
     (container, ty): (ContainerId, TypeId),

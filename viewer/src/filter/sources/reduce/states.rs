@@ -9,25 +9,25 @@ use rustc_hash::FxHashMap;
 use tumit_paje::{Look, PajeEvent, Sink};
 
 use super::Outcome;
-use crate::filter::ast::{Form, Reduction};
-use crate::filter::error::FilterError;
-use crate::filter::steps::Piece;
+use crate::filter::language::ast::{Form, Reduction};
+use crate::filter::language::error::FilterError;
+use crate::filter::sources::step_function::Piece;
 use crate::index::{Index, Key};
 use crate::query::{
     Color, ContainerId, GlobalNanos, Lane, Model, QueryError, TimelineSource, TypeId, TypeKind, ValueId, ValueInfo,
 };
-use crate::rows::told_apart;
 use crate::sim::Simulation;
+use crate::text::entity_rows::told_apart;
 
 /// A state with more values than this cannot be told by colour.
 const MOST_VALUES: usize = 1000;
 /// So many states are kept in memory.
 const IN_MEMORY: usize = 1 << 21;
 
-pub(super) struct States {
-    pub(super) store: Box<dyn TimelineSource>,
+pub(crate) struct States {
+    pub(crate) store: Box<dyn TimelineSource>,
     /// Number of the first state.
-    pub(super) base: u32,
+    pub(crate) base: u32,
     /// The first of the new values.
     first: ValueId,
     /// The containers in the store.
@@ -36,7 +36,7 @@ pub(super) struct States {
 
 impl States {
     /// Gives each different value a state value, and simulates the steps, which are gone then.
-    pub(super) fn new(
+    pub(crate) fn new(
         model: &mut Model,
         results: &mut [Outcome],
         base: u32,
@@ -75,27 +75,27 @@ impl States {
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
         let store = simulated(results, &places, IN_MEMORY)?;
         for result in results {
-            result.steps = crate::filter::steps::Steps::default();
+            result.steps = crate::filter::sources::step_function::Steps::default();
         }
         Ok(Self { store, base, first, of })
     }
 
     /// The lane in the store.
-    pub(super) fn lane(&self, lane: Lane) -> Option<Lane> {
+    pub(crate) fn lane(&self, lane: Lane) -> Option<Lane> {
         let container = *self.of.get(&(lane.container, lane.ty))?;
         Some(Lane { container, ty: STATE, depth: lane.depth })
     }
 
-    pub(super) fn has(&self, container: ContainerId, ty: TypeId) -> bool {
+    pub(crate) fn has(&self, container: ContainerId, ty: TypeId) -> bool {
         self.of.contains_key(&(container, ty))
     }
 
     /// Whose state is in a container of the store.
-    pub(super) fn owner(&self, container: ContainerId) -> Option<(ContainerId, TypeId)> {
+    pub(crate) fn owner(&self, container: ContainerId) -> Option<(ContainerId, TypeId)> {
         self.of.iter().find(|of| *of.1 == container).map(|of| *of.0)
     }
 
-    pub(super) fn value(&self, value: ValueId) -> ValueId {
+    pub(crate) fn value(&self, value: ValueId) -> ValueId {
         ValueId(self.first.0 + value.0)
     }
 }
@@ -215,8 +215,8 @@ fn shade(at: usize, of: usize) -> Color {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::ast::Operation;
-    use crate::filter::steps::{Fold, Room};
+    use crate::filter::language::ast::Operation;
+    use crate::filter::sources::step_function::{Fold, Room};
     use crate::query::Interval;
 
     #[test]

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::{Piece, Room, Steps, Writer};
-use crate::filter::ast::Operation;
+use crate::filter::language::ast::Operation;
 use crate::query::{Interval, QueryError};
 
 /// What the pieces that are there at one time come to.
@@ -54,7 +54,7 @@ impl Node {
 
 /// What is there, and what it came to so far.
 #[derive(Debug)]
-pub(in crate::filter) struct Fold<'a> {
+pub(crate) struct Fold<'a> {
     operation: Operation,
     /// The value where nothing is.
     none: Option<f64>,
@@ -70,7 +70,7 @@ pub(in crate::filter) struct Fold<'a> {
 
 impl<'a> Fold<'a> {
     /// Of pieces within an interval. Where there is none, the value is `none`.
-    pub(in crate::filter) fn new(operation: Operation, within: Interval, none: Option<f64>, room: &'a Room) -> Self {
+    pub(crate) fn new(operation: Operation, within: Interval, none: Option<f64>, room: &'a Room) -> Self {
         Self {
             operation,
             none,
@@ -84,7 +84,7 @@ impl<'a> Fold<'a> {
     }
 
     /// Adds a piece, which begins no earlier than those before it. What has no duration does not count.
-    pub(in crate::filter) fn add(&mut self, piece: &Piece) -> Result<(), QueryError> {
+    pub(crate) fn add(&mut self, piece: &Piece) -> Result<(), QueryError> {
         let (first, last) = self.within;
         let (from, to) = (piece.from.max(first), piece.to.min(last));
         if from >= to {
@@ -122,7 +122,7 @@ impl<'a> Fold<'a> {
     }
 
     /// The value at all times.
-    pub(in crate::filter) fn finish(mut self) -> Result<Steps, QueryError> {
+    pub(crate) fn finish(mut self) -> Result<Steps, QueryError> {
         self.come_to(self.within.1)?;
         self.steps.finish()
     }
@@ -192,17 +192,17 @@ impl Tree {
 }
 
 /// Pieces by start, page by page, each with the number of what it counts for; none at their end.
-pub(in crate::filter) type List<'a> = Box<dyn FnMut() -> Result<Option<Vec<(u32, Piece)>>, QueryError> + 'a>;
+pub(crate) type List<'a> = Box<dyn FnMut() -> Result<Option<Vec<(u32, Piece)>>, QueryError> + 'a>;
 
 /// The pieces of many lists in order of their starts.
-pub(in crate::filter) struct Merge<'a> {
+pub(crate) struct Merge<'a> {
     lists: Vec<(List<'a>, std::vec::IntoIter<(u32, Piece)>)>,
     /// The start of the next piece of each list, and which list it is.
     next: BinaryHeap<Reverse<(i64, usize)>>,
 }
 
 impl<'a> Merge<'a> {
-    pub(in crate::filter) fn new(lists: Vec<List<'a>>) -> Result<Self, QueryError> {
+    pub(crate) fn new(lists: Vec<List<'a>>) -> Result<Self, QueryError> {
         let lists = lists.into_iter().map(|list| (list, Vec::new().into_iter())).collect();
         let mut merge = Self { lists, next: BinaryHeap::new() };
         for list in 0..merge.lists.len() {
@@ -228,7 +228,7 @@ impl<'a> Merge<'a> {
     }
 
     /// The next piece.
-    pub(in crate::filter) fn next(&mut self) -> Result<Option<(u32, Piece)>, QueryError> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, Piece)>, QueryError> {
         let Some(&Reverse((_, list))) = self.next.peek() else { return Ok(None) };
         let piece = self.lists[list].1.next();
         match (self.start(list)?, self.next.peek_mut()) {

@@ -20,7 +20,7 @@ const GAP: u64 = 2;
 
 /// How many bytes may stay in memory, and the file for the others. Shared by all steps of a filter.
 #[derive(Debug)]
-pub(in crate::filter) struct Room {
+pub(crate) struct Room {
     memory: usize,
     kept: AtomicUsize,
     file: Mutex<Option<Arc<File>>>,
@@ -29,18 +29,18 @@ pub(in crate::filter) struct Room {
 
 /// Some bytes.
 #[derive(Debug)]
-pub(super) enum Bytes {
+pub(crate) enum Bytes {
     Kept(Box<[u8]>),
     Aside { file: Arc<File>, at: u64, len: u32 },
 }
 
 impl Room {
     /// For so many bytes in memory.
-    pub(in crate::filter) fn new(memory: usize) -> Self {
+    pub(crate) fn new(memory: usize) -> Self {
         Self { memory, kept: AtomicUsize::new(0), file: Mutex::new(None), end: AtomicU64::new(0) }
     }
 
-    pub(super) fn put(&self, bytes: Vec<u8>) -> Result<Bytes, QueryError> {
+    pub(crate) fn put(&self, bytes: Vec<u8>) -> Result<Bytes, QueryError> {
         if self.kept.fetch_add(bytes.len(), Ordering::Relaxed) < self.memory {
             return Ok(Bytes::Kept(bytes.into_boxed_slice()));
         }
@@ -62,7 +62,7 @@ impl Room {
 }
 
 impl Bytes {
-    pub(super) fn read(&self) -> Result<std::borrow::Cow<'_, [u8]>, QueryError> {
+    pub(crate) fn read(&self) -> Result<std::borrow::Cow<'_, [u8]>, QueryError> {
         match self {
             Self::Kept(bytes) => Ok(bytes.as_ref().into()),
             Self::Aside { file, at, len } => {
@@ -81,7 +81,7 @@ fn whole(value: f64) -> Option<i64> {
     fits.then_some(value as i64)
 }
 
-pub(super) fn pack(pieces: &[Piece]) -> Vec<u8> {
+pub(crate) fn pack(pieces: &[Piece]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pieces.len() * 6);
     let (mut date, mut number) = (pieces.first().map_or(0, |piece| piece.from), 0);
     for piece in pieces {
@@ -109,7 +109,7 @@ pub(super) fn pack(pieces: &[Piece]) -> Vec<u8> {
 }
 
 /// The pieces, the first of which begins at `date`; none of bytes that [`pack`] never makes.
-pub(super) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<Piece>> {
+pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<Piece>> {
     let mut pieces = Vec::with_capacity(super::BLOCK);
     let mut number = 0_i64;
     while !bytes.is_empty() {

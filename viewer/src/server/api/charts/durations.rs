@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::super::{App, Ask, Failure};
 use super::lanes;
-use crate::pass::{self, Item, List};
+use crate::query::scan::{self, Item, List};
 use crate::query::{EntityId, QueryError, TypeId, TypeKind};
 use crate::scene::wire::entity;
-use crate::server::growing::grow;
+use crate::server::streaming::grow;
 use crate::stats::json_number;
 
 /// A class of durations.
@@ -25,7 +25,7 @@ struct Class {
 /// All classes: 0 has one of its own, another duration that of its highest bit.
 struct Classes([Class; 64]);
 
-pub(in crate::server) async fn histogram(
+pub(crate) async fn histogram(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
 ) -> Result<Response, Failure> {
@@ -38,7 +38,7 @@ pub(in crate::server) async fn histogram(
             _ => return Err(QueryError::Unknown { what: "type of states or links" }.into()),
         };
         let mut all = Classes([Class::default(); 64]);
-        let count = |job: &pass::Job| {
+        let count = |job: &scan::Job| {
             let mut own = Classes([Class::default(); 64]);
             job.visit(source, |item| {
                 if ask.value.is_none_or(|wanted| wanted == item.value.0) {
@@ -48,7 +48,7 @@ pub(in crate::server) async fn histogram(
             })?;
             Ok(own)
         };
-        pass::run(pass::jobs(source, lists, interval)?, count, |own, done| {
+        scan::run(scan::jobs(source, lists, interval)?, count, |own, done| {
             all.merge(&own);
             teller.tell(done, || all.answer());
         })?;
@@ -97,7 +97,7 @@ impl Classes {
 }
 
 /// The longer of two; of equally long ones that with the smaller number.
-pub(in crate::server) fn longer(
+pub(crate) fn longer(
     one: Option<(i64, EntityId)>,
     other: Option<(i64, EntityId)>,
 ) -> Option<(i64, EntityId)> {

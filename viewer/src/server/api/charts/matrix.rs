@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::super::{App, Ask, Failure};
 use super::durations::longer;
-use crate::pass::{self, Item, List};
+use crate::query::scan::{self, Item, List};
 use crate::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
 use crate::scene::wire::entity;
-use crate::server::growing::grow;
+use crate::server::streaming::grow;
 use crate::stats;
 use crate::stats::json_number;
 
@@ -57,7 +57,7 @@ struct Type {
     field: Option<String>,
 }
 
-pub(in crate::server) async fn matrix(
+pub(crate) async fn matrix(
     State(app): State<Arc<App>>,
     Query(ask): Query<Ask>,
 ) -> Result<Response, Failure> {
@@ -75,7 +75,7 @@ pub(in crate::server) async fn matrix(
         let places: FxHashMap<ContainerId, u32> =
             containers.iter().zip(0..).map(|(info, place)| (info.id, place)).collect();
         let mut all: BTreeMap<TypeId, Matrix> = BTreeMap::new();
-        let count = |job: &pass::Job| {
+        let count = |job: &scan::Job| {
             let List::Links(ty) = job.list else { return Ok((TypeId::ROOT, Matrix::default())) };
             let field = types.iter().find(|one| one.id == ty).and_then(|one| one.field.as_deref());
             let mut own = Matrix::default();
@@ -86,8 +86,8 @@ pub(in crate::server) async fn matrix(
             })?;
             Ok((ty, own))
         };
-        let jobs = pass::jobs(source, types.iter().map(|ty| List::Links(ty.id)), interval)?;
-        pass::run(jobs, count, |(ty, own), done| {
+        let jobs = scan::jobs(source, types.iter().map(|ty| List::Links(ty.id)), interval)?;
+        scan::run(jobs, count, |(ty, own), done| {
             all.entry(ty).or_default().merge(own);
             teller.tell(done, || answer(&types, &all, &containers));
         })?;

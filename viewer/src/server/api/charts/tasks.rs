@@ -10,14 +10,14 @@ use crate::query::TypeId;
 use crate::scene::wire::entity;
 use crate::server::api::{Answer, App, Ask, compute};
 use crate::stats::{Tasks, TasksByValue, json_number, tasks_by_value};
-use crate::theme::Theme;
+use crate::style::theme::Theme;
 
 /// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
 const MOST_STATES: u64 = 10_000_000;
 
 /// The tasks that overlap the interval and begin within the container, by type and value. If the
 /// trace has too many states for that, their number in place of the tasks.
-pub(in crate::server) async fn tasks(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn tasks(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
         let containers = app.outline.within(ask.within()?).collect();

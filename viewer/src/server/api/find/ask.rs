@@ -2,12 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use crate::filter::fields;
+use crate::filter::language::fields;
 use crate::query::Facts;
 
 /// Kinds of entities that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     State,
     Event,
     Link,
@@ -15,7 +15,7 @@ pub(super) enum Kind {
 
 /// A condition on a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub(crate) struct Field {
     name: String,
     /// In lower case.
     text: String,
@@ -33,15 +33,15 @@ struct Place {
 
 /// What is looked for: all of it must fit. Texts are in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// In the name of the value.
     values: Vec<String>,
     /// Each in the name of the container, or of one above it.
-    pub(super) places: Vec<String>,
+    pub(crate) places: Vec<String>,
     fields: Vec<Field>,
     place: Option<Place>,
     /// In nanoseconds.
-    pub(super) durations: Option<RangeInclusive<i64>>,
+    pub(crate) durations: Option<RangeInclusive<i64>>,
     kind: Option<Kind>,
 }
 
@@ -50,7 +50,7 @@ impl Wanted {
     ///
     /// # Errors
     /// A sentence that names the word that was not understood.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut wanted = Self::default();
         let (mut least, mut most) = (0_i64, i64::MAX);
         let mut long = false;
@@ -123,34 +123,34 @@ impl Wanted {
         Ok(wanted)
     }
 
-    pub(super) fn kind(&self, kind: Kind) -> bool {
+    pub(crate) fn kind(&self, kind: Kind) -> bool {
         self.kind.is_none_or(|wanted| wanted == kind)
     }
 
     /// Whether the name of a value fits.
-    pub(super) fn value(&self, name: &str) -> bool {
+    pub(crate) fn value(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.values.iter().all(|wanted| name.contains(wanted.as_str()))
     }
 
     /// Whether more must be known of an entity than its name and dates.
-    pub(super) fn reads(&self) -> bool {
+    pub(crate) fn reads(&self) -> bool {
         !self.fields.is_empty() || self.place.is_some()
     }
 
     /// The names of the fields that are asked for, in lower case.
-    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())
     }
 
     /// Whether the fields of an entity and its place in the source fit.
-    pub(super) fn facts(&self, facts: &Facts) -> bool {
+    pub(crate) fn facts(&self, facts: &Facts) -> bool {
         let is_there = |place: &Place| facts.source.as_ref().is_some_and(|(file, line)| place.fits(file, *line));
         self.fields.iter().all(|field| field.fits(facts)) && self.place.as_ref().is_none_or(is_there)
     }
 
     /// Whether so many nanoseconds fit.
-    pub(super) fn lasts(&self, nanos: i64) -> bool {
+    pub(crate) fn lasts(&self, nanos: i64) -> bool {
         self.durations.as_ref().is_none_or(|durations| durations.contains(&nanos))
     }
 }

@@ -1,0 +1,15 @@
+//! The language of filters: values, text, conditions and completion.
+
+pub(crate) mod ast;
+pub(crate) mod comparison;
+pub(crate) mod complete;
+pub(crate) mod condition;
+pub(crate) mod error;
+pub(crate) mod fields;
+pub(crate) mod parse;
+pub(crate) mod pattern;
+pub(crate) mod print;
+pub(crate) mod quote;
+pub(crate) mod time;
+pub(crate) mod time_range;
+pub(crate) mod words;

@@ -1,0 +1,5 @@
+//! The colours and sizes of drawings.
+
+pub(crate) mod palette;
+pub(crate) mod sizes;
+pub mod theme;
