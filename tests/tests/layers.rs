@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use layers::order::{graph, violations};
 
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 12] = [
     "tumit",
     "tumit/build",
     "tumit/cli",
@@ -28,6 +28,7 @@ const PACKAGES: [&str; 11] = [
     "converter/paje",
     "converter/spill",
     "viewer",
+    "viewer/server",
     "tests",
 ];
 

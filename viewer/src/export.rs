@@ -2,6 +2,7 @@
 
 pub mod html;
 mod pack;
+pub mod page_files;
 pub mod png;
 mod raster;
 pub mod svg;

@@ -10,7 +10,7 @@
 
 mod apply;
 mod chain;
-pub(crate) mod language;
+pub mod language;
 pub(crate) mod sources;
 
 pub use chain::{Chain, Entry, FieldError, FileError, Problem};

@@ -15,7 +15,6 @@ pub mod open;
 mod parallel;
 pub mod query;
 pub mod scene;
-pub mod server;
 pub mod sim;
 pub mod stats;
 pub mod store;

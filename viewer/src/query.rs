@@ -12,8 +12,8 @@ pub(crate) mod nested;
 mod places;
 mod raw_value;
 pub mod replay;
-pub(crate) mod scan;
-pub(crate) mod tree;
+pub mod scan;
+pub mod tree;
 pub mod walk;
 
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ const LANES_AT_ONCE: usize = 64;
 const CELLS_AT_ONCE: usize = 1 << 14;
 
 /// Of how many lanes the cells are held at once.
-pub(crate) fn lanes_at_once(columns: u32) -> usize {
+pub fn lanes_at_once(columns: u32) -> usize {
     (CELLS_AT_ONCE / columns.max(1) as usize).max(1)
 }
 

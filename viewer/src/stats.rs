@@ -10,12 +10,12 @@ mod tasks;
 mod variables;
 
 pub use durations::{Durations, durations};
-pub(crate) use links::number;
+pub use links::number;
 pub use links::{Exchange, exchanges, size_field};
 pub use table::{By, DATES, Row, table, time_of_day, to_csv, to_csv_with};
-use tasks::{Continuations, tasks_of};
+pub use tasks::{Continuations, tasks_of};
 pub use tasks::{Tasks, tasks};
-pub(crate) use tasks::{TasksByValue, tasks_by_value};
+pub use tasks::{TasksByValue, tasks_by_value};
 pub use variables::{Extreme, VariableStats, variable};
 
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ pub(crate) fn of_lanes(
 }
 
 /// For JSON, which has no wider integers than 64 bits: beyond them, the nearest number of a page.
-pub(crate) fn json_number(nanos: i128) -> Value {
+pub fn json_number(nanos: i128) -> Value {
     i64::try_from(nanos).map_or_else(|_wide| Value::from(nanos as f64), Value::from)
 }
 

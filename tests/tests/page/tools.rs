@@ -99,7 +99,7 @@ fn nothing_moves_for_those_who_ask_for_stillness() {
 fn the_page_is_small() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/src/ui");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/server/ui");
     let files = |folder: &str, of: &std::path::Path| -> Vec<String> {
         let entries = std::fs::read_dir(of).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file());
         entries.map(|entry| format!("{folder}{}", entry.file_name().to_string_lossy())).collect()

@@ -2,20 +2,21 @@
 //! any web page in the user's browser.
 //!
 //! The path holds a secret, which is compared in constant time. A path below `/open/` holds the
-//! token of [`super::opener`] instead. `Host` must be this machine: a foreign name would be DNS
+//! token of [`super::tokens`] instead. `Host` must be this machine: a foreign name would be DNS
 //! rebinding. `Origin`, if sent, must be the host itself.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::App;
+use super::app::App;
+use super::tokens::equal;
 
 /// Sent with every answer. Pages may hold pages of the same server: the panes.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -31,11 +32,19 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// A new secret: 128 random bits in hexadecimal.
-pub(crate) fn token() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+/// Sends the browser to the page, once.
+pub(crate) async fn open(State(app): State<Arc<App>>, method: Method, Path(token): Path<String>) -> Response {
+    if method != Method::GET {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    match app.one_time.redeem(&token, Instant::now()) {
+        Some(true) => (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/t/{}/", app.token))]).into_response(),
+        Some(false) => {
+            let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+            (StatusCode::GONE, kind, include_str!("used.html")).into_response()
+        }
+        None => unknown().into_response(),
+    }
 }
 
 /// Lets a request through, or answers it.
@@ -89,12 +98,6 @@ fn is_this_machine(host: &str) -> bool {
     matches!(name, "127.0.0.1" | "localhost" | "[::1]")
 }
 
-/// Compares in a time that depends only on the lengths.
-pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
-    let difference = a.iter().zip(b).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
-    std::hint::black_box(difference) == 0 && a.len() == b.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn secrets_differ_and_have_128_bits() {
-        let (a, b) = (token().unwrap(), token().unwrap());
+        let (a, b) = (crate::tokens::token().unwrap(), crate::tokens::token().unwrap());
         assert_ne!(a, b);
         assert_eq!(a.len(), 32);
     }

@@ -14,6 +14,7 @@ pub(crate) mod rematch;
 pub(crate) mod rows;
 pub(crate) mod source;
 pub(crate) mod statistics;
+pub(crate) mod streaming;
 pub(crate) mod totals;
 
 use std::collections::BTreeSet;
@@ -26,15 +27,15 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::App;
+use super::app::App;
 use super::cancellation::{Gone, Waiting};
 use super::filtered_cache::{Refusal, Shown};
-use crate::input::current::Standing;
-use crate::layout::{Arrangement, Folds, Layout, Options};
-use crate::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, QueryError, TypeId, ValueId};
-use crate::scene::wire::{self, entity};
-use crate::scene::{self, View};
-use crate::style::theme::{Theme, ThemeKind};
+use viewer::input::current::Standing;
+use viewer::layout::{Arrangement, Folds, Layout, Options};
+use viewer::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, QueryError, TypeId, ValueId};
+use viewer::scene::wire::{self, entity};
+use viewer::scene::{self, View};
+use viewer::style::theme::{Theme, ThemeKind};
 
 /// An answer that went wrong, as the page shows it.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl From<QueryError> for Failure {
             QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
             // Nobody reads it.
             QueryError::NotAwaited => StatusCode::SERVICE_UNAVAILABLE,
-            QueryError::Damaged | QueryError::PutAside => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, error.to_string())
     }

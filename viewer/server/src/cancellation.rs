@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::filter::Layer;
-use crate::query::{QueryError, TimelineSource, TypeId};
+use viewer::filter::Layer;
+use viewer::query::{QueryError, TimelineSource, TypeId};
 
 /// Whether whoever asked has gone.
 #[derive(Clone, Debug, Default)]

@@ -3,14 +3,16 @@
 //! The server keeps no state of a page: each question brings its filters with it. What they make of the trace is kept for the next question.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::hash::Hasher as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use twox_hash::XxHash3_64;
 
 use super::cancellation::{Awaited, Gone};
-use crate::filter::{Chain, Entry, Filter, FilterError};
-use crate::input::current::Current;
-use crate::layout::Outline;
-use crate::query::{QueryError, TimelineSource};
+use viewer::filter::{Chain, Entry, Filter, FilterError};
+use viewer::input::current::Current;
+use viewer::layout::Outline;
+use viewer::query::{QueryError, TimelineSource};
 
 /// Filtered traces that are kept: those of the panes that are open, and of some steps back.
 const KEPT: usize = 12;
@@ -96,7 +98,7 @@ pub(crate) enum Refusal {
 
 impl Trace {
     pub(crate) fn new(served: Served) -> Self {
-        let opened = served.path.as_deref().and_then(crate::server::user_files::fingerprint);
+        let opened = served.path.as_deref().and_then(fingerprint);
         Self { served, opened, kept: Mutex::new(VecDeque::new()) }
     }
 
@@ -151,4 +153,29 @@ fn make(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<Shown, Que
     }
     let outline = Arc::new(Outline::new(filtered.as_ref())?);
     Ok(Shown { outline, source: filtered, origin: source.extent().from.0, problems })
+}
+
+/// Stands for the length and date of a file, or of the files of a run.
+pub(crate) fn fingerprint(path: &Path) -> Option<u64> {
+    let mut hasher = XxHash3_64::with_seed(0);
+    let mut add = |path: &Path| -> Option<()> {
+        let about = std::fs::metadata(path).ok()?;
+        hasher.write(path.as_os_str().as_encoded_bytes());
+        hasher.write_u64(about.len());
+        let since = about.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        hasher.write_u128(since.as_nanos());
+        Some(())
+    };
+    if !path.is_dir() {
+        add(path)?;
+        return Some(hasher.finish());
+    }
+    let entries = std::fs::read_dir(path).ok()?.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "tmt")).collect();
+    files.sort();
+    for file in files {
+        add(&file)?;
+    }
+    Some(hasher.finish())
 }

@@ -1,40 +1,39 @@
 //! The page's server: loopback or a Unix socket, a secret path.
 //!
-//! Everything computed comes from [`crate::scene`] and [`crate::layout`]; here are only routes, limits and guards.
+//! Everything computed comes from [`viewer::scene`] and [`viewer::layout`]; here are only routes, limits and guards.
 
 pub(crate) mod access_control;
 mod api;
+mod app;
 mod assets;
 pub(crate) mod cancellation;
 mod connections;
+mod error;
 pub(crate) mod filtered_cache;
-mod opener;
 pub(crate) mod saved_filters;
-pub(crate) mod streaming;
+mod tokens;
+mod type_names;
 pub(crate) mod unix_socket;
 pub(crate) mod user_files;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 pub use self::connections::ConnectionLimits;
-use self::opener::OneTime;
-use crate::query::{QueryError, Summary, TimelineSource};
+use app::{App, app, idle};
+pub use error::ServerError;
 pub use filtered_cache::Served;
-use filtered_cache::{Refusal, Trace};
 use unix_socket::Socket;
-use user_files::Looks;
+use viewer::query::TimelineSource;
 
 /// How to serve.
 #[derive(Clone, Debug, Default)]
@@ -43,61 +42,6 @@ pub struct ServerOptions {
     pub port: u16,
     /// End when no page has asked for anything for so long.
     pub until_idle: Option<Duration>,
-}
-
-/// Why the page cannot be served.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServerError {
-    /// Someone else listens there.
-    #[error("port {port} is in use; choose another with --port, or leave the option away to take any free one")]
-    PortInUse {
-        /// The port.
-        port: u16,
-    },
-    /// The port cannot be had for another reason.
-    #[error("cannot listen on port {port}")]
-    Listen {
-        /// The port.
-        port: u16,
-        /// Why.
-        source: io::Error,
-    },
-    /// Another program serves at that path.
-    #[error("{} is in use by another program; choose another path with --socket", path.display())]
-    SocketInUse {
-        /// The socket.
-        path: PathBuf,
-    },
-    /// What is at that path is no socket: it is left alone.
-    #[error("{} is there already and is no socket; choose another path with --socket", path.display())]
-    NoSocket {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The socket cannot be made for another reason.
-    #[error("cannot listen at {}", path.display())]
-    ListenAt {
-        /// The socket.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// No secret could be made.
-    #[error("the system gives no random numbers, without which the page would be open to everybody on this machine")]
-    Random {
-        /// Why.
-        source: io::Error,
-    },
-    /// There is nothing to serve.
-    #[error("there is no trace to be shown")]
-    NoTrace,
-    /// The trace contradicts itself.
-    #[error("the trace cannot be laid out")]
-    Query(#[from] QueryError),
-    /// Serving failed later.
-    #[error("serving failed")]
-    Serve(#[source] io::Error),
 }
 
 /// A server that listens and is ready to run.
@@ -115,38 +59,6 @@ pub struct Server {
 enum Door {
     Port(TcpListener),
     Socket(Socket),
-}
-
-/// What the routes share.
-pub(crate) struct App {
-    /// At least one.
-    traces: Vec<Trace>,
-    /// How models are dressed, on disk.
-    looks: Looks,
-    token: String,
-    /// The token in the address for the browser.
-    one_time: OneTime,
-    /// Pictures computed at the same time; the rest waits.
-    permits: Arc<Semaphore>,
-    /// Passes over all entities at the same time, each by several threads.
-    passes: Arc<Semaphore>,
-    started: Instant,
-    /// Milliseconds after `started` of the last request.
-    last_request: AtomicU64,
-}
-
-impl App {
-    /// One of the traces.
-    fn trace(&self, at: usize) -> Result<&Trace, QueryError> {
-        self.traces.get(at).ok_or(QueryError::Unknown { what: "trace" })
-    }
-}
-
-impl std::fmt::Debug for App {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The token stays out of logs.
-        f.debug_struct("App").field("traces", &self.traces.len()).finish_non_exhaustive()
-    }
 }
 
 impl Server {
@@ -238,46 +150,6 @@ impl Server {
     }
 }
 
-/// What the routes share, and the usual port of the first trace.
-fn app(traces: Vec<Served>) -> Result<(Arc<App>, u16), ServerError> {
-    let traces: Vec<Trace> = traces.into_iter().map(Trace::new).collect();
-    let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
-    let port = usual_port(&first.served.source.source().summary());
-    for trace in &traces {
-        trace.shown("").map_err(|refusal| match refusal {
-            Refusal::Query(error) => ServerError::Query(error),
-            Refusal::TooMany | Refusal::NoList => ServerError::NoTrace,
-        })?;
-    }
-    let token = access_control::token().map_err(|source| ServerError::Random { source })?;
-    let (permits, passes, looks) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), Looks::default());
-    let (started, last_request) = (Instant::now(), AtomicU64::new(0));
-    let one_time = OneTime::default();
-    Ok((Arc::new(App { traces, looks, token, one_time, permits, passes, started, last_request }), port))
-}
-
-/// A port for a trace, below those that systems give away.
-fn usual_port(summary: &Summary) -> u16 {
-    const PORTS: (u16, u64) = (20_000, 8_000);
-    let text = format!("{} {:?} {} {}", summary.name, summary.extent, summary.containers, summary.states);
-    // FNV-1a: the same in every version of the program.
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    u16::try_from(hash % PORTS.1).map_or(PORTS.0, |offset| PORTS.0 + offset)
-}
-
-/// Done when nobody has asked for anything for so long; never without a limit.
-async fn idle(app: &App, limit: Option<Duration>) {
-    let Some(limit) = limit else { return std::future::pending().await };
-    loop {
-        let last = Duration::from_millis(app.last_request.load(Ordering::Relaxed));
-        let quiet = app.started.elapsed().saturating_sub(last);
-        let Some(rest) = limit.checked_sub(quiet).filter(|rest| !rest.is_zero()) else { return };
-        tokio::time::sleep(rest).await;
-    }
-}
-
 fn router(app: Arc<App>) -> Router {
     let inside = Router::new()
         .route("/", get(assets::index))
@@ -317,7 +189,7 @@ fn router(app: Arc<App>) -> Router {
         .nest("/t/{token}", inside.clone())
         // Axum's nesting leaves the slash at the end to us.
         .route("/t/{token}/", get(assets::index))
-        .route("/open/{token}", get(opener::open))
+        .route("/open/{token}", get(access_control::open))
         .layer(from_fn_with_state(Arc::clone(&app), access_control::guard))
         .layer(CompressionLayer::new().quality(CompressionLevel::Best))
         .with_state(app)

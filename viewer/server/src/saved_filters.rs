@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::filtered_cache::Trace;
 use super::user_files::{read, write};
-use crate::filter::{Chain, Entry, Filter};
-use crate::generated_file::FILTERS;
+use viewer::filter::{Chain, Entry, Filter};
+use viewer::generated_file::FILTERS;
 
 /// A filter as the page has it: its expression, and whether it acts.
 type PageFilter = (String, bool);
@@ -57,8 +57,8 @@ impl Trace {
 mod tests {
     use std::sync::Arc;
 
-    use crate::server::filtered_cache::{Served, Trace};
-    use crate::store::Store;
+    use crate::filtered_cache::{Served, Trace};
+    use viewer::store::Store;
 
     #[test]
     fn filters_are_kept_beside_the_trace_until_there_are_none() {

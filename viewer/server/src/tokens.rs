@@ -1,17 +1,25 @@
-//! The address for the program that opens a browser. All users of the machine can read the
+//! Secret tokens: the one in the path of the page, and the one-time token of the browser.
+//!
+//! The second one is in the address for the program that opens a browser. All users of the machine can read the
 //! arguments of a program. The address therefore has a token that works once and for a short time.
 //! The server exchanges it for the address of the page.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::extract::{Path, State};
-use axum::http::{Method, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+/// A new secret: 128 random bits in hexadecimal.
+pub(crate) fn token() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
 
-use super::App;
-use super::access_control;
+/// Compares in a time that depends only on the lengths.
+pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
+    let difference = a.iter().zip(b).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
+    std::hint::black_box(difference) == 0 && a.len() == b.len()
+}
 
 /// A browser that is not running yet may need time to start.
 const VALID: Duration = Duration::from_secs(120);
@@ -33,35 +41,19 @@ impl OneTime {
     /// # Errors
     /// If the system returns no random numbers.
     pub(crate) fn issue(&self) -> io::Result<String> {
-        let token = access_control::token()?;
+        let token = token()?;
         let issued = Issued { token: token.clone(), until: Instant::now() + VALID, is_used: false };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued);
         Ok(token)
     }
 
     /// Uses a token up. Returns whether it was still valid, or `None` if it was not issued.
-    fn redeem(&self, token: &str, now: Instant) -> Option<bool> {
+    pub(crate) fn redeem(&self, token: &str, now: Instant) -> Option<bool> {
         let mut issued = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let issued =
-            issued.as_mut().filter(|issued| access_control::equal(issued.token.as_bytes(), token.as_bytes()))?;
+        let issued = issued.as_mut().filter(|issued| equal(issued.token.as_bytes(), token.as_bytes()))?;
         let is_valid = !issued.is_used && now < issued.until;
         issued.is_used = true;
         Some(is_valid)
-    }
-}
-
-/// Sends the browser to the page, once.
-pub(crate) async fn open(State(app): State<Arc<App>>, method: Method, Path(token): Path<String>) -> Response {
-    if method != Method::GET {
-        return StatusCode::METHOD_NOT_ALLOWED.into_response();
-    }
-    match app.one_time.redeem(&token, Instant::now()) {
-        Some(true) => (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/t/{}/", app.token))]).into_response(),
-        Some(false) => {
-            let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-            (StatusCode::GONE, kind, include_str!("used.html")).into_response()
-        }
-        None => access_control::unknown().into_response(),
     }
 }
 

@@ -6,16 +6,16 @@ use std::hash::Hasher as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use twox_hash::XxHash3_64;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use twox_hash::XxHash3_64;
 
-use super::api::ids::type_path;
-use super::filtered_cache::Trace;
-use crate::filter::Filter;
-use crate::generated_file::{Kind, MOST_BYTES};
-use crate::query::{Model, TypeId, ValueId};
+use super::filtered_cache::{Trace, fingerprint};
+use super::type_names::type_path;
+use viewer::filter::Filter;
+use viewer::generated_file::{Kind, MOST_BYTES};
+use viewer::query::{Model, TypeId, ValueId};
 
 /// Notes of one trace.
 const MOST_NOTES: usize = 1000;
@@ -163,31 +163,6 @@ impl Trace {
     }
 }
 
-/// Stands for the length and date of a file, or of the files of a run.
-pub(crate) fn fingerprint(path: &Path) -> Option<u64> {
-    let mut hasher = XxHash3_64::with_seed(0);
-    let mut add = |path: &Path| -> Option<()> {
-        let about = std::fs::metadata(path).ok()?;
-        hasher.write(path.as_os_str().as_encoded_bytes());
-        hasher.write_u64(about.len());
-        let since = about.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        hasher.write_u128(since.as_nanos());
-        Some(())
-    };
-    if !path.is_dir() {
-        add(path)?;
-        return Some(hasher.finish());
-    }
-    let entries = std::fs::read_dir(path).ok()?.flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> =
-        entries.filter(|path| path.extension().is_some_and(|ending| ending == "tmt")).collect();
-    files.sort();
-    for file in files {
-        add(&file)?;
-    }
-    Some(hasher.finish())
-}
-
 /// How the traces of a model look: by names, so that the next run of a program looks the same. Types are told by all above them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -310,9 +285,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Looks, Note, NoteChange, PageLook};
-    use crate::query::TimelineSource as _;
-    use crate::server::filtered_cache::{Served, Trace};
-    use crate::store::Store;
+    use crate::filtered_cache::{Served, Trace};
+    use viewer::query::TimelineSource as _;
+    use viewer::store::Store;
 
     fn store(values: &str) -> Store {
         let text = format!(

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
-#[path = "support/tables.rs"]
+#[path = "../../tests/support/tables.rs"]
 mod tables;
 
 use std::io::Read;
@@ -13,11 +13,11 @@ use std::time::Duration;
 use tables::program::{Dice, program};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tumit_server::{ConnectionLimits, Served, Server, ServerError};
 use viewer::filter::Layer;
 use viewer::layout::{Layout, Options, Outline};
 use viewer::open::progressive::{Current, Standing};
 use viewer::query::{QueryError, TimelineSource};
-use viewer::server::{ConnectionLimits, Served, Server, ServerError};
 use viewer::store::Store;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
@@ -237,7 +237,7 @@ async fn a_picture_of_many_rows_is_sent_small() {
 #[tokio::test]
 async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
     let (threads, end) = (64, 3_200_000);
-    let mut text = include_str!("header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
+    let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..threads).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n")));
     let mut dice = Dice(3);
     // A call each half pixel, as all threads take turns.
@@ -285,7 +285,7 @@ impl Layer for Slow {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_nobody_waits_for_is_not_computed_to_its_end() {
     const ROWS: usize = 600;
-    let mut text = include_str!("header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
+    let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..ROWS).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n11 0 t{thread} C f\n")));
     let asked = Arc::new(AtomicUsize::new(0));
     let source = Store::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
@@ -468,7 +468,7 @@ async fn charts_and_the_table_agree() {
 /// Numbers of entities go lane by lane: in a newer picture of a trace they are others, and are found by what they are.
 #[tokio::test]
 async fn a_newer_picture_takes_the_place_of_the_older() {
-    let header = include_str!("header.paje");
+    let header = include_str!("../../tests/header.paje");
     let text =
         format!("{header}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n6 0 u 0 T u\n11 1 u S w\n");
     let paje = |more: &str| -> Arc<dyn TimelineSource> {
@@ -514,7 +514,7 @@ async fn a_newer_picture_takes_the_place_of_the_older() {
 
 /// Threads with one state each, so that a pass over them asks as often; and what they are asked about so far.
 async fn serve_slowly(rows: usize) -> (u16, String, Arc<AtomicUsize>) {
-    let mut text = include_str!("header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
+    let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..rows).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n11 0 t{thread} C f\n")));
     let asked = Arc::new(AtomicUsize::new(0));
     let source = Store::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
@@ -609,7 +609,7 @@ async fn a_pass_that_nobody_waits_for_ends() {
 /// Pages of what was found, forward and back, are the same list, and it is whole.
 #[tokio::test]
 async fn pages_of_what_was_found_are_one_list() {
-    let mut text = include_str!("header.paje").to_owned();
+    let mut text = include_str!("../../tests/header.paje").to_owned();
     text.push_str("0 T 0 Thread\n2 S T State\n3 E T Mark \"1 0 0\"\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n");
     (0..3).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T t{thread}\n")));
     let (mut expected, mut dice) = (0, Dice(7));

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use super::svg;
+use super::{page_files, svg};
 use crate::query::Interval;
 use crate::scene::Scene;
 use crate::style::theme::font::FAMILY;
@@ -16,13 +16,11 @@ use crate::style::theme::font::FAMILY;
 const SCRIPT: &str = include_str!("zoom.js");
 
 /// Times as text and the ticks of time axes, as on the page. It is a module there and a part of the script here.
-static AXIS: LazyLock<String> = LazyLock::new(|| include_str!("../ui/axis.js").replace("\nexport ", "\n"));
+static AXIS: LazyLock<String> = LazyLock::new(|| page_files::AXIS.replace("\nexport ", "\n"));
 
 /// The typeface in both weights, in which texts were measured: without, names would not keep to their room.
 static FONTS: LazyLock<String> = LazyLock::new(|| {
-    let regular: &[u8] = include_bytes!("../ui/font/Inter-Regular.woff2");
-    let semi_bold: &[u8] = include_bytes!("../ui/font/Inter-SemiBold.woff2");
-    [(400, regular), (600, semi_bold)]
+    [(400, page_files::REGULAR), (600, page_files::SEMI_BOLD)]
         .iter()
         .map(|(weight, font)| {
             let data = BASE64_STANDARD.encode(font);

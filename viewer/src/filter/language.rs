@@ -2,10 +2,10 @@
 
 pub(crate) mod ast;
 pub(crate) mod comparison;
-pub(crate) mod complete;
+pub mod complete;
 pub(crate) mod condition;
 pub(crate) mod error;
-pub(crate) mod fields;
+pub mod fields;
 pub(crate) mod parse;
 pub(crate) mod pattern;
 pub(crate) mod print;

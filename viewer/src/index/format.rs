@@ -84,7 +84,7 @@ pub(crate) struct Header {
     pub(crate) keys: TableRef,
     pub(crate) references: TableRef,
     pub(crate) reference_tree: u64,
-    pub(crate) ends: TableRef,
+    pub ends: TableRef,
     /// Tables of the overview, by the width of their columns.
     pub(crate) overview: Place,
     /// Records of the sums of nested states.

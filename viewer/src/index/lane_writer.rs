@@ -60,7 +60,7 @@ pub(crate) struct Piece {
     /// Lanes of states, events, variables and links, and sums of nested states.
     pub(crate) directories: [Directory; 5],
     /// Ends of links by container, where links are in it.
-    pub(crate) ends: Option<TableRef>,
+    pub ends: Option<TableRef>,
     pub(crate) overview: Option<OverviewWriter>,
 }
 

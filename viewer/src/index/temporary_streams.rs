@@ -340,7 +340,7 @@ mod tests {
         for round in 0..3_000_u64 {
             for (at, &id) in ids.iter().enumerate() {
                 streams.append(id, |out| {
-                    (0..round % 7).for_each(|step| bit_fields::put(out, round * 1000 + step + at as u64))
+                    (0..round % 7).for_each(|step| bit_fields::put(out, round * 1000 + step + at as u64));
                 });
             }
             if round % 500 == 499 {

@@ -173,7 +173,7 @@ pub struct Cell {
 
 impl Cell {
     /// The `most` largest of these shares, in order, and the others as the rest.
-    pub(crate) fn of(mut shares: impl AsMut<[(ValueId, i64)]>, most: usize) -> Self {
+    pub fn of(mut shares: impl AsMut<[(ValueId, i64)]>, most: usize) -> Self {
         let shares = shares.as_mut();
         let order = |a: &(ValueId, i64), b: &(ValueId, i64)| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
         if most < shares.len() {

@@ -20,7 +20,7 @@ pub struct EventCount {
 
 impl EventCount {
     /// From numbers by value, in any order; of equal values they add up.
-    pub(crate) fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, most: usize) -> Self {
+    pub fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, most: usize) -> Self {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         for (value, number) in parts {
             *numbers.entry(value).or_default() += number;

@@ -29,7 +29,7 @@ pub(crate) enum FieldValue {
 /// What an entity has beside its value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Detail {
-    pub(crate) fields: Vec<(String, FieldValue)>,
+    pub fields: Vec<(String, FieldValue)>,
     /// Where in the source: file and line.
     pub(crate) source: Option<(String, u32)>,
 }

@@ -13,7 +13,7 @@ pub(crate) struct LinkRow {
     pub(crate) start_time: i64,
     pub(crate) end_time: i64,
     pub(crate) key: u64,
-    pub(crate) value: ValueId,
+    pub value: ValueId,
     pub(crate) holder: ContainerId,
     pub(crate) start: ContainerId,
     pub(crate) end: ContainerId,

@@ -15,42 +15,49 @@ const AT_ONCE: u64 = 1 << 18;
 /// Jobs of one list.
 const MOST_JOBS: u64 = 1 << 12;
 
-/// Entities of a kind.
+/// A list of entities of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum List {
+pub enum List {
+    /// The states of a lane.
     States(Lane),
+    /// The events of a type in a container.
     Events(ContainerId, TypeId),
+    /// The links of a type.
     Links(TypeId),
 }
 
-/// An entity as a pass sees it.
+/// An entity in a scan.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Item {
-    pub(crate) id: EntityId,
-    pub(crate) value: ValueId,
-    /// Of a link whose clocks were not corrected, [`Self::to`] may be earlier.
-    pub(crate) from: i64,
-    pub(crate) to: i64,
-    /// Where a link starts and ends.
-    pub(crate) ends: Option<(ContainerId, ContainerId)>,
+pub struct Item {
+    /// The entity.
+    pub id: EntityId,
+    /// Its value.
+    pub value: ValueId,
+    /// Start in nanoseconds. Without clock correction, a link may end before it starts.
+    pub from: i64,
+    /// End in nanoseconds.
+    pub to: i64,
+    /// The containers at both ends of a link.
+    pub ends: Option<(ContainerId, ContainerId)>,
 }
 
 impl Item {
-    /// How long it lasts; below 0 for a link that ends before it starts.
-    pub(crate) fn nanos(&self) -> i64 {
+    /// Duration in nanoseconds. It is negative for a link that ends before it starts.
+    pub fn nanos(&self) -> i64 {
         self.to.saturating_sub(self.from)
     }
 
     /// Its earlier date.
-    pub(crate) fn begin(&self) -> i64 {
+    pub fn begin(&self) -> i64 {
         self.from.min(self.to)
     }
 }
 
-/// A stretch of a list.
+/// A part of a list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Job {
-    pub(crate) list: List,
+pub struct Job {
+    /// The list.
+    pub list: List,
     pub(crate) part: Interval,
     /// Whether what began before the stretch belongs to it, too.
     pub(crate) is_first: bool,
@@ -60,7 +67,7 @@ pub(crate) struct Job {
 
 impl List {
     /// How many of it are in an interval.
-    pub(crate) fn count(self, source: &dyn TimelineSource, interval: Interval) -> Result<u64, QueryError> {
+    pub fn count(self, source: &dyn TimelineSource, interval: Interval) -> Result<u64, QueryError> {
         Ok(match self {
             Self::States(lane) => source.states(lane, interval, 0)?.total,
             Self::Events(container, ty) => source.events(container, ty, interval, 0)?.total,
@@ -71,12 +78,12 @@ impl List {
 
 impl Job {
     /// A stretch of a list, to be done with others of the same stretch.
-    pub(crate) fn of(list: List, part: Interval, is_first: bool) -> Self {
+    pub fn of(list: List, part: Interval, is_first: bool) -> Self {
         Self { list, part, is_first, weight: 1 }
     }
 
     /// Visits what belongs to it, by date.
-    pub(crate) fn visit(
+    pub fn visit(
         &self,
         source: &dyn TimelineSource,
         mut visit: impl FnMut(&Item) -> Result<(), QueryError>,
@@ -101,7 +108,7 @@ impl Job {
 }
 
 /// The stretches of some lists; of lists that have nothing in the interval, none.
-pub(crate) fn jobs(
+pub fn jobs(
     source: &dyn TimelineSource,
     lists: impl IntoIterator<Item = List>,
     interval: Interval,
@@ -123,7 +130,7 @@ pub(crate) fn jobs(
 
 /// Does jobs, as many at a time as there are processors. `add` is given what `of` made of each, in the order in which they are done, and the
 /// share of all that is done then. Ends at the first that fails.
-pub(crate) fn run<A: Send>(
+pub fn run<A: Send>(
     jobs: Vec<Job>,
     of: impl Fn(&Job) -> Result<A, QueryError> + Sync,
     add: impl FnMut(A, f64) + Send,

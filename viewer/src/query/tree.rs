@@ -11,12 +11,12 @@ pub(crate) fn end(list: &[ContainerInfo], at: usize) -> usize {
 }
 
 /// Position of each container.
-pub(crate) fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
+pub fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
     list.iter().enumerate().map(|(at, info)| (info.id, at)).collect()
 }
 
 /// Names from the root to the container at `at`; the root is left out unless it is all there is. O(depth).
-pub(crate) fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, at: usize) -> Vec<String> {
+pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, at: usize) -> Vec<String> {
     let Some(info) = list.get(at) else { return Vec::new() };
     let mut path = vec![info.name.clone()];
     let mut below = info;

@@ -10,7 +10,7 @@ use crate::style::theme::{Paint, Theme, ThemeKind};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     pub(crate) frame: Frame,
-    pub(crate) value: ValueId,
+    pub value: ValueId,
 }
 
 /// A state that has room for a name, and the part of it that nothing covers. Its name is written once all arrows are known.

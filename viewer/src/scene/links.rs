@@ -90,19 +90,19 @@ fn note(crowd: &[PlacedLink]) -> Option<String> {
 /// One or more links, with the rows between which they are seen.
 pub(crate) struct PlacedLink {
     /// The first of them.
-    pub(crate) id: EntityId,
+    pub id: EntityId,
     pub(crate) ty: TypeId,
     /// When they are.
     pub(crate) life: Interval,
-    pub(crate) from: (f32, f32),
-    pub(crate) to: (f32, f32),
+    pub from: (f32, f32),
+    pub to: (f32, f32),
     /// The first and the last of the rows in which they start, and end: several where rows are too many to be told apart.
     pub(crate) rows: [(usize, usize); 2],
     pub(crate) color: Color,
     pub(crate) size: f32,
     pub(crate) dimmed: bool,
     /// How many they are.
-    pub(crate) count: u64,
+    pub count: u64,
 }
 
 /// Where a link is seen; nowhere when both ends are folded into one row, or it passes outside of the view.

@@ -15,7 +15,7 @@ use super::faults::{Fault, Faults};
 pub(crate) struct Half {
     pub(crate) starts: bool,
     pub(crate) time: i64,
-    pub(crate) value: ValueId,
+    pub value: ValueId,
     pub(crate) container: ContainerId,
     pub(crate) detail: u32,
     /// Of the key.

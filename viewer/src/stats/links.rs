@@ -47,7 +47,7 @@ pub fn exchanges(
 }
 
 /// The number in a field of an entity.
-pub(crate) fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
+pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
     let facts = source.facts(id)?;
     let text = facts.fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(field));
     Ok(text.and_then(|(_, text)| text.trim().parse().ok()))

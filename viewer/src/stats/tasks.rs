@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Durations;
 use crate::query::walk;
 use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
-pub(crate) use continuations::Continuations;
+pub use continuations::Continuations;
 use continuations::whole;
 
 /// The tasks of one value whose first part is in one container.
@@ -67,7 +67,7 @@ pub fn tasks(
 }
 
 /// [`tasks`] for a caller that knows the continuations.
-pub(crate) fn tasks_of(
+pub fn tasks_of(
     source: &dyn TimelineSource,
     ty: TypeId,
     interval: Interval,
@@ -104,7 +104,8 @@ pub(crate) fn tasks_of(
 }
 
 /// The result of [`tasks_by_value`].
-pub(crate) enum TasksByValue {
+#[derive(Debug)]
+pub enum TasksByValue {
     /// By the type and value of the parts.
     Read(BTreeMap<(TypeId, ValueId), Tasks>),
     /// Nothing was read. The number of states that would have been.
@@ -115,7 +116,7 @@ pub(crate) enum TasksByValue {
 ///
 /// All states of the types that tasks have are read, unless there are more than `most`. Each takes
 /// about 150 bytes of memory.
-pub(crate) fn tasks_by_value(
+pub fn tasks_by_value(
     source: &dyn TimelineSource,
     interval: Interval,
     containers: &FxHashSet<ContainerId>,

@@ -21,7 +21,7 @@ const DIRECT: usize = 2 * BLOCK;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawLane {
     pub(crate) starts: Vec<i64>,
-    pub(crate) ends: Vec<i64>,
+    pub ends: Vec<i64>,
     pub(crate) values: Vec<u32>,
     pub(crate) details: DetailColumn,
 }

@@ -47,13 +47,13 @@ pub(crate) struct Field {
     pub(crate) name: u32,
     /// Whether it came with the end of a link whose start has a field of the same name.
     pub(crate) at_end: bool,
-    pub(crate) value: FieldValue,
+    pub value: FieldValue,
 }
 
 /// What one entity has.
 #[derive(Debug, Default)]
 pub(crate) struct Detail {
-    pub(crate) fields: Vec<Field>,
+    pub fields: Vec<Field>,
     texts: String,
     file: u32,
     /// 0 when there is no source position.

@@ -33,7 +33,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named<'a> {
     pub(crate) name: &'a [u8],
-    pub(crate) number: u32,
+    pub number: u32,
 }
 
 /// A value.
@@ -70,9 +70,9 @@ pub(crate) struct Row<'a> {
     /// Of a state.
     pub(crate) imbrication: Option<u32>,
     /// Of a container, its name.
-    pub(crate) value: Value<'a>,
+    pub value: Value<'a>,
     /// Of a container, its number.
-    pub(crate) number: Option<u32>,
+    pub number: Option<u32>,
     pub(crate) link: Option<Ends<'a>>,
     pub(crate) detail: Option<&'a Detail>,
 }

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tumit_server::{Served, Server};
 use viewer::export::Format;
 use viewer::filter::{Chain, Part};
 use viewer::layout::{Folds, Options, Outline};
 use viewer::open::progressive::{self, Begun, Current};
 use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
-use viewer::server::{Served, Server};
 use viewer::style::theme::ThemeKind;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 

@@ -7,9 +7,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::{App, Ask, Failure, Shown, run};
-use crate::export::{self, Format};
-use crate::scene::{DocumentOptions, document};
-use crate::stats::{self, By};
+use viewer::export::{self, Format};
+use viewer::scene::{DocumentOptions, document};
+use viewer::stats::{self, By};
 
 /// Pixels per unit of a PNG: for screens of high density and for print.
 const SCALE: f32 = 2.0;

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Failure, run};
-use crate::server::user_files::{NoteChange, Notes, PageLook};
+use crate::user_files::{NoteChange, Notes, PageLook};
 
 fn answer(notes: io::Result<Notes>) -> Result<Value, Failure> {
     let notes = notes.map_err(|error| Failure(StatusCode::CONFLICT, error.to_string()))?;
@@ -43,11 +43,7 @@ pub(crate) async fn save_filters(
 }
 
 /// Remembers how the page looks, for the next run of the program.
-pub(crate) async fn look(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-    Json(look): Json<PageLook>,
-) -> Answer {
+pub(crate) async fn look(State(app): State<Arc<App>>, Query(ask): Query<Ask>, Json(look): Json<PageLook>) -> Answer {
     run(app, move |app, _| {
         let model = app.trace(ask.trace)?.served.source.source().model();
         // A cache that cannot be written leaves the page as it is.

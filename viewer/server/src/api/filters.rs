@@ -7,9 +7,9 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, compute};
-use crate::filter::Filter;
-use crate::filter::language::complete::complete;
-use crate::server::filtered_cache::Wrong;
+use crate::filtered_cache::Wrong;
+use viewer::filter::Filter;
+use viewer::filter::language::complete::complete;
 
 /// Completions sent.
 const OFFERED: usize = 40;

@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 
 use self::ask::{Kind, Wanted};
 use super::{App, Ask, Failure, Shown};
-use crate::filter::FilterError;
-use crate::filter::language::fields;
-use crate::query::scan::{self, Item, Job, List};
-use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind};
-use crate::scene::wire::{self, entity};
-use crate::server::streaming::grow;
+use crate::api::streaming::grow;
+use viewer::filter::FilterError;
+use viewer::filter::language::fields;
+use viewer::query::scan::{self, Item, Job, List};
+use viewer::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind};
+use viewer::scene::wire::{self, entity};
 
 /// Hits of a page.
 const NAMED: usize = 500;

@@ -1,5 +1,6 @@
 //! Numbers of the page as names and back: numbers mean the same only in one trace, names in every run of a program.
 
+use crate::type_names::type_path;
 use std::sync::Arc;
 
 use axum::Json;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Answer, App, Ask, Shown, run};
-use crate::query::{ContainerId, ContainerInfo, Model, TypeId, ValueId};
+use viewer::query::{ContainerId, ContainerInfo, TypeId, ValueId};
 
 /// Containers, types and values by numbers.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -38,11 +39,7 @@ pub(crate) struct Names {
 }
 
 /// In the order asked; `null` is what is not there.
-pub(crate) async fn names(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-    Json(numbers): Json<Numbers>,
-) -> Answer {
+pub(crate) async fn names(State(app): State<Arc<App>>, Query(ask): Query<Ask>, Json(numbers): Json<Numbers>) -> Answer {
     run(app, move |app, gone| {
         let shown = app.trace(ask.trace)?.shown(&ask.filters)?.awaited(gone);
         let model = shown.source.model();
@@ -62,11 +59,7 @@ pub(crate) async fn names(
 }
 
 /// In the order asked; `null` is what this trace does not have.
-pub(crate) async fn numbers(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-    Json(names): Json<Names>,
-) -> Answer {
+pub(crate) async fn numbers(State(app): State<Arc<App>>, Query(ask): Query<Ask>, Json(names): Json<Names>) -> Answer {
     run(app, move |app, gone| {
         let shown = app.trace(ask.trace)?.shown(&ask.filters)?.awaited(gone);
         let model = shown.source.model();
@@ -118,17 +111,4 @@ fn each(list: &[ContainerInfo], mut visit: impl FnMut(Place, ContainerId)) {
         visit(Place { path: path.clone(), nth: *nth }, info.id);
         *nth += 1;
     }
-}
-
-/// The names of a type and all above it, without the root.
-pub(crate) fn type_path(model: &Model, id: TypeId) -> Option<Vec<String>> {
-    let mut path = Vec::new();
-    let mut ty = model.types.get(id.index())?;
-    // No longer than there are types.
-    while ty.id != TypeId::ROOT && path.len() < model.types.len() {
-        path.push(ty.name.clone());
-        ty = model.types.get(ty.parent.index())?;
-    }
-    path.reverse();
-    Some(path)
 }

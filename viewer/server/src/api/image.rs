@@ -11,8 +11,8 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 
 use super::{Answer, App, Ask, Failure, Shown, compute, facts_json, run};
-use crate::scene::wire::{Detail, Message};
-use crate::scene::{self, Scene, View};
+use viewer::scene::wire::{Detail, Message};
+use viewer::scene::{self, Scene, View};
 
 /// Bytes of a picture that is awaited, compressed; more follow when its reader has come to rest. With the answer's head it is
 /// less than 64 KiB. Pictures that are larger than [`USUAL_AREA`] may have more in proportion.
@@ -30,22 +30,14 @@ fn most_bytes(scene: &Scene, view: View) -> usize {
     MOST_BYTES / 100 * hundredths.max(100)
 }
 
-pub(crate) async fn scene(
-    state: State<Arc<App>>,
-    headers: HeaderMap,
-    ask: Query<Ask>,
-) -> Result<Response, Failure> {
+pub(crate) async fn scene(state: State<Arc<App>>, headers: HeaderMap, ask: Query<Ask>) -> Result<Response, Failure> {
     send(state, headers, ask, |app, ask, view| {
         Ok(scene::chart(app.source.as_ref(), &ask.layout(app), &ask.options(), view)?)
     })
     .await
 }
 
-pub(crate) async fn overview(
-    state: State<Arc<App>>,
-    headers: HeaderMap,
-    ask: Query<Ask>,
-) -> Result<Response, Failure> {
+pub(crate) async fn overview(state: State<Arc<App>>, headers: HeaderMap, ask: Query<Ask>) -> Result<Response, Failure> {
     send(state, headers, ask, |app, ask, view| {
         Ok(scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?)
     })

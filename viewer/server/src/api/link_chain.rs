@@ -9,8 +9,8 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Shown, compute};
-use crate::query::{ContainerId, EntityId, GlobalNanos, Interval, Link, QueryError, TimelineSource, TypeKind};
-use crate::scene::wire::{self, entity};
+use viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Link, QueryError, TimelineSource, TypeKind};
+use viewer::scene::wire::{self, entity};
 
 /// Links of a chain in each direction.
 const MOST: usize = 100;

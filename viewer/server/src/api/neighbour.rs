@@ -6,10 +6,10 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Failure, compute, facts_json};
-use crate::query::{
+use viewer::query::{
     ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId,
 };
-use crate::scene::wire;
+use viewer::scene::wire;
 
 /// Entities looked at between one date and the next one tried.
 const AT_ONCE: usize = 512;

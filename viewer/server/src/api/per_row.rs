@@ -7,10 +7,10 @@ use axum::extract::{Query, State};
 use serde_json::json;
 
 use super::{Answer, App, Ask, compute};
-use crate::query::{EntityId, TypeKind};
-use crate::scene::wire::{self, entity};
-use crate::stats;
-use crate::style::theme::Theme;
+use viewer::query::{EntityId, TypeKind};
+use viewer::scene::wire::{self, entity};
+use viewer::stats;
+use viewer::style::theme::Theme;
 
 /// Rows of one question.
 const MOST: usize = 64;

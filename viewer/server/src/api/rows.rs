@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Failure, Shown, compute, compute_any};
-use crate::layout::{self, StripKind};
-use crate::query::tree;
-use crate::query::{ContainerId, ContainerInfo, TypeId};
-use crate::scene::number;
+use viewer::layout::{self, StripKind};
+use viewer::query::tree;
+use viewer::query::{ContainerId, ContainerInfo, TypeId};
+use viewer::scene::number;
 
 /// The rows of a picture. There may be a hundred thousand: what is as usual is not said, and `rows.js` knows what is usual.
 #[derive(Serialize)]
@@ -63,10 +63,7 @@ fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-pub(crate) async fn rows(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-) -> Result<impl IntoResponse, Failure> {
+pub(crate) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<impl IntoResponse, Failure> {
     let text = compute_any(app, ask, |app, ask| {
         let layout = ask.layout(app);
         let model = app.source.model();

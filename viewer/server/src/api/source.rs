@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::charts::lanes;
 use super::{App, Ask, Failure, Shown};
-use crate::query::scan::{self, Item, List};
-use crate::query::{ContainerId, EntityId, QueryError, TypeKind};
-use crate::scene::wire::{self, entity};
-use crate::server::streaming::grow;
-use crate::stats::json_number;
+use crate::api::streaming::grow;
+use viewer::query::scan::{self, Item, List};
+use viewer::query::{ContainerId, EntityId, QueryError, TypeKind};
+use viewer::scene::wire::{self, entity};
+use viewer::stats::json_number;
 
 /// Bytes of a file that is shown.
 const MOST: u64 = 2 << 20;
@@ -25,10 +25,7 @@ const ENTRIES: usize = 20_000;
 /// Entities of a line that are named; the rest is found as with `find`, page by page.
 const NAMED: usize = 200;
 
-pub(crate) async fn source(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-) -> Result<Response, Failure> {
+pub(crate) async fn source(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
     grow(app, ask, |trace, shown, ask, teller| {
         let source = shown.source.as_ref();
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;

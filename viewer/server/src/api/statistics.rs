@@ -8,14 +8,14 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::charts::{lanes, longer};
-use super::ids::type_path;
 use super::{App, Ask, Failure, Shown};
-use crate::query::scan::{self, List};
-use crate::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
-use crate::scene::wire::entity;
-use crate::server::streaming::grow;
-use crate::stats::{self, StateTimes};
-use crate::style::theme::Theme;
+use crate::api::streaming::grow;
+use crate::type_names::type_path;
+use viewer::query::scan::{self, List};
+use viewer::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
+use viewer::scene::wire::entity;
+use viewer::stats::{self, StateTimes};
+use viewer::style::theme::Theme;
 
 /// Sums are at hand; numbers, and the longest, take a pass.
 pub(crate) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {

@@ -15,10 +15,10 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::App;
-use super::api::{Ask, Failure};
-use super::cancellation::Waiting;
-use super::filtered_cache::{Shown, Trace};
+use super::{Ask, Failure};
+use crate::app::App;
+use crate::cancellation::Waiting;
+use crate::filtered_cache::{Shown, Trace};
 
 /// What the lines are called; `ui/api.js` knows it.
 const LINES: &str = "application/x-ndjson";

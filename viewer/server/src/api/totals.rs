@@ -7,13 +7,13 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::ids::type_path;
 use super::{App, Ask, Failure, Shown};
-use crate::query::scan::{self, List};
-use crate::query::{Interval, Model, QueryError, TypeId, TypeKind, ValueId};
-use crate::server::streaming::grow;
-use crate::stats;
-use crate::style::theme::Theme;
+use crate::api::streaming::grow;
+use crate::type_names::type_path;
+use viewer::query::scan::{self, List};
+use viewer::query::{Interval, Model, QueryError, TypeId, TypeKind, ValueId};
+use viewer::stats;
+use viewer::style::theme::Theme;
 
 /// What is known of one value of a type.
 #[derive(Clone, Copy, Default)]

@@ -2,20 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::error::FilterError;
-pub(crate) use super::pattern::FieldUse;
+pub use super::error::FilterError;
+pub use super::pattern::FieldUse;
 use crate::query::{EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
 
 /// Maximum number of entities that are searched for a field. If none has it, others still can.
 const ASKED: usize = 20_000;
 
 /// Returns an error if no entity of these types has the field.
-pub(crate) fn check(
-    source: &dyn TimelineSource,
-    usage: FieldUse,
-    name: &str,
-    types: &[TypeId],
-) -> Result<(), FilterError> {
+pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
     if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
@@ -111,7 +106,7 @@ const OF_ALL: [&str; 4] = ["file", "line", "value", "container"];
 
 /// A field of an entity as text: an extra field of this name, or `file`, `line`, `value` or
 /// `container`. Case is ignored.
-pub(crate) fn field(facts: &Facts, name: &str) -> Option<String> {
+pub fn field(facts: &Facts, name: &str) -> Option<String> {
     let exact = facts.fields.iter().find(|field| field.0 == name);
     if let Some((_, text)) = exact.or_else(|| facts.fields.iter().find(|field| field.0.eq_ignore_ascii_case(name))) {
         return Some(text.clone());

@@ -62,7 +62,7 @@ impl Filter {
     }
 
     /// Whether an expression has the same meaning in a file of version 1.
-    pub(crate) fn is_version_1(&self) -> bool {
+    pub fn is_version_1(&self) -> bool {
         Self::from_version_1(&self.to_string()).is_ok_and(|read| read == *self)
     }
 }

@@ -122,7 +122,7 @@ impl Patterns {
 
 /// Where an expression names a field of entities. The example of an error message depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FieldUse {
+pub enum FieldUse {
     /// In a condition after `where`.
     Condition,
     /// After `by` of `classify`.

@@ -18,9 +18,9 @@ const BLOCK: usize = 256;
 /// Something with a value that lasts from one date to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Piece {
-    pub(crate) from: i64,
-    pub(crate) to: i64,
-    pub(crate) value: f64,
+    pub from: i64,
+    pub to: i64,
+    pub value: f64,
 }
 
 /// Pieces that do not overlap, by date. Neighbours differ in value, or a gap lies between them.

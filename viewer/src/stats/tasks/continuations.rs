@@ -18,7 +18,7 @@ const LOOKED_AT: usize = 100;
 
 /// The types of links that continue states of each type: most of the first links of such a type do.
 #[derive(Debug, Default)]
-pub(crate) struct Continuations {
+pub struct Continuations {
     pub(crate) by_type: FxHashMap<TypeId, Vec<TypeId>>,
 }
 

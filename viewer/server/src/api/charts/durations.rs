@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::super::{App, Ask, Failure};
 use super::lanes;
-use crate::query::scan::{self, Item, List};
-use crate::query::{EntityId, QueryError, TypeId, TypeKind};
-use crate::scene::wire::entity;
-use crate::server::streaming::grow;
-use crate::stats::json_number;
+use crate::api::streaming::grow;
+use viewer::query::scan::{self, Item, List};
+use viewer::query::{EntityId, QueryError, TypeId, TypeKind};
+use viewer::scene::wire::entity;
+use viewer::stats::json_number;
 
 /// A class of durations.
 #[derive(Clone, Copy, Default)]
@@ -25,10 +25,7 @@ struct Class {
 /// All classes: 0 has one of its own, another duration that of its highest bit.
 struct Classes([Class; 64]);
 
-pub(crate) async fn histogram(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-) -> Result<Response, Failure> {
+pub(crate) async fn histogram(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
     grow(app, ask, |_, app, ask, teller| {
         let (interval, ty) = (ask.interval(app)?, TypeId(ask.ty));
         let source = app.source.as_ref();
@@ -97,9 +94,6 @@ impl Classes {
 }
 
 /// The longer of two; of equally long ones that with the smaller number.
-pub(crate) fn longer(
-    one: Option<(i64, EntityId)>,
-    other: Option<(i64, EntityId)>,
-) -> Option<(i64, EntityId)> {
+pub(crate) fn longer(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
     one.into_iter().chain(other).max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
 }

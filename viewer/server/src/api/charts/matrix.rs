@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use super::super::{App, Ask, Failure};
 use super::durations::longer;
-use crate::query::scan::{self, Item, List};
-use crate::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
-use crate::scene::wire::entity;
-use crate::server::streaming::grow;
-use crate::stats;
-use crate::stats::json_number;
+use crate::api::streaming::grow;
+use viewer::query::scan::{self, Item, List};
+use viewer::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
+use viewer::scene::wire::entity;
+use viewer::stats;
+use viewer::stats::json_number;
 
 /// Containers of a matrix.
 const SIDES: usize = 64;
@@ -57,10 +57,7 @@ struct Type {
     field: Option<String>,
 }
 
-pub(crate) async fn matrix(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-) -> Result<Response, Failure> {
+pub(crate) async fn matrix(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
     grow(app, ask, |_, app, ask, teller| {
         let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
         let mut types = Vec::new();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use crate::query::TypeId;
-use crate::scene::wire::entity;
-use crate::server::api::{Answer, App, Ask, compute};
-use crate::stats::{Tasks, TasksByValue, json_number, tasks_by_value};
-use crate::style::theme::Theme;
+use crate::api::{Answer, App, Ask, compute};
+use viewer::query::TypeId;
+use viewer::scene::wire::entity;
+use viewer::stats::{Tasks, TasksByValue, json_number, tasks_by_value};
+use viewer::style::theme::Theme;
 
 /// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
 const MOST_STATES: u64 = 10_000_000;

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::filter::language::fields;
-use crate::query::Facts;
+use viewer::filter::language::fields;
+use viewer::query::Facts;
 
 /// Kinds of entities that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,7 +247,7 @@ fn nanos(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::{ContainerId, EntityId, GlobalNanos, Interval};
+    use viewer::query::{ContainerId, EntityId, GlobalNanos, Interval};
 
     fn facts(fields: &[(&str, &str)], source: Option<(&str, u32)>) -> Facts {
         Facts {

@@ -1,0 +1,49 @@
+//! The page's files, embedded in the binary.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rust_embed::Embed;
+use viewer::export::page_files;
+
+use super::app::App;
+
+#[derive(Embed)]
+#[folder = "ui"]
+struct PageFiles;
+
+/// The page. For several traces it is the page with one pane per trace.
+pub(crate) async fn index(State(app): State<Arc<App>>) -> Response {
+    answer(if app.traces.len() > 1 { "panes.html" } else { "index.html" })
+}
+
+/// A file of the page.
+pub(crate) async fn file(Path(parts): Path<Vec<(String, String)>>) -> Response {
+    // The first part is the token, already checked.
+    parts.last().map_or_else(|| StatusCode::NOT_FOUND.into_response(), |(_, path)| answer(path))
+}
+
+fn answer(path: &str) -> Response {
+    let Some(data) = contents(path) else {
+        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+    };
+    let kind = match path.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("txt") => "text/plain; charset=utf-8",
+        Some("woff2") => "font/woff2",
+        _ => "application/octet-stream",
+    };
+    ([(header::CONTENT_TYPE, kind)], data).into_response()
+}
+
+/// The contents of a file. Exported pages contain some of the same files, so these belong to the viewer.
+fn contents(path: &str) -> Option<Cow<'static, [u8]>> {
+    let shared = page_files::ALL.iter().find(|(name, _)| *name == path);
+    shared.map(|(_, data)| Cow::Borrowed(*data)).or_else(|| PageFiles::get(path).map(|file| file.data))
+}

@@ -1,0 +1,18 @@
+//! Files that exported pages and the served page have in common.
+
+/// Times as text and the ticks of time axes: a JavaScript module.
+pub const AXIS: &str = include_str!("axis.js");
+/// The regular typeface.
+pub const REGULAR: &[u8] = include_bytes!("../../assets/font/Inter-Regular.woff2");
+/// The semi-bold typeface.
+pub const SEMI_BOLD: &[u8] = include_bytes!("../../assets/font/Inter-SemiBold.woff2");
+/// The licence of the typefaces.
+pub const FONT_LICENSE: &str = include_str!("../../assets/font/LICENSE.txt");
+
+/// All of them, by their path on the page.
+pub const ALL: [(&str, &[u8]); 4] = [
+    ("axis.js", AXIS.as_bytes()),
+    ("font/Inter-Regular.woff2", REGULAR),
+    ("font/Inter-SemiBold.woff2", SEMI_BOLD),
+    ("font/LICENSE.txt", FONT_LICENSE.as_bytes()),
+];
