@@ -1,6 +1,6 @@
 //! Errors of corrected timestamps, on runs whose true timestamps are known.
 //!
-//! `cargo bench -p converter --bench clock` prints a table of errors and reversed links. Options after `--`:
+//! `cargo bench -p tumit-converter --bench clock` prints a table of errors and reversed links. Options after `--`:
 //!
 //! - `--smoke`: a few short runs.
 //! - `--drawn 100`: 100 random runs of all kinds, and what is odd about each.
@@ -23,9 +23,9 @@ mod truth;
 
 use std::time::Instant;
 
-use converter::clock::Method;
 use drawn::{beyond, judged};
 use truth::{Bursts, Scene, Verdict, clocks_alone, judge_run, options, write};
+use tumit_converter::clock::Method;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();

@@ -7,13 +7,13 @@ mod synthetic;
 #[path = "support/truth.rs"]
 mod truth;
 
-use converter::clock::{Method, Status};
-use converter::convert::ConvertError;
-use converter::run::Run;
-use converter::tools::cut::cut;
-use converter::tools::dump::Selection;
-use converter::tools::sort::sort;
 use truth::{Bursts, Lie, Scene, clocks_alone, judge, options};
+use tumit_converter::clock::{Method, Status};
+use tumit_converter::convert::ConvertError;
+use tumit_converter::run::Run;
+use tumit_converter::tools::cut::cut;
+use tumit_converter::tools::dump::Selection;
+use tumit_converter::tools::sort::sort;
 use tumit_paje::time::GlobalNanos;
 
 #[test]
@@ -60,7 +60,7 @@ fn a_listing_tells_a_wrong_model_as_a_conversion_does() {
     let folder = tempfile::tempdir().unwrap();
     truth::write(&scene, folder.path());
     let run = Run::open(folder.path()).unwrap();
-    let told = converter::tools::dump::list::<ConvertError>(&run, &options(Method::Bursts), |_| Ok(())).unwrap();
+    let told = tumit_converter::tools::dump::list::<ConvertError>(&run, &options(Method::Bursts), |_| Ok(())).unwrap();
     assert_eq!(told.faults, faults);
 }
 
@@ -370,7 +370,7 @@ fn samples_with_processes_that_are_gone_are_told() {
     assert_eq!(run.processes.len(), 4);
     // The second and the third have samples with the fourth, and what the first had with them is its own.
     run.processes.retain(|process| process.rank == Some(1) || process.rank == Some(2));
-    let clocks = converter::clock::Clocks::new(&run, Method::Graph);
+    let clocks = tumit_converter::clock::Clocks::new(&run, Method::Graph);
     assert_eq!(clocks.domains[1].status, Status::RealTime);
     let told = "has 20 sync samples, all with processes that are not in the run";
     assert!(clocks.remarks.iter().any(|remark| remark.contains(told)), "{:?}", clocks.remarks);

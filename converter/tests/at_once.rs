@@ -13,13 +13,13 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use converter::clock::Method;
-use converter::convert::{Options, convert};
-use converter::run::Run;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use synthetic::{About, File, Records};
 use tracer_format::{Codec, Schema};
+use tumit_converter::clock::Method;
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::run::Run;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, Shape, Sink};
 

@@ -7,10 +7,10 @@ mod synthetic;
 #[path = "support/truth.rs"]
 mod truth;
 
-use converter::clock::Method;
-use converter::convert::{Options, check_clocks, convert};
-use converter::run::Run;
 use truth::{Bursts, Scene, clocks_alone, options, write};
+use tumit_converter::clock::Method;
+use tumit_converter::convert::{Options, check_clocks, convert};
+use tumit_converter::run::Run;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, Sink};
 
@@ -55,13 +55,13 @@ fn one_pass_finds_what_a_conversion_finds() {
             let found = check_clocks(&run, &options).unwrap();
             let what = format!("{options:?} {scene:?}");
             assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{what}");
-            let counts = |report: &converter::report::Report| {
+            let counts = |report: &tumit_converter::report::Report| {
                 (report.counts.links, report.counts.reversed_links, report.reversed_coarse, report.causality)
             };
             assert_eq!(counts(&found.report), counts(&expected), "{what}");
             assert_eq!(found.report.end, expected.end, "{what}");
             assert_eq!(found.report.clock_faults(), expected.clock_faults(), "{what}");
-            let certain = |report: &converter::report::Report| {
+            let certain = |report: &tumit_converter::report::Report| {
                 report.clocks.domains.iter().map(|domain| domain.certified_nanos).collect::<Vec<_>>()
             };
             assert_eq!(certain(&found.report), certain(&expected), "{what}");

@@ -5,12 +5,12 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
-use converter::clock::{Clocks, Method, Status};
-use converter::convert::{Options, convert};
-use converter::report::Report;
-use converter::run::Run;
 use synthetic::{About, File, Records, peer};
 use tracer_format::entries::{Anchor, SyncSample};
+use tumit_converter::clock::{Clocks, Method, Status};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ExtraValue, PajeEvent, Sink};
 

@@ -10,12 +10,12 @@ use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use converter::convert::{Options, convert};
-use converter::report::Counts;
-use converter::run::Run;
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
 use tracer_format::{Codec, Schema};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Counts;
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 /// Record types; every second one holds its source position, the last two are for links.

@@ -5,11 +5,11 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
-use converter::convert::{Options, convert};
-use converter::report::Report;
-use converter::run::{Loss, OpenError, Run};
 use synthetic::{About, File, Records};
 use tracer_format::{BLOCK_MAGIC, BlockHeader, Codec, HEADER_BYTES, PREAMBLE_BYTES};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Report;
+use tumit_converter::run::{Loss, OpenError, Run};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, Sink};
 

@@ -10,12 +10,12 @@ mod synthetic;
 
 use std::path::Path;
 
-use converter::convert::{Options, convert};
-use converter::report::Report;
-use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::schema::{Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 use tracer_format::tags::{append_tag, tag};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 fn schema() -> Schema {

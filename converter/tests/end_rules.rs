@@ -9,9 +9,9 @@ mod synthetic;
 
 use std::path::Path;
 
-use converter::convert::{Options, convert};
-use converter::run::Run;
 use synthetic::{About, File, Records};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"

@@ -7,10 +7,10 @@ mod pj_dump;
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
-use converter::convert::{Options, convert, convert_to_text, own_paje_output};
-use converter::report::Report;
-use converter::run::Run;
 use synthetic::{About, File, Records};
+use tumit_converter::convert::{Options, convert, convert_to_text, own_paje_output};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 /// A run of one process and one thread whose spec is `text`.

@@ -10,15 +10,15 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use converter::convert::{ConvertError, Options};
-use converter::run::{Loss, Run};
-use converter::tools::dump::list;
 use live::{HEAD_BYTES, HEADER_BYTES, Live, SLOT_BYTES, Slot};
 use proptest::prelude::*;
 use synthetic::{About, File, Records, process_id};
 use tracer_format::Schema;
 use tracer_format::tags::{append_tag, tag};
 use tracer_format::{BlockKind, ID_LOST};
+use tumit_converter::convert::{ConvertError, Options};
+use tumit_converter::run::{Loss, Run};
+use tumit_converter::tools::dump::list;
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 

@@ -9,11 +9,11 @@ mod synthetic;
 use std::hash::{Hash as _, Hasher as _};
 use std::num::NonZeroUsize;
 
-use converter::convert::{Options, convert};
-use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::record::Lost;
 use tracer_format::{Codec, ID_LOST};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"

@@ -8,17 +8,17 @@ mod synthetic;
 use std::ops::Range;
 use std::path::Path;
 
-use converter::convert::Options;
-use converter::run::MissingEnd;
-use converter::run::{Loss, Run};
-use converter::tools::dump::Selection;
-use converter::tools::info;
-use converter::tools::repair::write;
 use proptest::prelude::*;
 use synthetic::{About, File, Records, peer};
 use tracer_format::block::decode_block;
 use tracer_format::entries::{Anchor, SyncSample};
 use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, Schema};
+use tumit_converter::convert::Options;
+use tumit_converter::run::MissingEnd;
+use tumit_converter::run::{Loss, Run};
+use tumit_converter::tools::dump::Selection;
+use tumit_converter::tools::info;
+use tumit_converter::tools::repair::write;
 use tumit_paje::time::GlobalNanos;
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
@@ -223,7 +223,7 @@ fn told_by_records(run: &Run) -> Vec<(usize, u64, i64, i64)> {
 }
 
 fn cut(run: &Run, selection: &Selection, folder: &Path) -> Run {
-    converter::tools::cut::cut(run, &Options::default(), selection, folder).unwrap();
+    tumit_converter::tools::cut::cut(run, &Options::default(), selection, folder).unwrap();
     Run::open(folder).unwrap()
 }
 
@@ -264,7 +264,8 @@ fn copies_hide_no_losses() {
             let missing = (bytes == &whole).then(|| cut_out.len() as u64 * 20);
             assert_eq!(missing_records(&run).map(|(records, _)| records), missing, "{name}");
             let sorted = folder.path().join("sorted.tmt");
-            converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+            tumit_converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap())
+                .unwrap();
             let copy = cut(&run, &Selection::default(), &folder.path().join("cut.tmt"));
             let again = cut(&copy, &Selection::default(), &folder.path().join("again.tmt"));
             for copy in [Run::open(&sorted).unwrap(), copy, again] {

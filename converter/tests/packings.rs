@@ -8,13 +8,13 @@ mod synthetic;
 
 use std::num::NonZeroUsize;
 
-use converter::convert::{Options, convert};
-use converter::report::Counts;
-use converter::run::Run;
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
 use tracer_format::record::Lost;
 use tracer_format::{Codec, ID_LOST, cause};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Counts;
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"

@@ -5,10 +5,10 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
-use converter::convert::{Options, convert};
-use converter::run::Run;
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::run::Run;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, Sink};
 

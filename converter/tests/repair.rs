@@ -10,15 +10,15 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use converter::convert::{ConvertError, Options};
-use converter::run::{Loss, Run};
-use converter::tools::dump::list;
-use converter::tools::repair::{Repair, write};
 use live::{Live, Slot};
 use proptest::prelude::*;
 use synthetic::{About, File, Records, process_id};
 use tracer_format::block::append_block;
 use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM, Schema};
+use tumit_converter::convert::{ConvertError, Options};
+use tumit_converter::run::{Loss, Run};
+use tumit_converter::tools::dump::list;
+use tumit_converter::tools::repair::{Repair, write};
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 
@@ -252,7 +252,7 @@ fn numbers_may_be_as_large_as_they_can() {
     let (_, after) = repaired(folder.path());
     assert_eq!(after.processes[0].dropped(), u64::MAX);
     let mut shown = tumit_paje::write::Writer::new(Vec::new());
-    let report = converter::convert::convert(&after, &Options::default(), &mut shown).unwrap();
+    let report = tumit_converter::convert::convert(&after, &Options::default(), &mut shown).unwrap();
     assert_eq!(report.counts.dropped_records, u64::MAX);
 }
 

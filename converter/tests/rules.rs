@@ -7,11 +7,11 @@ mod pj_dump;
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
-use converter::convert::{Options, convert, convert_to_text};
-use converter::report::Report;
-use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::Codec;
+use tumit_converter::convert::{Options, convert, convert_to_text};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 /// A run of one process and one thread whose spec is `text`; `write` gets its file and its records.

@@ -9,9 +9,9 @@ mod synthetic;
 #[path = "support/truth.rs"]
 mod truth;
 
-use converter::clock::Method;
 use drawn::{beyond, judged, scene};
 use truth::Bursts;
+use tumit_converter::clock::Method;
 
 #[test]
 fn what_is_said_of_dates_is_true() {

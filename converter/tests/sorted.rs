@@ -7,14 +7,14 @@ mod synthetic;
 
 use std::path::Path;
 
-use converter::convert::{Options, convert};
-use converter::report::Report;
-use converter::run::Run;
-use converter::tools::sort::sort;
 use synthetic::{About, File, Records, peer};
 use tracer_format::entries::SyncSample;
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, cause};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
+use tumit_converter::tools::sort::sort;
 use tumit_paje::write::Writer;
 
 const SPEC: &str = r#"

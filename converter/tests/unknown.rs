@@ -5,12 +5,12 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
-use converter::convert::{Options, convert};
-use converter::report::Report;
-use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::record::Lost;
 use tracer_format::{BlockKind, HEADER_BYTES, ID_LOST, cause};
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, Sink};
 
@@ -248,10 +248,10 @@ fn copies_know_as_little() {
         std::fs::write(&original, &bytes).unwrap();
         let run = Run::open(&original).unwrap();
         let sorted = folder.path().join("sorted.tmt");
-        converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+        tumit_converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
         let cut = folder.path().join("cut.tmt");
-        let all = converter::tools::dump::Selection::default();
-        converter::tools::cut::cut(&run, &Options::default(), &all, &cut).unwrap();
+        let all = tumit_converter::tools::dump::Selection::default();
+        tumit_converter::tools::cut::cut(&run, &Options::default(), &all, &cut).unwrap();
         for copy in [sorted, cut.join("original.tmt")] {
             assert_eq!(told(&std::fs::read(&copy).unwrap()).0, told(&bytes).0, "{loss:?}, {}", copy.display());
         }

@@ -12,8 +12,8 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
 use tests::paje_text::{Mistake, Step, generate};
 use tests::programs::{molecular_dynamics, output, succeed, tumit, workspace};
-use viewer::OpenOptions;
-use viewer::tables::{Account, Format, write};
+use tumit_viewer::OpenOptions;
+use tumit_viewer::tables::{Account, Format, write};
 
 /// How many files are compared.
 const FILES: u32 = 400;

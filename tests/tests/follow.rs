@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use viewer::OpenOptions;
-use viewer::open::progressive::{Current, Now, Standing, follow};
+use tumit_viewer::OpenOptions;
+use tumit_viewer::open::progressive::{Current, Now, Standing, follow};
 
 tracer_rt::events!("tests/readback.tumit");
 
@@ -76,7 +76,7 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     drop(other);
     assert!(second.wait().unwrap().success());
     let last = wait(&current, |now| now.standing == Standing::Growing { open: 0, processes: 2 });
-    let read = viewer::open(&run, &OpenOptions::default()).unwrap().summary();
+    let read = tumit_viewer::open(&run, &OpenOptions::default()).unwrap().summary();
     assert_eq!(last.source.summary(), read, "as if it had not been followed");
     cancel.store(true, Ordering::Relaxed);
 }

@@ -10,8 +10,8 @@ use proptest::test_runner::{Config, TestRunner};
 use tests::paje_text::{Step, generate};
 use tests::programs::workspace;
 use tumit_paje::write::Writer;
-use viewer::query::replay::replay;
-use viewer::{IndexChoice, OpenOptions};
+use tumit_viewer::query::replay::replay;
+use tumit_viewer::{IndexChoice, OpenOptions};
 
 /// How many generated files are converted.
 const FILES: u32 = 200;
@@ -21,7 +21,7 @@ fn converted(text: &str, path: &Path) -> String {
     fs::write(path, text).unwrap();
     let mut options = OpenOptions::default();
     options.index = IndexChoice::None;
-    let source = viewer::open(path, &options).unwrap();
+    let source = tumit_viewer::open(path, &options).unwrap();
     let mut writer = Writer::new(Vec::new());
     replay(source.as_ref(), &mut writer).unwrap();
     String::from_utf8(writer.into_inner()).unwrap()

@@ -7,16 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tests::programs::{molecular_dynamics, succeed, tumit};
-use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeKind};
-use viewer::{IndexChoice, OpenOptions};
+use tumit_viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeKind};
+use tumit_viewer::{IndexChoice, OpenOptions};
 
 fn open(path: &Path) -> Arc<dyn TimelineSource> {
-    viewer::open(path, &OpenOptions::default()).expect("it is there and good")
+    tumit_viewer::open(path, &OpenOptions::default()).expect("it is there and good")
 }
 
 fn rows(source: &dyn TimelineSource) -> Vec<String> {
     let mut out = Vec::new();
-    viewer::text::entity_rows::write(source, &mut out).expect("memory takes it");
+    tumit_viewer::text::entity_rows::write(source, &mut out).expect("memory takes it");
     let mut rows: Vec<String> = String::from_utf8(out).expect("rows are text").lines().map(str::to_owned).collect();
     rows.sort();
     rows
@@ -99,7 +99,7 @@ fn a_run_shows_the_same_from_its_index() {
     assert!(made().contains("run.tmtx: is there already"));
     let mut options = OpenOptions::default();
     options.index = IndexChoice::At(index.clone());
-    let (read, indexed) = (open(&run), viewer::open(&run, &options).unwrap());
+    let (read, indexed) = (open(&run), tumit_viewer::open(&run, &options).unwrap());
     assert_eq!(read.summary(), indexed.summary());
     assert_eq!(rows(read.as_ref()), rows(indexed.as_ref()));
     assert_eq!(said(read.as_ref()), said(indexed.as_ref()));

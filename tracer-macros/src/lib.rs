@@ -72,7 +72,7 @@ pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// tracer_rt::records!("taktuk.tumit");                    // `mod taktuk`; the path is relative to the package's folder
 /// tracer_rt::records!(pub "taktuk.tumit");                // for other crates too; else pub(crate)
 ///
-/// let mut reader = converter::records::Reader::<taktuk::Trace>::new(&run, 0)?;
+/// let mut reader = tumit_converter::records::Reader::<taktuk::Trace>::new(&run, 0)?;
 /// while let Some(recorded) = reader.next()? {
 ///     if let taktuk::Record::Post(post) = &recorded.record { println!("{} {post}", recorded.head.ticks); }
 /// }

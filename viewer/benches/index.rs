@@ -1,10 +1,10 @@
 //! What the index costs beside the store in memory, as ratios; and, of a trace that is given, in figures.
 //!
 //! ```console
-//! $ cargo bench -p viewer --bench index                      # ratios; with -- --smoke in a moment
-//! $ cargo bench -p viewer --bench index -- --trace big.tmt   # figures: making, opening, pictures, statistics, links
-//! $ cargo bench -p viewer --bench index -- --trace big.tmt --there   # the same of the index that is beside the trace; nothing is made
-//! $ cargo bench -p viewer --bench index -- --trace big.tmt --there --only "few values"   # those questions alone that are called so
+//! $ cargo bench -p tumit-viewer --bench index                      # ratios; with -- --smoke in a moment
+//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt   # figures: making, opening, pictures, statistics, links
+//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt --there   # the same of the index that is beside the trace; nothing is made
+//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt --there --only "few values"   # those questions alone that are called so
 //! ```
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
-use viewer::index::{Index, Key};
-use viewer::layout::{Options, Outline};
-use viewer::query::{GlobalNanos, Interval, Lane, TimelineSource};
-use viewer::scene::{DocumentOptions, document};
-use viewer::store::Store;
-use viewer::{IndexChoice, OpenOptions, make_index};
+use tumit_viewer::index::{Index, Key};
+use tumit_viewer::layout::{Options, Outline};
+use tumit_viewer::query::{GlobalNanos, Interval, Lane, TimelineSource};
+use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::store::Store;
+use tumit_viewer::{IndexChoice, OpenOptions, make_index};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -178,7 +178,7 @@ fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[Lane]) {
             cool(place);
         }
         let begin = Instant::now();
-        let source = viewer::open(trace, options).expect("it was just made");
+        let source = tumit_viewer::open(trace, options).expect("it was just made");
         let opened = begin.elapsed();
         let cells = source.cells(few, source.extent(), 1600).map_or(0, |cells| cells.cells.len());
         println!("{name}: opened in {opened:.1?}, with {cells} cells of few values in {:.1?}", begin.elapsed());
@@ -187,7 +187,7 @@ fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[Lane]) {
             cool(place);
         }
         let (begin, before) = (Instant::now(), processor());
-        let source = viewer::open(trace, options).expect("it was just made");
+        let source = tumit_viewer::open(trace, options).expect("it was just made");
         let items = first_picture(source.as_ref());
         let (took, work) = (begin.elapsed(), processor() - before);
         println!(
@@ -226,7 +226,7 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
         println!("made in {took:.1?}: {rate:.2} million entities a second; at most {} MB", status("VmHWM") >> 20);
         println!("{work:.1?} of processor time: {each:.2} million entities a second of it");
     }
-    let source = viewer::open(trace, &options).expect("it was just made");
+    let source = tumit_viewer::open(trace, &options).expect("it was just made");
     let (model, containers, extent) = (source.model(), source.containers(), source.summary().extent);
     let mut lanes: Vec<(u32, Lane)> = Vec::new();
     for container in containers.iter() {
@@ -244,7 +244,7 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
     if "opened".contains(only) {
         openings(trace, &options, &place, &few);
     }
-    let source = viewer::open(trace, &options).expect("it was just made");
+    let source = tumit_viewer::open(trace, &options).expect("it was just made");
     let length = extent.to.0 - extent.from.0;
     let window = |share: i64| {
         let from = extent.from.0 + length / 3;

@@ -4,7 +4,7 @@
 //! perfect balance, the number of containers is one that works while all others do not.
 //!
 //! ```sh
-//! cargo run -p viewer --example imbalance -- run.tmt 'Local forces'
+//! cargo run -p tumit-viewer --example imbalance -- run.tmt 'Local forces'
 //! ```
 
 use std::error::Error;
@@ -12,20 +12,20 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use viewer::OpenOptions;
-use viewer::filter::Pattern;
-use viewer::query::{Lane, TypeKind};
-use viewer::text::time::timestamp;
+use tumit_viewer::OpenOptions;
+use tumit_viewer::filter::Pattern;
+use tumit_viewer::query::{Lane, TypeKind};
+use tumit_viewer::text::time::timestamp;
 
 const COLUMNS: u32 = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().collect();
     let [_, trace, value] = args.as_slice() else { return Err("usage: imbalance TRACE VALUE".into()) };
-    let source = viewer::open(Path::new(trace), &OpenOptions::default())?;
+    let source = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
     let (model, extent) = (source.model(), source.extent());
     let named = Pattern::new(value.as_str());
-    let fits = |id: viewer::query::ValueId| named.fits(&model.values[id.index()].name);
+    let fits = |id: tumit_viewer::query::ValueId| named.fits(&model.values[id.index()].name);
 
     // A row of cells for each container that has states: exact, by a query that does not depend on the number of states.
     let mut rows: Vec<Vec<i64>> = Vec::new();

@@ -4,23 +4,23 @@
 //! other filters cannot tell it from a trace.
 //!
 //! ```sh
-//! cargo run -p viewer --example own_filter -- run.tmt 100us short.svg
+//! cargo run -p tumit-viewer --example own_filter -- run.tmt 100us short.svg
 //! ```
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use viewer::OpenOptions;
-use viewer::export::{self, Format};
-use viewer::filter::{Chain, Layer};
-use viewer::layout::{Options, Outline};
-use viewer::query::{
+use tumit_viewer::OpenOptions;
+use tumit_viewer::export::{self, Format};
+use tumit_viewer::filter::{Chain, Layer};
+use tumit_viewer::layout::{Options, Outline};
+use tumit_viewer::query::{
     Cell, Cells, EntityId, Facts, Interval, Lane, Listed, Model, QueryError, State, TimelineSource, TypeKind, ValueId,
     ValueInfo, walk,
 };
-use viewer::scene::{DocumentOptions, document};
-use viewer::style::theme::rgb;
+use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::style::theme::rgb;
 
 struct Short {
     inner: Arc<dyn TimelineSource>,
@@ -110,8 +110,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: own_filter TRACE THRESHOLD PICTURE.svg".into());
     };
     let format = Format::of(Path::new(picture))?;
-    let trace = viewer::open(Path::new(trace), &OpenOptions::default())?;
-    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, viewer::text::time::parse(threshold)?));
+    let trace = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
+    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, tumit_viewer::text::time::parse(threshold)?));
     // Other filters take it as they take a trace.
     let chain: Chain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;

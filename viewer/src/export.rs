@@ -10,7 +10,7 @@ pub mod svg;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use converter::run::output_permissions;
+use tumit_converter::run::output_permissions;
 
 use crate::scene::Scene;
 

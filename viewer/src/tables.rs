@@ -20,8 +20,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use converter::convert::ConvertError;
-use converter::convert::wall_clock;
+use tumit_converter::convert::ConvertError;
+use tumit_converter::convert::wall_clock;
 
 use crate::input::options::{OpenError, OpenOptions};
 use crate::input::trace::Input;

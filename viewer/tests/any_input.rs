@@ -1,8 +1,8 @@
 //! Whatever a Pajé file says, in whatever order: nothing panics, and every answer keeps its promises.
 
 use proptest::prelude::*;
-use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource as _, TypeKind};
-use viewer::store::Store;
+use tumit_viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource as _, TypeKind};
+use tumit_viewer::store::Store;
 
 const HEADER: &str = include_str!("header.paje");
 const TREE: &str = "\
@@ -109,6 +109,6 @@ proptest! {
         let store = Store::from_paje("trace", text.as_bytes()).expect("it has a header");
         ask(&store)?;
         let mut rows = Vec::new();
-        viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
+        tumit_viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
     }
 }

@@ -7,11 +7,11 @@ mod tables;
 
 use proptest::prelude::*;
 use tables::{Tables, interval};
-use viewer::export::{Format, encode};
-use viewer::layout::{Options, Outline};
-use viewer::query::{ContainerId, TypeId, TypeKind};
-use viewer::scene::{Anchor, DocumentOptions, Item, Scene, Text, document};
-use viewer::style::theme::font::width;
+use tumit_viewer::export::{Format, encode};
+use tumit_viewer::layout::{Options, Outline};
+use tumit_viewer::query::{ContainerId, TypeId, TypeKind};
+use tumit_viewer::scene::{Anchor, DocumentOptions, Item, Scene, Text, document};
+use tumit_viewer::style::theme::font::width;
 
 const DAY: i64 = 86_400_000_000_000;
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tumit_paje::{Look, PajeEvent};
-use viewer::filter::{Chain, Filter, Layer};
-use viewer::layout::{Options, Outline};
-use viewer::query::{
+use tumit_viewer::filter::{Chain, Filter, Layer};
+use tumit_viewer::layout::{Options, Outline};
+use tumit_viewer::query::{
     ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Listed, QueryError, State, TimelineSource, TypeId,
     TypeKind, ValueId,
 };
-use viewer::scene::{DocumentOptions, document};
-use viewer::stats::{By, table};
-use viewer::store::Store;
+use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::stats::{By, table};
+use tumit_viewer::store::Store;
 
 const STATES: u32 = 200_000;
 const THREADS: u32 = 4;

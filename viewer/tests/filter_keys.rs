@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use viewer::filter::{Chain, Filter, FilterError};
-use viewer::query::TimelineSource;
-use viewer::store::Store;
-use viewer::style::theme::ThemeKind;
+use tumit_viewer::filter::{Chain, Filter, FilterError};
+use tumit_viewer::query::TimelineSource;
+use tumit_viewer::store::Store;
+use tumit_viewer::style::theme::ThemeKind;
 
 const HEADER: &str = "\
 %EventDef PajeDefineContainerType 0
@@ -329,12 +329,12 @@ fn shares_of_what_is_counted_over_a_group_are_of_the_group() {
             let model = filtered.model();
             let ty = model.types.iter().find(|ty| ty.name == "Running").unwrap().id;
             let all = filtered.extent();
-            let outline = viewer::layout::Outline::new(filtered.as_ref()).unwrap();
-            let legend = viewer::scene::legend(
+            let outline = tumit_viewer::layout::Outline::new(filtered.as_ref()).unwrap();
+            let legend = tumit_viewer::scene::legend(
                 filtered.as_ref(),
                 &outline,
                 all,
-                viewer::style::theme::Theme::new(ThemeKind::Light),
+                tumit_viewer::style::theme::Theme::new(ThemeKind::Light),
             )
             .unwrap();
             let group = legend.iter().find(|group| group.name == "Running").unwrap();
@@ -345,7 +345,7 @@ fn shares_of_what_is_counted_over_a_group_are_of_the_group() {
                 .map(|info| info.id)
                 .collect();
             assert!(!containers.is_empty(), "{first} {count}");
-            let times = viewer::stats::times(filtered.as_ref(), &containers, ty, all).unwrap();
+            let times = tumit_viewer::stats::times(filtered.as_ref(), &containers, ty, all).unwrap();
             let shares: f64 = times.values.iter().map(|value| value.share).sum();
             // At each moment there is one state.
             assert!((shares - 1.0).abs() < 1e-9 && times.none == 0, "{first} {count}: {times:?}");

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 use proptest::prelude::*;
-use viewer::filter::{
+use tumit_viewer::filter::{
     Chain, Comparison, Condition, Entry, FieldTest, Filter, FilterError, Form, Keep, Key, LinkEnd, Measure, Operation,
     Part, Pattern, Patterns, Rank, Reduction,
 };
-use viewer::query::MarkShape;
-use viewer::style::theme::rgb;
+use tumit_viewer::query::MarkShape;
+use tumit_viewer::style::theme::rgb;
 
 /// Names with everything that the language has a use for, but never `*` alone, which is what is left out.
 fn name() -> impl Strategy<Value = String> {

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use made::{Plans, plans, store};
 use proptest::prelude::*;
-use viewer::filter::{Chain, Filter};
-use viewer::query::{EntityId, TimelineSource};
+use tumit_viewer::filter::{Chain, Filter};
+use tumit_viewer::query::{EntityId, TimelineSource};
 use world::{END, Sample, State, World, check, entities, meets};
 
 fn filter(text: &str) -> Filter {
@@ -373,7 +373,7 @@ proptest! {
             let within = reused.members(row.id);
             prop_assert!(within.is_sorted_by(|a, b| a.life.to <= b.life.from), "one lives at a time");
             members.extend(within.iter().map(|info| info.name.clone()));
-            prop_assert_eq!(viewer::query::weight(reused.as_ref(), row.id, viewer::query::TypeId(0)), 1);
+            prop_assert_eq!(tumit_viewer::query::weight(reused.as_ref(), row.id, tumit_viewer::query::TypeId(0)), 1);
         }
         // As few rows as there are threads at once, per node.
         for node in ["node 0", "node 1"] {
@@ -390,8 +390,8 @@ proptest! {
         let total = |source: &dyn TimelineSource| {
             let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
             for info in source.containers().iter() {
-                for depth in 0..source.depths(info.id, viewer::query::TypeId(3)) {
-                    let lane = viewer::query::Lane { container: info.id, ty: viewer::query::TypeId(3), depth };
+                for depth in 0..source.depths(info.id, tumit_viewer::query::TypeId(3)) {
+                    let lane = tumit_viewer::query::Lane { container: info.id, ty: tumit_viewer::query::TypeId(3), depth };
                     for cell in source.cells(&[lane], world::interval(window.0), window.1).unwrap().cells {
                         for (value, nanos) in cell.shares {
                             *sums.entry(value.0).or_default() += nanos;

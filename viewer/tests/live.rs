@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use viewer::open::progressive::{Begun, Current, Now, Standing, begin, follow};
-use viewer::query::GlobalNanos;
-use viewer::{IndexChoice, OpenError, OpenOptions, open};
+use tumit_viewer::open::progressive::{Begun, Current, Now, Standing, begin, follow};
+use tumit_viewer::query::GlobalNanos;
+use tumit_viewer::{IndexChoice, OpenError, OpenOptions, open};
 
 const HEADER: &str = include_str!("header.paje");
 /// A thread whose states come as lines after this.
@@ -167,7 +167,7 @@ fn what_is_cancelled_leaves_nothing() {
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 10_000))).unwrap();
     let (mut options, cancel) = cancellable();
     options.index = IndexChoice::At(folder.path().join("large.tmtx"));
-    viewer::index::abandon(&cancel);
+    tumit_viewer::index::abandon(&cancel);
     let (sender, told) = mpsc::channel();
     let ended = move |outcome| sender.send(outcome).unwrap();
     assert!(matches!(begin(&path, &options, Box::new(ended)).unwrap(), Begun::Going(_)));

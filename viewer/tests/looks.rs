@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tumit_paje::read::{ReadReport, read};
 use tumit_paje::write::{Header, Style, in_style};
-use viewer::export::{Format, encode};
-use viewer::filter::{Chain, Filter};
-use viewer::index::{Index, Key};
-use viewer::layout::{Layout, Options, Outline};
-use viewer::open::progressive::follow;
-use viewer::query::{GlobalNanos, Interval, Look, MarkShape, TimelineSource};
-use viewer::scene::{DocumentOptions, Frame, Item, Scene, View, chart, document, legend};
-use viewer::store::Store;
-use viewer::style::theme::{Theme, ThemeKind};
-use viewer::{OpenOptions, scene::wire};
+use tumit_viewer::export::{Format, encode};
+use tumit_viewer::filter::{Chain, Filter};
+use tumit_viewer::index::{Index, Key};
+use tumit_viewer::layout::{Layout, Options, Outline};
+use tumit_viewer::open::progressive::follow;
+use tumit_viewer::query::{GlobalNanos, Interval, Look, MarkShape, TimelineSource};
+use tumit_viewer::scene::{DocumentOptions, Frame, Item, Scene, View, chart, document, legend};
+use tumit_viewer::store::Store;
+use tumit_viewer::style::theme::{Theme, ThemeKind};
+use tumit_viewer::{OpenOptions, scene::wire};
 
 /// Two threads with events of each shape, states of three heights, a link and a curve.
 const TRACE: &str = "\

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use tumit_paje::write::Writer;
-use viewer::layout::{Options, Outline};
-use viewer::query::{Interval, TimelineSource};
-use viewer::scene::{DocumentOptions, document};
-use viewer::stats::{By, table};
-use viewer::store::Store;
+use tumit_viewer::layout::{Options, Outline};
+use tumit_viewer::query::{Interval, TimelineSource};
+use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::stats::{By, table};
+use tumit_viewer::store::Store;
 
 const HEADER: &str = include_str!("header.paje");
 const TYPES: usize = 10_000;
@@ -66,14 +66,14 @@ fn in_many_containers() -> String {
 fn rows(text: &str) -> usize {
     let begin = Instant::now();
     let store = Store::from_paje("trace", text.as_bytes()).unwrap();
-    let whole = Interval { from: store.extent().from, to: viewer::query::GlobalNanos(2_000_000_000) };
+    let whole = Interval { from: store.extent().from, to: tumit_viewer::query::GlobalNanos(2_000_000_000) };
     let rows = table(&store, whole, By::Value, None).unwrap();
     let outline = Outline::new(&store).unwrap();
     let options = Options::default();
     let size = DocumentOptions { interval: whole, width: 800.0, height: None, resolution: 1.0, titles: true };
     document(&store, &outline, &options, size).unwrap();
-    viewer::query::replay::replay(&store, &mut Writer::new(std::io::sink())).unwrap();
-    viewer::text::entity_rows::write(&store, &mut std::io::sink()).unwrap();
+    tumit_viewer::query::replay::replay(&store, &mut Writer::new(std::io::sink())).unwrap();
+    tumit_viewer::text::entity_rows::write(&store, &mut std::io::sink()).unwrap();
     let taken = begin.elapsed();
     assert!(taken < MOST, "{TYPES} types took {taken:?}, more than {MOST:?}");
     rows.len()

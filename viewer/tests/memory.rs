@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tumit_paje::read::Reader;
 use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
-use viewer::index::{Index, Key};
-use viewer::query::{GlobalNanos, TimelineSource as _};
+use tumit_viewer::index::{Index, Key};
+use tumit_viewer::query::{GlobalNanos, TimelineSource as _};
 
 /// Bytes that all threads have together, and the most that they had.
 static BYTES: AtomicIsize = AtomicIsize::new(0);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
-use viewer::filter::Filter;
-use viewer::index::{Index, Key};
-use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource};
-use viewer::store::Store;
+use tumit_viewer::filter::Filter;
+use tumit_viewer::index::{Index, Key};
+use tumit_viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource};
+use tumit_viewer::store::Store;
 
 const THREAD: TypeId = TypeId(1);
 const ACTIVITY: TypeId = TypeId(2);

@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 
 use tables::program::program;
 use tables::{Tables, interval};
-use viewer::export::{Format, encode};
-use viewer::layout::{Folds, Layout, Options, Outline, Strip, StripKind};
-use viewer::query::{ContainerId, TimelineSource, TypeId, TypeKind};
-use viewer::scene::{DocumentOptions, Item, Rect, Scene, View, chart, document, mixture};
-use viewer::store::Store;
-use viewer::style::theme::ThemeKind;
+use tumit_viewer::export::{Format, encode};
+use tumit_viewer::layout::{Folds, Layout, Options, Outline, Strip, StripKind};
+use tumit_viewer::query::{ContainerId, TimelineSource, TypeId, TypeKind};
+use tumit_viewer::scene::{DocumentOptions, Item, Rect, Scene, View, chart, document, mixture};
+use tumit_viewer::store::Store;
+use tumit_viewer::style::theme::ThemeKind;
 
 fn picture(source: &dyn TimelineSource, options: &Options, width: f32, part: (i64, i64)) -> Scene {
     let outline = Outline::new(source).unwrap();
@@ -331,7 +331,7 @@ fn a_link_alone_in_a_crowd_has_its_own_dates() {
 }
 
 /// The arrows of a scene, wherever they are.
-fn arrows<'s>(items: &'s [Item], out: &mut Vec<&'s viewer::scene::Arrow>) {
+fn arrows<'s>(items: &'s [Item], out: &mut Vec<&'s tumit_viewer::scene::Arrow>) {
     for item in items {
         match item {
             Item::Group(group) => arrows(&group.items, out),
@@ -382,7 +382,7 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
 fn the_legend_of_a_picture_is_grey_where_the_picture_is() {
     let source = program(2, 2, 2);
     let value = source.model().values[0].clone();
-    let shown = |dimmed: &[viewer::query::ValueId]| {
+    let shown = |dimmed: &[tumit_viewer::query::ValueId]| {
         let options = Options { dimmed: dimmed.iter().copied().collect(), ..Options::default() };
         let scene = picture(&source, &options, 900.0, (0, source.end));
         String::from_utf8(encode(&scene, Format::Svg, 1.0).unwrap()).unwrap().matches(&value.color.to_string()).count()
@@ -406,7 +406,7 @@ fn a_group_of_millions_of_years_is_drawn_as_it_is() {
     writeln!(text, "7 {end} H h0").unwrap();
     let store: std::sync::Arc<dyn TimelineSource> =
         std::sync::Arc::new(Store::from_paje("hosts", text.as_bytes()).unwrap());
-    let source = "group h* into All".parse::<viewer::filter::Filter>().unwrap().apply(&store).unwrap();
+    let source = "group h* into All".parse::<tumit_viewer::filter::Filter>().unwrap().apply(&store).unwrap();
     let of = interval(0, i64::try_from(end).unwrap() * 1_000_000_000);
     let (outline, options) = (Outline::new(source.as_ref()).unwrap(), Options::default());
     let layout = Layout::new(&outline, &options);

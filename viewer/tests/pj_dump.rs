@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use proptest::prelude::*;
-use viewer::query::TimelineSource as _;
-use viewer::store::Store;
+use tumit_viewer::query::TimelineSource as _;
+use tumit_viewer::store::Store;
 
 const HEADER: &str = include_str!("header.paje");
 
@@ -46,7 +46,7 @@ fn pj_dump(text: &str) -> Vec<String> {
 fn ours(text: &str) -> (Vec<String>, Vec<String>) {
     let store = Store::from_paje("trace", text.as_bytes()).expect("a Pajé file");
     let mut rows = Vec::new();
-    viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
+    tumit_viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
     (sorted(&String::from_utf8(rows).expect("text")), store.summary().remarks)
 }
 

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use made::{plans, store};
 use proptest::prelude::*;
-use viewer::filter::Filter;
-use viewer::query::TimelineSource;
-use viewer::stats::{By, Row, table, to_csv};
-use viewer::store::Store;
+use tumit_viewer::filter::Filter;
+use tumit_viewer::query::TimelineSource;
+use tumit_viewer::stats::{By, Row, table, to_csv};
+use tumit_viewer::store::Store;
 use world::{interval, meets};
 
 fn close(found: Option<f64>, expected: Option<f64>) -> bool {
@@ -174,9 +174,9 @@ fn centuries_of_many_containers_are_added_up() {
             assert!((time / (600.0 * f64::from(year)) - 1.0).abs() < 1e-9, "{what}, {by:?}: {time} s");
             assert!((share / containers - 1.0).abs() < 1e-9, "{what}, {by:?}: {share}");
         }
-        let outline = viewer::layout::Outline::new(source.as_ref()).unwrap();
-        let theme = viewer::style::theme::Theme::new(viewer::style::theme::ThemeKind::Light);
-        let legend = viewer::scene::legend(source.as_ref(), &outline, interval, theme).unwrap();
+        let outline = tumit_viewer::layout::Outline::new(source.as_ref()).unwrap();
+        let theme = tumit_viewer::style::theme::Theme::new(tumit_viewer::style::theme::ThemeKind::Light);
+        let legend = tumit_viewer::scene::legend(source.as_ref(), &outline, interval, theme).unwrap();
         let shares: Vec<f64> = legend[0].entries.iter().filter_map(|entry| entry.share).collect();
         assert!((shares[0] - 0.25).abs() < 1e-9 && (shares[1] - 0.75).abs() < 1e-9, "{what}: {shares:?}");
     }

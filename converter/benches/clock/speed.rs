@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use converter::clock::Method;
-use converter::convert::check_clocks;
-use converter::run::Run;
+use tumit_converter::clock::Method;
+use tumit_converter::convert::check_clocks;
+use tumit_converter::run::Run;
 
 use super::truth::{Bursts, Lie, Scene, options, write};
 

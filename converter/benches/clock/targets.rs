@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use converter::clock::Method;
+use tumit_converter::clock::Method;
 
 use super::drawn::beyond;
 use super::truth::{Bursts, Scene, Verdict, clocks_alone, judge_run, write};

@@ -2,5 +2,5 @@
 
 pub mod endpoint_map;
 pub mod map;
-pub mod run_file;
+mod run_file;
 pub mod spool;

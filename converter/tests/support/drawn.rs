@@ -1,6 +1,6 @@
 //! Runs of all kinds, drawn at random, and what is judged of the dates that are made of them.
 
-use converter::clock::Method;
+use tumit_converter::clock::Method;
 
 use crate::truth::{Bursts, Random, Scene, Verdict, clocks_alone, judge_run, write};
 

@@ -13,11 +13,11 @@
 
 use std::path::Path;
 
-use converter::clock::Method;
-use converter::convert::{Options, convert};
-use converter::report::Report;
-use converter::run::Run;
 use tracer_format::entries::{Anchor, SyncSample};
+use tumit_converter::clock::Method;
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ExtraValue, PajeEvent, Sink};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use converter::run::Run;
-use converter::tools::records::{Reader, Writer};
+use tumit_converter::run::Run;
+use tumit_converter::tools::records::{Reader, Writer};
 
 tracer_rt::records!("../taktuk/taktuk.tumit");
 

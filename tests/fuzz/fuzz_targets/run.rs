@@ -2,8 +2,8 @@
 //! what was repaired needs no repair.
 #![no_main]
 
-use converter::tools::repair::{Repair, write};
-use converter::run::Run;
+use tumit_converter::tools::repair::{Repair, write};
+use tumit_converter::run::Run;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

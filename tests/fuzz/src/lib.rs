@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use converter::tools::info;
-use converter::tools::dump::{FieldValue, Selection, list_selected};
+use tumit_converter::tools::info;
+use tumit_converter::tools::dump::{FieldValue, Selection, list_selected};
 use tumit_paje::write::Writer;
-use converter::convert::{ConvertError, Options, convert};
-use converter::run::Run;
+use tumit_converter::convert::{ConvertError, Options, convert};
+use tumit_converter::run::Run;
 use tracer_format::block::find_block;
 use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
 use tracer_format::{BlockHeader, HEADER_BYTES};

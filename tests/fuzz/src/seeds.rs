@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use tumit_paje::write::Writer;
-use converter::convert::{Options, convert};
-use converter::run::Run;
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::run::Run;
 // It is built with coverage like the targets, and so needs what counts it.
 use libfuzzer_sys as _;
 use live::{Live, Slot};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use converter::run::Run;
+use tumit_converter::run::Run;
 use tumit::codegen::{Backend as _, Options, c::C};
 
 use crate::disturbance::Ticks;
@@ -265,7 +265,7 @@ impl Scene {
             }
             _ => {
                 let run = self.run();
-                run.processes.iter().flat_map(|process| &process.streams).map(converter::run::Stream::records).sum()
+                run.processes.iter().flat_map(|process| &process.streams).map(tumit_converter::run::Stream::records).sum()
             }
         }
     }
@@ -273,7 +273,7 @@ impl Scene {
     /// Events that Tumit reports as dropped.
     fn dropped(&self) -> Option<u64> {
         let is_tumit = matches!(self.tool, Tool::TumitMapped | Tool::TumitPrivate | Tool::TumitC);
-        is_tumit.then(|| self.run().processes.iter().map(converter::run::Process::dropped).sum())
+        is_tumit.then(|| self.run().processes.iter().map(tumit_converter::run::Process::dropped).sum())
     }
 
     fn run(&self) -> Run {

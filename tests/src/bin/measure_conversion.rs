@@ -17,16 +17,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use converter::convert::{Options, convert};
-use converter::run::Run;
+use tumit_converter::convert::{Options, convert};
+use tumit_converter::run::Run;
 use tumit_paje::read::Reader;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::write::Writer;
 use tumit_paje::{Extra, Source, ValueId};
-use viewer::OpenOptions;
-use viewer::query::Interval;
-use viewer::sim::{EndedLink, EndedState, Entities, Place, Simulation};
-use viewer::tables::{self, Format};
+use tumit_viewer::OpenOptions;
+use tumit_viewer::query::Interval;
+use tumit_viewer::sim::{EndedLink, EndedState, Entities, Place, Simulation};
+use tumit_viewer::tables::{self, Format};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 

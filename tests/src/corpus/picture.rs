@@ -5,8 +5,8 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
 
-use converter::convert::{Options, convert, convert_to_text};
-use converter::run::Run;
+use tumit_converter::convert::{Options, convert, convert_to_text};
+use tumit_converter::run::Run;
 use tumit_paje::write::Writer;
 
 use crate::pj_dump::accept;

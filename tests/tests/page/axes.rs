@@ -2,9 +2,9 @@
 
 use tests::browser::Browser;
 use tests::page::{SETTLED, TRACE, Viewer, filter, interval, open, show};
-use viewer::layout::scale::TimeScale;
-use viewer::query::{GlobalNanos, Interval};
-use viewer::text::time::{duration, timestamp};
+use tumit_viewer::layout::scale::TimeScale;
+use tumit_viewer::query::{GlobalNanos, Interval};
+use tumit_viewer::text::time::{duration, timestamp};
 
 const DAY: i64 = 86_400_000_000_000;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use converter::run::Run;
-use converter::tools::records::{Order, Reader};
 use tests::lang::c::{C99, folder, record};
 use tests::programs::{output, succeed, tumit};
 use tracer_format::block::{BlockHeader, append_block, decode_block};
 use tracer_format::{BlockKind, PREAMBLE_BYTES};
+use tumit_converter::run::Run;
+use tumit_converter::tools::records::{Order, Reader};
 
 use super::{compile, file, rust_copy, rust_lines, same_lines, types, types_run};
 

@@ -7,8 +7,6 @@ mod damage;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use converter::run::Run;
-use converter::tools::records::{Order, Reader, Writer};
 use proptest::prelude::*;
 use tests::lang::c::{C99, Compiler, WARNINGS, folder, record};
 use tests::programs::{filter_rust, output, succeed, tumit, workspace};
@@ -16,6 +14,8 @@ use tracer_format::BlockKind;
 use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Recorded, Text};
 use tumit::codegen::c::{C, CReader};
 use tumit::codegen::{Backend, Options};
+use tumit_converter::run::Run;
+use tumit_converter::tools::records::{Order, Reader, Writer};
 
 tracer_rt::records!("cases/types/spec.tumit");
 tracer_rt::records!("readers/new.tumit");

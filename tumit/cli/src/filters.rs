@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
-use converter::run::Run;
-use converter::run::Stream;
-use converter::tools::dump::Selection;
 use tumit::diag::did_you_mean;
+use tumit_converter::run::Run;
+use tumit_converter::run::Stream;
+use tumit_converter::tools::dump::Selection;
 use tumit_paje::time::GlobalNanos;
 
 use crate::table;

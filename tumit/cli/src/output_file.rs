@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
 use anyhow::{Context, bail};
-use converter::run::output_permissions;
+use tumit_converter::run::output_permissions;
 
 use crate::output_path::{self, Place};
 

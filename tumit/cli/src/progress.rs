@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use converter::convert::Progress;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use tumit_converter::convert::Progress;
 
 use crate::term;
 

@@ -1,6 +1,6 @@
 //! What a user should know of a trace, on standard error.
 
-use viewer::query::Summary;
+use tumit_viewer::query::Summary;
 
 use crate::term;
 

@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use converter::clock::Method;
-use converter::convert::launches::Launches;
-use converter::convert::{ConvertError, Options};
-use viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_converter::clock::Method;
+use tumit_converter::convert::launches::Launches;
+use tumit_converter::convert::{ConvertError, Options};
+use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
 
 use crate::progress::Bar;
 use crate::sizes::Bytes;

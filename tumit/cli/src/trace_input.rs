@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use tumit_paje::compression::{self, Compression, limit, split_off_damage};
 use tumit_paje::other_formats::{foreign_folder, foreign_format};
 use tumit_paje::read::{names_parts, not_paje, note_copy};
-use viewer::{IndexChoice, OpenOptions};
+use tumit_viewer::{IndexChoice, OpenOptions};
 
 use crate::sizes::Bytes;
 use crate::spec_files::is_paje;
@@ -102,7 +102,7 @@ impl TraceInput {
                 return Ok(Self { path: given.to_owned(), name, spool: None });
             }
             // Results are as private as the file that was given, not only as its copy.
-            converter::run::output_permissions::note_input(given);
+            tumit_converter::run::output_permissions::note_input(given);
             File::open(given).with_context(cannot_read)?
         };
         let is_plain = input.metadata().with_context(cannot_read)?.is_file();

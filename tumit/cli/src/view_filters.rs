@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use viewer::filter::{Chain, Entry, Filter, Part};
-use viewer::query::TimelineSource;
+use tumit_viewer::filter::{Chain, Entry, Filter, Part};
+use tumit_viewer::query::TimelineSource;
 
 use crate::term;
 
@@ -33,12 +33,12 @@ pub(crate) fn interval(text: &str) -> Result<Part, String> {
 
 /// A time, as a value of an option.
 pub(crate) fn time(text: &str) -> Result<i64, String> {
-    viewer::text::time::parse(text).map_err(|expected| format!("expected {expected}"))
+    tumit_viewer::text::time::parse(text).map_err(|expected| format!("expected {expected}"))
 }
 
 /// A wrong expression is told with what could have been written.
 fn filter(text: &str) -> Result<Filter, String> {
-    text.parse().map_err(|error: viewer::filter::FilterError| error.to_string())
+    text.parse().map_err(|error: tumit_viewer::filter::FilterError| error.to_string())
 }
 
 impl ViewFilters {
@@ -50,11 +50,11 @@ impl ViewFilters {
     /// The filters of both options; read before a long trace is.
     pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<Chain> {
         // Filters that were saved from a private trace are private.
-        traces.iter().for_each(|trace| converter::run::output_permissions::note_input(trace));
+        traces.iter().for_each(|trace| tumit_converter::run::output_permissions::note_input(trace));
         let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(Entry::from));
         if let Some(path) = &self.save_filters {
-            viewer::generated_file::FILTERS.write(path, &chain.to_text()).context("the filters were not kept")?;
+            tumit_viewer::generated_file::FILTERS.write(path, &chain.to_text()).context("the filters were not kept")?;
         }
         Ok(chain)
     }

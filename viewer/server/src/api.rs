@@ -30,12 +30,12 @@ use serde_json::{Value, json};
 use super::app::App;
 use super::cancellation::{Gone, Waiting};
 use super::filtered_cache::{Refusal, Shown};
-use viewer::input::current::Standing;
-use viewer::layout::{Arrangement, Folds, Layout, Options};
-use viewer::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, QueryError, TypeId, ValueId};
-use viewer::scene::wire::{self, entity};
-use viewer::scene::{self, View};
-use viewer::style::theme::{Theme, ThemeKind};
+use tumit_viewer::input::current::Standing;
+use tumit_viewer::layout::{Arrangement, Folds, Layout, Options};
+use tumit_viewer::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, QueryError, TypeId, ValueId};
+use tumit_viewer::scene::wire::{self, entity};
+use tumit_viewer::scene::{self, View};
+use tumit_viewer::style::theme::{Theme, ThemeKind};
 
 /// An answer that went wrong, as the page shows it.
 #[derive(Debug)]

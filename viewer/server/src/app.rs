@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
-use viewer::query::{QueryError, Summary};
+use tumit_viewer::query::{QueryError, Summary};
 
 use super::error::ServerError;
 use super::filtered_cache::{Refusal, Served, Trace};

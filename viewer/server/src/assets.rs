@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
-use viewer::export::page_files;
+use tumit_viewer::export::page_files;
 
 use super::app::App;
 

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use viewer::filter::Layer;
-use viewer::query::{QueryError, TimelineSource, TypeId};
+use tumit_viewer::filter::Layer;
+use tumit_viewer::query::{QueryError, TimelineSource, TypeId};
 
 /// Whether whoever asked has gone.
 #[derive(Clone, Debug, Default)]

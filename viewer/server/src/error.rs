@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use viewer::query::QueryError;
+use tumit_viewer::query::QueryError;
 
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]

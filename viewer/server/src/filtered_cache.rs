@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twox_hash::XxHash3_64;
 
 use super::cancellation::{Awaited, Gone};
-use viewer::filter::{Chain, Entry, Filter, FilterError};
-use viewer::input::current::Current;
-use viewer::layout::Outline;
-use viewer::query::{QueryError, TimelineSource};
+use tumit_viewer::filter::{Chain, Entry, Filter, FilterError};
+use tumit_viewer::input::current::Current;
+use tumit_viewer::layout::Outline;
+use tumit_viewer::query::{QueryError, TimelineSource};
 
 /// Filtered traces that are kept: those of the panes that are open, and of some steps back.
 const KEPT: usize = 12;

@@ -1,6 +1,6 @@
 //! The page's server: loopback or a Unix socket, a secret path.
 //!
-//! Everything computed comes from [`viewer::scene`] and [`viewer::layout`]; here are only routes, limits and guards.
+//! Everything computed comes from [`tumit_viewer::scene`] and [`tumit_viewer::layout`]; here are only routes, limits and guards.
 
 pub(crate) mod access_control;
 mod api;
@@ -32,8 +32,8 @@ pub use self::connections::ConnectionLimits;
 use app::{App, app, idle};
 pub use error::ServerError;
 pub use filtered_cache::Served;
+use tumit_viewer::query::TimelineSource;
 use unix_socket::Socket;
-use viewer::query::TimelineSource;
 
 /// How to serve.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::filtered_cache::Trace;
 use super::user_files::{read, write};
-use viewer::filter::{Chain, Entry, Filter};
-use viewer::generated_file::FILTERS;
+use tumit_viewer::filter::{Chain, Entry, Filter};
+use tumit_viewer::generated_file::FILTERS;
 
 /// A filter as the page has it: its expression, and whether it acts.
 type PageFilter = (String, bool);
@@ -58,7 +58,7 @@ mod tests {
     use std::sync::Arc;
 
     use crate::filtered_cache::{Served, Trace};
-    use viewer::store::Store;
+    use tumit_viewer::store::Store;
 
     #[test]
     fn filters_are_kept_beside_the_trace_until_there_are_none() {

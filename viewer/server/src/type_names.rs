@@ -1,7 +1,7 @@
 //! Names of types that are the same in every run of a program.
 
 use tumit_paje::TypeId;
-use viewer::query::Model;
+use tumit_viewer::query::Model;
 
 /// The names of a type and all above it, without the root.
 pub(crate) fn type_path(model: &Model, id: TypeId) -> Option<Vec<String>> {

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use super::filtered_cache::{Trace, fingerprint};
 use super::type_names::type_path;
-use viewer::filter::Filter;
-use viewer::generated_file::{Kind, MOST_BYTES};
-use viewer::query::{Model, TypeId, ValueId};
+use tumit_viewer::filter::Filter;
+use tumit_viewer::generated_file::{Kind, MOST_BYTES};
+use tumit_viewer::query::{Model, TypeId, ValueId};
 
 /// Notes of one trace.
 const MOST_NOTES: usize = 1000;
@@ -286,8 +286,8 @@ mod tests {
 
     use super::{Looks, Note, NoteChange, PageLook};
     use crate::filtered_cache::{Served, Trace};
-    use viewer::query::TimelineSource as _;
-    use viewer::store::Store;
+    use tumit_viewer::query::TimelineSource as _;
+    use tumit_viewer::store::Store;
 
     fn store(values: &str) -> Store {
         let text = format!(

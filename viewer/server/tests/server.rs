@@ -14,11 +14,11 @@ use tables::program::{Dice, program};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tumit_server::{ConnectionLimits, Served, Server, ServerError};
-use viewer::filter::Layer;
-use viewer::layout::{Layout, Options, Outline};
-use viewer::open::progressive::{Current, Standing};
-use viewer::query::{QueryError, TimelineSource};
-use viewer::store::Store;
+use tumit_viewer::filter::Layer;
+use tumit_viewer::layout::{Layout, Options, Outline};
+use tumit_viewer::open::progressive::{Current, Standing};
+use tumit_viewer::query::{QueryError, TimelineSource};
+use tumit_viewer::store::Store;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
 async fn serve() -> (u16, String) {

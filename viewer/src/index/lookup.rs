@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use converter::run::output_permissions;
+use tumit_converter::run::output_permissions;
 use tumit_paje::read::{PartOfTrace, ReadError, parts_of};
 use twox_hash::XxHash3_64;
 

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use converter::clock::Method;
-use converter::convert::launches::Launches;
-use converter::convert::{ConvertError, Progress};
 use tumit::Spec;
+use tumit_converter::clock::Method;
+use tumit_converter::convert::launches::Launches;
+use tumit_converter::convert::{ConvertError, Progress};
 use tumit_paje::read::ReadError;
 use tumit_paje::time::Unit;
 
@@ -80,7 +80,7 @@ pub enum IndexChoice {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        let memory = converter::convert::DEFAULT_MEMORY;
+        let memory = tumit_converter::convert::DEFAULT_MEMORY;
         Self {
             progress: None,
             clock: Method::default(),
@@ -150,7 +150,7 @@ pub enum OpenError {
     },
     /// The run cannot be opened.
     #[error(transparent)]
-    Run(#[from] converter::run::OpenError),
+    Run(#[from] tumit_converter::run::OpenError),
     /// The run cannot be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use converter::clock::Method;
-use converter::convert::launches::Launches;
-use converter::convert::wall_clock;
-use converter::convert::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
-use converter::report::Report;
-use converter::run::Run;
+use tumit_converter::clock::Method;
+use tumit_converter::convert::launches::Launches;
+use tumit_converter::convert::wall_clock;
+use tumit_converter::convert::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::Sink;
 use tumit_paje::read::{FaultKind, ReadError, ReadReport, Reader, parts_of};
 use tumit_paje::time::Unit;
@@ -45,8 +45,8 @@ impl Input {
         if std::fs::metadata(path).map_err(io_error)?.is_dir() {
             return Ok(Self::Run(Box::new(Run::open_launches(path, options.launches)?)));
         }
-        if converter::run::is_spec(path) {
-            return Err(converter::run::OpenError::Spec { path: path.to_owned() }.into());
+        if tumit_converter::run::is_spec(path) {
+            return Err(tumit_converter::run::OpenError::Spec { path: path.to_owned() }.into());
         }
         let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io_error)?);
         if input.fill_buf().map_err(io_error)?.starts_with(&tracer_format::FILE_MAGIC) {
@@ -57,9 +57,12 @@ impl Input {
         if is_for_runs || options.clock != Method::default() || !options.causal {
             return Err(OpenError::NoRun { path: path.to_owned() });
         }
-        converter::run::output_permissions::note_input(path);
+        tumit_converter::run::output_permissions::note_input(path);
         let parts = parts_of(path).map_err(|source| OpenError::Read { path: path.to_owned(), source })?;
-        parts.iter().filter_map(|part| part.path.as_deref()).for_each(converter::run::output_permissions::note_input);
+        parts
+            .iter()
+            .filter_map(|part| part.path.as_deref())
+            .for_each(tumit_converter::run::output_permissions::note_input);
         Ok(Self::Paje(path.to_owned(), input))
     }
 

@@ -199,7 +199,7 @@ pub const DATES: [&str; 2] = ["min_at", "max_at"];
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
 pub fn time_of_day(seconds: f64, wall_clock: i64) -> String {
-    converter::convert::wall_clock::text(wall_clock.saturating_add((seconds * 1e9).round() as i64))
+    tumit_converter::convert::wall_clock::text(wall_clock.saturating_add((seconds * 1e9).round() as i64))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds for people and their tools")]

@@ -1,6 +1,6 @@
 //! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
 
-use converter::convert::wall_clock;
+use tumit_converter::convert::wall_clock;
 use tumit_paje::number_text::{float, integer, seconds, signed};
 
 use super::columns::Columns;

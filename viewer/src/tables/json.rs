@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use converter::convert::wall_clock;
+use tumit_converter::convert::wall_clock;
 use tumit_paje::number_text::{integer, seconds};
 
 use super::details::{Detail, FieldValue};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
-use viewer::index::Index;
-use viewer::query::{EntityId, Interval, LinkCount, QueryError, TimelineSource};
-use viewer::store::Store;
+use tumit_viewer::index::Index;
+use tumit_viewer::query::{EntityId, Interval, LinkCount, QueryError, TimelineSource};
+use tumit_viewer::store::Store;
 
 use super::{EVER, KEY, Random};
 

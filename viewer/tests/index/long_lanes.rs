@@ -2,9 +2,9 @@
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, Look, PajeEvent, TypeId, TypeKind, ValueId};
-use viewer::index::Index;
-use viewer::query::{Interval, Lane, TimelineSource};
-use viewer::store::Store;
+use tumit_viewer::index::Index;
+use tumit_viewer::query::{Interval, Lane, TimelineSource};
+use tumit_viewer::store::Store;
 
 use super::{KEY, Random};
 

@@ -12,12 +12,12 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
     ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
-use viewer::index::{Index, IndexError, Key};
-use viewer::layout::{Options, Outline};
-use viewer::query::{EntityId, Interval, Lane, QueryError, SeriesColumn, TimelineSource};
-use viewer::scene::{DocumentOptions, document};
-use viewer::sim::Simulation;
-use viewer::store::Store;
+use tumit_viewer::index::{Index, IndexError, Key};
+use tumit_viewer::layout::{Options, Outline};
+use tumit_viewer::query::{EntityId, Interval, Lane, QueryError, SeriesColumn, TimelineSource};
+use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::sim::Simulation;
+use tumit_viewer::store::Store;
 
 const THREADS: u32 = 5;
 const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use viewer::query::{ContainerId, GlobalNanos, TimelineSource, TypeId, TypeKind, ValueId};
-use viewer::store::Store;
+use tumit_viewer::query::{ContainerId, GlobalNanos, TimelineSource, TypeId, TypeKind, ValueId};
+use tumit_viewer::store::Store;
 
 use tumit_paje::{Extra, ExtraValue, KeyId, Look, PajeEvent, VariableOp};
 

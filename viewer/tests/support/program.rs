@@ -1,6 +1,6 @@
 //! An irregular program, the same at each call: nodes of threads that compute, exchange and wait, a lock, messages, a variable.
 
-use viewer::query::*;
+use tumit_viewer::query::*;
 
 use super::Tables;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use viewer::query::*;
+use tumit_viewer::query::*;
 
 #[path = "program.rs"]
 pub(crate) mod program;
@@ -59,7 +59,7 @@ impl Tables {
             kind,
             parent,
             name: name.into(),
-            color: color.map(viewer::style::theme::rgb),
+            color: color.map(tumit_viewer::style::theme::rgb),
             look: Look::NONE,
         });
         id
@@ -71,7 +71,7 @@ impl Tables {
             id,
             ty,
             name: name.into(),
-            color: viewer::style::theme::rgb(color),
+            color: tumit_viewer::style::theme::rgb(color),
             look: Look::NONE,
         });
         id

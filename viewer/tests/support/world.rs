@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeId, TypeKind};
+use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeId, TypeKind};
 
 pub(crate) const END: i64 = 1000;
 
@@ -154,7 +154,7 @@ pub(crate) fn check(
 }
 
 impl Asked<'_> {
-    fn value(&self, value: viewer::query::ValueId) -> String {
+    fn value(&self, value: tumit_viewer::query::ValueId) -> String {
         self.source.model().values[value.index()].name.clone()
     }
 

@@ -8,9 +8,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use converter::convert::{ConvertError, Options, convert, convert_to_text, own_paje_output};
-use converter::report::Report;
-use converter::run::Run;
+use tumit_converter::convert::{ConvertError, Options, convert, convert_to_text, own_paje_output};
+use tumit_converter::report::Report;
+use tumit_converter::run::Run;
 use tumit_paje::read::parts_of;
 use tumit_paje::write::{Style, in_style};
 
@@ -124,10 +124,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         );
     }
     match format {
-        _ if args.user_fields => return entities::run(args, input, viewer::tables::Format::PjDumpWithFields),
-        _ if args.pj_dump => return entities::run(args, input, viewer::tables::Format::PjDump),
-        Format::Csv => return entities::run(args, input, viewer::tables::Format::Csv),
-        Format::Json => return entities::run(args, input, viewer::tables::Format::Json),
+        _ if args.user_fields => return entities::run(args, input, tumit_viewer::tables::Format::PjDumpWithFields),
+        _ if args.pj_dump => return entities::run(args, input, tumit_viewer::tables::Format::PjDump),
+        Format::Csv => return entities::run(args, input, tumit_viewer::tables::Format::Csv),
+        Format::Json => return entities::run(args, input, tumit_viewer::tables::Format::Json),
         Format::Paje => {}
     }
     if args.wall_clock {

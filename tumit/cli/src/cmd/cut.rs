@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use converter::report::told;
-use converter::run::Run;
-use converter::tools::cut::{Cut, cut};
+use tumit_converter::report::told;
+use tumit_converter::run::Run;
+use tumit_converter::tools::cut::{Cut, cut};
 
 use super::Status;
 use crate::filters::Filters;

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use converter::convert::wall_clock;
-use converter::report::told;
-use converter::run::Run;
-use converter::tools::dump::{FieldValue, Listed, list_selected};
 use serde_json::{Map, Value, json};
+use tumit_converter::convert::wall_clock;
+use tumit_converter::report::told;
+use tumit_converter::run::Run;
+use tumit_converter::tools::dump::{FieldValue, Listed, list_selected};
 
 use super::Status;
 use crate::filters::Filters;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use viewer::{IndexChoice, make_index};
+use tumit_viewer::{IndexChoice, make_index};
 
 use super::Status;
 use crate::run_options::RunOptions;

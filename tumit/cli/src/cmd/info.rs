@@ -7,15 +7,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use converter::clock::Clocks;
-use converter::convert::Options;
-use converter::convert::launches::Launch;
-use converter::convert::wall_clock;
-use converter::report::told;
-use converter::run::{Loss, Run, truncation_remark};
-use converter::run::{Process, Stream};
-use converter::tools::info::{self, LostSpan};
 use serde::Serialize;
+use tumit_converter::clock::Clocks;
+use tumit_converter::convert::Options;
+use tumit_converter::convert::launches::Launch;
+use tumit_converter::convert::wall_clock;
+use tumit_converter::report::told;
+use tumit_converter::run::{Loss, Run, truncation_remark};
+use tumit_converter::run::{Process, Stream};
+use tumit_converter::tools::info::{self, LostSpan};
 
 use super::Status;
 use crate::run_options::LaunchChoice;
@@ -397,7 +397,7 @@ fn natural(name: &str) -> Vec<(u128, String)> {
 }
 
 fn clock_infos(clocks: &Clocks) -> Vec<ClockInfo> {
-    let info = |domain: &converter::clock::Domain| ClockInfo {
+    let info = |domain: &tumit_converter::clock::Domain| ClockInfo {
         name: domain.name.clone(),
         kind: domain.kind,
         hz: domain.hz,

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use converter::convert::launches::Launches;
-use converter::run::Run;
-use converter::run::active_recorders;
-use converter::run::{LevelName, Process, levels_of_live};
 use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
 use tumit::diag::did_you_mean;
+use tumit_converter::convert::launches::Launches;
+use tumit_converter::run::Run;
+use tumit_converter::run::active_recorders;
+use tumit_converter::run::{LevelName, Process, levels_of_live};
 
 use super::Status;
 use crate::term;

@@ -5,15 +5,15 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use converter::convert::ConvertError;
-use converter::convert::launches::Launches;
-use converter::report;
-use converter::run::Process;
-use converter::run::output_permissions;
-use converter::run::{Loss, Run};
-use converter::tools::join;
-use converter::tools::sort::sort;
 use indexmap::IndexMap;
+use tumit_converter::convert::ConvertError;
+use tumit_converter::convert::launches::Launches;
+use tumit_converter::report;
+use tumit_converter::run::Process;
+use tumit_converter::run::output_permissions;
+use tumit_converter::run::{Loss, Run};
+use tumit_converter::tools::join;
+use tumit_converter::tools::sort::sort;
 
 use super::Status;
 use crate::output_file::OutputFolder;
@@ -94,7 +94,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     folder.finish()?;
     let joined = Run::open_launches(&args.output, Launches::All)?;
     let mut out = term::stdout();
-    let records: u64 = joined.processes.iter().flat_map(|p| &p.streams).map(converter::run::Stream::records).sum();
+    let records: u64 =
+        joined.processes.iter().flat_map(|p| &p.streams).map(tumit_converter::run::Stream::records).sum();
     let count = joined.processes.len();
     writeln!(out, "{}: {count} processes, {records} records", args.output.display())
         .and_then(|()| out.flush())

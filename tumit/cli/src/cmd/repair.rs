@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use converter::convert::launches::Launches;
-use converter::run::Process;
-use converter::run::active_recorders;
-use converter::run::{Loss, Run};
-use converter::tools::repair::{self, Repair};
 use tracer_format::PREAMBLE_BYTES;
+use tumit_converter::convert::launches::Launches;
+use tumit_converter::run::Process;
+use tumit_converter::run::active_recorders;
+use tumit_converter::run::{Loss, Run};
+use tumit_converter::tools::repair::{self, Repair};
 
 use super::Status;
 use crate::output_file::OutputFile;
@@ -155,8 +155,9 @@ fn astray(process: &Process) -> String {
 /// Makes the folder of a copy, which must be new or empty.
 fn prepare(folder: &Path) -> anyhow::Result<()> {
     if !folder.exists() {
-        let created = fs::create_dir_all(folder)
-            .and_then(|()| fs::set_permissions(folder, converter::run::output_permissions::permissions_of_folder()));
+        let created = fs::create_dir_all(folder).and_then(|()| {
+            fs::set_permissions(folder, tumit_converter::run::output_permissions::permissions_of_folder())
+        });
         created.with_context(|| format!("cannot create `{}`", folder.display()))?;
     }
     let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;

@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use viewer::filter::Part;
-use viewer::query::{GlobalNanos, Interval};
-use viewer::scene::number;
-use viewer::stats::{self, By, Row};
-use viewer::text::time::{duration, grouped, timestamp};
+use tumit_viewer::filter::Part;
+use tumit_viewer::query::{GlobalNanos, Interval};
+use tumit_viewer::scene::number;
+use tumit_viewer::stats::{self, By, Row};
+use tumit_viewer::text::time::{duration, grouped, timestamp};
 
 use super::Status;
 use crate::remarks::Told;
@@ -108,7 +108,7 @@ enum Rows {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
-    let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), viewer::open)?;
+    let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
     let Some(source) = opened else { return Ok(Status::InputHasMistakes) };
     let summary = source.summary();
     let wall_clock = summary.wall_clock.filter(|_| args.wall_clock);
@@ -170,7 +170,7 @@ fn is_moment(extent: Interval) -> bool {
 fn part_text(interval: Interval, is_moment: bool, wall_clock: Option<i64>) -> String {
     let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
     let written = |time: GlobalNanos| match wall_clock {
-        Some(start) => converter::convert::wall_clock::text(start.saturating_add(time.0)),
+        Some(start) => tumit_converter::convert::wall_clock::text(start.saturating_add(time.0)),
         None => timestamp(time, resolution),
     };
     match is_moment {

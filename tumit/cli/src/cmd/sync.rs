@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use converter::clock::Domain;
-use converter::convert::{ClockCheck, check_clocks};
-use converter::report::{Report, told};
-use converter::run::Run;
 use serde_json::{Value, json};
+use tumit_converter::clock::Domain;
+use tumit_converter::convert::{ClockCheck, check_clocks};
+use tumit_converter::report::{Report, told};
+use tumit_converter::run::Run;
 
 use super::Status;
 use crate::output_file::OutputFile;

@@ -11,14 +11,14 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tumit_server::{Served, Server};
-use viewer::export::Format;
-use viewer::filter::{Chain, Part};
-use viewer::layout::{Folds, Options, Outline};
-use viewer::open::progressive::{self, Begun, Current};
-use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
-use viewer::scene::{DocumentOptions, document};
-use viewer::style::theme::ThemeKind;
-use viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_viewer::export::Format;
+use tumit_viewer::filter::{Chain, Part};
+use tumit_viewer::layout::{Folds, Options, Outline};
+use tumit_viewer::open::progressive::{self, Begun, Current};
+use tumit_viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
+use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::style::theme::ThemeKind;
+use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
 use crate::progress::Bar;
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let input = TraceInput::open(path)?;
         let mut options = options.clone();
         input.apply(&mut options);
-        let opened = viewer::open(input.path(), &options);
+        let opened = tumit_viewer::open(input.path(), &options);
         drop(bar);
         let source = match opened {
             Ok(source) => source,
@@ -227,7 +227,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
     }
     let served = serve(args, served, outcomes, bars);
     // What is not complete goes with the process.
-    viewer::index::abandon(&cancel);
+    tumit_viewer::index::abandon(&cancel);
     match served? {
         Some(error) => refused(error),
         None => Ok(Status::Done),
@@ -285,7 +285,7 @@ fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
     let asked = args.interval.unwrap_or(Part { from: args.from, to: args.to });
     let from = asked.from.map_or(extent.from, GlobalNanos);
     let to = asked.to.map_or(extent.to, GlobalNanos);
-    let seconds = |time: GlobalNanos| viewer::text::time::timestamp(time, 1000);
+    let seconds = |time: GlobalNanos| tumit_viewer::text::time::timestamp(time, 1000);
     let all = format!("the trace runs from {} to {}", seconds(extent.from), seconds(extent.to));
     ensure!(asked == Part::default() || from < to, "the part to draw must begin before it ends; {all}");
     if asked.from.is_some_and(|from| from >= extent.to.0) || asked.to.is_some_and(|to| to <= extent.from.0) {

@@ -15,10 +15,10 @@ pub(crate) use self::durations::longer;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
 use super::{Answer, App, Ask, Shown, compute};
-use viewer::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, lanes_at_once, weight};
-use viewer::scene::wire;
-use viewer::stats;
-use viewer::style::theme::Theme;
+use tumit_viewer::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, lanes_at_once, weight};
+use tumit_viewer::scene::wire;
+use tumit_viewer::stats;
+use tumit_viewer::style::theme::Theme;
 
 /// Columns of curves.
 const COLUMNS: u32 = 96;

@@ -7,9 +7,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::{App, Ask, Failure, Shown, run};
-use viewer::export::{self, Format};
-use viewer::scene::{DocumentOptions, document};
-use viewer::stats::{self, By};
+use tumit_viewer::export::{self, Format};
+use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::stats::{self, By};
 
 /// Pixels per unit of a PNG: for screens of high density and for print.
 const SCALE: f32 = 2.0;

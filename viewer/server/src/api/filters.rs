@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, compute};
 use crate::filtered_cache::Wrong;
-use viewer::filter::Filter;
-use viewer::filter::language::complete::complete;
+use tumit_viewer::filter::Filter;
+use tumit_viewer::filter::language::complete::complete;
 
 /// Completions sent.
 const OFFERED: usize = 40;

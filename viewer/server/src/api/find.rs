@@ -16,11 +16,13 @@ use serde_json::{Value, json};
 use self::ask::{Kind, Wanted};
 use super::{App, Ask, Failure, Shown};
 use crate::api::streaming::grow;
-use viewer::filter::FilterError;
-use viewer::filter::language::fields;
-use viewer::query::scan::{self, Item, Job, List};
-use viewer::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind};
-use viewer::scene::wire::{self, entity};
+use tumit_viewer::filter::FilterError;
+use tumit_viewer::filter::language::fields;
+use tumit_viewer::query::scan::{self, Item, Job, List};
+use tumit_viewer::query::{
+    ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
+};
+use tumit_viewer::scene::wire::{self, entity};
 
 /// Hits of a page.
 const NAMED: usize = 500;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Answer, App, Ask, Shown, run};
-use viewer::query::{ContainerId, ContainerInfo, TypeId, ValueId};
+use tumit_viewer::query::{ContainerId, ContainerInfo, TypeId, ValueId};
 
 /// Containers, types and values by numbers.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -11,8 +11,8 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 
 use super::{Answer, App, Ask, Failure, Shown, compute, facts_json, run};
-use viewer::scene::wire::{Detail, Message};
-use viewer::scene::{self, Scene, View};
+use tumit_viewer::scene::wire::{Detail, Message};
+use tumit_viewer::scene::{self, Scene, View};
 
 /// Bytes of a picture that is awaited, compressed; more follow when its reader has come to rest. With the answer's head it is
 /// less than 64 KiB. Pictures that are larger than [`USUAL_AREA`] may have more in proportion.

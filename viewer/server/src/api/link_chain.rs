@@ -9,8 +9,8 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Shown, compute};
-use viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Link, QueryError, TimelineSource, TypeKind};
-use viewer::scene::wire::{self, entity};
+use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Link, QueryError, TimelineSource, TypeKind};
+use tumit_viewer::scene::wire::{self, entity};
 
 /// Links of a chain in each direction.
 const MOST: usize = 100;

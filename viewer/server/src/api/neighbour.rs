@@ -6,10 +6,10 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Failure, compute, facts_json};
-use viewer::query::{
+use tumit_viewer::query::{
     ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId,
 };
-use viewer::scene::wire;
+use tumit_viewer::scene::wire;
 
 /// Entities looked at between one date and the next one tried.
 const AT_ONCE: usize = 512;

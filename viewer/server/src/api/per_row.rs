@@ -7,10 +7,10 @@ use axum::extract::{Query, State};
 use serde_json::json;
 
 use super::{Answer, App, Ask, compute};
-use viewer::query::{EntityId, TypeKind};
-use viewer::scene::wire::{self, entity};
-use viewer::stats;
-use viewer::style::theme::Theme;
+use tumit_viewer::query::{EntityId, TypeKind};
+use tumit_viewer::scene::wire::{self, entity};
+use tumit_viewer::stats;
+use tumit_viewer::style::theme::Theme;
 
 /// Rows of one question.
 const MOST: usize = 64;

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Answer, App, Ask, Failure, compute};
-use viewer::query::{EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeKind};
-use viewer::scene::wire::entity;
+use tumit_viewer::query::{EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeKind};
+use tumit_viewer::scene::wire::entity;
 
 /// Entities of one type in one container that are looked at.
 const MOST: usize = 10_000;

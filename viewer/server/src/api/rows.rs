@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Answer, App, Ask, Failure, Shown, compute, compute_any};
-use viewer::layout::{self, StripKind};
-use viewer::query::tree;
-use viewer::query::{ContainerId, ContainerInfo, TypeId};
-use viewer::scene::number;
+use tumit_viewer::layout::{self, StripKind};
+use tumit_viewer::query::tree;
+use tumit_viewer::query::{ContainerId, ContainerInfo, TypeId};
+use tumit_viewer::scene::number;
 
 /// The rows of a picture. There may be a hundred thousand: what is as usual is not said, and `rows.js` knows what is usual.
 #[derive(Serialize)]

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::charts::lanes;
 use super::{App, Ask, Failure, Shown};
 use crate::api::streaming::grow;
-use viewer::query::scan::{self, Item, List};
-use viewer::query::{ContainerId, EntityId, QueryError, TypeKind};
-use viewer::scene::wire::{self, entity};
-use viewer::stats::json_number;
+use tumit_viewer::query::scan::{self, Item, List};
+use tumit_viewer::query::{ContainerId, EntityId, QueryError, TypeKind};
+use tumit_viewer::scene::wire::{self, entity};
+use tumit_viewer::stats::json_number;
 
 /// Bytes of a file that is shown.
 const MOST: u64 = 2 << 20;

@@ -11,11 +11,11 @@ use super::charts::{lanes, longer};
 use super::{App, Ask, Failure, Shown};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use viewer::query::scan::{self, List};
-use viewer::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
-use viewer::scene::wire::entity;
-use viewer::stats::{self, StateTimes};
-use viewer::style::theme::Theme;
+use tumit_viewer::query::scan::{self, List};
+use tumit_viewer::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
+use tumit_viewer::scene::wire::entity;
+use tumit_viewer::stats::{self, StateTimes};
+use tumit_viewer::style::theme::Theme;
 
 /// Sums are at hand; numbers, and the longest, take a pass.
 pub(crate) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {

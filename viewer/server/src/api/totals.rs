@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::{App, Ask, Failure, Shown};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use viewer::query::scan::{self, List};
-use viewer::query::{Interval, Model, QueryError, TypeId, TypeKind, ValueId};
-use viewer::stats;
-use viewer::style::theme::Theme;
+use tumit_viewer::query::scan::{self, List};
+use tumit_viewer::query::{Interval, Model, QueryError, TypeId, TypeKind, ValueId};
+use tumit_viewer::stats;
+use tumit_viewer::style::theme::Theme;
 
 /// What is known of one value of a type.
 #[derive(Clone, Copy, Default)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, UNIX_EPOCH};
 
-use converter::run::Run;
+use tumit_converter::run::Run;
 use twox_hash::XxHash3_64;
 
 use super::{Follower, LOOK_EVERY, Standing};
@@ -135,6 +135,6 @@ fn contents(path: &Path) -> u64 {
 
 /// Whether it may be better in a moment: a file that has only been begun, or has just been removed.
 fn is_passing(error: &OpenError) -> bool {
-    use converter::convert::ConvertError;
+    use tumit_converter::convert::ConvertError;
     matches!(error, OpenError::Run(_) | OpenError::Io { .. } | OpenError::Convert(ConvertError::Read(_)))
 }

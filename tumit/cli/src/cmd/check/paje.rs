@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde::Serialize;
 use tumit_paje::read::{Place, ReadError, Reader};
-use viewer::sim::{Simulation, Tally};
+use tumit_viewer::sim::{Simulation, Tally};
 
 use crate::cmd::Status;
 use crate::progress::Bar;
@@ -166,7 +166,7 @@ pub(super) fn check((path, place): (&str, &Path), unit: Option<Unit>, strict: bo
 
 fn report(
     read: Vec<tumit_paje::read::Fault>,
-    simulated: Vec<viewer::sim::Found>,
+    simulated: Vec<tumit_viewer::sim::Found>,
     texts: &[(u64, String)],
     lines: u64,
     complete: bool,

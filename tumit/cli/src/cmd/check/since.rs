@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use converter::run::Run;
 use tumit::Spec;
 use tumit::spec::SourceFile;
+use tumit_converter::run::Run;
 
 use crate::spec_files;
 

@@ -2,10 +2,10 @@
 
 use std::io::{self, BufWriter, Write as _};
 
-use converter::convert::Options;
-use viewer::query::TimelineSource;
-use viewer::tables::{self, Account, hierarchy};
-use viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_converter::convert::Options;
+use tumit_viewer::query::TimelineSource;
+use tumit_viewer::tables::{self, Account, hierarchy};
+use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::{Args, named};
 use crate::cmd::Status;
@@ -72,7 +72,7 @@ fn write_hierarchies(args: &Args, input: &TraceInput, options: OpenOptions) -> a
     }
     let mut options = options;
     (options.index, options.progress) = (IndexChoice::None, None);
-    let source = viewer::open(input.path(), &options)?;
+    let source = tumit_viewer::open(input.path(), &options)?;
     for (path, write) in wanted.into_iter().filter_map(|(path, write)| Some((path.as_ref()?, write))) {
         let file = OutputFile::create(path)?;
         let mut out = BufWriter::new(&file);

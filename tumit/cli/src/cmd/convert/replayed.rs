@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use converter::convert::Options;
+use tumit_converter::convert::Options;
 use tumit_paje::write::in_style;
-use viewer::filter::Chain;
-use viewer::query::replay::replay;
-use viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_viewer::filter::Chain;
+use tumit_viewer::query::replay::replay;
+use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::{Args, note_changed_texts};
 use crate::cmd::Status;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Res
     }
     let bar = Bar::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     open.progress = bar.teller();
-    let opened = viewer::open(input.path(), &open);
+    let opened = tumit_viewer::open(input.path(), &open);
     drop(bar);
     let source = match opened {
         Ok(source) => source,

@@ -1,7 +1,7 @@
 //! Names that recorders could not keep as they were: too long, or too many.
 
-use converter::run::Process;
-use converter::run::Run;
+use tumit_converter::run::Process;
+use tumit_converter::run::Run;
 
 /// Bytes of an interned text that recorders keep, and how many less it may be: a character is not cut.
 const MOST_BYTES: usize = 4096;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use converter::tools::dump::FieldValue;
+use tumit_converter::tools::dump::FieldValue;
 use tumit_paje::time::GlobalNanos;
 
 use super::{Info, ProcessInfo, ThreadInfo};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use converter::clock::{Clocks, Domain};
+use tumit_converter::clock::{Clocks, Domain};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 420.0;

@@ -4,8 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use viewer::export::{self, ExportError, Format};
-use viewer::scene::Scene;
+use tumit_viewer::export::{self, ExportError, Format};
+use tumit_viewer::scene::Scene;
 
 use crate::output_file::OutputFile;
 use crate::term;
@@ -110,7 +110,7 @@ impl Output<'_> {
 
 #[cfg(test)]
 mod tests {
-    use viewer::export::Format;
+    use tumit_viewer::export::Format;
 
     use super::refuse_pixels_on_terminal;
 

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::super::{App, Ask, Failure};
 use super::lanes;
 use crate::api::streaming::grow;
-use viewer::query::scan::{self, Item, List};
-use viewer::query::{EntityId, QueryError, TypeId, TypeKind};
-use viewer::scene::wire::entity;
-use viewer::stats::json_number;
+use tumit_viewer::query::scan::{self, Item, List};
+use tumit_viewer::query::{EntityId, QueryError, TypeId, TypeKind};
+use tumit_viewer::scene::wire::entity;
+use tumit_viewer::stats::json_number;
 
 /// A class of durations.
 #[derive(Clone, Copy, Default)]

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::super::{App, Ask, Failure};
 use super::durations::longer;
 use crate::api::streaming::grow;
-use viewer::query::scan::{self, Item, List};
-use viewer::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
-use viewer::scene::wire::entity;
-use viewer::stats;
-use viewer::stats::json_number;
+use tumit_viewer::query::scan::{self, Item, List};
+use tumit_viewer::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
+use tumit_viewer::scene::wire::entity;
+use tumit_viewer::stats;
+use tumit_viewer::stats::json_number;
 
 /// Containers of a matrix.
 const SIDES: usize = 64;

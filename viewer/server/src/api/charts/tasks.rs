@@ -7,10 +7,10 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use crate::api::{Answer, App, Ask, compute};
-use viewer::query::TypeId;
-use viewer::scene::wire::entity;
-use viewer::stats::{Tasks, TasksByValue, json_number, tasks_by_value};
-use viewer::style::theme::Theme;
+use tumit_viewer::query::TypeId;
+use tumit_viewer::scene::wire::entity;
+use tumit_viewer::stats::{Tasks, TasksByValue, json_number, tasks_by_value};
+use tumit_viewer::style::theme::Theme;
 
 /// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
 const MOST_STATES: u64 = 10_000_000;

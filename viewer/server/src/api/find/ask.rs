@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use viewer::filter::language::fields;
-use viewer::query::Facts;
+use tumit_viewer::filter::language::fields;
+use tumit_viewer::query::Facts;
 
 /// Kinds of entities that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,7 +247,7 @@ fn nanos(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use viewer::query::{ContainerId, EntityId, GlobalNanos, Interval};
+    use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, Interval};
 
     fn facts(fields: &[(&str, &str)], source: Option<(&str, u32)>) -> Facts {
         Facts {
