@@ -20,7 +20,7 @@ demo:
 	    $(TUMIT) convert demo/$$placement.tmt -o demo/$$placement.paje || exit; \
 	    $(TUMIT) view demo/$$placement.tmt -o demo/$$placement.svg -o demo/$$placement.png || exit; \
 	done
-	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Nodes wait for the slowest in the first, hardly in the second."
+	@echo; echo "Images: demo/random.png and demo/balanced.png. In the first, the nodes wait for the slowest one."
 	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi
 
 # Stage by stage: the first that fails ends it, and is named. All tests run even if one fails. Benches only show that they run, so
