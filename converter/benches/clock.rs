@@ -1,11 +1,12 @@
-//! Errors of corrected timestamps, on runs whose true timestamps are known.
+//! Errors of corrected timestamps, on runs with known true timestamps.
 //!
-//! `cargo bench -p tumit-converter --bench clock` prints a table of errors and reversed links. Options after `--`:
+//! `cargo bench -p tumit-converter --bench clock` prints a table of errors and reversed links.
+//! Options after `--`:
 //!
 //! - `--smoke`: a few short runs.
-//! - `--drawn 100`: 100 random runs of all kinds, and what is odd about each.
-//! - `--targets 100 [SEED [NAME]]`: 100 runs of each kind that has a target, from this seed on. `NAME` selects the kinds
-//!   whose names contain it.
+//! - `--drawn 100`: 100 random runs of all kinds, and the anomalies of each.
+//! - `--targets 100 [SEED [NAME]]`: 100 runs of each kind that has a target, from this seed on.
+//!   `NAME` selects the kinds with names that contain it.
 //! - `--speed [NAME]`: the time of the correction of 100,000 records.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and fails by panicking")]
@@ -25,7 +26,7 @@ use std::time::Instant;
 
 use drawn::{beyond, judged};
 use truth::{Bursts, Scene, Verdict, clocks_alone, judge_run, options, write};
-use tumit_converter::clock::Method;
+use tumit_converter::clock::CorrectionMethod;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -65,10 +66,10 @@ fn table(scene: &Scene) {
     let folder = tempfile::tempdir().unwrap();
     write(scene, folder.path());
     let methods = [
-        ("none", clocks_alone(Method::None)),
-        ("bursts", clocks_alone(Method::Bursts)),
-        ("graph", clocks_alone(Method::Graph)),
-        ("graph, causal", options(Method::Graph)),
+        ("none", clocks_alone(CorrectionMethod::None)),
+        ("bursts", clocks_alone(CorrectionMethod::Bursts)),
+        ("graph", clocks_alone(CorrectionMethod::Graph)),
+        ("graph, causal", options(CorrectionMethod::Graph)),
     ];
     for (name, options) in methods {
         let begun = Instant::now();
@@ -87,13 +88,13 @@ fn table(scene: &Scene) {
     }
 }
 
-/// Prints errors of random runs, by messages and by samples alone, and the bound that each reports. Marks what is odd:
-/// errors beyond the bound, messages that make timestamps worse, reversed links.
+/// Prints errors of random runs, by messages and by samples alone, and the bound that each reports.
+/// Marks anomalies: errors beyond the bound, messages that make timestamps worse, reversed links.
 fn drawn_runs(runs: u64) {
     println!("errors in nanoseconds: median and largest, then what is certain");
     for seed in 1..=runs {
         let scene = drawn::scene(seed);
-        let (graph, bursts) = (judged(&scene, Method::Graph), judged(&scene, Method::Bursts));
+        let (graph, bursts) = (judged(&scene, CorrectionMethod::Graph), judged(&scene, CorrectionMethod::Bursts));
         let line = |verdict: &Verdict| format!("{} {} ({:.0})", verdict.median, verdict.max, certain(verdict));
         let odd = [
             (!beyond(&graph).is_empty(), "beyond what is certain"),

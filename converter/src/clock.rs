@@ -1,8 +1,9 @@
-//! From the clocks of the processes to one time line.
+//! Maps the clocks of the processes to one time line.
 //!
-//! Processes that read one hardware clock form a *domain*, which has one rate and one map. The reference domain is that of
-//! the first process (the lowest rank). Exchanges of messages between domains (*sync samples*) give the offsets of the
-//! others; where there are none, the readings of the real-time clock do.
+//! Processes that read one hardware clock form a *domain*, which has one rate and one map. The
+//! reference domain is that of the first process (the lowest rank). Exchanges of messages between
+//! domains (*sync samples*) give the offsets of the others. Without sync samples, the readings of
+//! the real-time clock give them.
 
 mod burst;
 pub(crate) mod controlled_logical_clock;
@@ -23,64 +24,69 @@ mod samples;
 mod steps;
 mod units;
 
-pub use controlled_logical_clock::Causality;
+pub use controlled_logical_clock::CausalityReport;
 pub(crate) use controlled_logical_clock::{restore_order, usual_reversal};
-pub(crate) use domain::extent::Extent;
+pub(crate) use domain::extent::StreamExtent;
 pub use domain::map::ClockMap;
-pub(crate) use domain::timestamp_map::{Fine, Leap};
-pub use domain::{Domain, Status};
-pub(crate) use fit::uncorrected::RawClocks;
-pub(crate) use link_log::{LinkEnd, LinkLog};
-pub use model::{Clocks, Method};
+pub(crate) use domain::timestamp_map::{LineLeap, TimestampMap};
+pub use domain::{ClockDomain, TimestampSource};
+pub(crate) use fit::uncorrected::UncorrectedClocks;
+pub(crate) use link_log::{LinkEndpoint, LinkLog};
+pub use model::{CorrectionMethod, RunClocks};
 
 use std::io;
 use std::sync::Arc;
 
-use crate::run::Run;
-use burst::Burst;
-use correction::Bend;
+use crate::run::OpenRun;
+use burst::SyncBurst;
+use correction::TimestampCorrection;
 use diagnostics::{remarks_of, repeated_dates};
 use domain::domains_of;
-use domain::map::Knot;
+use domain::map::MapKnot;
 use model::leap;
 use outliers::drift_consistency::USUAL_WANDER;
-use samples::Samples;
+use samples::SyncSamples;
 use steps::from_messages::OF_TICKS;
 
-/// So few reversed links between processes of one clock prove nothing.
+/// Up to this number, reversed links between processes of one clock are no evidence of different
+/// clocks.
 const MIN_REVERSED: u64 = 3;
 
-impl Clocks {
-    /// The model of a run by its sync samples alone; dates are not yet counted from its start (see [`Clocks::start_at`]).
-    /// Messages between processes are known only to the rules: a conversion by [`Method::Graph`] goes on with them.
+impl RunClocks {
+    /// The model of a run by its sync samples alone. Its timestamps do not yet count from the start
+    /// of the run (see [`RunClocks::start_at`]).
+    ///
+    /// Only the rules know the messages between processes. A conversion by [`CorrectionMethod::Graph`]
+    /// refines the model with them.
     #[must_use]
-    pub fn new(run: &Run, method: Method) -> Self {
+    pub fn new(run: &OpenRun, method: CorrectionMethod) -> Self {
         let (mut domains, domain_of) = domains_of(run);
         let anchors: Vec<Option<(u64, u64)>> = first_anchors(run, &domain_of, domains.len());
         let mut wrong: Vec<String> = repeated_dates(run).collect();
-        if method == Method::None {
+        if method == CorrectionMethod::None {
             if domains.len() > 1 {
-                domains.iter_mut().for_each(|domain| domain.status = Status::Off);
+                domains.iter_mut().for_each(|domain| domain.status = TimestampSource::Off);
             }
         } else {
             unset(run, &mut domains, &domain_of);
             let unset = |domain: usize, ticks: u64| domains[domain].told_sets.unset(ticks);
-            let Samples { bursts, faults, absent, .. } =
+            let SyncSamples { bursts, faults, absent, .. } =
                 samples::collect(run, &domain_of, &domains, unset, USUAL_WANDER);
             domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
             wrong.extend(faults);
             wrong.extend(correct(&mut domains, &bursts, &anchors));
-            domains.iter_mut().for_each(Domain::date_sets);
+            domains.iter_mut().for_each(ClockDomain::date_sets);
         }
         Self { remarks: remarks_of(&domains, false), domains, domain_of, wrong, wander: None }
     }
 
-    /// Processes that read one clock by name, but between which links end before they start, get clocks of their own. Returns
-    /// how many of all links end before they start. `processes` says whose each stream is.
+    /// Gives separate domains to processes of one named clock if too many links between them end
+    /// before they start. `processes` contains the process of each stream. Returns the number of
+    /// all links that end before they start.
     ///
     /// # Errors
-    /// When the log's temporary file cannot be read.
-    pub(crate) fn split(&mut self, run: &Run, log: &LinkLog, processes: &[usize]) -> io::Result<u64> {
+    /// If the temporary file of the log cannot be read.
+    pub(crate) fn split(&mut self, run: &OpenRun, log: &LinkLog, processes: &[usize]) -> io::Result<u64> {
         let mut within = vec![(0u64, 0u64); self.domains.len()];
         let mut all = 0;
         log.pairs(|start, finish| {
@@ -101,9 +107,9 @@ impl Clocks {
             for process in members.collect::<Vec<usize>>() {
                 self.domain_of[process] = self.domains.len();
                 let name = format!("{} of process {}", self.domains[domain].name, run.processes[process].pid);
-                // It follows the first, until messages say more.
-                let status = if domain == 0 { Status::RealTime } else { self.domains[domain].status };
-                self.domains.push(Domain { name, processes: 1, status, ..self.domains[domain].clone() });
+                // It follows the clock of the first process, until messages determine its own.
+                let status = if domain == 0 { TimestampSource::RealTime } else { self.domains[domain].status };
+                self.domains.push(ClockDomain { name, processes: 1, status, ..self.domains[domain].clone() });
             }
             if first.is_some() {
                 self.domains[domain].processes = 1;
@@ -113,26 +119,29 @@ impl Clocks {
         Ok(all)
     }
 
-    /// Corrects the clocks further by the messages of the run. Gives what has to be added to the dates of each domain.
+    /// Corrects the clocks further by the messages of the run. Returns the correction that each
+    /// domain adds to its raw timestamps.
     ///
     /// # Errors
-    /// When the log's temporary file cannot be read.
+    /// If the temporary file of the log cannot be read.
     pub(crate) fn refine(
         &mut self,
-        run: &Run,
+        run: &OpenRun,
         log: &LinkLog,
-        streams: &[Extent],
-    ) -> io::Result<Vec<Option<Arc<Bend>>>> {
-        // Their dates are those of the map, which knows what clocks were set by.
+        streams: &[StreamExtent],
+    ) -> io::Result<Vec<Option<Arc<TimestampCorrection>>>> {
+        // The ticks need no correction here, because the map of the domain includes the known clock
+        // steps.
         let collect = |wander| samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks, wander);
         let mut samples = collect(USUAL_WANDER);
-        // Bursts also contradict each other if clock rates change. Messages show how large these changes are.
+        // Bursts also contradict each other if clock rates change. Messages show the size of these
+        // changes.
         let shown = if samples.has_odd { fit::refinement::wander_by_messages(self, log, streams)? } else { None };
         let shown = shown.filter(|wander| *wander > USUAL_WANDER);
         if let Some(wander) = shown {
             samples = collect(wander);
         }
-        let Samples { bursts, faults, .. } = samples;
+        let SyncSamples { bursts, faults, .. } = samples;
         let Some(refined) = fit::refinement::refine(self, &bursts, log, streams)? else {
             self.judge(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
@@ -144,10 +153,10 @@ impl Clocks {
             domain.bursts = bursts;
         }
         let mut bends = refined.bends;
-        let date = |bends: &[Option<Arc<Bend>>], domain: usize, coarse: i64| {
+        let date = |bends: &[Option<Arc<TimestampCorrection>>], domain: usize, coarse: i64| {
             bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
         };
-        // Dates go on counting from the first record.
+        // Timestamps continue to count from the first record.
         let first = streams.iter().map(|stream| date(&bends, stream.domain, stream.first)).min().unwrap_or(0);
         for bend in bends.iter_mut().filter(|_| first != 0) {
             let mut shifted = bend.as_deref().cloned().unwrap_or_default();
@@ -161,7 +170,7 @@ impl Clocks {
             (domain.edges, domain.messages) = (found.edges, found.messages);
             let of_sets = refined.sets[number].iter();
             let told = std::mem::take(&mut domain.sets);
-            // Those that the processes told are in the coarse dates already.
+            // The raw timestamps already include the clock steps that the processes observed.
             let told = told.into_iter().map(|(coarse, by)| (date(&bends, number, coarse), by));
             domain.sets = told.chain(of_sets.map(|&(coarse, more)| (date(&bends, number, coarse), -more))).collect();
             domain.sets.sort_unstable();
@@ -180,13 +189,13 @@ impl Clocks {
             let of_root = self.domains[root].status;
             let domain = &mut self.domains[number];
             domain.status = match domain.status {
-                Status::Reference => Status::Reference,
-                // Joined to each other, but not to the reference.
+                TimestampSource::Reference => TimestampSource::Reference,
+                // The domain is connected to others, but not to the reference.
                 _ if root > 0 => of_root,
-                // A circle of messages tells both ways.
-                _ if found.one_way && !found.certified.is_finite() => Status::OneWay,
-                _ if found.samples > 0 => Status::BurstsAndMessages,
-                _ => Status::Messages,
+                // A cycle of messages constrains the offset in both directions.
+                _ if found.one_way && !found.certified.is_finite() => TimestampSource::OneWay,
+                _ if found.samples > 0 => TimestampSource::BurstsAndMessages,
+                _ => TimestampSource::Messages,
             };
         }
         self.measure(run);
@@ -194,14 +203,15 @@ impl Clocks {
         Ok(bends)
     }
 
-    /// Tells how good the dates are that the samples alone have made. `streams` says from when to when there are records.
-    pub(crate) fn judge_samples(&mut self, run: &Run, streams: &[Extent]) {
-        let Samples { bursts, .. } =
+    /// Computes the quality of the timestamps from the samples alone. `streams` contains the time
+    /// ranges of the streams.
+    pub(crate) fn judge_samples(&mut self, run: &OpenRun, streams: &[StreamExtent]) {
+        let SyncSamples { bursts, .. } =
             samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks, USUAL_WANDER);
         self.judge(&bursts, streams);
     }
 
-    fn judge(&mut self, bursts: &[Burst], streams: &[Extent]) {
+    fn judge(&mut self, bursts: &[SyncBurst], streams: &[StreamExtent]) {
         if bursts.is_empty() {
             return;
         }
@@ -213,8 +223,9 @@ impl Clocks {
         }
     }
 
-    /// Offsets and drifts of all domains, from their maps, at their first records and over the run.
-    fn measure(&mut self, run: &Run) {
+    /// Computes the offset of each domain at its first record and its drift over the run, from the
+    /// maps.
+    fn measure(&mut self, run: &OpenRun) {
         let mut ends: Vec<Option<(u64, u64)>> = vec![None; self.domains.len()];
         for (process, &domain) in run.processes.iter().zip(&self.domain_of) {
             for stream in &process.streams {
@@ -224,10 +235,11 @@ impl Clocks {
                 ends[domain] = Some(both);
             }
         }
-        // What the reference's clock shows more than its dates.
-        let show =
-            |domain: &Domain, ticks: u64| ClockMap::linear(domain.hz).wide_from_ticks(domain.told_sets.unset(ticks));
-        let dated = |domain: &Domain, ticks: u64| domain.map.wide_from_ticks(ticks);
+        // The difference between the reference clock's reading and its timestamps.
+        let show = |domain: &ClockDomain, ticks: u64| {
+            ClockMap::linear(domain.hz).wide_from_ticks(domain.told_sets.unset(ticks))
+        };
+        let dated = |domain: &ClockDomain, ticks: u64| domain.map.wide_from_ticks(ticks);
         let Some((ticks, _)) = ends[0] else { return };
         let more = show(&self.domains[0], ticks) - dated(&self.domains[0], ticks);
         let of_ticks = OF_TICKS * self.granularity();
@@ -246,8 +258,8 @@ impl Clocks {
     }
 }
 
-/// Finds where clocks were set, as far as their processes tell.
-fn unset(run: &Run, domains: &mut [Domain], domain_of: &[usize]) {
+/// Finds the clock steps that the processes observed.
+fn unset(run: &OpenRun, domains: &mut [ClockDomain], domain_of: &[usize]) {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); domains.len()];
     domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
     for (domain, members) in domains.iter_mut().zip(members) {
@@ -264,7 +276,7 @@ fn unset(run: &Run, domains: &mut [Domain], domain_of: &[usize]) {
 }
 
 /// The first reading of the real-time clock in each domain: ticks and nanoseconds.
-fn first_anchors(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Option<(u64, u64)>> {
+fn first_anchors(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Option<(u64, u64)>> {
     let mut first: Vec<Option<(u64, u64)>> = vec![None; domains];
     for (process, &domain) in run.processes.iter().zip(domain_of) {
         for anchor in &process.anchors {
@@ -275,8 +287,8 @@ fn first_anchors(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Option<(
     first
 }
 
-/// Gives each domain but the reference its knots. Returns what is wrong with the samples.
-fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) -> Vec<String> {
+/// Gives each domain except the reference its knots. Returns the faults of the samples.
+fn correct(domains: &mut [ClockDomain], bursts: &[SyncBurst], anchors: &[Option<(u64, u64)>]) -> Vec<String> {
     let fit = samples::burst_offsets::fit(domains, bursts);
     let wrong = diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max);
@@ -289,11 +301,11 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
             by_real_time(reference, domain, anchors[0], anchors[number]);
             continue;
         }
-        let knots: Vec<Knot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
+        let knots: Vec<MapKnot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
         domain.map = ClockMap::through(domain.hz, &knots).after(&domain.told_sets);
         domain.bursts = knots.len();
         domain.knots.clone_from(&knots);
-        domain.status = if knots.len() > 1 { Status::Bursts } else { Status::OneBurst };
+        domain.status = if knots.len() > 1 { TimestampSource::Bursts } else { TimestampSource::OneBurst };
         domain.residual_nanos = fit.residuals[number];
         let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
         domain.offset_nanos = fit.absolute_offset(number, &first);
@@ -305,7 +317,12 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
     wrong
 }
 
-fn by_real_time(reference: &Domain, domain: &mut Domain, ours: Option<(u64, u64)>, theirs: Option<(u64, u64)>) {
+fn by_real_time(
+    reference: &ClockDomain,
+    domain: &mut ClockDomain,
+    ours: Option<(u64, u64)>,
+    theirs: Option<(u64, u64)>,
+) {
     let (Some(ours), Some(theirs)) = (ours, theirs) else { return };
     let there = i128::from(theirs.1) - i128::from(ours.1) + reference.map.wide_from_ticks(ours.0);
     let here = domain.map.wide_from_ticks(theirs.0);
@@ -314,5 +331,5 @@ fn by_real_time(reference: &Domain, domain: &mut Domain, ours: Option<(u64, u64)
     {
         domain.offset_nanos = (here - there) as f64;
     }
-    domain.status = Status::RealTime;
+    domain.status = TimestampSource::RealTime;
 }

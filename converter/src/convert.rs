@@ -1,8 +1,9 @@
-//! The conversion of a run: records → dates → merge → rules → sink.
+//! The conversion of a run: records → timestamps → merge → rules → sink.
 //!
-//! Two passes over the records. The first finds what must be known before the first line (ends of links without other
-//! end, computed values, how far the dates of arrows reach); it is left out when no rule asks for it, and where what it finds
-//! may be told later (`at_once`).
+//! A conversion makes up to two passes over the records. The first pass finds the facts that the
+//! first line of output needs: link endpoints without a partner, computed values, and the range of
+//! timestamps that actions set themselves. It is skipped if no rule needs it, or if the sink
+//! accepts these facts later (`single_pass`).
 
 mod clock_check;
 pub(crate) mod columnar;
@@ -30,23 +31,28 @@ pub(crate) mod time_order;
 pub(crate) mod timestamps;
 pub mod wall_clock;
 
-use crate::report::Report;
-use crate::run::Run;
+use crate::report::ConversionReport;
+use crate::run::OpenRun;
 use rule_conversion::convert_rules;
-use tumit_paje::Sink;
+use tumit_paje::PajeSink;
 
 pub use clock_check::{ClockCheck, check_clocks};
-pub use options::{ConvertError, DEFAULT_MEMORY, Options, Progress};
+pub use options::{ConvertError, ConvertOptions, DEFAULT_MEMORY, ProgressFn};
 pub use text_output::{convert_to_text, own_paje_output};
 pub(crate) use timestamps::fine_dates;
 
-/// Sends the Pajé operations of a run to `sink`: definitions first, then everything in order of date.
+/// Sends the Pajé operations of a run to `sink`: definitions first, then all events in order of
+/// time.
 ///
-/// Memory is that of one or a few blocks per stream, of the containers, and of the links in flight.
+/// Memory use is that of one or a few blocks per stream, of the containers, and of the open links.
 ///
 /// # Errors
-/// When the run cannot be read or the sink cannot go on. Damage and losses are in the report.
-pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
+/// If the run cannot be read or the sink fails. Damage and dropped records are in the report.
+pub fn convert(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    sink: &mut dyn PajeSink,
+) -> Result<ConversionReport, ConvertError> {
     match combined::output_beside_rules(run, options) {
         Some(output) => combined::convert(run, options, &output, sink),
         None => convert_rules(run, options, sink),

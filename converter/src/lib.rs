@@ -1,4 +1,4 @@
-//! Everything between a recorded run and the stream of [`tumit_paje::PajeEvent`]s that the viewer simulates.
+//! Converts a recorded run to the stream of [`tumit_paje::PajeEvent`]s that the viewer simulates.
 
 pub mod clock;
 pub mod convert;

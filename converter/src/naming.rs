@@ -1,15 +1,15 @@
-//! What processes and threads are called: by those who show them, and by those who ask for them.
+//! The names of processes and threads, for display and for lookup.
 
 pub(crate) mod unique_names;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::run::Run;
-use crate::run::{Process, Stream, Unnamed};
+use crate::run::OpenRun;
+use crate::run::{ProcessInRun, StreamInRun, ThreadName};
 use unique_names::process_keys;
 
-impl Run {
+impl OpenRun {
     /// The key of a process, unique in the run: its rank, or its process id if it has no rank. If
     /// several processes have the same key, the process id is appended to ranks, then the host,
     /// then an ordinal in order of start: `3/4711`, `1@node7`, `1#2`. `process` is its position in
@@ -20,16 +20,16 @@ impl Run {
         keys.get(process).cloned().unwrap_or_default()
     }
 
-    /// The same with what it is: `rank 3`, `rank 3/4711` or `pid 4711`.
+    /// As [`Self::process_key`], with its kind: `rank 3`, `rank 3/4711` or `pid 4711`.
     #[must_use]
     pub fn process_name(&self, process: usize) -> String {
         let ranked = self.processes.get(process).is_some_and(|process| process.rank.is_some());
         format!("{} {}", if ranked { "rank" } else { "pid" }, self.process_key(process))
     }
 
-    /// The positions of the processes with this name. These are all processes of a rank (`3`, `rank
-    /// 3`); if there are none, those with this process id (`4711`, `pid 4711`); those with both
-    /// (`3/4711`); or the one with this key ([`Self::process_key`]).
+    /// The positions of the processes with this name. These are all processes of a rank (`3`,
+    /// `rank 3`); if there are none, those with this process id (`4711`, `pid 4711`); those with
+    /// both (`3/4711`); or the one with this key ([`Self::process_key`]).
     #[must_use]
     pub fn processes_called(&self, name: &str) -> Vec<usize> {
         if name.contains(['@', '#']) {
@@ -54,7 +54,8 @@ impl Run {
         (0..self.processes.len()).filter(|at| self.processes[*at].pid == number).collect()
     }
 
-    /// Processes are in order of rank, those without one last.
+    /// The positions of the processes with this rank. Processes are in order of rank, those without
+    /// one last.
     fn with_rank(&self, rank: u64) -> Range<usize> {
         let first = |is_before: &dyn Fn(u64) -> bool| {
             self.processes.partition_point(|process| process.rank.is_some_and(is_before))
@@ -63,9 +64,10 @@ impl Run {
     }
 }
 
-impl Process {
-    /// How many threads it had, as far as its streams tell. A thread may have several streams of different kinds, for its signal handlers and for records that are
-    /// overwritten; streams of one kind are of different threads, whose thread ids may be equal: systems give them again.
+impl ProcessInRun {
+    /// Number of threads with a stream. A thread may have several streams of different kinds, for
+    /// its signal handlers and for records that are overwritten. Streams of one kind belong to
+    /// different threads, even if their thread ids are equal, because systems reuse thread ids.
     #[must_use]
     pub fn threads(&self) -> usize {
         let mut kinds: BTreeMap<u64, [usize; 4]> = BTreeMap::new();
@@ -82,16 +84,16 @@ impl Process {
     }
 }
 
-impl Stream {
+impl StreamInRun {
     /// The displayed name. A thread without a name is `main` if its thread id is the process id.
     /// The others are `worker 1`, `worker 2` and so on, in order of creation.
     #[must_use]
     pub fn thread_name(&self) -> String {
         match self.thread.unnamed {
             _ if !self.name.is_empty() => self.name.clone(),
-            Unnamed::Tid => format!("thread {}", self.shown_tid()),
-            Unnamed::Main => "main".to_owned(),
-            Unnamed::Worker(number) => format!("worker {number}"),
+            ThreadName::Tid => format!("thread {}", self.shown_tid()),
+            ThreadName::Main => "main".to_owned(),
+            ThreadName::Worker(number) => format!("worker {number}"),
         }
     }
 
@@ -123,7 +125,7 @@ impl Stream {
         is_label || is_name || self.shown_tid().to_string() == tid || self.thread_key() == tid
     }
 
-    /// The thread id of the operating system, or what stands for it.
+    /// The thread id of the operating system, or the stream number if it is unknown.
     pub(crate) fn shown_tid(&self) -> u64 {
         self.tid.unwrap_or_else(|| u64::from(self.number))
     }
@@ -133,15 +135,15 @@ impl Stream {
 mod tests {
     use super::*;
 
-    fn process(rank: Option<u64>, pid: u64) -> Process {
-        let mut process = Process::default();
+    fn process(rank: Option<u64>, pid: u64) -> ProcessInRun {
+        let mut process = ProcessInRun::default();
         (process.rank, process.pid) = (rank, pid);
         process
     }
 
     #[test]
     fn processes_of_one_rank_are_told_apart() {
-        let run = Run {
+        let run = OpenRun {
             processes: vec![
                 process(Some(0), 70),
                 process(Some(0), 71),
@@ -149,7 +151,7 @@ mod tests {
                 process(Some(72), 1),
                 process(None, 5),
             ],
-            ..Run::default()
+            ..OpenRun::default()
         };
         let names: Vec<String> = (0..5).map(|at| run.process_name(at)).collect();
         assert_eq!(names, ["rank 0/70", "rank 0/71", "rank 1", "rank 72", "pid 5"]);
@@ -179,11 +181,11 @@ mod tests {
     #[test]
     fn thread_ids_that_are_given_again_are_of_other_threads() {
         let stream = |tid: Option<u64>, signal: bool, overwrites: bool| {
-            let mut stream = Stream::default();
+            let mut stream = StreamInRun::default();
             (stream.tid, stream.signal, stream.overwrites) = (tid, signal, overwrites);
             stream
         };
-        let count = |streams: Vec<Stream>| {
+        let count = |streams: Vec<StreamInRun>| {
             let mut process = process(None, 1);
             process.streams = streams;
             process.threads()
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn threads_answer_to_name_label_and_id() {
-        let mut stream = Stream::default();
+        let mut stream = StreamInRun::default();
         (stream.tid, stream.label) = (Some(7), "io".to_owned());
         assert!(["7", "thread 7", "io"].iter().all(|name| stream.is_called(name)));
         (stream.name, stream.label) = ("main".to_owned(), String::new());

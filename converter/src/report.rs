@@ -1,16 +1,16 @@
-//! What a conversion did, and what went wrong without stopping it.
+//! The result of a conversion, and the problems that did not stop it.
 
 use std::mem::{self, Discriminant};
 
-use crate::clock::{Causality, Clocks};
+use crate::clock::{CausalityReport, RunClocks};
 use crate::run::Loss;
 use tumit_paje::time::GlobalNanos;
 
-/// Losses of one kind that are told one by one.
+/// Maximum number of losses of one kind that are listed.
 const TOLD_OF_A_KIND: usize = 8;
 
-/// What was lost, one line each; of a kind that many processes have, the first ones and how many more there are. Kinds are in the order
-/// in which they first come.
+/// The texts of losses, one line each. Of each kind, the first ones are listed, followed by the
+/// number of the others. Kinds are in the order of their first occurrence.
 #[must_use]
 pub fn told(losses: &[Loss]) -> Vec<String> {
     let mut kinds: Vec<(Discriminant<Loss>, Vec<String>, usize)> = Vec::new();
@@ -33,10 +33,10 @@ pub fn told(losses: &[Loss]) -> Vec<String> {
     kinds.into_iter().flat_map(of_kind).collect()
 }
 
-/// Numbers of things.
+/// Counts of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct ConversionCounts {
     /// Records read.
     pub records: u64,
     /// Pajé operations sent.
@@ -47,66 +47,68 @@ pub struct Counts {
     pub containers: u64,
     /// Complete links.
     pub links: u64,
-    /// Links dated to end before their start.
+    /// Links that end before they start by their final timestamps.
     pub reversed_links: u64,
-    /// Starts of links without an end, left out.
+    /// Link starts without an end. They are left out.
     pub unmatched_starts: u64,
-    /// Ends of links without a start, left out.
+    /// Link ends without a start. They are left out.
     pub unmatched_ends: u64,
-    /// Pops of states that were not open, left out.
+    /// Pops of states that were not open. They are left out.
     pub pops_of_nothing: u64,
-    /// States of which nobody knows what they were, as records before them are lost.
+    /// Unknown states, because preceding records are missing.
     pub unknown_states: u64,
-    /// Dates before the first record, moved to it.
+    /// Timestamps before the first record. They are moved to it.
     pub early_dates: u64,
-    /// Records dated before the one that their stream recorded before them; they got its date.
+    /// Records with a timestamp before that of their predecessor in the stream. They get the
+    /// timestamp of the predecessor.
     pub backward_records: u64,
-    /// Values that could not be computed; their arrows were left out.
+    /// Values that could not be computed. Their actions are left out.
     pub not_computable: u64,
-    /// Arrows `on existing` containers that were not there, left out as the rules say.
+    /// Actions `on existing` containers that did not exist. They are left out, as the rules demand.
     pub without_container: u64,
     /// Actions that were left out because they name a process or thread by values that several
     /// have.
     pub ambiguous: u64,
-    /// Records of which no schema speaks, or that could not be decoded.
+    /// Records without a schema, or that could not be decoded.
     pub unknown_records: u64,
     /// Records that recorders dropped.
     pub dropped_records: u64,
 }
 
-/// The account of a conversion.
+/// The report of a conversion.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Report {
+pub struct ConversionReport {
     /// Numbers.
-    pub counts: Counts,
-    /// The largest date.
+    pub counts: ConversionCounts,
+    /// The last timestamp.
     pub end: GlobalNanos,
-    /// What is missing from the run or damaged in it.
+    /// Dropped, missing or damaged data of the run.
     pub losses: Vec<Loss>,
-    /// What else a user should know: one sentence each.
+    /// Other information for the user: one sentence each.
     pub remarks: Vec<String>,
     /// References by value that several processes match: one sentence each, with the place of the
     /// rule.
     pub ambiguous: Vec<String>,
     /// The clock model.
-    pub clocks: Clocks,
-    /// Links that ended before they started by sync samples alone, if there were links and dates were then corrected by them.
+    pub clocks: RunClocks,
+    /// Links that end before they start by the sync samples alone. `None` if there are no links, or
+    /// if they did not correct the clocks.
     pub reversed_coarse: Option<u64>,
-    /// What the causal pass did, if there were links and it was wanted.
-    pub causality: Option<Causality>,
+    /// The result of the causal correction. `None` if there are no links or it was not requested.
+    pub causality: Option<CausalityReport>,
     /// Errors in the lines of a Pajé text output that was merged with the rules.
     pub text_faults: Vec<String>,
 }
 
-impl Report {
-    /// Whether nothing was lost, damaged or left out.
+impl ConversionReport {
+    /// Whether nothing is missing, damaged or left out.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.faults().is_empty()
     }
 
-    /// What was lost, damaged, left out or moved, one line each.
+    /// Missing, damaged, omitted or moved data, one line each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let of_run = told(&self.losses).into_iter().chain(self.repairs());
@@ -114,7 +116,8 @@ impl Report {
         of_run.chain(self.text_faults.iter().cloned()).collect()
     }
 
-    /// What is wrong with the clocks, the sync samples, or the order of links, and what was done about it, one line each.
+    /// Faults of the clocks, the sync samples or the order of links, with their treatment, one line
+    /// each.
     #[must_use]
     pub fn clock_faults(&self) -> Vec<String> {
         let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
@@ -126,13 +129,13 @@ impl Report {
         self.clocks.faults().into_iter().chain(of_order).chain(beyond).collect()
     }
 
-    /// Everything to tell the user, one line each: losses, repairs, remarks.
+    /// All messages for the user, one line each: losses, corrections, remarks.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.faults().into_iter().chain(self.remarks.iter().cloned()).collect()
     }
 
-    /// What was left out or moved.
+    /// The corrections: data that were left out or moved.
     fn repairs(&self) -> Vec<String> {
         let counts = &self.counts;
         let mut lines = Vec::new();

@@ -1,7 +1,7 @@
 //! Rules: from the records of a run to Pajé operations.
 //!
-//! A [`tumit::Spec`] is compiled to one small program per record type, in which every name has become a number, and the
-//! programs are then run over the records in the order of time.
+//! A [`tumit::Spec`] is compiled to one small program per record type. The program refers to
+//! everything by number instead of name. The programs then run over the records in order of time.
 
 pub(crate) mod columnar;
 pub(crate) mod compile;
@@ -22,14 +22,17 @@ pub(crate) mod value_cache;
 pub(crate) mod values;
 
 pub(crate) use columnar::fixed;
-pub(crate) use compile::{Compiled, compile_spec};
+pub(crate) use compile::{CompiledRules, compile_spec};
 pub(crate) use default_rules::with_default_picture;
 pub(crate) use embedded_spec::{layouts, spec_of};
-pub(crate) use eval::{Scope, append_value};
-pub(crate) use facts::{Facts, StreamFacts};
+pub(crate) use eval::{RecordScope, append_value};
+pub(crate) use facts::{ProcessFacts, StreamFacts};
 pub(crate) use links::LinkKey;
-pub(crate) use model::Model;
-pub(crate) use program::{Arrow, Cell, Code, Op, Part, Program, Ready, ReadyValue, Wide};
+pub(crate) use model::RuleModel;
+pub(crate) use program::{
+    ActionOp, ColumnarAction, ColumnarValue, ExprCode, FieldCell, OperationPart, ProgramAction, RecordProgram,
+    WideWords,
+};
 pub(crate) use referent_table::ReferentTable;
-pub(crate) use value::{KeyPart, Symbols, Val};
+pub(crate) use value::{KeyPart, RuleValue, Symbols};
 pub(crate) use value_cache::KnownValues;

@@ -26,53 +26,56 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 use tracer_format::block::flag;
 
-pub use error::ReadError;
+pub use error::RunReadError;
 pub use levels::{LevelName, levels_of_live};
 pub use live::LiveError;
-pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Repaired, Stream};
-pub use stream_reader::{Record, RecordSource, StreamReader};
+pub use process::{
+    BlockIndex, DamagedRange, LiveFault, LiveFileUse, ProcessInRun, ProviderInRun, RepairSummary, StreamInRun,
+};
+pub use stream_reader::{RecordSource, RunStreamReader, StreamRecord};
 
-pub use launch::{Launch, Launches};
-pub(crate) use live::Entry;
+pub use launch::{Launch, LaunchSelection};
+pub(crate) use live::LiveLogEntry;
 pub use loss::{Loss, MissingEnd};
 pub(crate) use names::missing_names;
-pub(crate) use process::{Lives, Unnamed};
+pub(crate) use process::{MovedLiveFiles, ThreadName};
 pub(crate) use read_at::{open_shared, read_at};
-pub(crate) use scan::{Found, scan};
-pub(crate) use stream_reader::{BlockPlace, Place, is_gap};
+pub(crate) use scan::{ScanItem, scan};
+pub(crate) use stream_reader::{BlockPosition, RecordPosition, is_gap};
 pub(crate) use thread_identity::first_ticks;
 pub(crate) use tumit_spill::spool::Spool;
-pub(crate) use unpacked::{Memory, waiting_budget};
+pub(crate) use unpacked::{BudgetShare, waiting_budget};
 
-/// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
+/// An opened run: the tables of its files and the positions of their records. Records stay in the
+/// files.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Run {
+pub struct OpenRun {
     /// The folder, or the one file that was opened.
     pub path: PathBuf,
-    /// Its processes: by rank, those without one by file name.
-    pub processes: Vec<Process>,
-    /// Files that are no part of it, and why: one sentence each.
+    /// Its processes in order of rank, then those without a rank in order of file name.
+    pub processes: Vec<ProcessInRun>,
+    /// Files that are not part of the run, each with the reason in one sentence.
     pub unreadable: Vec<String>,
     /// Live files of processes that ended before they recorded anything.
     pub empty_live: Vec<PathBuf>,
-    /// Files left out as copies of others, and those others.
+    /// Files left out as copies, each with the file that is used instead.
     pub copies: Vec<(PathBuf, PathBuf)>,
     /// The launches of the folder in order of time, including those that are not read.
     pub launches: Vec<Launch>,
-    /// A whole folder was opened, not one file of it.
+    /// Whether a whole folder was opened, not one file of it.
     pub(crate) is_folder: bool,
-    /// By process: its key, computed at the first use.
+    /// For each process: its key, computed at the first use.
     pub(crate) keys: OnceLock<Vec<String>>,
 }
 
-/// Why a run could not be opened.
+/// The reason why a run could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
-    /// The system could not read something.
+pub enum RunOpenError {
+    /// The system could not read a file or folder.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RunReadError),
     /// The folder holds no process files.
     #[error("{}: no process files (`*.tmt`) in this folder; is it the folder that `TUMIT_TRACE` named?", path.display())]
     NoFiles {
@@ -98,14 +101,14 @@ pub enum OpenError {
     /// None of the files is usable.
     #[error("{first}{}", others(*count))]
     NothingUsable {
-        /// What is wrong with the first.
+        /// The error of the first file.
         first: String,
-        /// How many there are.
+        /// Number of files.
         count: usize,
     },
 }
 
-/// Whether the name of a file is that of a spec.
+/// Whether a file is a spec by its name.
 #[must_use]
 pub fn is_spec(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tumit")) && path.is_file()
@@ -115,7 +118,7 @@ fn others(count: usize) -> String {
     if count > 1 { format!(" (and {} more files like it)", count - 1) } else { String::new() }
 }
 
-/// A sentence on so many truncated records, if there are any.
+/// A sentence that reports truncated records. `None` if `count` is 0.
 #[must_use]
 pub fn truncation_remark(count: u64) -> Option<String> {
     let records = if count == 1 { "1 record is".to_owned() } else { format!("{count} records are") };
@@ -123,25 +126,25 @@ pub fn truncation_remark(count: u64) -> Option<String> {
     (count > 0).then(|| format!("{records} truncated: {cut}; `tumit dump` marks such records"))
 }
 
-impl Run {
+impl OpenRun {
     /// Opens a run folder, or one file of it: checks every block and collects the tables. The
-    /// records stay in the files. If the folder has several [launches](crate::convert::launches), the latest
-    /// is opened.
+    /// records stay in the files. If the folder has several [launches](crate::convert::launches),
+    /// the latest is opened.
     ///
     /// # Errors
-    /// When there is nothing usable. Damage is no error; see [`Run::losses`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open_launches(path, Launches::Latest)
+    /// If no file is usable. Damage is no error; see [`OpenRun::losses`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, RunOpenError> {
+        Self::open_launches(path, LaunchSelection::Latest)
     }
 
-    /// The same; live files may have been moved, too.
-    pub(crate) fn open_with(path: &Path, lives: &Lives) -> Result<Self, OpenError> {
+    /// As [`Self::open`], for all launches. `lives` are live files that were moved.
+    pub(crate) fn open_with(path: &Path, lives: &MovedLiveFiles) -> Result<Self, RunOpenError> {
         if is_spec(path) {
-            return Err(OpenError::Spec { path: path.to_path_buf() });
+            return Err(RunOpenError::Spec { path: path.to_path_buf() });
         }
-        let Files { process: files, live } = Files::in_run(path)?;
+        let RunFiles { process: files, live } = RunFiles::in_run(path)?;
         if files.is_empty() && live.is_empty() {
-            return Err(OpenError::NoFiles { path: path.to_path_buf() });
+            return Err(RunOpenError::NoFiles { path: path.to_path_buf() });
         }
         for input in std::iter::once(path).chain(files.iter().chain(&live).map(PathBuf::as_path)) {
             output_permissions::note_input(input);
@@ -151,11 +154,11 @@ impl Run {
         let mut alone = live;
         alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
-            match Process::open(file, &mut spool, lives) {
+            match ProcessInRun::open(file, &mut spool, lives) {
                 Ok(processes) => run.processes.extend(processes),
                 Err(error) => {
                     let live = Some(file.with_extension("live")).filter(|live| live.is_file());
-                    // Nothing was written to it yet: all that there is is in the live file.
+                    // If the process file is still empty, all data are in the live file.
                     if live.is_none() || file.metadata().is_ok_and(|file| file.len() > 0) {
                         run.unreadable.push(error.to_string());
                     }
@@ -164,7 +167,7 @@ impl Run {
             }
         }
         for file in &alone {
-            match Process::open_live(file, &mut spool) {
+            match ProcessInRun::open_live(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
                 Err(LiveError::Empty) => run.empty_live.push(file.clone()),
                 Err(why) => run.unreadable.push(format!("{}: {why}", file.display())),
@@ -174,20 +177,21 @@ impl Run {
             let told = |file: &PathBuf| format!("{}: {}", file.display(), LiveError::Empty);
             run.unreadable.extend(run.empty_live.iter().map(told));
             let count = run.unreadable.len();
-            return Err(OpenError::NothingUsable { first: run.unreadable.swap_remove(0), count });
+            return Err(RunOpenError::NothingUsable { first: run.unreadable.swap_remove(0), count });
         }
         run.leave_out_copies();
         run.processes.sort_by(|a, b| {
-            let key = |process: &Process| (process.rank.is_none(), process.rank);
+            let key = |process: &ProcessInRun| (process.rank.is_none(), process.rank);
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
         Ok(run)
     }
 
-    /// Of the files of one process the one with the most records stays. A file whose process is unknown has id 0.
+    /// Keeps the file with the most records of each process. A file of an unknown process has id 0
+    /// and is always kept.
     fn leave_out_copies(&mut self) {
-        let records = |process: &Process| process.streams.iter().map(Stream::records).sum::<u64>();
-        let mut kept: Vec<Process> = Vec::new();
+        let records = |process: &ProcessInRun| process.streams.iter().map(StreamInRun::records).sum::<u64>();
+        let mut kept: Vec<ProcessInRun> = Vec::new();
         let mut places: FxHashMap<[u8; 16], usize> = FxHashMap::default();
         for process in std::mem::take(&mut self.processes) {
             let same = if process.id == [0; 16] { None } else { places.get(&process.id).copied() };
@@ -202,17 +206,17 @@ impl Run {
         self.processes = kept;
     }
 
-    /// How many records the recorders truncated, if any.
+    /// A sentence that reports the number of truncated records, if there are any.
     #[must_use]
     pub fn truncation_remark(&self) -> Option<String> {
         let count = self.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.truncated));
         truncation_remark(count)
     }
 
-    /// Ranks that the job had and that left no file: the first, their number, and the size of the job.
+    /// The ranks of the job without a file: the first, their number, and the size of the job.
     pub(crate) fn missing_ranks(&self) -> Option<(u64, u64, u64)> {
         let ranks = self.processes.iter().filter_map(|process| process.ranks).max()?;
-        // One file alone was opened: it says nothing about the others.
+        // One file alone does not show whether the others exist.
         if !self.is_folder {
             return None;
         }
@@ -222,13 +226,15 @@ impl Run {
         (missing > 0).then_some((first, missing, ranks))
     }
 
-    /// The process of the run that forked this one, or started it as another program: that of its parent's id on its host, if there is but one.
+    /// The process of the run that forked this one, or started it as another program. It is
+    /// identified by the parent's id, or by the parent's process id and host if only one process
+    /// has these.
     #[must_use]
-    pub fn parent_of(&self, process: &Process) -> Option<&Process> {
+    pub fn parent_of(&self, process: &ProcessInRun) -> Option<&ProcessInRun> {
         if process.parent_id.is_some() {
             return self.processes.iter().find(|other| Some(other.id) == process.parent_id);
         }
-        let is_parent = |other: &&Process| Some(other.pid) == process.parent_pid && other.host == process.host;
+        let is_parent = |other: &&ProcessInRun| Some(other.pid) == process.parent_pid && other.host == process.host;
         let mut parents = self.processes.iter().filter(is_parent);
         parents.next().filter(|_| parents.next().is_none())
     }
@@ -242,16 +248,18 @@ impl Run {
         ))
     }
 
-    /// The first rank that is there more than once, and how often. Children of a rank are not counted.
+    /// The first rank that several processes have, and their number. Children of a rank are not
+    /// counted.
     fn same_rank(&self) -> Option<(u64, usize)> {
-        let is_child = |process: &Process| process.parent_id.is_some() || self.parent_of(process).is_some();
+        let is_child = |process: &ProcessInRun| process.parent_id.is_some() || self.parent_of(process).is_some();
         let parents = self.processes.iter().filter(|process| !is_child(process));
         let mut ranks: Vec<u64> = parents.filter_map(|process| process.rank).collect();
         ranks.sort_unstable();
         ranks.chunk_by(|a, b| a == b).find(|same| same.len() > 1).map(|same| (same[0], same.len()))
     }
 
-    /// Whether records are missing from streams, as far as the files' blocks tell before they are unpacked.
+    /// Whether records are missing from streams, by the headers of the blocks. The blocks are not
+    /// decoded for this.
     pub(crate) fn may_have_gaps(&self) -> bool {
         self.processes.iter().any(|process| {
             let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
@@ -265,7 +273,7 @@ impl Run {
         })
     }
 
-    /// Its name: the folder's, without ending.
+    /// The name of the run: that of its folder, without its extension.
     #[must_use]
     pub fn name(&self) -> String {
         self.path.file_stem().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
@@ -274,14 +282,14 @@ impl Run {
 
 /// The files of a run.
 #[derive(Default)]
-struct Files {
+struct RunFiles {
     process: Vec<PathBuf>,
     live: Vec<PathBuf>,
 }
 
-impl Files {
-    fn in_run(path: &Path) -> Result<Self, ReadError> {
-        let error = |source| ReadError { file: path.to_path_buf(), offset: 0, source };
+impl RunFiles {
+    fn in_run(path: &Path) -> Result<Self, RunReadError> {
+        let error = |source| RunReadError { file: path.to_path_buf(), offset: 0, source };
         let mut files = Self::default();
         if !std::fs::metadata(path).map_err(error)?.is_dir() {
             files.process.push(path.to_path_buf());

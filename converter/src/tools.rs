@@ -1,4 +1,4 @@
-//! The tools that read or rewrite a run without converting it.
+//! Tools that read or rewrite a run without converting it.
 
 pub mod cut;
 pub mod dump;

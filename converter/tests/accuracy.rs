@@ -1,4 +1,5 @@
-//! How good corrected dates are, on short runs whose true dates are known. The whole table: `cargo bench --bench clock`.
+//! Accuracy of corrected timestamps, on short runs with known true timestamps. `cargo bench --bench
+//! clock` prints the whole table.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,32 +9,32 @@ mod synthetic;
 mod truth;
 
 use truth::{Bursts, Lie, Scene, clocks_alone, judge, options};
-use tumit_converter::clock::{Method, Status};
+use tumit_converter::clock::{CorrectionMethod, TimestampSource};
 use tumit_converter::convert::ConvertError;
-use tumit_converter::run::Run;
+use tumit_converter::run::OpenRun;
 use tumit_converter::tools::cut::cut;
-use tumit_converter::tools::dump::Selection;
+use tumit_converter::tools::dump::RecordSelection;
 use tumit_converter::tools::sort::sort;
 use tumit_paje::time::GlobalNanos;
 
 #[test]
 fn a_scene_has_what_it_says() {
     let scene = Scene { links: 3000, seconds: 10.0, ..Scene::default() };
-    let raw = judge(&scene, &clocks_alone(Method::None));
+    let raw = judge(&scene, &clocks_alone(CorrectionMethod::None));
     assert_eq!((raw.links, raw.report.counts.links), (3000, 3000));
     assert_eq!(raw.backward, 0);
-    // Clocks differ by seconds: those who are behind receive before the send.
+    // Clocks differ by seconds. Processes with a slow clock receive messages before they are sent.
     assert!(raw.max > 1_000_000_000 && raw.reversed > 500, "{} {}", raw.max, raw.reversed);
-    // A perfect world needs no correction.
+    // Perfect clocks need no correction.
     let perfect = Scene { offset_seconds: 0.0, drift_ppm: 0.0, wander: 0.0, ..scene };
-    let verdict = judge(&perfect, &clocks_alone(Method::None));
+    let verdict = judge(&perfect, &clocks_alone(CorrectionMethod::None));
     assert_eq!((verdict.max, verdict.reversed), (1, 0), "a nanosecond is lost by rounding down");
 }
 
 #[test]
 fn bursts_at_both_ends_of_a_short_run() {
     let scene = Scene { seconds: 10.0, links: 5000, bursts: Bursts::Both, ..Scene::default() };
-    let verdict = judge(&scene, &options(Method::Bursts));
+    let verdict = judge(&scene, &options(CorrectionMethod::Bursts));
     assert!(verdict.median <= 300 && verdict.max <= 1000, "{} {}", verdict.median, verdict.max);
     assert_eq!(verdict.backward, 0);
 }
@@ -42,12 +43,12 @@ fn bursts_at_both_ends_of_a_short_run() {
 fn no_link_is_reversed_however_wrong_the_clocks_are() {
     for (nodes, hz, told_later) in [(2, 1e9, 0.0), (3, 2.5e9, 0.0), (8, 1e6, 0.0), (8, 1e9, 1e8)] {
         let scene = Scene { nodes, hz, told_later, links: 2000, seconds: 5.0, seed: 7, ..Scene::default() };
-        for method in [Method::None, Method::Bursts] {
+        for method in [CorrectionMethod::None, CorrectionMethod::Bursts] {
             let verdict = judge(&scene, &options(method));
             verdict.check_order(&format!("{nodes} nodes, {hz} Hz, {told_later} ns, {method:?}"));
             let found = verdict.report.causality.unwrap();
             assert_eq!((found.links, found.circular), (2000, 0));
-            assert_eq!(found.reversed > 100, method == Method::None, "{found:?}");
+            assert_eq!(found.reversed > 100, method == CorrectionMethod::None, "{found:?}");
         }
     }
 }
@@ -55,12 +56,13 @@ fn no_link_is_reversed_however_wrong_the_clocks_are() {
 #[test]
 fn a_listing_tells_a_wrong_model_as_a_conversion_does() {
     let scene = Scene { nodes: 2, links: 2000, seconds: 5.0, lie: Some(Lie::Later(5_000_000)), ..Scene::default() };
-    let faults = judge(&scene, &options(Method::Bursts)).report.faults();
+    let faults = judge(&scene, &options(CorrectionMethod::Bursts)).report.faults();
     assert!(faults.iter().any(|fault| fault.contains("model is wrong")), "{faults:?}");
     let folder = tempfile::tempdir().unwrap();
     truth::write(&scene, folder.path());
-    let run = Run::open(folder.path()).unwrap();
-    let told = tumit_converter::tools::dump::list::<ConvertError>(&run, &options(Method::Bursts), |_| Ok(())).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
+    let told = tumit_converter::tools::dump::list::<ConvertError>(&run, &options(CorrectionMethod::Bursts), |_| Ok(()))
+        .unwrap();
     assert_eq!(told.faults, faults);
 }
 
@@ -68,20 +70,21 @@ fn a_listing_tells_a_wrong_model_as_a_conversion_does() {
 fn the_graph_fit_needs_no_bursts() {
     for bursts in [Bursts::Both, Bursts::First, Bursts::None] {
         let scene = Scene { seconds: 60.0, links: 10_000, bursts, ..Scene::default() };
-        let verdict = judge(&scene, &clocks_alone(Method::Graph));
-        // A fifth of what is allowed for five minutes; without the causal pass.
+        let verdict = judge(&scene, &clocks_alone(CorrectionMethod::Graph));
+        // A fifth of the error allowed for five minutes, without the causal pass.
         verdict.check(&format!("{bursts:?}"), 50, 200);
         assert_eq!(verdict.report.clocks.wander, Some(1e-9));
-        let status = if bursts == Bursts::None { Status::Messages } else { Status::BurstsAndMessages };
+        let status =
+            if bursts == Bursts::None { TimestampSource::Messages } else { TimestampSource::BurstsAndMessages };
         let domains = &verdict.report.clocks.domains;
         assert!(domains[1..].iter().all(|domain| domain.status == status && domain.messages > 100), "{domains:?}");
         assert!(verdict.report.clocks.remarks.is_empty(), "{:?}", verdict.report.clocks.remarks);
     }
 }
 
-/// What a scene's conversion is worth when its clocks cannot be good: the order must be right all the same.
+/// Converts a scene with clocks that cannot be accurate. The order has to be correct in any case.
 fn in_order(what: &str, scene: &Scene) -> truth::Verdict {
-    let verdict = judge(scene, &options(Method::Graph));
+    let verdict = judge(scene, &options(CorrectionMethod::Graph));
     verdict.check_order(what);
     verdict
 }
@@ -98,27 +101,28 @@ fn two_components_are_joined_by_the_real_time_clock_and_flagged() {
     let verdict = in_order("two components", &scene);
     assert_eq!(verdict.report.causality.unwrap().reversed, 0, "each is corrected by its own messages");
     let domains = &verdict.report.clocks.domains;
-    assert!(domains[1..4].iter().all(|domain| domain.status == Status::Messages), "{domains:?}");
-    assert!(domains[4..].iter().all(|domain| domain.status == Status::RealTime), "{domains:?}");
+    assert!(domains[1..4].iter().all(|domain| domain.status == TimestampSource::Messages), "{domains:?}");
+    assert!(domains[4..].iter().all(|domain| domain.status == TimestampSource::RealTime), "{domains:?}");
     let remarks = &verdict.report.clocks.remarks;
     assert_eq!(
         remarks.iter().filter(|remark| remark.contains("no messages join it to the first")).count(),
         4,
         "{remarks:?}"
     );
-    // Within milliseconds, which is what the real-time clocks say.
+    // Within milliseconds, the accuracy of the real-time clocks.
     assert!(verdict.max < 50_000_000, "{}", verdict.max);
 }
 
 #[test]
 fn one_way_traffic_is_said_to_be_so() {
     let scene = Scene { nodes: 2, one_way: true, links: 4000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
-    // Two nodes in a ring talk to each other; of three, each hears one, but in a circle, which bounds all errors.
+    // In a ring of two nodes, messages go in both directions. In a ring of three, each node
+    // receives from one other node only, but the loop bounds all errors.
     let both = in_order("a ring of two", &scene);
-    assert_eq!(both.report.clocks.domains[1].status, Status::Messages);
+    assert_eq!(both.report.clocks.domains[1].status, TimestampSource::Messages);
     let ring = in_order("a ring of three", &Scene { nodes: 3, ..scene.clone() });
     for domain in &ring.report.clocks.domains[1..] {
-        assert_eq!(domain.status, Status::Messages);
+        assert_eq!(domain.status, TimestampSource::Messages);
         assert!(
             domain.certified_nanos.is_some_and(|bound| bound > ring.max as f64 && bound < 30_000.0),
             "{}",
@@ -127,9 +131,9 @@ fn one_way_traffic_is_said_to_be_so() {
     }
     let verdict = in_order("one way", &Scene { nodes: 3, open: true, ..scene });
     let domains = &verdict.report.clocks.domains;
-    assert!(domains[1..].iter().all(|domain| domain.status == Status::OneWay), "{domains:?}");
+    assert!(domains[1..].iter().all(|domain| domain.status == TimestampSource::OneWay), "{domains:?}");
     assert!(verdict.report.clocks.remarks.iter().any(|remark| remark.contains("one direction only")));
-    // Off by what messages took.
+    // The error is the latency of messages.
     assert!(verdict.max < 30_000, "{}", verdict.max);
 }
 
@@ -144,7 +148,7 @@ fn coarse_ticks() {
 fn ticks_of_milliseconds_are_no_drift() {
     for seed in 1..6 {
         let scene = Scene { nodes: 2, quantum: 3_999_998.7, links: 4000, seconds: 0.8, seed, ..Scene::default() };
-        let remarks = judge(&scene, &options(Method::Graph)).report.remarks;
+        let remarks = judge(&scene, &options(CorrectionMethod::Graph)).report.remarks;
         assert!(remarks.is_empty(), "{seed}: {remarks:?}");
     }
 }
@@ -157,18 +161,19 @@ fn of_ticks_of_a_tenth_of_a_millisecond_dates_are_off_by_a_tick_or_two() {
     {
         let scene = Scene { nodes: 2, hz, quantum, links: 4000, seconds: 4.0, bursts, ..Scene::default() };
         let verdict = in_order("100 us ticks", &scene);
-        // Each of many links is put in order by a tick at most, and these do not add up.
+        // The causal pass moves many links by a tick at most. These shifts do not add up.
         assert!(verdict.median <= 100_000 && verdict.max <= 250_000, "{} {}", verdict.median, verdict.max);
         let report = verdict.report;
         assert!(report.is_clean() && report.remarks.is_empty(), "{:?} {:?}", report.faults(), report.remarks);
         let certain = report.clocks.domains[1].certified_nanos.expect("it is heard both ways");
         assert!(certain >= 100_000.0, "{certain}");
-        // Samples alone are no worse, and none of them is called a liar. (What is recorded at a beat does not tell that a clock stands still.)
+        // Samples alone are as accurate, and none is reported as wrong. Records at a regular beat
+        // do not show that a clock stands still.
         if quantum > 0.0 {
             continue;
         }
         let scene = Scene { links: 0, moments: 2000, ..scene };
-        let alone = judge(&scene, &options(Method::Graph));
+        let alone = judge(&scene, &options(CorrectionMethod::Graph));
         assert!(
             alone.report.is_clean() && alone.max <= 250_000 || bursts == Bursts::None,
             "{} {:?}",
@@ -207,7 +212,8 @@ fn a_clock_that_was_set_is_told_and_followed() {
 
 #[test]
 fn a_clock_that_was_set_is_told_by_its_own_process() {
-    // Without a message, or with messages that nobody answers, nobody else can tell.
+    // Without messages, or with messages in one direction only, the other processes cannot detect
+    // the step.
     let heard = [(0, false, Bursts::Both), (4000, true, Bursts::None), (4000, false, Bursts::Many(5))];
     for (step_nanos, (links, one_way, bursts)) in
         [5e6, -5e6, 700e6].into_iter().flat_map(|step| heard.map(|heard| (step, heard)))
@@ -218,7 +224,7 @@ fn a_clock_that_was_set_is_told_by_its_own_process() {
         let verdict = in_order(&what, &scene);
         let sets = &verdict.report.clocks.domains[1].sets;
         assert_eq!(sets.len(), 1, "{what}: {sets:?}");
-        // What the clock drifts within a second is not known to be no step.
+        // Drift within a second cannot be distinguished from a step.
         let (date, by) = (sets[0].0 as f64, sets[0].1 as f64);
         assert!((date - 10e9).abs() < 0.02e9 && (by - step_nanos).abs() < 60e3, "{what}: {sets:?}");
         let faults = verdict.report.faults();
@@ -232,7 +238,8 @@ fn a_clock_that_was_set_back_moves_nobody_else() {
     for step_nanos in [-5e6, -300e6] {
         let scene = Scene { step_nanos, links: 8000, bursts: Bursts::None, readings: true, ..Scene::default() };
         let verdict = in_order("set back", &Scene { nodes: 4, per_node: 1, seconds: 20.0, moments: 8000, ..scene });
-        // What the clock itself recorded until it was there again has one date; links that begin or end then are put in order.
+        // The records of this clock have one timestamp until the clock reaches its former value
+        // again. Links that start or end in this time are put in order.
         let others: Vec<_> = verdict.worst.iter().filter(|(process, _)| **process != 1).collect();
         assert!(others.iter().all(|(_, worst)| **worst < 20_000), "{step_nanos}: {others:?}");
     }
@@ -242,38 +249,39 @@ fn a_clock_that_was_set_back_moves_nobody_else() {
 fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
     let still = Scene { nodes: 3, links: 0, moments: 200, seconds: 20.0, ..Scene::default() };
     let scene = Scene { bursts: Bursts::Many(7), ..still };
-    let honest = judge(&scene, &options(Method::Graph));
+    let honest = judge(&scene, &options(CorrectionMethod::Graph));
     assert!(honest.report.is_clean(), "{:?}", honest.report.faults());
     for (bursts, step_nanos) in [(7, 1.2e6), (7, -1.2e6), (3, 3e6), (4, -3e6), (4, 0.5e6), (5, -0.3e6)] {
         let stepped = Scene { step_nanos, bursts: Bursts::Many(bursts), ..scene.clone() };
-        let faults = judge(&stepped, &options(Method::Graph)).report.faults();
+        let faults = judge(&stepped, &options(CorrectionMethod::Graph)).report.faults();
         assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {step_nanos}: {faults:?}");
     }
-    // Wherever it is: in the middle, most pairs of bursts have it between them.
+    // Steps in the middle are difficult, because most pairs of bursts have the step between them.
     for (bursts, lie) in [5, 6, 8, 10, 12, 20].into_iter().flat_map(|n| [(n, None), (n, Some(Lie::Late(1_000_000)))]) {
         let step_nanos = if lie.is_none() { 1e6 } else { 0.0 };
         let long = Scene { step_nanos, lie, bursts: Bursts::Many(bursts), seconds: 600.0, nodes: 2, ..scene.clone() };
-        let report = judge(&long, &options(Method::Graph)).report;
+        let report = judge(&long, &options(CorrectionMethod::Graph)).report;
         let faults = report.faults();
         assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {lie:?}: {faults:?}");
         assert!(!report.is_clean());
     }
-    // Four or five agree well enough to tell.
+    // Four or five bursts agree well enough to find the wrong one.
     for bursts in [4, 5] {
         let seconds = 60.0;
         let lie = Some(Lie::Once(500_000));
         let few = Scene { lie, seconds, bursts: Bursts::Many(bursts), nodes: 2, ..scene.clone() };
-        let verdict = judge(&few, &options(Method::Graph));
+        let verdict = judge(&few, &options(CorrectionMethod::Graph));
         let faults = verdict.report.faults();
         assert!(faults.len() == 1 && faults[0].ends_with("left out"), "{bursts}: {faults:?}");
         assert!(verdict.max < 3000, "{bursts}: {} {faults:?}", verdict.max);
     }
-    // With messages or without: what lies is left out, and the rest is as good as if it had not been there.
+    // With and without messages, wrong samples are left out, and the result is as accurate as
+    // without them.
     let (once, some) = (Lie::Once(1_000_000), Lie::Some(3_000_000));
     let lies = [once, some, Lie::Middle(200_000), Lie::First(200_000), Lie::First(-1_000_000), Lie::Last(200_000)];
     for (lie, links, nodes) in lies.into_iter().flat_map(|lie| [(lie, 0, 2), (lie, 6000, 2), (lie, 6000, 3)]) {
         let scene = Scene { nodes, lie: Some(lie), links, bursts: Bursts::Many(9), ..scene.clone() };
-        let verdict = judge(&scene, &options(Method::Graph));
+        let verdict = judge(&scene, &options(CorrectionMethod::Graph));
         let faults = verdict.report.faults();
         assert!(faults.len() < nodes && faults.iter().all(|fault| fault.contains("left out")), "{lie:?}: {faults:?}");
         assert!(verdict.max < 3000, "{lie:?} {links}: {} {faults:?}", verdict.max);
@@ -286,14 +294,14 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
 fn two_clocks_that_lie_to_each_other_are_found_by_the_others() {
     let bursts = Bursts::Many(3);
     let scene = Scene { links: 0, moments: 200, bursts, lie: Some(Lie::Later(1_000_000)), ..Scene::default() };
-    // Of eight clocks there are other ways.
-    let verdict = judge(&Scene { nodes: 8, per_node: 1, ..scene.clone() }, &options(Method::Graph));
+    // Eight clocks have other paths.
+    let verdict = judge(&Scene { nodes: 8, per_node: 1, ..scene.clone() }, &options(CorrectionMethod::Graph));
     let faults = verdict.report.faults();
     let told = "sync samples of 3 bursts between clocks `node 0` and `node 1` are off by";
     assert!(faults.len() == 1 && faults[0].contains(told) && faults[0].ends_with("left out"), "{faults:?}");
     assert!(verdict.max < 3000, "{}", verdict.max);
-    // Of four, there is one circle.
-    let faults = judge(&Scene { nodes: 4, per_node: 1, ..scene }, &options(Method::Graph)).report.faults();
+    // Four clocks have a single loop.
+    let faults = judge(&Scene { nodes: 4, per_node: 1, ..scene }, &options(CorrectionMethod::Graph)).report.faults();
     let told = "between clocks `node 0` and `node 1`, `node 0` and `node 2`, `node 1` and `node 3` or `node 2` and `node 3` are wrong";
     assert!(faults.len() == 1 && faults[0].contains(told) && faults[0].contains("cannot be known"), "{faults:?}");
 }
@@ -309,9 +317,13 @@ fn of_few_bursts_messages_tell_which_one_lies() {
             assert!(!faults.is_empty(), "{nodes} {lie:?}");
             assert!(faults.iter().all(|fault| fault.contains("left out")), "{nodes} {lie:?}: {faults:?}");
             assert!(verdict.max < 2000, "{nodes} {lie:?}: {} {faults:?}", verdict.max);
-            // The honest ones are still used.
+            // The correct samples are still used.
             let domain = &verdict.report.clocks.domains[1];
-            assert_eq!((domain.status, domain.bursts), (Status::BurstsAndMessages, 2), "{nodes} {lie:?}: {faults:?}");
+            assert_eq!(
+                (domain.status, domain.bursts),
+                (TimestampSource::BurstsAndMessages, 2),
+                "{nodes} {lie:?}: {faults:?}"
+            );
         }
     }
 }
@@ -325,7 +337,7 @@ fn bursts_that_are_slow_one_way_are_worth_little_and_no_lies() {
         let report = &verdict.report;
         assert!(report.is_clean() && report.remarks.is_empty(), "{nanos}: {:?} {:?}", report.faults(), report.remarks);
         verdict.check("slow bursts", 150, 500);
-        let alone = judge(&Scene { links: 0, moments: 500, ..scene }, &options(Method::Graph));
+        let alone = judge(&Scene { links: 0, moments: 500, ..scene }, &options(CorrectionMethod::Graph));
         assert!(alone.report.is_clean() && alone.max < 2000, "{nanos}: {} {:?}", alone.max, alone.report.faults());
     }
 }
@@ -338,7 +350,7 @@ fn a_slow_burst_at_an_end_moves_no_dates() {
                 let lie = Some(lie);
                 let many = Bursts::Many(bursts);
                 let scene = Scene { nodes, lie, links, moments: 500, seconds: 20.0, bursts: many, ..Scene::default() };
-                let verdict = judge(&scene, &options(Method::Graph));
+                let verdict = judge(&scene, &options(CorrectionMethod::Graph));
                 let faults = verdict.report.faults();
                 assert!(verdict.report.is_clean(), "{bursts} {nodes} {lie:?} {links}: {faults:?}");
                 assert!(verdict.max < 3000, "{bursts} {nodes} {lie:?} {links}: {} {faults:?}", verdict.max);
@@ -347,14 +359,15 @@ fn a_slow_burst_at_an_end_moves_no_dates() {
     }
 }
 
-/// While a burst lasts a second, clocks drift by fifty microseconds: more than what lies are told from.
+/// In a burst that lasts a second, clocks drift by fifty microseconds, more than the tolerance for
+/// wrong samples.
 #[test]
 fn clocks_drift_while_a_slow_burst_lasts() {
     for lie in [Lie::SlowLast(100_000_000), Lie::SlowFirst(100_000_000), Lie::Slow(300_000_000)] {
         for (nodes, bursts) in [(2, 6), (4, 10), (8, 5)] {
             let (lie, bursts) = (Some(lie), Bursts::Many(bursts));
             let scene = Scene { nodes, lie, bursts, links: 0, moments: 500, seconds: 100.0, ..Scene::default() };
-            let verdict = judge(&scene, &options(Method::Graph));
+            let verdict = judge(&scene, &options(CorrectionMethod::Graph));
             let faults = verdict.report.faults();
             assert!(verdict.report.is_clean(), "{nodes} {lie:?}: {faults:?}");
             assert!(verdict.max < 5000, "{nodes} {lie:?}: {} {faults:?}", verdict.max);
@@ -366,12 +379,13 @@ fn clocks_drift_while_a_slow_burst_lasts() {
 fn samples_with_processes_that_are_gone_are_told() {
     let folder = tempfile::tempdir().unwrap();
     truth::write(&Scene { nodes: 4, per_node: 1, links: 0, moments: 20, ..Scene::default() }, folder.path());
-    let mut run = Run::open(folder.path()).unwrap();
+    let mut run = OpenRun::open(folder.path()).unwrap();
     assert_eq!(run.processes.len(), 4);
-    // The second and the third have samples with the fourth, and what the first had with them is its own.
+    // The second and the third process have samples with the fourth. The samples of the first
+    // process are in its own file.
     run.processes.retain(|process| process.rank == Some(1) || process.rank == Some(2));
-    let clocks = tumit_converter::clock::Clocks::new(&run, Method::Graph);
-    assert_eq!(clocks.domains[1].status, Status::RealTime);
+    let clocks = tumit_converter::clock::RunClocks::new(&run, CorrectionMethod::Graph);
+    assert_eq!(clocks.domains[1].status, TimestampSource::RealTime);
     let told = "has 20 sync samples, all with processes that are not in the run";
     assert!(clocks.remarks.iter().any(|remark| remark.contains(told)), "{:?}", clocks.remarks);
 }
@@ -395,30 +409,35 @@ fn samples_that_lie_are_named_and_do_no_harm() {
             faults.iter().any(|fault| fault.contains("cannot be true") || fault.contains("contradict the messages"));
         assert!(named, "{lie:?}: {faults:?}");
         assert!(verdict.median <= 150 && verdict.max <= 500, "{lie:?}: {} {}", verdict.median, verdict.max);
-        // Who sorts the run hears it, too: afterwards nobody can know.
+        // A sort reports it, too, because it can no longer be found in the sorted run.
         let folder = tempfile::tempdir().unwrap();
         truth::write(&Scene { lie: Some(lie), ..honest.clone() }, folder.path());
-        let sorted = sort(&Run::open(folder.path()).unwrap(), &options(Method::Graph), Vec::new()).unwrap();
+        let sorted =
+            sort(&OpenRun::open(folder.path()).unwrap(), &options(CorrectionMethod::Graph), Vec::new()).unwrap();
         assert_eq!(sorted.1.faults, faults, "{lie:?}");
-        // And who cuts an interval, of which the ends are dates.
-        let mut first = Selection::default();
+        // A cut by a time range reports it, too, because its ends are timestamps.
+        let mut first = RecordSelection::default();
         first.times.push((GlobalNanos(0), GlobalNanos(1_000_000_000)));
-        let (run, method) = (Run::open(folder.path()).unwrap(), options(Method::Graph));
-        let of_cut =
-            |selection: &Selection, name| cut(&run, &method, selection, &folder.path().join(name)).unwrap().faults;
+        let (run, method) = (OpenRun::open(folder.path()).unwrap(), options(CorrectionMethod::Graph));
+        let of_cut = |selection: &RecordSelection, name| {
+            cut(&run, &method, selection, &folder.path().join(name)).unwrap().faults
+        };
         assert_eq!(of_cut(&first, "first.tmt"), faults, "{lie:?}");
-        assert_eq!(of_cut(&Selection::default(), "all.tmt"), [""; 0], "what is cut elsewhere needs no dates");
-        // Without messages, what no clock showed is left out all the same.
-        let alone = judge(&Scene { lie: Some(lie), links: 0, moments: 100, ..honest.clone() }, &options(Method::Graph));
+        assert_eq!(of_cut(&RecordSelection::default(), "all.tmt"), [""; 0], "what is cut elsewhere needs no dates");
+        // Without messages, values that no clock showed are still left out.
+        let alone = judge(
+            &Scene { lie: Some(lie), links: 0, moments: 100, ..honest.clone() },
+            &options(CorrectionMethod::Graph),
+        );
         assert!(!alone.report.is_clean(), "{lie:?}");
         if matches!(lie, Lie::Always(_)) {
             assert!(alone.max <= 100_000, "{lie:?}: {}", alone.max);
         }
     }
-    // They say nothing of what the clocks can tell apart, either.
+    // Wrong samples do not affect the resolution that is found for the clocks.
     let coarse = Scene { nodes: 2, quantum: 3_999_998.7, bursts: Bursts::Many(60), ..honest.clone() };
     for lie in [None, Some(Lie::Before(4_999_999))] {
-        let domains = judge(&Scene { lie, ..coarse.clone() }, &options(Method::Graph)).report.clocks.domains;
+        let domains = judge(&Scene { lie, ..coarse.clone() }, &options(CorrectionMethod::Graph)).report.clocks.domains;
         let ticks: Vec<f64> = domains.iter().map(|domain| domain.granularity_nanos).collect();
         assert!(ticks.iter().all(|tick| (tick - coarse.quantum).abs() < 1e3), "{lie:?}: {ticks:?}");
     }
@@ -434,7 +453,8 @@ fn messages_in_a_thousandth_of_the_run_are_used() {
         let verdict = in_order("a short talk", &scene);
         let domains = &verdict.report.clocks.domains;
         assert!(domains[1..].iter().all(|domain| domain.messages > 0), "{domains:?}");
-        // Nothing else tells how the clocks drift before and behind it: far off is said to be possible.
+        // Nothing shows the drift before and after the messages, so the reported bound has to be
+        // large.
         let certain = domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max);
         assert!((verdict.max as f64) < certain, "{} {certain}", verdict.max);
         assert!(verdict.max < 1_000_000, "{bursts:?}: {}", verdict.max);
@@ -465,7 +485,11 @@ fn processes_of_one_node_whose_counters_disagree_get_clocks_of_their_own() {
     let clocks = &verdict.report.clocks;
     assert_eq!(clocks.domains.len(), 4);
     assert!(clocks.remarks.iter().any(|remark| remark.contains("disagree")), "{:?}", clocks.remarks);
-    assert!(clocks.domains[1..].iter().all(|domain| domain.status == Status::Messages), "{:?}", clocks.domains);
+    assert!(
+        clocks.domains[1..].iter().all(|domain| domain.status == TimestampSource::Messages),
+        "{:?}",
+        clocks.domains
+    );
     assert!(verdict.median <= 100 && verdict.max <= 300, "{} {}", verdict.median, verdict.max);
 }
 
@@ -494,7 +518,7 @@ fn a_file_that_ends_early() {
     let file = folder.path().join("005.tmt");
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-    let verdict = truth::judge_run(folder.path(), &options(Method::Graph));
+    let verdict = truth::judge_run(folder.path(), &options(CorrectionMethod::Graph));
     verdict.check("cut short", 100, 300);
     let counts = verdict.report.counts;
     assert!(counts.unmatched_starts > 100 && counts.unmatched_ends > 100, "{counts:?}");
@@ -506,7 +530,7 @@ fn a_file_that_ends_early() {
 fn waiting_for_neighbours_does_not_hide_the_network() {
     let ring = Scene { halo: Some(0.02), per_node: 1, seconds: 120.0, bursts: Bursts::None, ..Scene::default() };
     for (links, seed) in [(1600, 1), (4000, 3)] {
-        let verdict = judge(&Scene { links, seed, ..ring.clone() }, &clocks_alone(Method::Graph));
+        let verdict = judge(&Scene { links, seed, ..ring.clone() }, &clocks_alone(CorrectionMethod::Graph));
         verdict.check(&format!("{links} links, seed {seed}"), 130, 600);
         assert!(verdict.report.is_clean() && verdict.report.remarks.is_empty(), "{:?}", verdict.report.faults());
     }
@@ -523,11 +547,14 @@ fn waiting_for_neighbours_does_not_hide_the_network() {
 fn honest_bursts_far_apart_are_believed_and_help() {
     for wander in [1e-9, 2e-8] {
         let hour = Scene { nodes: 4, per_node: 1, seconds: 3600.0, links: 6000, wander, ..Scene::default() };
-        let without = judge(&Scene { bursts: Bursts::None, ..hour.clone() }, &clocks_alone(Method::Graph));
-        let with = judge(&Scene { bursts: Bursts::Many(5), ..hour.clone() }, &clocks_alone(Method::Graph));
+        let without = judge(&Scene { bursts: Bursts::None, ..hour.clone() }, &clocks_alone(CorrectionMethod::Graph));
+        let with = judge(&Scene { bursts: Bursts::Many(5), ..hour.clone() }, &clocks_alone(CorrectionMethod::Graph));
         assert!(with.report.clock_faults().is_empty(), "{:?}", with.report.clock_faults());
         assert!(with.max <= 2 * without.max, "{} with, {} without", with.max, without.max);
-        let alone = judge(&Scene { bursts: Bursts::Many(5), links: 0, moments: 100, ..hour }, &options(Method::Graph));
+        let alone = judge(
+            &Scene { bursts: Bursts::Many(5), links: 0, moments: 100, ..hour },
+            &options(CorrectionMethod::Graph),
+        );
         assert!(alone.report.clock_faults().is_empty(), "{:?}", alone.report.clock_faults());
     }
 }
@@ -557,7 +584,7 @@ fn samples_are_believed_where_few_messages_show_that_rates_change() {
     for seed in [24, 26, 53] {
         let scene =
             Scene { slewed_ppm: 20.0, seconds: 1200.0, links: 150, bursts: Bursts::Many(5), ..Scene::default() };
-        let verdict = judge(&Scene { nodes: 3, per_node: 1, seed, ..scene }, &clocks_alone(Method::Graph));
+        let verdict = judge(&Scene { nodes: 3, per_node: 1, seed, ..scene }, &clocks_alone(CorrectionMethod::Graph));
         let faults = verdict.report.clock_faults();
         assert!(!faults.iter().any(|fault| fault.contains("left out")), "{seed}: {faults:?}");
     }
@@ -570,7 +597,7 @@ fn readings_bound_the_drift_of_who_is_heard_one_way() {
         let scene = Scene { readings: true, bursts: Bursts::None, ..scene };
         let verdict = in_order("a queue that drains", &scene);
         let domain = &verdict.report.clocks.domains[1];
-        assert_eq!(domain.status, Status::OneWay);
+        assert_eq!(domain.status, TimestampSource::OneWay);
         assert!(domain.drift_ppm.abs() < 110.0, "{} {}", draining, domain.drift_ppm);
     }
 }
@@ -585,8 +612,8 @@ fn a_real_time_clock_that_is_set_is_not_asleep() {
         let all: i64 = told.iter().map(|set| set.1).sum();
         assert!((all as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {told:?}");
         assert!(verdict.median <= 40_000, "{step_nanos}: {}", verdict.median);
-        // Also without messages.
-        let alone = judge(&Scene { links: 0, ..scene }, &options(Method::Graph));
+        // The step is also found without messages.
+        let alone = judge(&Scene { links: 0, ..scene }, &options(CorrectionMethod::Graph));
         let told = &alone.report.clocks.domains[1].sets;
         assert!(told.len() == 1 && (told[0].1 as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {told:?}");
     }

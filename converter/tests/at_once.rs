@@ -1,5 +1,6 @@
-//! One pass makes what two make: random rules over random runs send the same operations to a sink that can take back what it took, and to one
-//! that cannot, whether records are read by columns or one by one, and however many threads work.
+//! One pass has the same result as two passes. Random rules over random runs send the same
+//! operations to a sink that can discard its input and start again, and to a sink that cannot. This
+//! holds for records that are read by columns or one by one, and for any number of threads.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,14 +17,14 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use synthetic::{About, File, Records};
-use tracer_format::{Codec, Schema};
-use tumit_converter::clock::Method;
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::run::Run;
+use tracer_format::{PayloadCodec, Schema};
+use tumit_converter::clock::CorrectionMethod;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{PajeEvent, Shape, Sink};
+use tumit_paje::{FieldSet, PajeEvent, PajeSink};
 
-/// Record types; every second one holds its source position.
+/// Number of record types. Every second one contains its source position.
 const TYPES: u16 = 6;
 
 const FIELDS: &str = "t: u8, n: i64, k: u16, what: interned, to: phase, x: f64";
@@ -45,7 +46,7 @@ paje {
 }
 "#;
 
-/// What arrows may do.
+/// Actions of rules.
 const ARROWS: [&str; 27] = [
     "push calls = what on thread[t]",
     "push calls = to on thread[t]",
@@ -78,7 +79,7 @@ const ARROWS: [&str; 27] = [
 
 const CLAUSES: [&str; 5] = ["", "", "", "", " when n > 1"];
 
-/// An arrow: what it does, and when.
+/// An action: indices of [`ARROWS`] and [`CLAUSES`].
 type Arrow = (usize, usize);
 
 /// Rules for the ends of threads and processes.
@@ -110,11 +111,11 @@ fn spec(rules: &[Vec<Arrow>], end_rules: u8) -> String {
     text
 }
 
-/// A record: its type, ticks after the one before, and a number from which its fields are made.
+/// A record: its type, ticks after the record before it, and a number that determines its fields.
 type Made = (u16, u8, u32);
 
 fn record(records: &mut Records, (kind, _, number): Made, thread: u8, ticks: u64, strings: &[u32]) {
-    // One text is lost.
+    // One text is missing.
     let string = if number % 97 == 96 { 77 } else { strings[number as usize % strings.len()] };
     let fields: [&[u8]; 6] = [
         &[thread],
@@ -129,13 +130,13 @@ fn record(records: &mut Records, (kind, _, number): Made, thread: u8, ticks: u64
     records.record(kind, ticks, &body);
 }
 
-/// A stream: whether all its records are of one thread, and its blocks.
+/// A stream: whether all its records belong to one thread, and its blocks.
 type Stream = (bool, Vec<Vec<Made>>);
 
 fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
     let mut file = File::new(&About::new(1), schema);
     let strings: Vec<u32> = ["main", "2", "start", "0.5"].into_iter().map(|text| file.string(text)).collect();
-    file.codec = Codec::Columns;
+    file.codec = PayloadCodec::Columns;
     for (stream, (is_one, blocks)) in (0u32..).zip(streams) {
         file.thread(stream, stream.into(), "worker");
         let mut ticks = 1_000;
@@ -153,27 +154,27 @@ fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
     file.save(folder, "a.tmt");
 }
 
-/// What a sink was told.
+/// The input of a sink.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Told {
     shapes: Vec<String>,
     definitions: Vec<String>,
-    /// With the keys of those that are ends of links.
+    /// Operations, with the keys of link endpoints.
     operations: Vec<(Option<u64>, String)>,
     end: Option<GlobalNanos>,
 }
 
-/// Keeps what it is told.
+/// A sink that keeps its input.
 #[derive(Debug, Default)]
 struct Kept {
     told: Told,
     can_begin_anew: bool,
-    /// How often it began anew, and how often halves were dropped.
+    /// Number of restarts, and number of removals of incomplete links.
     begun_anew: usize,
     settled: usize,
 }
 
-impl Sink for Kept {
+impl PajeSink for Kept {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         let text = format!("{event:?}");
         match event {
@@ -186,7 +187,7 @@ impl Sink for Kept {
         Ok(())
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         self.told.shapes.push(format!("{shape:?}"));
         Ok(())
     }
@@ -217,8 +218,9 @@ impl Sink for Kept {
     }
 }
 
-/// All that a conversion tells, and whether it was made in one pass, and whether it was tried in vain.
-fn converted(run: &Run, options: &Options, can_begin_anew: bool) -> (Told, String, (usize, usize)) {
+/// The output of a conversion, its report, and the numbers of conversions in one pass and of
+/// unsuccessful attempts.
+fn converted(run: &OpenRun, options: &ConvertOptions, can_begin_anew: bool) -> (Told, String, (usize, usize)) {
     let mut kept = Kept { can_begin_anew, ..Kept::default() };
     let report = convert(run, options, &mut kept).unwrap();
     let (counts, lines, reversed) = (report.counts, report.lines(), report.reversed_coarse);
@@ -255,12 +257,12 @@ fn one_pass_makes_what_two_make() {
         let compiled = compiled.unwrap_or_else(|| panic!("{}\n{spec}", diagnostics.render(false)));
         let folder = tempfile::tempdir().unwrap();
         write_run(folder.path(), &compiled.schema(), &streams);
-        let run = Run::open(folder.path()).unwrap();
-        let mut options = Options::default();
+        let run = OpenRun::open(folder.path()).unwrap();
+        let mut options = ConvertOptions::default();
         options.threads = NonZeroUsize::new(threads);
         options.by_record = by_record;
         if !is_forward {
-            (options.causal, options.clock) = (false, Method::None);
+            (options.causal, options.clock) = (false, CorrectionMethod::None);
         }
         let (expected, report, _) = converted(&run, &options, false);
         let (told, its_report, (settled, begun_anew)) = converted(&run, &options, true);
@@ -272,6 +274,6 @@ fn one_pass_makes_what_two_make() {
         Ok(())
     });
     compared.unwrap_or_else(|error| panic!("{error}"));
-    // Both happen, often.
+    // Both cases are frequent.
     assert!(at_once.get() >= 10 && in_vain.get() >= 10, "{} runs at once, {} in vain", at_once.get(), in_vain.get());
 }

@@ -8,15 +8,15 @@ mod synthetic;
 mod truth;
 
 use truth::{Bursts, Scene, clocks_alone, options, write};
-use tumit_converter::clock::Method;
-use tumit_converter::convert::{Options, check_clocks, convert};
-use tumit_converter::run::Run;
+use tumit_converter::clock::CorrectionMethod;
+use tumit_converter::convert::{ConvertOptions, check_clocks, convert};
+use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{PajeEvent, Sink};
+use tumit_paje::{PajeEvent, PajeSink};
 
 struct Nothing;
 
-impl Sink for Nothing {
+impl PajeSink for Nothing {
     fn event(&mut self, _event: &PajeEvent<'_>) -> std::io::Result<()> {
         Ok(())
     }
@@ -46,22 +46,24 @@ fn one_pass_finds_what_a_conversion_finds() {
     for scene in scenes {
         let folder = tempfile::tempdir().unwrap();
         write(&scene, folder.path());
-        let run = Run::open(folder.path()).unwrap();
-        let raw = convert(&run, &clocks_alone(Method::None), &mut Nothing).unwrap();
-        for options in
-            [Method::Graph, Method::Bursts, Method::None].map(options).into_iter().chain([clocks_alone(Method::Graph)])
+        let run = OpenRun::open(folder.path()).unwrap();
+        let raw = convert(&run, &clocks_alone(CorrectionMethod::None), &mut Nothing).unwrap();
+        for options in [CorrectionMethod::Graph, CorrectionMethod::Bursts, CorrectionMethod::None]
+            .map(options)
+            .into_iter()
+            .chain([clocks_alone(CorrectionMethod::Graph)])
         {
             let expected = convert(&run, &options, &mut Nothing).unwrap();
             let found = check_clocks(&run, &options).unwrap();
             let what = format!("{options:?} {scene:?}");
             assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{what}");
-            let counts = |report: &tumit_converter::report::Report| {
+            let counts = |report: &tumit_converter::report::ConversionReport| {
                 (report.counts.links, report.counts.reversed_links, report.reversed_coarse, report.causality)
             };
             assert_eq!(counts(&found.report), counts(&expected), "{what}");
             assert_eq!(found.report.end, expected.end, "{what}");
             assert_eq!(found.report.clock_faults(), expected.clock_faults(), "{what}");
-            let certain = |report: &tumit_converter::report::Report| {
+            let certain = |report: &tumit_converter::report::ConversionReport| {
                 report.clocks.domains.iter().map(|domain| domain.certified_nanos).collect::<Vec<_>>()
             };
             assert_eq!(certain(&found.report), certain(&expected), "{what}");
@@ -74,9 +76,9 @@ fn the_records_are_read_once() {
     let folder = tempfile::tempdir().unwrap();
     write(&Scene { nodes: 2, links: 200_000, ..Scene::default() }, folder.path());
     let size: u64 = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     // One thread does all the work, so its counter counts all reads.
-    let mut options = Options::default();
+    let mut options = ConvertOptions::default();
     options.threads = std::num::NonZeroUsize::new(1);
     let before = bytes_read();
     let found = check_clocks(&run, &options).unwrap();

@@ -1,4 +1,4 @@
-//! Clock correction on runs whose true dates are known.
+//! Clock correction on runs with known true timestamps.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,13 +6,13 @@
 mod synthetic;
 
 use synthetic::{About, File, Records, peer};
-use tracer_format::entries::{Anchor, SyncSample};
-use tumit_converter::clock::{Clocks, Method, Status};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
+use tracer_format::entries::{ClockAnchor, SyncSample};
+use tumit_converter::clock::{CorrectionMethod, RunClocks, TimestampSource};
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ExtraValue, PajeEvent, Sink};
+use tumit_paje::{ExtraValue, PajeEvent, PajeSink};
 
 const SPEC: &str = r#"
 trace ring;
@@ -30,7 +30,7 @@ rule send -> start message key (key) from process[rank_] with { truth };
 rule receive -> end message key (key) to process[rank_] with { truth };
 "#;
 
-/// A clock: what it shows at a true date (nanoseconds).
+/// A clock: a function of true time in nanoseconds.
 #[derive(Clone, Copy)]
 struct Clock {
     /// Ticks before the beginning of true time.
@@ -47,7 +47,7 @@ impl Clock {
     }
 }
 
-/// A small generator of numbers in 0..1 (Lehmer's).
+/// A generator of numbers in 0..1 (Lehmer's).
 struct Random(u64);
 
 impl Random {
@@ -57,7 +57,7 @@ impl Random {
         self.0 as f64 / f64::from(0x7fff_ffff)
     }
 
-    /// One to five microseconds, sometimes much more.
+    /// A latency of about a microsecond, sometimes much more. Nanoseconds.
     fn latency(&mut self) -> f64 {
         let tail = if self.next() < 0.1 { 20_000.0 * self.next() } else { 0.0 };
         1000.0 + 500.0 * self.next() + tail
@@ -67,7 +67,8 @@ impl Random {
 const START: f64 = 5e9;
 const SECONDS: f64 = 20.0;
 
-/// Four ranks whose clocks differ by up to two seconds and a hundred ppm, sending each other a message each millisecond.
+/// Four ranks that send messages to each other every millisecond. Their clocks differ by up to two
+/// seconds and a hundred ppm.
 fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
     let clocks = [
         Clock { began, offset: 0.0, ppm: 0.0, hz: 1e9 },
@@ -138,7 +139,7 @@ fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
     }
 }
 
-/// Compares dates with the truth.
+/// Compares timestamps with true times.
 #[derive(Default)]
 struct Judge {
     first: Option<(i64, i64)>,
@@ -146,13 +147,13 @@ struct Judge {
     links: u64,
 }
 
-impl Sink for Judge {
+impl PajeSink for Judge {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         let (PajeEvent::StartLink { time, extra, .. } | PajeEvent::EndLink { time, extra, .. }) = event else {
             return Ok(());
         };
         let ExtraValue::Integer(truth) = extra[0].value else { panic!("a number") };
-        // The first event is of rank 0, whose clock is right.
+        // The first event is from rank 0, the rank with the correct clock.
         let (time0, truth0) = *self.first.get_or_insert((time.0, truth));
         self.worst = self.worst.max(((time.0 - time0) - (truth - truth0)).abs());
         self.links += 1;
@@ -164,17 +165,17 @@ impl Sink for Judge {
     }
 }
 
-fn judge(bursts: &[f64], method: Method) -> (Judge, Report) {
+fn judge(bursts: &[f64], method: CorrectionMethod) -> (Judge, ConversionReport) {
     judge_of(bursts, method, 0)
 }
 
-/// The same with clocks that began so many ticks before.
-fn judge_of(bursts: &[f64], method: Method, began: u64) -> (Judge, Report) {
+/// As `judge`, with clocks that began `began` ticks before.
+fn judge_of(bursts: &[f64], method: CorrectionMethod, began: u64) -> (Judge, ConversionReport) {
     let folder = tempfile::tempdir().unwrap();
     ring(folder.path(), bursts, began);
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     let mut judge = Judge::default();
-    let mut options = Options::default();
+    let mut options = ConvertOptions::default();
     options.clock = method;
     options.causal = false;
     let report = convert(&run, &options, &mut judge).unwrap();
@@ -186,15 +187,16 @@ const BOTH_ENDS: [f64; 2] = [START - 1e7, START + SECONDS * 1e9 + 1e7];
 
 #[test]
 fn bursts_at_both_ends_bring_dates_to_a_microsecond() {
-    let (judge, report) = judge(&BOTH_ENDS, Method::Bursts);
+    let (judge, report) = judge(&BOTH_ENDS, CorrectionMethod::Bursts);
     assert!(judge.worst < 1000, "worst error {} ns", judge.worst);
     assert_eq!(report.counts.reversed_links, 0);
     assert!(report.is_clean(), "{:?}", report.lines());
     let domains = &report.clocks.domains;
-    assert_eq!(domains[0].status, Status::Reference);
+    assert_eq!(domains[0].status, TimestampSource::Reference);
     for (domain, (offset, ppm)) in domains[1..].iter().zip([(1e9, 50.0), (-1e9, -50.0), (0.3e9, 20.0)]) {
-        assert_eq!((domain.status, domain.bursts), (Status::Bursts, 2));
-        // The offset is that at the first burst, five seconds of drift after the clocks' zero.
+        assert_eq!((domain.status, domain.bursts), (TimestampSource::Bursts, 2));
+        // The offset is that at the first burst, after five seconds of drift since the zero of the
+        // clocks.
         assert!((domain.offset_nanos - offset - 5e9 * ppm * 1e-6).abs() < 2e6, "{domain:?}");
         assert!((domain.drift_ppm - ppm).abs() < 0.1, "{domain:?}");
         assert!(domain.residual_nanos < 1000.0, "{domain:?}");
@@ -203,7 +205,7 @@ fn bursts_at_both_ends_bring_dates_to_a_microsecond() {
 
 #[test]
 fn clocks_may_have_begun_longer_ago_than_dates_reach() {
-    for method in [Method::Bursts, Method::Graph] {
+    for method in [CorrectionMethod::Bursts, CorrectionMethod::Graph] {
         let (near, report) = judge(&BOTH_ENDS, method);
         // 190 to 4,750 years.
         let (far, of_far) = judge_of(&BOTH_ENDS, method, 13 << 60);
@@ -227,8 +229,8 @@ fn a_clock_of_a_wrong_rate_that_passes_the_last_date_is_told() {
     file.records(0, 0, &block);
     file.end();
     file.save(folder.path(), "0.tmt");
-    let run = Run::open(folder.path()).unwrap();
-    let report = convert(&run, &Options::default(), &mut Judge::default()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
+    let report = convert(&run, &ConvertOptions::default(), &mut Judge::default()).unwrap();
     assert_eq!((report.end, report.counts.records), (GlobalNanos::LAST, 4));
     let faults = report.faults();
     assert!(faults.iter().any(|fault| fault.contains("more than 292 years")), "{faults:?}");
@@ -237,24 +239,24 @@ fn a_clock_of_a_wrong_rate_that_passes_the_last_date_is_told() {
 #[test]
 fn more_bursts_than_two_are_used() {
     let bursts = [BOTH_ENDS[0], START + 7e9, START + 13e9, BOTH_ENDS[1]];
-    let (judge, report) = judge(&bursts, Method::Bursts);
+    let (judge, report) = judge(&bursts, CorrectionMethod::Bursts);
     assert!(judge.worst < 1000, "worst error {} ns", judge.worst);
     assert_eq!(report.clocks.domains[1].bursts, 4);
 }
 
 #[test]
 fn without_correction_links_are_reversed() {
-    let (judge, report) = judge(&BOTH_ENDS, Method::None);
+    let (judge, report) = judge(&BOTH_ENDS, CorrectionMethod::None);
     assert!(judge.worst > 1_000_000_000);
     assert!(report.counts.reversed_links > 5000, "{}", report.counts.reversed_links);
 }
 
 #[test]
 fn one_burst_gives_offsets_but_no_drift() {
-    let (judge, report) = judge(&BOTH_ENDS[..1], Method::Bursts);
+    let (judge, report) = judge(&BOTH_ENDS[..1], CorrectionMethod::Bursts);
     // 20 s at 50 ppm.
     assert!((500_000..2_000_000).contains(&judge.worst), "worst error {} ns", judge.worst);
-    assert_eq!(report.clocks.domains[1].status, Status::OneBurst);
+    assert_eq!(report.clocks.domains[1].status, TimestampSource::OneBurst);
 }
 
 #[test]
@@ -265,16 +267,20 @@ fn without_samples_the_real_time_clock_serves() {
     for (rank, skew) in [(0u64, 0u64), (1, 5_000_000_000)] {
         let mut file = File::new(&About::rank(rank), &schema);
         file.thread(0, 1, "main");
-        file.anchor(Anchor { ticks: 1_000 + skew, real_nanos: 1_700_000_000_000_000_000, ..Anchor::default() });
+        file.anchor(ClockAnchor {
+            ticks: 1_000 + skew,
+            real_nanos: 1_700_000_000_000_000_000,
+            ..ClockAnchor::default()
+        });
         let mut records = Records::default();
         records.record(0, 2_000 + skew, &[0; 20]);
         file.records(0, 0, &records);
         file.end();
         file.save(folder.path(), &format!("{rank}.tmt"));
     }
-    let run = Run::open(folder.path()).unwrap();
-    let clocks = Clocks::new(&run, Method::Bursts);
-    assert_eq!(clocks.domains[1].status, Status::RealTime);
+    let run = OpenRun::open(folder.path()).unwrap();
+    let clocks = RunClocks::new(&run, CorrectionMethod::Bursts);
+    assert_eq!(clocks.domains[1].status, TimestampSource::RealTime);
     assert_eq!(clocks.remarks.len(), 1);
     let date = |process: usize, ticks| clocks.map(process).global_from_local(tumit_paje::time::LocalTicks(ticks));
     assert_eq!(date(1, 5_000_002_000), date(0, 2_000));

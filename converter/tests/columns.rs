@@ -1,5 +1,5 @@
-//! Operations made from columns are those that records make one by one: random rules over random runs give the same text, whether they are
-//! read by columns or by records, and however many threads work.
+//! Operations from columns equal operations from single records. Random rules over random runs give
+//! the same text for both ways of reading, and for any number of threads.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,13 +12,14 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
-use tracer_format::{Codec, Schema};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Counts;
-use tumit_converter::run::Run;
-use tumit_paje::write::Writer;
+use tracer_format::{PayloadCodec, Schema};
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionCounts;
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 
-/// Record types; every second one holds its source position, the last two are for links.
+/// Number of record types. Every second one contains its source position. The last two are for
+/// links.
 const TYPES: u16 = 6;
 
 const FIELDS: &str = "t: u8, n: i64, k: u16, what: interned, to: phase, x: f64, p: pointer, u: u64, flag: bool, i: i8";
@@ -40,7 +41,7 @@ paje {
 }
 "#;
 
-/// What arrows may do, with `T` for a thread.
+/// Actions of rules, with `T` for a thread.
 const ARROWS: [&str; 34] = [
     "push calls = what on T",
     "push calls = to on T with { n, k, x, what, to, rank }",
@@ -81,7 +82,7 @@ const ARROWS: [&str; 34] = [
 const THREADS: [&str; 6] = ["thread[t]", "thread[t]", "thread[t]", "thread[0]", "thread[rank]", "thread[k]"];
 const CLAUSES: [&str; 8] = ["", "", "", "", "", "", " when n > 1", " at date - 3"];
 
-/// An arrow: what it does, in which thread, and when.
+/// An action: indices of [`ARROWS`], of a thread, and of [`CLAUSES`].
 type Arrow = (usize, usize, usize);
 
 fn spec(rules: &[Vec<Arrow>]) -> String {
@@ -109,12 +110,12 @@ fn spec(rules: &[Vec<Arrow>]) -> String {
     text
 }
 
-/// A record: its type, ticks after the one before, and a number from which its fields are made.
+/// A record: its type, ticks after the record before it, and a number that determines its fields.
 type Made = (u16, u8, u32);
 
 fn record(records: &mut Records, located: bool, (kind, _, number): Made, thread: u8, ticks: u64, strings: &[u32]) {
     let string = match number % 23 {
-        // One that is lost.
+        // A text that is missing.
         22 => 77,
         number => strings[number as usize % strings.len()],
     };
@@ -137,13 +138,13 @@ fn record(records: &mut Records, located: bool, (kind, _, number): Made, thread:
     records.record(kind, ticks, &body);
 }
 
-/// A stream: whether all its records are of one thread, and its blocks.
+/// A stream: whether all its records belong to one thread, and its blocks.
 type Stream = (bool, Vec<Vec<Made>>);
 
 fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
     let mut file = File::new(&About::new(1), schema);
     let strings: Vec<u32> = ["main", "work", "start"].into_iter().map(|text| file.string(text)).collect();
-    file.codec = Codec::Columns;
+    file.codec = PayloadCodec::Columns;
     for (stream, (is_one, blocks)) in (0u32..).zip(streams) {
         file.thread(stream, stream.into(), "worker");
         let mut ticks = 1_000;
@@ -161,17 +162,18 @@ fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
     file.save(folder, "a.tmt");
 }
 
-fn text(run: &Run, by_record: bool, threads: usize) -> (String, Counts) {
-    let mut options = Options::default();
+fn text(run: &OpenRun, by_record: bool, threads: usize) -> (String, ConversionCounts) {
+    let mut options = ConvertOptions::default();
     options.threads = NonZeroUsize::new(threads);
     options.by_record = by_record;
-    let mut writer = Writer::new(Vec::new());
+    let mut writer = PajeWriter::new(Vec::new());
     let report = convert(run, &options, &mut writer).unwrap();
     (String::from_utf8(writer.into_inner()).unwrap(), report.counts)
 }
 
 fn stream() -> impl Strategy<Value = Stream> {
-    // Blocks in which all is plain, and blocks with what is not: lost texts, large numbers, names that nobody gave.
+    // Blocks with plain values only, and blocks with others: missing texts, large numbers,
+    // undefined names.
     let plain =
         any::<u32>().prop_map(|number| number / 100 * 100 + [0, 1, 2, 3, 4, 5, 8, 9, 10, 14, 15][number as usize % 11]);
     let made = (0..TYPES, prop_oneof![Just(0u8), 0u8..100], prop_oneof![20 => plain, 1 => any::<u32>()]);
@@ -196,7 +198,7 @@ proptest! {
         let compiled = compiled.unwrap_or_else(|| panic!("{}\n{spec}", diagnostics.render(false)));
         let folder = tempfile::tempdir().unwrap();
         write_run(folder.path(), &compiled.schema(), &streams);
-        let run = Run::open(folder.path()).unwrap();
+        let run = OpenRun::open(folder.path()).unwrap();
         let expected = text(&run, true, 1);
         for threads in 1..=5 {
             prop_assert_eq!(&text(&run, false, threads), &expected, "{}", &spec);

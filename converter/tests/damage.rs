@@ -1,4 +1,4 @@
-//! Damaged runs: every cut and every flipped byte is survived, and told.
+//! Damaged runs: any truncated file and any flipped byte is reported and causes no failure.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,12 +6,12 @@
 mod synthetic;
 
 use synthetic::{About, File, Records};
-use tracer_format::{BLOCK_MAGIC, BlockHeader, Codec, HEADER_BYTES, PREAMBLE_BYTES};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Report;
-use tumit_converter::run::{Loss, OpenError, Run};
+use tracer_format::{BLOCK_MAGIC, BlockHeader, HEADER_BYTES, PREAMBLE_BYTES, PayloadCodec};
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::{Loss, OpenRun, RunOpenError};
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{PajeEvent, Sink};
+use tumit_paje::{PajeEvent, PajeSink};
 
 const SPEC: &str = r#"
 trace small;
@@ -39,14 +39,15 @@ fn spec() -> tumit::Spec {
 }
 
 /// A small run of two blocks of records in one file.
-fn small(codec: Codec) -> Vec<u8> {
+fn small(codec: PayloadCodec) -> Vec<u8> {
     run_of(codec, 1)
 }
 
-/// Each of its two blocks has the same records so many times.
-fn run_of(codec: Codec, times: u64) -> Vec<u8> {
+/// A run with two blocks. Each contains the same records `times` times.
+fn run_of(codec: PayloadCodec, times: u64) -> Vec<u8> {
     let mut schema = spec().schema();
-    // The rules are given to the conversion: compiling them again thousands of times would take minutes.
+    // The conversion gets its rules as an option. Compiling them thousands of times would take
+    // minutes.
     schema.sources.clear();
     let mut file = File::new(&About::new(1), &schema);
     file.codec = codec;
@@ -70,7 +71,7 @@ fn run_of(codec: Codec, times: u64) -> Vec<u8> {
     file.bytes
 }
 
-/// Checks the rules that a stream of operations has to keep, whatever its run was.
+/// Checks the rules that any stream of operations has to obey.
 #[derive(Default)]
 struct Strict {
     now: i64,
@@ -82,7 +83,7 @@ struct Strict {
     containers: u64,
 }
 
-impl Sink for Strict {
+impl PajeSink for Strict {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         if let Some(GlobalNanos(time)) = event.time() {
             assert!(time >= self.now, "{time} after {}", self.now);
@@ -112,13 +113,13 @@ impl Sink for Strict {
     }
 }
 
-/// Opens and converts; `None` when nothing was usable.
-fn convert_bytes(folder: &std::path::Path, options: &Options, bytes: &[u8]) -> Option<Report> {
+/// Opens and converts a file. `None` when nothing is usable.
+fn convert_bytes(folder: &std::path::Path, options: &ConvertOptions, bytes: &[u8]) -> Option<ConversionReport> {
     let path = folder.join("a.tmt");
     std::fs::write(&path, bytes).unwrap();
-    let run = match Run::open(folder) {
+    let run = match OpenRun::open(folder) {
         Ok(run) => run,
-        Err(OpenError::NothingUsable { first, .. }) => {
+        Err(RunOpenError::NothingUsable { first, .. }) => {
             assert!(first.contains("a.tmt"), "{first}");
             return None;
         }
@@ -127,15 +128,15 @@ fn convert_bytes(folder: &std::path::Path, options: &Options, bytes: &[u8]) -> O
     Some(convert(&run, options, &mut Strict::default()).unwrap())
 }
 
-fn options() -> Options {
-    let mut options = Options::default();
+fn options() -> ConvertOptions {
+    let mut options = ConvertOptions::default();
     options.rules = Some(spec());
     options
 }
 
 #[test]
 fn a_whole_run_is_clean() {
-    for codec in [Codec::Raw, Codec::Lz4, Codec::Columns] {
+    for codec in [PayloadCodec::Raw, PayloadCodec::Lz4, PayloadCodec::Columns] {
         let folder = tempfile::tempdir().unwrap();
         let report = convert_bytes(folder.path(), &options(), &small(codec)).unwrap();
         assert!(report.is_clean(), "{:?}", report.lines());
@@ -147,7 +148,7 @@ fn a_whole_run_is_clean() {
 fn every_cut_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let options = options();
-    let bytes = small(Codec::Raw);
+    let bytes = small(PayloadCodec::Raw);
     let last = (0..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
     let end = last + HEADER_BYTES + BlockHeader::decode(&bytes[last..]).unwrap().stored_bytes as usize;
     for cut in 0..bytes.len() {
@@ -155,7 +156,7 @@ fn every_cut_is_told() {
         assert_eq!(report.is_some(), cut >= PREAMBLE_BYTES, "cut at {cut}");
         let Some(report) = report else { continue };
         let unended = report.losses.iter().any(|loss| matches!(loss, Loss::NotEnded { .. }));
-        // The padding after the last block says nothing.
+        // The padding after the last block contains no information.
         assert_eq!(unended, cut < end, "cut at {cut}: {:?}", report.lines());
     }
 }
@@ -164,7 +165,7 @@ fn every_cut_is_told() {
 fn every_flipped_byte_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let options = options();
-    for codec in [Codec::Raw, Codec::Lz4, Codec::Columns] {
+    for codec in [PayloadCodec::Raw, PayloadCodec::Lz4, PayloadCodec::Columns] {
         let bytes = small(codec);
         let mut silent = Vec::new();
         for at in 0..bytes.len() {
@@ -174,20 +175,20 @@ fn every_flipped_byte_is_told() {
                 silent.push(at);
             }
         }
-        // Only bytes without meaning: the preamble's zeros and the padding between blocks.
+        // Only bytes without a meaning: the zeros of the preamble and the padding between blocks.
         assert!(silent.iter().all(|at| *at < PREAMBLE_BYTES || bytes[*at] == 0), "{silent:?}");
         assert!(silent.len() < 80, "{silent:?}");
     }
 }
 
-/// Whoever makes such a block makes its checksum, too: the columns themselves are checked.
+/// A writer of an invalid block also computes its checksum, so the columns themselves are checked.
 #[test]
 fn columns_are_not_believed() {
     let folder = tempfile::tempdir().unwrap();
-    let bytes = run_of(Codec::Columns, 20);
+    let bytes = run_of(PayloadCodec::Columns, 20);
     let magics: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).collect();
     let header = |at: usize| BlockHeader::decode(&bytes[at..]).unwrap();
-    let victim = magics.into_iter().rfind(|at| header(*at).codec == Codec::Columns as u8).unwrap();
+    let victim = magics.into_iter().rfind(|at| header(*at).codec == PayloadCodec::Columns as u8).unwrap();
     let stored = victim + HEADER_BYTES..victim + HEADER_BYTES + header(victim).stored_bytes as usize;
     let (mut refused, mut lost) = (0, 0);
     for at in stored.clone() {
@@ -207,7 +208,7 @@ fn columns_are_not_believed() {
 #[test]
 fn a_lost_block_is_counted_and_the_rest_used() {
     let folder = tempfile::tempdir().unwrap();
-    let mut bytes = small(Codec::Raw);
+    let mut bytes = small(PayloadCodec::Raw);
     let magics: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).collect();
     // Process, schema, stream, records, records, end.
     assert_eq!(magics.len(), 6);
@@ -227,7 +228,7 @@ fn a_lost_block_is_counted_and_the_rest_used() {
 #[test]
 fn garbage_between_blocks_is_skipped() {
     let folder = tempfile::tempdir().unwrap();
-    let bytes = small(Codec::Raw);
+    let bytes = small(PayloadCodec::Raw);
     let at = (PREAMBLE_BYTES..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
     let mut damaged = bytes[..at].to_vec();
     damaged.extend(std::iter::repeat_n(0xB1, 1001));
@@ -240,12 +241,12 @@ fn garbage_between_blocks_is_skipped() {
 #[test]
 fn what_is_no_run_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Run::open(folder.path()).unwrap_err();
-    assert!(matches!(error, OpenError::NoFiles { .. }), "{error}");
-    let error = Run::open(folder.path().join("missing.tmt")).unwrap_err();
+    let error = OpenRun::open(folder.path()).unwrap_err();
+    assert!(matches!(error, RunOpenError::NoFiles { .. }), "{error}");
+    let error = OpenRun::open(folder.path().join("missing.tmt")).unwrap_err();
     assert!(error.to_string().contains("missing.tmt"), "{error}");
     std::fs::write(folder.path().join("x.tmt"), b"%EventDef PajeDefineContainerType 0\n").unwrap();
-    let error = Run::open(folder.path()).unwrap_err();
+    let error = OpenRun::open(folder.path()).unwrap_err();
     assert!(error.to_string().contains("not a Tumit run file"), "{error}");
 }
 
@@ -255,7 +256,7 @@ fn losses_of(files: &[(&str, &[u8])]) -> (Vec<Loss>, u64) {
     for (name, bytes) in files {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     let report = convert(&run, &options(), &mut Strict::default()).unwrap();
     assert_eq!(report.losses, run.losses());
     (report.losses, report.counts.records)
@@ -263,7 +264,7 @@ fn losses_of(files: &[(&str, &[u8])]) -> (Vec<Loss>, u64) {
 
 #[test]
 fn a_copy_of_a_file_is_left_out_and_told() {
-    let bytes = small(Codec::Raw);
+    let bytes = small(PayloadCodec::Raw);
     let last = (0..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
     for (first, second, copy) in [(&bytes[..], &bytes[..], "b.tmt"), (&bytes[..last - 300], &bytes[..], "a.tmt")] {
         let (losses, records) = losses_of(&[("a.tmt", first), ("b.tmt", second)]);

@@ -11,16 +11,16 @@ mod synthetic;
 use std::path::Path;
 
 use synthetic::{About, File, Records};
-use tracer_format::schema::{Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
+use tracer_format::schema::{FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 use tracer_format::tags::{append_tag, tag};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
-use tumit_paje::write::Writer;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 
 fn schema() -> Schema {
     let record = |name: &str, kind, fields| RecordType { name: name.into(), level: 0, kind, located: false, fields };
-    let n = vec![Field { name: "n".into(), ty: FieldType::One(Scalar::U32) }];
+    let n = vec![FieldInfo { name: "n".into(), ty: FieldType::One(Scalar::U32) }];
     Schema {
         version: tracer_format::schema::SCHEMA_VERSION,
         name: "plain".into(),
@@ -47,9 +47,9 @@ fn spans_are_states_and_events_marks() {
     file.end();
     file.save(folder.path(), "a.tmt");
 
-    let run = Run::open(folder.path()).unwrap();
-    let mut writer = Writer::new(Vec::new());
-    let report = convert(&run, &Options::default(), &mut writer).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
+    let mut writer = PajeWriter::new(Vec::new());
+    let report = convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
     assert!(report.is_clean(), "{:?}", report.lines());
     assert_eq!(report.counts.records, 3);
     let rows = pj_dump::rows(&writer.into_inner());
@@ -95,10 +95,10 @@ fn step(file: &mut File, stream: u32, tid: u64, name: &str, (from, to): (u64, u6
 }
 
 /// Converts in all ways, checks that the results are equal, and returns the rows of `pj_dump`.
-fn converted(folder: &Path) -> (Vec<String>, Report) {
-    let run = Run::open(folder).unwrap();
-    let text = |change: &dyn Fn(&mut Options)| {
-        let (mut options, mut writer) = (Options::default(), Writer::new(Vec::new()));
+fn converted(folder: &Path) -> (Vec<String>, ConversionReport) {
+    let run = OpenRun::open(folder).unwrap();
+    let text = |change: &dyn Fn(&mut ConvertOptions)| {
+        let (mut options, mut writer) = (ConvertOptions::default(), PajeWriter::new(Vec::new()));
         change(&mut options);
         let report = convert(&run, &options, &mut writer).unwrap();
         (writer.into_inner(), report)
@@ -262,7 +262,7 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
         "{told}"
     );
     assert!(told.contains("add the key `pid` to container `thread`"), "{told}");
-    // No process has thread 9. Its row has the name of the thread whose record refers to it.
+    // No process has thread 9. Its row is named after the thread with the record that refers to it.
     assert_eq!(names(&rows, "thread"), ["t5", "t5 (pid 1)", "t6", "t7"], "{rows:#?}");
     assert_eq!(rows.iter().filter(|row| row.starts_with("Event")).count(), 4);
 }

@@ -10,9 +10,9 @@ mod synthetic;
 use std::path::Path;
 
 use synthetic::{About, File, Records};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::run::Run;
-use tumit_paje::write::Writer;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 
 const SPEC: &str = r#"
 trace pool;
@@ -53,11 +53,11 @@ fn save(folder: &Path) {
 fn rules_react_to_the_ends_of_threads_and_processes() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path());
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     for by_record in [false, true] {
-        let mut options = Options::default();
+        let mut options = ConvertOptions::default();
         options.by_record = by_record;
-        let mut writer = Writer::new(Vec::new());
+        let mut writer = PajeWriter::new(Vec::new());
         let report = convert(&run, &options, &mut writer).unwrap();
         assert!(report.is_clean(), "{:?}", report.lines());
         // The ends are not records.

@@ -1,4 +1,4 @@
-//! What expressions, formats and the smaller words of the language give, over synthetic runs.
+//! Results of expressions, formats and minor features of the language, over synthetic runs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,13 +8,13 @@ mod pj_dump;
 mod synthetic;
 
 use synthetic::{About, File, Records};
-use tumit_converter::convert::{Options, convert, convert_to_text, own_paje_output};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
-use tumit_paje::write::Writer;
+use tumit_converter::convert::{ConvertOptions, convert, convert_to_text, own_paje_output};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 
-/// A run of one process and one thread whose spec is `text`.
-fn run_of(path: &str, text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, Run) {
+/// A run of one process and one thread with the spec `text`.
+fn run_of(path: &str, text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, OpenRun) {
     let (spec, diagnostics) = tumit::compile_text(path, text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let folder = tempfile::tempdir().unwrap();
@@ -26,22 +26,22 @@ fn run_of(path: &str, text: &str, write: impl FnOnce(&mut File, &mut Records)) -
     file.records(0, 0, &records);
     file.end();
     file.save(folder.path(), "a.tmt");
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     (folder, run)
 }
 
-/// The lines of its only text output.
-fn lines(run: &Run, output: &str) -> (Vec<String>, Report) {
+/// The lines of the run's only text output.
+fn lines(run: &OpenRun, output: &str) -> (Vec<String>, ConversionReport) {
     let mut text = Vec::new();
-    let mut options = Options::default();
+    let mut options = ConvertOptions::default();
     options.output = Some(output.to_owned());
     let report = convert_to_text(run, &options, &mut text).unwrap();
     (String::from_utf8(text).unwrap().lines().map(str::to_owned).collect(), report)
 }
 
-fn rows(run: &Run) -> (Vec<String>, Report) {
-    let mut writer = Writer::new(Vec::new());
-    let report = convert(run, &Options::default(), &mut writer).unwrap();
+fn rows(run: &OpenRun) -> (Vec<String>, ConversionReport) {
+    let mut writer = PajeWriter::new(Vec::new());
+    let report = convert(run, &ConvertOptions::default(), &mut writer).unwrap();
     (pj_dump::rows(&writer.into_inner()), report)
 }
 
@@ -164,7 +164,7 @@ fn existing_containers_are_not_made_and_ignored_events_not_shown() {
 
 #[test]
 fn lines_once_come_first_and_conditions_hold_for_lines() {
-    // The first line does not go on where the prologue ends.
+    // The first line starts a new line after the prologue.
     for end in ["\\n", ""] {
         lines_once(end);
     }
@@ -205,7 +205,7 @@ fn parts_of_an_async_span_are_linked() {
     file.records(1, 0, &two);
     file.end();
     file.save(folder.path(), "a.tmt");
-    let (rows, report) = rows(&Run::open(folder.path()).unwrap());
+    let (rows, report) = rows(&OpenRun::open(folder.path()).unwrap());
     assert!(report.is_clean(), "{:?}", report.lines());
     let links: Vec<&String> = rows.iter().filter(|row| row.starts_with("Link")).collect();
     assert_eq!(
@@ -215,7 +215,7 @@ fn parts_of_an_async_span_are_linked() {
     assert_eq!(rows.iter().filter(|row| row.starts_with("State")).count(), 3);
 }
 
-/// Pajé's own instructions, recorded and seen without a rule of the user's.
+/// Pajé's own instructions, recorded and converted without a rule of the user.
 #[test]
 fn the_standard_spec_writes_paje() {
     let text = tumit::load::standard("std:paje").unwrap();
@@ -255,7 +255,7 @@ fn the_standard_spec_writes_paje() {
         call("destroy_container", &["T", "t2"], &[]);
     });
     assert_eq!(own_paje_output(&run).as_deref(), Some("paje"));
-    let mut options = Options::default();
+    let mut options = ConvertOptions::default();
     options.output = Some("paje".to_owned());
     let mut text = Vec::new();
     let report = convert_to_text(&run, &options, &mut text).unwrap();
@@ -267,9 +267,9 @@ fn the_standard_spec_writes_paje() {
     has("Link, 0, Message, 0.000014000, 0.000015000");
     has("Variable, Thread two, Load, 0.000017000, 0.000020000");
     let again = &text[..];
-    let mut sink = Writer::new(Vec::new());
+    let mut sink = PajeWriter::new(Vec::new());
     tumit_paje::read::read(again, &mut sink).unwrap();
-    // A spec with rules of its own needs no such help.
+    // A spec with its own rules does not need this output.
     let (_folder, other) = run_of("t.tumit", "trace t; level L { event e; }", |_, records| records.record(0, 1, &[]));
     assert_eq!(own_paje_output(&other), None);
 }

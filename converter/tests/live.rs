@@ -1,4 +1,5 @@
-//! Live files: what a killed process had in memory is used, what cannot be true is told, nothing panics.
+//! Live files: the data that a killed process had in memory is used, impossible data is reported,
+//! and nothing panics.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,8 +17,8 @@ use synthetic::{About, File, Records, process_id};
 use tracer_format::Schema;
 use tracer_format::tags::{append_tag, tag};
 use tracer_format::{BlockKind, ID_LOST};
-use tumit_converter::convert::{ConvertError, Options};
-use tumit_converter::run::{Loss, Run};
+use tumit_converter::convert::{ConvertError, ConvertOptions};
+use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::dump::list;
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
@@ -28,7 +29,7 @@ fn schema() -> Schema {
     schema
 }
 
-/// Records `mark` of these numbers, each 10 ticks after the one before it.
+/// Records `mark` with these numbers, each 10 ticks after the one before.
 fn marks(numbers: std::ops::Range<u32>) -> Records {
     let mut records = Records::default();
     for n in numbers {
@@ -37,7 +38,7 @@ fn marks(numbers: std::ops::Range<u32>) -> Records {
     records
 }
 
-/// A file with two blocks of one thread, 0..3 and 3..6, that has no end.
+/// A file with two blocks of one thread, 0..3 and 3..6, without an end.
 fn file() -> File {
     let mut file = File::new(&About::new(1), &schema());
     file.thread(0, 2, "main");
@@ -46,7 +47,7 @@ fn file() -> File {
     file
 }
 
-/// Its live file with marks 6..9 as the third block.
+/// The live file of `file` with marks 6..9 as the third block.
 fn live() -> Live {
     let mut live = Live::new(process_id(1), 4);
     live.slot(2, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
@@ -61,9 +62,9 @@ fn folder(file: &File, live: &Live) -> tempfile::TempDir {
 }
 
 /// All records: thread, event and fields.
-fn listed(run: &Run) -> Vec<String> {
+fn listed(run: &OpenRun) -> Vec<String> {
     let mut lines = Vec::new();
-    list::<ConvertError>(run, &Options::default(), |record| {
+    list::<ConvertError>(run, &ConvertOptions::default(), |record| {
         let fields: Vec<String> = record.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
         lines.push(format!("{} {} {}", record.thread, record.event, fields.join(" ")));
         Ok(())
@@ -73,7 +74,7 @@ fn listed(run: &Run) -> Vec<String> {
 }
 
 fn open(folder: &Path) -> (Vec<String>, Vec<Loss>) {
-    let run = Run::open(folder).unwrap();
+    let run = OpenRun::open(folder).unwrap();
     (listed(&run), run.losses())
 }
 
@@ -81,7 +82,7 @@ fn expected(numbers: std::ops::Range<u32>) -> Vec<String> {
     numbers.map(|n| format!("main mark n={n}")).collect()
 }
 
-/// The losses but for the one that every run without an end has.
+/// The losses without the one that every run without an end has.
 fn others(losses: &[Loss]) -> Vec<String> {
     losses.iter().filter(|loss| !matches!(loss, Loss::NotEnded { .. })).map(ToString::to_string).collect()
 }
@@ -108,7 +109,7 @@ fn what_was_flushed_is_not_read_again() {
     let flushed = u32::try_from(records.payload.len() / 2).unwrap();
     live.slot(2, &Slot { sequence: 2, records, flushed: (flushed, 3, 1050), ..Slot::default() });
     let folder = folder(&file(), &live);
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     assert_eq!(listed(&run), expected(0..9));
     let block = run.processes[0].streams[0].blocks.last().unwrap();
     assert_eq!((block.header.first_ticks, block.header.last_ticks, block.header.records), (1050, 1080, 3));
@@ -116,13 +117,14 @@ fn what_was_flushed_is_not_read_again() {
 
 #[test]
 fn a_block_of_the_file_wins_and_what_follows_it_in_the_slot_is_used() {
-    // The process was killed after the block was written and before its slot said so: it had recorded on.
+    // The process was killed after it wrote the block and before it updated the slot. Meanwhile it
+    // continued to record.
     let mut live = live();
     live.slot(2, &Slot { sequence: 1, records: marks(3..8), ..Slot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..8));
     assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 2, .. }]), "{losses:?}");
-    // The same block, no more, or something else altogether.
+    // The slot contains the same block, less than the block, or different records.
     for (records, told) in [(marks(3..6), 0), (marks(3..5), 0), (marks(4..9), 1)] {
         live.slot(2, &Slot { sequence: 1, records, ..Slot::default() });
         let (lines, losses) = open(folder(&file(), &live).path());
@@ -148,7 +150,7 @@ fn a_live_file_elsewhere_is_found() {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut file = file();
     let path = elsewhere.path().join("x.live");
-    // In the process block itself.
+    // The path is in the process block itself.
     let about = About::new(1);
     let mut other = File::with_tags(&about, &schema(), |tags| {
         append_tag(tags, 13, path.to_str().unwrap().as_bytes());
@@ -161,7 +163,7 @@ fn a_live_file_elsewhere_is_found() {
     file.save(folder.path(), "a.tmt");
     live().save(elsewhere.path(), "x.live");
     assert_eq!(open(folder.path()).0, expected(0..9));
-    // Brought here, under the name that it would have here.
+    // The live file is moved to its usual name next to the process file.
     fs::rename(&path, folder.path().join("a.live")).unwrap();
     assert_eq!(open(folder.path()).0, expected(0..9));
     fs::remove_file(folder.path().join("a.live")).unwrap();
@@ -188,7 +190,7 @@ fn whose_a_live_file_is_decides() {
     assert_eq!(lines, expected(0..6));
     assert!(others(&losses)[0].contains("b.live: it is of another process"), "{losses:?}");
 
-    // One process file that is opened alone has its live file, too.
+    // A process file that is opened alone is also read with its live file.
     let pair = folder(&file(), &live());
     assert_eq!(open(&pair.path().join("a.tmt")).0, expected(0..9));
 }
@@ -209,7 +211,7 @@ fn a_file_that_had_no_time_to_say_who_it_is_believes_the_log() {
     live.schema(&schema());
     live.thread(0, 2, "main");
     live.save(empty.path(), "a.live");
-    let run = Run::open(empty.path()).unwrap();
+    let run = OpenRun::open(empty.path()).unwrap();
     assert_eq!(listed(&run), expected(0..3));
     assert_eq!(run.processes[0].host, "there");
 }
@@ -222,12 +224,12 @@ fn names_that_the_file_has_are_newer() {
     live.thread(0, 2, "old name");
     live.string(id, "old");
     live.log_is_in_file();
-    let run = Run::open(folder(&file, &live).path()).unwrap();
+    let run = OpenRun::open(folder(&file, &live).path()).unwrap();
     assert_eq!(run.processes[0].streams[0].name, "main");
     assert_eq!(run.processes[0].strings[1].as_deref(), Some("new"));
     let mut live = self::live();
     live.thread(0, 2, "renamed");
-    let run = Run::open(folder(&file, &live).path()).unwrap();
+    let run = OpenRun::open(folder(&file, &live).path()).unwrap();
     assert_eq!(run.processes[0].streams[0].name, "renamed");
 }
 
@@ -257,7 +259,8 @@ fn a_live_file_can_stand_for_a_file_that_could_not_be_written() {
 
 #[test]
 fn a_slot_counts_the_blocks_that_were_made_of_it() {
-    // Marks 0..3 and 3..6 are blocks 0 and 1 of the file; the slot had both, and says so of the first, or of neither.
+    // Marks 0..3 and 3..6 are blocks 0 and 1 of the file. The slot contained both, and marks none,
+    // one or both of them as written.
     for (blocks, flushed) in [(0u64, (0, 0, 0)), (1, (30, 3, 1020)), (2, (60, 6, 1050))] {
         let mut live = Live::new(process_id(1), 2);
         live.slot(1, &Slot { sequence: 0, records: marks(0..8), flushed, ..Slot::default() });
@@ -268,7 +271,7 @@ fn a_slot_counts_the_blocks_that_were_made_of_it() {
     }
 }
 
-/// A change to a slot's records or head, and what is told then.
+/// Each case changes the records or the head of a slot, and gives the expected report.
 #[test]
 fn what_cannot_be_true_is_told() {
     let at = Live::slot_at(2);
@@ -299,20 +302,20 @@ fn processes_that_ended_before_they_recorded_lost_nothing() {
         let folder = folder(&file(), &live());
         let path = folder.path().join("b.live");
         fs::write(&path, early).unwrap();
-        let run = Run::open(folder.path()).unwrap();
+        let run = OpenRun::open(folder.path()).unwrap();
         assert_eq!((listed(&run), others(&run.losses())), (expected(0..9), Vec::new()), "{} bytes", early.len());
         assert_eq!(run.empty_live, [path.as_path()]);
         let alone = tempfile::tempdir().unwrap();
         fs::rename(&path, alone.path().join("b.live")).unwrap();
-        let told = Run::open(alone.path()).unwrap_err().to_string();
+        let told = OpenRun::open(alone.path()).unwrap_err().to_string();
         assert!(told.contains("before it recorded anything"), "{told}");
     }
-    // Where there is anything at all, something may be missing.
+    // If any byte is not zero, something may be missing.
     let mut torn = zeros;
     torn[HEADER_BYTES + 17] = 1;
     let folder = folder(&file(), &live());
     fs::write(folder.path().join("b.live"), torn).unwrap();
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     assert!(run.empty_live.is_empty() && others(&run.losses())[0].contains("not a live file"), "{:?}", run.losses());
 }
 
@@ -329,7 +332,7 @@ fn names_that_were_being_written_are_no_damage() {
         if !in_log {
             fs::remove_file(pair.path().join("a.live")).unwrap();
         }
-        let run = Run::open(pair.path()).unwrap();
+        let run = OpenRun::open(pair.path()).unwrap();
         assert_eq!(run.processes[0].damage.len(), faults);
         assert!(!in_log || run.processes[0].strings[1].as_deref() == Some("new"));
     }
@@ -355,7 +358,7 @@ fn a_block_that_was_being_written_is_no_damage() {
         fs::write(pair.path().join("a.tmt"), &file.bytes[..cut]).unwrap();
         let (lines, losses) = open(pair.path());
         assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()), "cut at {cut}");
-        // Without the slot it is.
+        // Without the slot, damage is reported.
         Live::new(process_id(1), 4).save(pair.path(), "a.live");
         let (lines, losses) = open(pair.path());
         assert_eq!(lines, expected(0..6));
@@ -368,7 +371,7 @@ fn what_was_overwritten_meanwhile_is_as_the_file_says() {
     let mut live = live();
     live.slot(3, &Slot { sequence: 1, records: marks(20..26), ..Slot::default() });
     assert_eq!(others(&open(folder(&file(), &live).path()).1).len(), 1, "a block that is otherwise in the file");
-    // A slot that overwrites was copied, and then given up: the file's block tells of the records.
+    // A slot that overwrites was copied and then released. The block of the file has its records.
     live.put(Live::slot_at(3) + 60, &2u32.to_le_bytes());
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()));
@@ -425,7 +428,7 @@ fn every_cut_is_survived_and_told() {
         fs::write(pair.path().join("a.live"), &bytes[..cut]).unwrap();
         let (lines, losses) = open(pair.path());
         assert!(expected(0..6).iter().all(|line| lines.contains(line)), "cut at {cut}");
-        // What is cut off behind the last record is not missed, but the header counts it.
+        // A cut after the last record loses no records, but the header counts the missing slots.
         assert!(lines.len() < 10 || cut >= used, "cut at {cut}");
         assert!(losses.iter().any(|loss| matches!(loss, Loss::Live { .. })), "cut at {cut}: {losses:?}");
     }
@@ -434,12 +437,12 @@ fn every_cut_is_survived_and_told() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Any damage is survived; records of the file stay, and nothing is listed twice.
+    /// No damage causes a failure. The records of the file remain, and none is listed twice.
     #[test]
     fn flipped_bytes_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), head in any::<bool>()) {
         let mut live = rich();
         for (at, flip) in flips {
-            // Most of the file is empty: half of the cases hit what is used.
+            // Most of the file is empty, so the cases select used bytes.
             let places: Vec<usize> = (0..80)
                 .chain(HEADER_BYTES..HEADER_BYTES + 64)
                 .chain((0..4).flat_map(|slot| Live::slot_at(slot)..Live::slot_at(slot) + HEAD_BYTES + 60))
@@ -459,7 +462,8 @@ proptest! {
 #[test]
 fn what_was_overwritten_is_counted_and_no_block_is_missing() {
     let mut live = live();
-    // Numbers 2 to 8 were overwritten, and so are the records of slot 1: 20 are counted, these are not yet.
+    // Blocks 2 to 8 were overwritten. Block 8 is in slot 1. 20 records are counted as dropped, and
+    // the 5 records of slot 1 are not counted yet.
     live.put(72, &20u64.to_le_bytes());
     let given_up = Slot { sequence: 8, records: marks(20..25), flushed: (0, 0, 20), ..Slot::default() };
     live.slot(1, &given_up);
@@ -469,12 +473,12 @@ fn what_was_overwritten_is_counted_and_no_block_is_missing() {
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, [expected(0..6), expected(30..33)].concat());
     assert_eq!(others(&losses).len(), 1, "{losses:?}");
-    let dropped = |live: &Live| Run::open(folder(&file(), live).path()).unwrap().processes[0].dropped();
+    let dropped = |live: &Live| OpenRun::open(folder(&file(), live).path()).unwrap().processes[0].dropped();
     assert_eq!(dropped(&live), 25);
-    // Now they are.
+    // Now they are counted.
     live.put(72, &25u64.to_le_bytes());
     assert_eq!(dropped(&live), 25);
-    // In a slot that does not overwrite, the gap is seven blocks.
+    // In a slot that does not overwrite, the gap is seven missing blocks.
     live.put(Live::slot_at(2) + 60, &1u32.to_le_bytes());
     let (_, losses) = open(folder(&file(), &live).path());
     assert!(others(&losses).iter().any(|loss| loss.contains("7 blocks of stream 0 are missing")), "{losses:?}");
@@ -482,14 +486,14 @@ fn what_was_overwritten_is_counted_and_no_block_is_missing() {
 
 #[test]
 fn slots_may_be_divided() {
-    // Two slots of 8,192 bytes, the first of them divided: its second half has a head.
+    // Two slots of 8,192 bytes. The first is divided, so its second half has a head.
     let mut live = Live::new(process_id(1), 4);
     live.put(32, &8192u32.to_le_bytes());
     live.put(36, &2u32.to_le_bytes());
     live.put(Live::slot_at(0) + 60, &4u32.to_le_bytes());
     live.slot(1, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
     live.slot(2, &Slot { sequence: 3, records: marks(9..12), ..Slot::default() });
-    // Within a slot that is not divided there are no heads, whatever it looks like.
+    // A slot that is not divided contains no further heads, even if its bytes look like one.
     live.slot(3, &Slot { sequence: 4, records: marks(12..15), ..Slot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..12));

@@ -1,5 +1,5 @@
-//! A million records take less than 200 MB, whatever they are; with little memory for notes the result is the same.
-//! A stream takes one to two kilobytes.
+//! A million records of any kind take less than 200 MB. With little memory for link endpoints the
+//! result is the same. A stream takes one to two kilobytes.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and tells the peak")]
 
@@ -10,11 +10,11 @@ use std::hash::{Hash as _, Hasher as _};
 use std::num::NonZeroUsize;
 
 use synthetic::{About, File, Records};
-use tracer_format::record::Lost;
-use tracer_format::{Codec, ID_LOST};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::run::Run;
-use tumit_paje::write::Writer;
+use tracer_format::record::DroppedRecords;
+use tracer_format::{ID_LOST, PayloadCodec};
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 
 const SPEC: &str = r#"
 trace load;
@@ -48,7 +48,7 @@ rule ask -> start request key (key) from thread[thread];
 rule answer -> end request key (key) to desk[thread];
 "#;
 
-/// Set in the process whose memory is measured.
+/// Environment variable that is set in the process with the measured memory.
 const CHILD: &str = "TUMIT_TEST_MEMORY_RUN";
 const RECORDS: u64 = 1_000_000;
 const STREAMS: u32 = 16;
@@ -82,7 +82,8 @@ fn write_run(folder: &std::path::Path) {
     file.save(folder, "a.tmt");
 }
 
-/// Every record is the start of a link that never ends, as when the files of all receivers are missing.
+/// Every record is the start of a link that never ends, as if the files of all receivers were
+/// missing.
 fn write_run_without_ends(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);
@@ -98,7 +99,7 @@ fn write_run_without_ends(folder: &std::path::Path) {
     file.save(folder, "a.tmt");
 }
 
-/// A container after the other, each with a record of its beginning and of its end.
+/// One container after another, each with a record of its beginning and of its end.
 fn write_run_of_tasks(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);
@@ -114,7 +115,8 @@ fn write_run_of_tasks(folder: &std::path::Path) {
     file.save(folder, "a.tmt");
 }
 
-/// Links whose Pajé type depends on both ends, which the first pass notes one by one, and some without an end.
+/// Links with a Pajé type that depends on both endpoints, which the first pass stores one by one.
+/// Some have no end.
 fn write_run_of_requests(folder: &std::path::Path, requests: u64) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);
@@ -163,7 +165,7 @@ const LARGE: u32 = 32;
 fn write_run_of_large_blocks(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);
-    file.codec = Codec::Lz4;
+    file.codec = PayloadCodec::Lz4;
     let text = [&60_000_u16.to_le_bytes()[..], &[b'a'; 60_000]].concat();
     for stream in 0..LARGE {
         file.thread(stream, stream.into(), "worker");
@@ -188,7 +190,7 @@ fn write_run_of_all_kinds(folder: &std::path::Path) {
     let mut file = File::new(&About::new(1), &schema);
     for stream in 0..6_u32 {
         file.thread(stream, stream.into(), "worker");
-        file.codec = [Codec::Raw, Codec::Lz4, Codec::Columns][stream as usize % 3];
+        file.codec = [PayloadCodec::Raw, PayloadCodec::Lz4, PayloadCodec::Columns][stream as usize % 3];
         let thread = stream.to_le_bytes();
         for block in 0..3_u64 {
             let mut records = Records::default();
@@ -205,7 +207,8 @@ fn write_run_of_all_kinds(folder: &std::path::Path) {
                     records.record(3, ticks + 50, &[&thread[..], &key].concat());
                 }
                 if at == 700 {
-                    let lost = Lost { count: 3, bytes: 9, first_ticks: ticks, last_ticks: ticks + 50, cause: 1 };
+                    let lost =
+                        DroppedRecords { count: 3, bytes: 9, first_ticks: ticks, last_ticks: ticks + 50, cause: 1 };
                     records.record(ID_LOST - 1, ticks + 60, &lost.encode());
                 }
             }
@@ -230,7 +233,7 @@ fn check_peak_below(limit: u64) {
     println!("peak {kilobytes} kB");
 }
 
-/// Runs the test of this name in a process of its own, on this run.
+/// Runs the test with this name in its own process, on this run.
 fn in_a_process(test: &str, folder: &std::path::Path) {
     in_a_process_with(test, folder, "1024");
 }
@@ -254,10 +257,10 @@ fn in_a_process_with(test: &str, folder: &std::path::Path, budget: &str) -> Stri
 #[test]
 fn many_large_blocks_in_bounded_memory() {
     if let Some(folder) = std::env::var_os(CHILD) {
-        let run = Run::open(std::path::Path::new(&folder)).unwrap();
-        let mut options = Options::default();
+        let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
+        let mut options = ConvertOptions::default();
         options.threads = NonZeroUsize::new(2);
-        let report = convert(&run, &options, &mut Writer::new(std::io::sink())).unwrap();
+        let report = convert(&run, &options, &mut PajeWriter::new(std::io::sink())).unwrap();
         let streams = u64::from(LARGE);
         assert_eq!((report.counts.records, report.counts.links), (72 * streams, streams));
         // Whole blocks would need 100 MB more.
@@ -272,10 +275,10 @@ fn many_large_blocks_in_bounded_memory() {
 #[test]
 fn many_streams_in_bounded_memory() {
     if let Some(folder) = std::env::var_os(CHILD) {
-        let run = Run::open(std::path::Path::new(&folder)).unwrap();
-        let mut options = Options::default();
+        let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
+        let mut options = ConvertOptions::default();
         options.threads = NonZeroUsize::new(2);
-        let report = convert(&run, &options, &mut Writer::new(std::io::sink())).unwrap();
+        let report = convert(&run, &options, &mut PajeWriter::new(std::io::sink())).unwrap();
         assert_eq!(report.counts.records, 2 * u64::from(THREADS));
         // The program itself takes about 20 MB.
         check_peak_below(20_000 + u64::from(THREADS) * 3 / 2);
@@ -289,11 +292,11 @@ fn many_streams_in_bounded_memory() {
 #[test]
 fn the_result_does_not_depend_on_the_memory_for_blocks() {
     if let Some(folder) = std::env::var_os(CHILD) {
-        let run = Run::open(std::path::Path::new(&folder)).unwrap();
-        let mut options = Options::default();
+        let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
+        let mut options = ConvertOptions::default();
         for threads in [1, 3] {
             options.threads = NonZeroUsize::new(threads);
-            let mut writer = Writer::new(Vec::new());
+            let mut writer = PajeWriter::new(Vec::new());
             let report = convert(&run, &options, &mut writer).unwrap();
             assert_eq!((report.counts.records, report.counts.links), (21_600, 5400));
             let mut hasher = std::hash::DefaultHasher::new();
@@ -317,8 +320,8 @@ fn the_result_does_not_depend_on_the_memory_for_blocks() {
 #[test]
 fn a_million_links_without_end_in_bounded_memory() {
     if let Some(folder) = std::env::var_os(CHILD) {
-        let run = Run::open(std::path::Path::new(&folder)).unwrap();
-        let report = convert(&run, &Options::default(), &mut Writer::new(std::io::sink())).unwrap();
+        let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
+        let report = convert(&run, &ConvertOptions::default(), &mut PajeWriter::new(std::io::sink())).unwrap();
         assert_eq!((report.counts.unmatched_starts, report.counts.links), (RECORDS, 0));
         check_peak();
     } else {
@@ -331,9 +334,9 @@ fn a_million_links_without_end_in_bounded_memory() {
 #[test]
 fn a_million_records_in_bounded_memory() {
     if let Some(folder) = std::env::var_os(CHILD) {
-        let run = Run::open(std::path::Path::new(&folder)).unwrap();
-        let mut writer = Writer::new(std::io::sink());
-        let report = convert(&run, &Options::default(), &mut writer).unwrap();
+        let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
+        let mut writer = PajeWriter::new(std::io::sink());
+        let report = convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
         assert_eq!((report.counts.records, report.counts.links), (RECORDS, RECORDS / 4));
         assert!(report.is_clean(), "{:?}", report.lines());
         check_peak();
@@ -347,8 +350,8 @@ fn a_million_records_in_bounded_memory() {
 #[test]
 fn half_a_million_containers_that_end_in_bounded_memory() {
     if let Some(folder) = std::env::var_os(CHILD) {
-        let run = Run::open(std::path::Path::new(&folder)).unwrap();
-        let report = convert(&run, &Options::default(), &mut Writer::new(std::io::sink())).unwrap();
+        let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
+        let report = convert(&run, &ConvertOptions::default(), &mut PajeWriter::new(std::io::sink())).unwrap();
         assert_eq!((report.counts.records, report.counts.containers), (RECORDS, RECORDS / 2 + 1));
         assert!(report.is_clean(), "{:?}", report.lines());
         check_peak();
@@ -363,12 +366,12 @@ fn half_a_million_containers_that_end_in_bounded_memory() {
 fn the_result_does_not_depend_on_the_memory() {
     let folder = tempfile::tempdir().unwrap();
     write_run_of_requests(folder.path(), 20_000);
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     let mut texts = Vec::new();
     for memory in [0, 10_000, 1 << 30] {
-        let mut options = Options::default();
+        let mut options = ConvertOptions::default();
         options.memory = memory;
-        let mut writer = Writer::new(Vec::new());
+        let mut writer = PajeWriter::new(Vec::new());
         let report = convert(&run, &options, &mut writer).unwrap();
         assert_eq!((report.counts.links, report.counts.unmatched_starts), (19_800, 200));
         texts.push(writer.into_inner());

@@ -1,4 +1,5 @@
-//! Blocks that are cut out whole: what a file's own words say is missing is told, and nothing else.
+//! Removed whole blocks: the losses that follow from the rest of the file are reported, and no
+//! others.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,12 +12,12 @@ use std::path::Path;
 use proptest::prelude::*;
 use synthetic::{About, File, Records, peer};
 use tracer_format::block::decode_block;
-use tracer_format::entries::{Anchor, SyncSample};
+use tracer_format::entries::{ClockAnchor, SyncSample};
 use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, Schema};
-use tumit_converter::convert::Options;
+use tumit_converter::convert::ConvertOptions;
 use tumit_converter::run::MissingEnd;
-use tumit_converter::run::{Loss, Run};
-use tumit_converter::tools::dump::Selection;
+use tumit_converter::run::{Loss, OpenRun};
+use tumit_converter::tools::dump::RecordSelection;
 use tumit_converter::tools::info;
 use tumit_converter::tools::repair::write;
 use tumit_paje::time::GlobalNanos;
@@ -35,7 +36,7 @@ enum Piece {
     Name,
     Anchor,
     Sync,
-    /// A block of so many records of a stream.
+    /// A block of records: its stream, and the number of records.
     Records(u32, u32),
 }
 
@@ -57,7 +58,7 @@ fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
         let ticks = at * 1000;
         match *piece {
             Piece::Name => name = file.string(&format!("name {at}")),
-            Piece::Anchor => file.anchor(Anchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 }),
+            Piece::Anchor => file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 }),
             Piece::Sync => {
                 file.sync(&[SyncSample {
                     peer: peer(1),
@@ -88,7 +89,7 @@ fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
     (open, file.bytes)
 }
 
-/// Where the blocks of a file are.
+/// The blocks of a file with their places.
 fn blocks(bytes: &[u8]) -> Vec<(Range<usize>, BlockHeader)> {
     let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
     while at < bytes.len() {
@@ -99,13 +100,13 @@ fn blocks(bytes: &[u8]) -> Vec<(Range<usize>, BlockHeader)> {
     blocks
 }
 
-/// What is told of a file with these bytes, by `info` and, of what can be read, by all others.
-fn told(bytes: &[u8]) -> (tempfile::TempDir, Run, Vec<Loss>) {
+/// The losses that `info` and all other commands report for a file with these bytes.
+fn told(bytes: &[u8]) -> (tempfile::TempDir, OpenRun, Vec<Loss>) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     let mut losses = run.losses();
-    losses.extend(info::count(&run, &Options::default()).unwrap().unreadable);
+    losses.extend(info::count(&run, &ConvertOptions::default()).unwrap().unreadable);
     (folder, run, losses)
 }
 
@@ -124,7 +125,7 @@ fn count_missing(losses: &[Loss]) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Any one block of a file that its process ended.
+    /// Removes any block of a file that its process ended.
     #[test]
     fn whatever_is_cut_out_is_told(pieces in prop::collection::vec(piece(), 0..20)) {
         let (_, whole) = file(&pieces);
@@ -151,14 +152,14 @@ proptest! {
             let gap = |loss: &Loss| matches!(loss, Loss::MissingBlocks { stream, blocks: 1, .. } if *stream == header.stream);
             prop_assert_eq!(losses.iter().any(gap), is_gap, "{:?}", losses);
             prop_assert_eq!(losses.len(), 1 + usize::from(is_gap));
-            // A file that is written anew tells the same.
+            // A repaired file reports the same.
             let mut repaired = Vec::new();
             write(&run.processes[0], &mut repaired).unwrap();
             prop_assert_eq!(count_missing(&told(&repaired).2), u64::from(header.records));
         }
     }
 
-    /// A file without an end says nothing of what would have come; of what was cut out before, it does.
+    /// A file without an end says nothing about later blocks, but shows gaps before its last block.
     #[test]
     fn a_file_without_an_end_is_not_accused_of_what_nobody_knows(pieces in prop::collection::vec(piece(), 0..20)) {
         let (open, _) = file(&pieces);
@@ -196,8 +197,9 @@ fn what_is_missing_is_told_with_its_place() {
     assert_eq!(said(2), [of(7) + ": the last ones of stream 0, after 0.000001005 s"]);
 }
 
-/// Where records of a stream are missing, as a run or a copy says: from the first such place to the end of the last.
-fn places(run: &Run) -> Vec<(u32, Option<i64>, Option<i64>)> {
+/// Places of missing records of a stream: the range from the first such place to the end of the
+/// last one.
+fn places(run: &OpenRun) -> Vec<(u32, Option<i64>, Option<i64>)> {
     let place = |loss: Loss| match loss {
         Loss::MissingBlocks { stream, dates: (from, to), .. } => Some((stream, from.map(|from| from.0), Some(to.0))),
         Loss::MissingPart { stream, dates: (from, to), .. } => {
@@ -208,29 +210,29 @@ fn places(run: &Run) -> Vec<(u32, Option<i64>, Option<i64>)> {
     run.losses().into_iter().filter_map(place).collect()
 }
 
-/// Of the records that are missing: how many, and where the last ones are said to be missing.
-fn missing_records(run: &Run) -> Option<(u64, Option<MissingEnd>)> {
+/// The number of missing records, and the place of the last ones.
+fn missing_records(run: &OpenRun) -> Option<(u64, Option<MissingEnd>)> {
     run.losses().into_iter().find_map(|loss| match loss {
         Loss::MissingRecords { records, place, .. } => Some((records, place)),
         _ => None,
     })
 }
 
-/// What `lost` records tell: stream, records, dates.
-fn told_by_records(run: &Run) -> Vec<(usize, u64, i64, i64)> {
-    let census = info::count(run, &Options::default()).unwrap();
+/// Losses in `lost` records: stream, number of records, first and last timestamp.
+fn told_by_records(run: &OpenRun) -> Vec<(usize, u64, i64, i64)> {
+    let census = info::count(run, &ConvertOptions::default()).unwrap();
     census.losses.iter().map(|lost| (lost.stream, lost.records, lost.first.0, lost.last.0)).collect()
 }
 
-fn cut(run: &Run, selection: &Selection, folder: &Path) -> Run {
-    tumit_converter::tools::cut::cut(run, &Options::default(), selection, folder).unwrap();
-    Run::open(folder).unwrap()
+fn cut(run: &OpenRun, selection: &RecordSelection, folder: &Path) -> OpenRun {
+    tumit_converter::tools::cut::cut(run, &ConvertOptions::default(), selection, folder).unwrap();
+    OpenRun::open(folder).unwrap()
 }
 
-/// A copy, cut or sorted, says as much as its original, of the same places.
+/// A copy that was cut or sorted reports the same losses as its original, at the same places.
 #[test]
 fn copies_hide_no_losses() {
-    // Two streams, whose blocks follow each other in turn.
+    // Two streams with alternating blocks.
     let pieces: Vec<Piece> = (0..10).map(|at| Piece::Records(at % 2, 20)).collect();
     let (open, whole) = file(&pieces);
     let of_stream = |stream: u32| {
@@ -239,7 +241,8 @@ fn copies_hide_no_losses() {
         found.map(|(range, _)| range).collect::<Vec<_>>()
     };
     let (one, other) = (of_stream(0), of_stream(1));
-    // Cut out, and where each copy's `lost` records say that something is missing: none where nobody knows.
+    // Name, removed blocks, and the losses in the `lost` records of each copy. They contain no
+    // unknown losses.
     type Told = (usize, u64, i64, i64);
     type Case<'b> = (&'b str, Vec<&'b Range<usize>>, Vec<Told>);
     let cases: [Case<'_>; 7] = [
@@ -260,15 +263,19 @@ fn copies_hide_no_losses() {
             let folder = tempfile::tempdir().unwrap();
             let original = folder.path().join("original.tmt");
             std::fs::write(&original, left).unwrap();
-            let run = Run::open(&original).unwrap();
+            let run = OpenRun::open(&original).unwrap();
             let missing = (bytes == &whole).then(|| cut_out.len() as u64 * 20);
             assert_eq!(missing_records(&run).map(|(records, _)| records), missing, "{name}");
             let sorted = folder.path().join("sorted.tmt");
-            tumit_converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap())
-                .unwrap();
-            let copy = cut(&run, &Selection::default(), &folder.path().join("cut.tmt"));
-            let again = cut(&copy, &Selection::default(), &folder.path().join("again.tmt"));
-            for copy in [Run::open(&sorted).unwrap(), copy, again] {
+            tumit_converter::tools::sort::sort(
+                &run,
+                &ConvertOptions::default(),
+                std::fs::File::create(&sorted).unwrap(),
+            )
+            .unwrap();
+            let copy = cut(&run, &RecordSelection::default(), &folder.path().join("cut.tmt"));
+            let again = cut(&copy, &RecordSelection::default(), &folder.path().join("again.tmt"));
+            for copy in [OpenRun::open(&sorted).unwrap(), copy, again] {
                 assert_eq!(places(&copy), places(&run), "{name}");
                 assert_eq!(missing_records(&copy), missing_records(&run), "{name}");
                 let count = |told: &Told| (told.0, if missing.is_some() { told.1 } else { 0 }, told.2, told.3);
@@ -278,25 +285,25 @@ fn copies_hide_no_losses() {
     }
 }
 
-/// A part is not accused of what is missing elsewhere.
+/// A part does not report losses outside of it.
 #[test]
 fn parts_tell_of_their_own_gaps() {
     let pieces: Vec<Piece> = (0..6).map(|at| Piece::Records(at % 2, 20)).collect();
     let (_, whole) = file(&pieces);
     let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
     let records: Vec<_> = blocks(&whole).into_iter().filter(|(_, header)| is_records(header)).collect();
-    let told = |at: usize, select: &dyn Fn(&mut Selection)| {
+    let told = |at: usize, select: &dyn Fn(&mut RecordSelection)| {
         let folder = tempfile::tempdir().unwrap();
         let original = folder.path().join("original.tmt");
         std::fs::write(&original, without(&whole, &records[at].0)).unwrap();
-        let mut selection = Selection::default();
+        let mut selection = RecordSelection::default();
         select(&mut selection);
-        let part = cut(&Run::open(&original).unwrap(), &selection, &folder.path().join("cut.tmt"));
+        let part = cut(&OpenRun::open(&original).unwrap(), &selection, &folder.path().join("cut.tmt"));
         (missing_records(&part).map_or(0, |(records, _)| records), places(&part).len())
     };
-    // The third block is of stream 0, between 19 ns and 4000 ns; the last one of stream 1.
+    // The third block is from stream 0, between 19 ns and 4000 ns. The last block is from stream 1.
     let from_to = |from: i64, to: i64| {
-        move |selection: &mut Selection| selection.times.push((GlobalNanos(from), GlobalNanos(to)))
+        move |selection: &mut RecordSelection| selection.times.push((GlobalNanos(from), GlobalNanos(to)))
     };
     assert_eq!(told(2, &from_to(0, 10)), (0, 0));
     assert_eq!(told(2, &from_to(0, 100)), (20, 1));

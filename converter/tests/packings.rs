@@ -1,5 +1,5 @@
-//! A run says the same however its blocks are packed, and however many threads work: blocks by columns are read whole, others record by
-//! record.
+//! The codec of blocks and the number of threads do not change the results. Blocks in columns are
+//! read as a whole, and others record by record.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,12 +10,12 @@ use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
-use tracer_format::record::Lost;
-use tracer_format::{Codec, ID_LOST, cause};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Counts;
-use tumit_converter::run::Run;
-use tumit_paje::write::Writer;
+use tracer_format::record::DroppedRecords;
+use tracer_format::{ID_LOST, PayloadCodec, cause};
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionCounts;
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 
 const SPEC: &str = r#"
 trace packings;
@@ -55,7 +55,7 @@ rule says -> mark mark = words on thread[thread];
 rule bare -> set count = "bare" on thread[0];
 "#;
 
-/// A record: its type, ticks after the one before, and a number from which its fields are made.
+/// A record: its type, ticks after the record before it, and a number that determines its fields.
 type Made = (u16, u32, u32);
 
 fn record(records: &mut Records, (kind, _, number): Made, ticks: u64, strings: &[u32]) {
@@ -76,7 +76,7 @@ fn record(records: &mut Records, (kind, _, number): Made, ticks: u64, strings: &
 }
 
 fn lost(records: &mut Records, ticks: u64) {
-    let lost = Lost { count: 3, bytes: 30, first_ticks: ticks, last_ticks: ticks, cause: cause::NO_BUFFER };
+    let lost = DroppedRecords { count: 3, bytes: 30, first_ticks: ticks, last_ticks: ticks, cause: cause::NO_BUFFER };
     let first = if records.count == 0 {
         (records.first, records.last) = (ticks, ticks);
         0
@@ -90,7 +90,7 @@ fn lost(records: &mut Records, ticks: u64) {
     records.last = ticks;
 }
 
-fn write_run(folder: &std::path::Path, codec: Codec, streams: &[Vec<Vec<Made>>]) {
+fn write_run(folder: &std::path::Path, codec: PayloadCodec, streams: &[Vec<Vec<Made>>]) {
     let schema = tumit::compile_text("packings.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);
     let strings: Vec<u32> = ["main", "work", "wait", "start"].into_iter().map(|text| file.string(text)).collect();
@@ -101,7 +101,7 @@ fn write_run(folder: &std::path::Path, codec: Codec, streams: &[Vec<Vec<Made>>])
         for (sequence, block) in (0..).zip(blocks) {
             let mut records = Records::default();
             for made in block {
-                // A clock that was set back, once in a while, between blocks.
+                // The clock is sometimes set back between blocks.
                 ticks = if made.1 == 99 && records.count == 0 { ticks - 50 } else { ticks + u64::from(made.1) };
                 match made.0 {
                     10 => lost(&mut records, ticks),
@@ -115,16 +115,16 @@ fn write_run(folder: &std::path::Path, codec: Codec, streams: &[Vec<Vec<Made>>])
     file.save(folder, "a.tmt");
 }
 
-fn text(folder: &std::path::Path, threads: Option<usize>) -> (String, Counts) {
-    let mut options = Options::default();
+fn text(folder: &std::path::Path, threads: Option<usize>) -> (String, ConversionCounts) {
+    let mut options = ConvertOptions::default();
     options.threads = threads.and_then(NonZeroUsize::new);
-    let mut writer = Writer::new(Vec::new());
-    let report = convert(&Run::open(folder).unwrap(), &options, &mut writer).unwrap();
+    let mut writer = PajeWriter::new(Vec::new());
+    let report = convert(&OpenRun::open(folder).unwrap(), &options, &mut writer).unwrap();
     (String::from_utf8(writer.into_inner()).unwrap(), report.counts)
 }
 
 fn blocks() -> impl Strategy<Value = Vec<Vec<Made>>> {
-    // Texts and losses in a few blocks only: the others are read whole.
+    // Only a few blocks contain texts and losses. The others are read as a whole.
     let plain = (prop_oneof![0..7u16, 8..10u16], 0..100u32, any::<u32>());
     let any = (0..11u16, 0..100u32, any::<u32>());
     let block = prop_oneof![3 => prop::collection::vec(plain, 1..60), 1 => prop::collection::vec(any, 1..20)];
@@ -138,10 +138,10 @@ proptest! {
     fn packing_and_threads_change_nothing(streams in prop::collection::vec(blocks(), 1..5)) {
         let folder = tempfile::tempdir().unwrap();
         let mut made = Vec::new();
-        for (name, codec) in [("raw", Codec::Raw), ("lz4", Codec::Lz4), ("columns", Codec::Columns)] {
+        for (name, codec) in [("raw", PayloadCodec::Raw), ("lz4", PayloadCodec::Lz4), ("columns", PayloadCodec::Columns)] {
             let run = folder.path().join(name);
             write_run(&run, codec, &streams);
-            let threads = if codec == Codec::Columns { &[Some(1), Some(2), Some(5), None][..] } else { &[Some(1)] };
+            let threads = if codec == PayloadCodec::Columns { &[Some(1), Some(2), Some(5), None][..] } else { &[Some(1)] };
             made.extend(threads.iter().map(|threads| text(&run, *threads)));
         }
         for other in &made[1..] {

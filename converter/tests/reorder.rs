@@ -1,4 +1,4 @@
-//! Dates of arrows, wherever they lie: everything comes out, in order.
+//! Actions with any timestamps: all operations are written, in order.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,10 +7,10 @@ mod synthetic;
 
 use proptest::prelude::*;
 use synthetic::{About, File, Records};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::run::Run;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{PajeEvent, Sink};
+use tumit_paje::{PajeEvent, PajeSink};
 
 const SPEC: &str = r#"
 trace dates;
@@ -23,7 +23,7 @@ rule plain -> mark seen = plain on program;
 #[derive(Default)]
 struct Dates(Vec<(i64, u32)>);
 
-impl Sink for Dates {
+impl PajeSink for Dates {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         if let PajeEvent::NewEvent { time, value, .. } = event {
             self.0.push((time.0, value.0));
@@ -36,7 +36,8 @@ impl Sink for Dates {
     }
 }
 
-/// By stream and block: steps between records, and where the other date lies, if there is one.
+/// By stream and block: steps between records, and the distance of the action's own timestamp, if
+/// it has one.
 type Steps = Vec<Vec<Vec<(u64, Option<i64>)>>>;
 
 proptest! {
@@ -50,7 +51,7 @@ proptest! {
         let spec = tumit::compile_text("dates.tumit", SPEC).0.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut file = File::new(&About::new(1), &spec.schema());
-        // The first record of all dates the start of the run.
+        // The first record of all determines the start of the run.
         let mut first = Records::default();
         first.record(1, 1_000, &[]);
         file.records(99, 0, &first);
@@ -65,7 +66,7 @@ proptest! {
                     if let Some(other) = other {
                         let other = now.saturating_add_signed(*other);
                         records.record(0, now, &other.to_le_bytes());
-                        // What lies before the first record is moved to it.
+                        // An earlier timestamp than that of the first record is replaced by it.
                         expected.push(((i64::try_from(other).unwrap() - 1_000).max(0), 1));
                         expected.push((date, 0));
                     } else {
@@ -78,8 +79,8 @@ proptest! {
         }
         file.end();
         file.save(folder.path(), "a.tmt");
-        let run = Run::open(folder.path()).unwrap();
-        let mut options = Options::default();
+        let run = OpenRun::open(folder.path()).unwrap();
+        let mut options = ConvertOptions::default();
         options.rules = Some(spec);
         let mut dates = Dates::default();
         convert(&run, &options, &mut dates).unwrap();

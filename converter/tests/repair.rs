@@ -1,4 +1,5 @@
-//! Repaired files: they say the same as the run did before, need no live file, and need no repair.
+//! Repaired files: they have the same contents as the run before, need no live file, and need no
+//! repair.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,10 +16,10 @@ use proptest::prelude::*;
 use synthetic::{About, File, Records, process_id};
 use tracer_format::block::append_block;
 use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM, Schema};
-use tumit_converter::convert::{ConvertError, Options};
-use tumit_converter::run::{Loss, Run};
+use tumit_converter::convert::{ConvertError, ConvertOptions};
+use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::dump::list;
-use tumit_converter::tools::repair::{Repair, write};
+use tumit_converter::tools::repair::{FileRepair, write};
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 
@@ -52,7 +53,8 @@ fn file() -> File {
     file
 }
 
-/// Names 1 (which the file has, too) and 2, the rest of block 1 of stream 0, its block 2, and a block of stream 1.
+/// A live file with names 1 (which the file also has) and 2, the rest of block 1 of stream 0, its
+/// block 2, and a block of stream 1.
 fn live() -> Live {
     let mut live = Live::new(process_id(1), 4);
     live.string(1, "one");
@@ -65,9 +67,9 @@ fn live() -> Live {
     live
 }
 
-fn listed(run: &Run) -> Vec<String> {
+fn listed(run: &OpenRun) -> Vec<String> {
     let mut lines = Vec::new();
-    list::<ConvertError>(run, &Options::default(), |record| {
+    list::<ConvertError>(run, &ConvertOptions::default(), |record| {
         let fields: Vec<String> = record.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
         lines.push(format!("{} {} {} {}", record.time.0, record.thread, record.event, fields.join(" ")));
         Ok(())
@@ -76,10 +78,11 @@ fn listed(run: &Run) -> Vec<String> {
     lines
 }
 
-/// Repairs the first process of a folder in place, as the command does; the run before and after.
-fn repaired(folder: &Path) -> (Run, Run) {
-    let before = Run::open(folder).unwrap();
-    let repair = Repair::of(&before.processes[0]).expect("there is something to do");
+/// Repairs the first process of a folder in place, like the command. Returns the run before and
+/// after.
+fn repaired(folder: &Path) -> (OpenRun, OpenRun) {
+    let before = OpenRun::open(folder).unwrap();
+    let repair = FileRepair::of(&before.processes[0]).expect("there is something to do");
     let mut bytes = Vec::new();
     write(&before.processes[0], &mut bytes).unwrap();
     let listed_before = listed(&before);
@@ -87,9 +90,9 @@ fn repaired(folder: &Path) -> (Run, Run) {
     if let Some(live) = &repair.live {
         fs::remove_file(live).unwrap();
     }
-    let after = Run::open(folder).unwrap();
+    let after = OpenRun::open(folder).unwrap();
     assert_eq!(listed(&after), listed_before);
-    assert_eq!(Repair::of(&after.processes[0]), None, "once is enough");
+    assert_eq!(FileRepair::of(&after.processes[0]), None, "once is enough");
     (before, after)
 }
 
@@ -109,13 +112,14 @@ fn live_blocks_go_into_the_file() {
     assert_eq!((done.unended, done.damaged_bytes, done.live_records), (true, 0, 7));
     assert!(before.losses().iter().any(|loss| matches!(loss, Loss::NotEnded { .. })));
     assert!(matches!(&after.losses()[..], [Loss::Dropped { records: 4, .. }]), "{:?}", after.losses());
-    // The blocks that were good are the same bytes: up to the first that is new.
+    // The good blocks have the same bytes, up to the first new block.
     let (old, new) = (file().bytes, fs::read(folder.path().join("a.tmt")).unwrap());
     assert_eq!(new[..old.len()], old);
 }
 
-/// A process that is killed while a part of a slot is being written, and the thread went on to its next slot meanwhile: the
-/// next slot's number counts on a block that was never made. All records are there, so nothing may seem to be missing.
+/// A process is killed while a part of a slot is being written, after its thread has moved on to
+/// the next slot. The number of the next slot counts a block that was never written. No record is
+/// missing, so no loss may be reported.
 #[test]
 fn a_number_that_was_left_out_behind_a_live_block_is_closed() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,8 +170,8 @@ fn names_of_a_damaged_file_come_from_the_log() {
     assert!(listed(&after).iter().any(|line| line.ends_with("named what=one")), "{:?}", listed(&after));
 }
 
-/// The head of a live file says that fewer names are in the file than there are, and the log says some of them otherwise: what the
-/// file says counts, before the repair and after it.
+/// The head of a live file gives a smaller number of names in the file than there are, and the log
+/// has other texts for some of them. The names in the file are used, before and after the repair.
 #[test]
 fn the_file_is_right_where_the_log_says_its_names_otherwise() {
     let with_log = |change: &dyn Fn(&mut Live)| {
@@ -189,7 +193,8 @@ fn the_file_is_right_where_the_log_says_its_names_otherwise() {
     assert_eq!(with_log(&both), unchanged);
 }
 
-/// Else the repaired file would look like one of several processes, none of which has the streams.
+/// Without this check, the repaired file would appear to have several processes, none of them with
+/// the streams.
 #[test]
 fn a_damaged_log_makes_no_other_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -197,7 +202,7 @@ fn a_damaged_log_makes_no_other_process() {
     file.bytes.truncate(file.bytes.len() / 2);
     file.save(folder.path(), "a.tmt");
     let mut live = live();
-    // The stream of the log's first entry, a name: no process of one file.
+    // The stream of the log's first entry, a name. It is not a valid process number in this file.
     live.bytes[live::HEADER_BYTES + 4] ^= 1;
     live.save(folder.path(), "a.live");
     let (_, after) = repaired(folder.path());
@@ -226,21 +231,26 @@ fn a_whole_file_needs_nothing() {
     let mut file = file();
     file.end();
     file.save(folder.path(), "a.tmt");
-    assert_eq!(Repair::of(&Run::open(folder.path()).unwrap().processes[0]), None);
-    // A live file that was left although the process ended is removed, and nothing is written.
+    assert_eq!(FileRepair::of(&OpenRun::open(folder.path()).unwrap().processes[0]), None);
+    // A remaining live file of a process that ended is removed, and no file is written.
     live().save(folder.path(), "a.live");
-    let repair = Repair::of(&Run::open(folder.path()).unwrap().processes[0]).unwrap();
+    let repair = FileRepair::of(&OpenRun::open(folder.path()).unwrap().processes[0]).unwrap();
     assert!(!repair.rewrites() && repair.live.is_some_and(|live| live.ends_with("a.live")));
     let mut other = live();
     other.put(16, &process_id(2));
     other.save(folder.path(), "a.live");
-    assert_eq!(Repair::of(&Run::open(folder.path()).unwrap().processes[0]), None, "another process may need it");
+    assert_eq!(
+        FileRepair::of(&OpenRun::open(folder.path()).unwrap().processes[0]),
+        None,
+        "another process may need it"
+    );
 }
 
 #[test]
 fn numbers_may_be_as_large_as_they_can() {
     let mut file = file();
-    // A block of names that no number can follow, and streams that lost more together than can be counted.
+    // A block of names with the largest possible number, and streams with more losses than the sum
+    // can count.
     let blocks =
         [(BlockKind::Strings, PROCESS_STREAM, u64::MAX), (BlockKind::Records, 0, 2), (BlockKind::Records, 1, 9)];
     for (kind, stream, sequence) in blocks {
@@ -251,15 +261,16 @@ fn numbers_may_be_as_large_as_they_can() {
     file.save(folder.path(), "a.tmt");
     let (_, after) = repaired(folder.path());
     assert_eq!(after.processes[0].dropped(), u64::MAX);
-    let mut shown = tumit_paje::write::Writer::new(Vec::new());
-    let report = tumit_converter::convert::convert(&after, &Options::default(), &mut shown).unwrap();
+    let mut shown = tumit_paje::write::PajeWriter::new(Vec::new());
+    let report = tumit_converter::convert::convert(&after, &ConvertOptions::default(), &mut shown).unwrap();
     assert_eq!(report.counts.dropped_records, u64::MAX);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the damage of both files: what could be listed before can be listed after, and once is enough.
+    /// After any damage of both files, a repair keeps all listed records, and a second repair
+    /// changes nothing.
     #[test]
     fn any_damage_is_repaired(flips in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 0..6), cut in any::<prop::sample::Index>(), cuts in any::<bool>()) {
         let (mut file, mut live) = (file(), live());
@@ -280,7 +291,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         file.save(folder.path(), "a.tmt");
         live.save(folder.path(), "a.live");
-        if let Ok(run) = Run::open(folder.path())
+        if let Ok(run) = OpenRun::open(folder.path())
             && run.processes.len() == 1
         {
             repaired(folder.path());

@@ -1,4 +1,5 @@
-//! Rules of real specs over synthetic runs, against rows that were worked out by hand and read back by `pj_dump`.
+//! Rules of real specs over synthetic runs. The results of `pj_dump` are compared with rows
+//! computed by hand.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,14 +9,15 @@ mod pj_dump;
 mod synthetic;
 
 use synthetic::{About, File, Records};
-use tracer_format::Codec;
-use tumit_converter::convert::{Options, convert, convert_to_text};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
-use tumit_paje::write::Writer;
+use tracer_format::PayloadCodec;
+use tumit_converter::convert::{ConvertOptions, convert, convert_to_text};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 
-/// A run of one process and one thread whose spec is `text`; `write` gets its file and its records.
-fn run_of(text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, Run) {
+/// A run of one process and one thread with the spec `text`. `write` adds to its file and its
+/// records.
+fn run_of(text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, OpenRun) {
     let (spec, diagnostics) = tumit::compile_text("test.tumit", text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let folder = tempfile::tempdir().unwrap();
@@ -26,27 +28,27 @@ fn run_of(text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile:
     file.records(0, 0, &records);
     file.end();
     file.save(folder.path(), "a.tmt");
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     (folder, run)
 }
 
-fn paje_of(run: &Run) -> (Vec<String>, Report) {
-    let mut writer = Writer::new(Vec::new());
-    let report = convert(run, &Options::default(), &mut writer).unwrap();
+fn paje_of(run: &OpenRun) -> (Vec<String>, ConversionReport) {
+    let mut writer = PajeWriter::new(Vec::new());
+    let report = convert(run, &ConvertOptions::default(), &mut writer).unwrap();
     assert_eq!(writer.backward(), 0);
     let text = writer.into_inner();
-    // The same without a thread that reads ahead.
-    let mut alone = Writer::new(Vec::new());
-    let mut options = Options::default();
+    // The result is the same without a thread that reads ahead.
+    let mut alone = PajeWriter::new(Vec::new());
+    let mut options = ConvertOptions::default();
     options.threads = std::num::NonZeroUsize::new(1);
     convert(run, &options, &mut alone).unwrap();
     assert!(alone.into_inner() == text);
-    // Definitions of events come before everything else.
+    // Definitions of events come first.
     let definitions = text.split(|byte| *byte == b'\n').map(|line| line.starts_with(b"%")).collect::<Vec<_>>();
     assert!(definitions.is_sorted_by(|a, b| a >= b));
     let rows = pj_dump::rows(&text);
-    // Our own reader takes it, too, and loses nothing.
-    let mut again = Writer::new(Vec::new());
+    // Our own reader accepts the text, too, and loses nothing.
+    let mut again = PajeWriter::new(Vec::new());
     tumit_paje::read::read(&text[..], &mut again).unwrap();
     assert_eq!(pj_dump::rows(&again.into_inner()), rows);
     (rows, report)
@@ -64,7 +66,7 @@ fn node_thread(node: u16, thread: u16) -> Vec<u8> {
     [node.to_le_bytes(), thread.to_le_bytes()].concat()
 }
 
-/// Node 1 packs and posts a message, which node 2 received after it had waited since before.
+/// Node 1 packs and posts a message. Node 2 receives it, after waiting since an earlier time.
 fn taktuk(file: &mut File, records: &mut Records) {
     let master = file.string("Master").to_le_bytes();
     let slave = file.string("Slave").to_le_bytes();
@@ -105,13 +107,13 @@ fn the_tour() {
 #[test]
 fn a_text_output_is_in_order_of_date() {
     let (_folder, run) = run_of(BY_HAND, taktuk);
-    let mut options = Options::default();
+    let mut options = ConvertOptions::default();
     options.output = Some("by-hand".to_owned());
     let mut out = Vec::new();
     let report = convert_to_text(&run, &options, &mut out).unwrap();
     assert_eq!(report.counts.lines, 2);
     let out = String::from_utf8(out).unwrap();
-    // The prologue has no line end of its own, and gets one.
+    // The prologue has no line end, so the converter adds one.
     let lines = out.strip_prefix("%EventDef PajePushState 12\n…\n").unwrap();
     assert_eq!(lines, "12 0.000000150 T2.20 A R\n13 0.000000400 T2.20 A\n");
 
@@ -166,14 +168,14 @@ fn text(text: &str) -> Vec<u8> {
     [&u16::try_from(text.len()).unwrap().to_le_bytes(), text.as_bytes()].concat()
 }
 
-fn everything(write: impl FnOnce(&mut Records)) -> (Vec<String>, Report) {
+fn everything(write: impl FnOnce(&mut Records)) -> (Vec<String>, ConversionReport) {
     let (_folder, run) = run_of(EVERYTHING, |_, records| {
         records.record(2, 0, &9u32.to_le_bytes());
         write(records);
         records.record(2, 1000, &9u32.to_le_bytes());
     });
     let (rows, report) = paje_of(&run);
-    // Every thread has a counter, which begins at zero.
+    // Every thread has a counter that begins at zero.
     let first = |row: &String| row.starts_with("Variable") && row.ends_with(", 0.000000000");
     (rows.into_iter().filter(|row| !row.starts_with("Container") && !first(row)).collect(), report)
 }
@@ -253,7 +255,7 @@ fn counters_begin_at_zero_and_marks_have_colours() {
     let (rows, report) = everything(|records| {
         records.record(4, 100, &add(3));
         records.record(4, 200, &add(-1));
-        // A source position stands before the fields.
+        // The source position precedes the fields.
         records.record(3, 300, &body(&[&0u32.to_le_bytes(), &1u32.to_le_bytes(), &[1]]));
     });
     assert!(report.is_clean(), "{:?}", report.lines());
@@ -270,8 +272,8 @@ fn counters_begin_at_zero_and_marks_have_colours() {
 #[test]
 fn relations_name_containers() {
     let (_folder, run) = run_of(EVERYTHING, |_, records| records.record(9, 5, &1u32.to_le_bytes()));
-    let mut writer = Writer::new(Vec::new());
-    convert(&run, &Options::default(), &mut writer).unwrap();
+    let mut writer = PajeWriter::new(Vec::new());
+    convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
     let text = String::from_utf8(writer.into_inner()).unwrap();
     assert!(text.contains("% WaitsForContainer string\n% OwnedByContainer string\n"), "{text}");
     let id_of = |name: &str| {
@@ -358,7 +360,7 @@ fn one_field_is_the_value_of_two_types() {
     let text = "trace a;\nlevel L { event e { what: interned } }\npaje { container program \"Program\" { state s \"S\" event m \"M\" } }\n\
                 rule e -> mark m = what on program -> push s = what on program;\n";
     let (_folder, run) = run_of(text, |file, records| {
-        file.codec = Codec::Columns;
+        file.codec = PayloadCodec::Columns;
         let words = ["one", "two"].map(|word| file.string(word));
         for at in 0..10 {
             records.record(0, 1000 + at as u64, &words[at % 2].to_le_bytes());

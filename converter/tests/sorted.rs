@@ -1,4 +1,5 @@
-//! A sorted run says what the run said: the same picture, with other clocks, losses and damage too.
+//! A sorted run gives the same conversion result as the run, with other clocks. This includes
+//! losses and damage.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,13 +10,13 @@ use std::path::Path;
 
 use synthetic::{About, File, Records, peer};
 use tracer_format::entries::SyncSample;
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, cause};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
 use tumit_converter::tools::sort::sort;
-use tumit_paje::write::Writer;
+use tumit_paje::write::PajeWriter;
 
 const SPEC: &str = r#"
 trace talk;
@@ -40,7 +41,7 @@ rule send -> start message key (rank, to, n) from thread[rank, tid];
 rule receive -> end message key (from, rank, n) to thread[rank, tid];
 "#;
 
-/// Ticks of a process's clock at so many nanoseconds of true time.
+/// The clock of a process, as a function of true time in nanoseconds.
 #[derive(Clone, Copy)]
 struct Skew {
     hz: u64,
@@ -53,14 +54,16 @@ impl Skew {
     }
 }
 
-/// Two processes whose clocks differ by seconds and in rate, with two threads each, that send each other messages.
+/// Two processes with two threads each that send messages to each other. The offsets of their
+/// clocks differ by seconds, and their rates differ.
 fn write_run(folder: &Path, losses: bool) {
     let (spec, diagnostics) = tumit::compile_text("talk.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
     let skews = [Skew { hz: 1_000_000_000, offset: 5_000_000_000 }, Skew { hz: 2_500_010_000, offset: 77_000_000_000 }];
     for (rank, skew) in (0u32..).zip(skews) {
         let mut file = File::new(&About { hz: skew.hz, ..About::rank(rank.into()) }, &schema);
-        // Samples at both ends, so that values are met in the same order before messages correct the clocks, and after.
+        // Samples at both ends. The order of values is then the same before and after messages
+        // correct the clocks.
         let [here, there] = skews;
         let sample = |burst: u32, nanos: u64| SyncSample {
             burst,
@@ -82,7 +85,13 @@ fn write_run(folder: &Path, losses: bool) {
             let start = block * 3_000_000 + 1000;
             if losses && block == 3 && stream == 0 {
                 let at = skew.ticks(start - 500);
-                let told = Lost { count: 7, bytes: 99, first_ticks: at, last_ticks: at + 10, cause: cause::NO_BUFFER };
+                let told = DroppedRecords {
+                    count: 7,
+                    bytes: 99,
+                    first_ticks: at,
+                    last_ticks: at + 10,
+                    cause: cause::NO_BUFFER,
+                };
                 (records.first, records.last) = (at + 10, at + 10);
                 records.payload.extend_from_slice(&ID_LOST.to_le_bytes());
                 records.payload.extend_from_slice(&[0; 4]);
@@ -94,7 +103,7 @@ fn write_run(folder: &Path, losses: bool) {
                 let n = u32::try_from(block * 300 + step).unwrap();
                 let other = 1 - rank;
                 match (stream, (step + u64::from(rank)) % 2) {
-                    // Even steps: one sends and the other receives 2 µs later.
+                    // At even steps, one process sends and the other receives 2 µs later.
                     (0, 0) => records.record(2, skew.ticks(now), &[other.to_le_bytes(), n.to_le_bytes()].concat()),
                     (0, _) => {
                         records.record(3, skew.ticks(now + 2000), &[other.to_le_bytes(), n.to_le_bytes()].concat());
@@ -125,18 +134,18 @@ fn write_run(folder: &Path, losses: bool) {
     }
 }
 
-fn converted(folder: &Path) -> (String, Report) {
-    let mut writer = Writer::new(Vec::new());
-    let report = convert(&Run::open(folder).unwrap(), &Options::default(), &mut writer).unwrap();
+fn converted(folder: &Path) -> (String, ConversionReport) {
+    let mut writer = PajeWriter::new(Vec::new());
+    let report = convert(&OpenRun::open(folder).unwrap(), &ConvertOptions::default(), &mut writer).unwrap();
     (String::from_utf8(writer.into_inner()).unwrap(), report)
 }
 
 fn sorted(run: &Path, into: &Path, threads: usize) {
     std::fs::create_dir_all(into).unwrap();
-    let mut options = Options::default();
+    let mut options = ConvertOptions::default();
     options.threads = std::num::NonZeroUsize::new(threads);
     let mut bytes = Vec::new();
-    sort(&Run::open(run).unwrap(), &options, &mut bytes).unwrap();
+    sort(&OpenRun::open(run).unwrap(), &options, &mut bytes).unwrap();
     std::fs::write(into.join("all.tmt"), bytes).unwrap();
 }
 
@@ -149,7 +158,7 @@ fn the_picture_is_the_same_with_one_clock_as_with_two() {
         sorted(&run, &one, 1);
         for threads in [2, 5] {
             sorted(&run, &two, threads);
-            // The same on any number of threads.
+            // The result is the same for any number of threads.
             assert!(std::fs::read(one.join("all.tmt")).unwrap() == std::fs::read(two.join("all.tmt")).unwrap());
         }
         let (wanted, before) = converted(&run);
@@ -163,7 +172,7 @@ fn the_picture_is_the_same_with_one_clock_as_with_two() {
         }
         assert_eq!(wanted.len(), found.len());
         assert_eq!(after.counts.dropped_records, if losses { 14 } else { 0 });
-        // Sorting once more changes nothing but the zero of dates, which is the same.
+        // A second sort changes only the zero of timestamps, which is the same here.
         let again = folder.path().join("again");
         sorted(&one, &again, 2);
         assert!(converted(&again).0 == found);
@@ -180,18 +189,19 @@ fn every_cut_of_a_sorted_file_is_survived_and_no_record_changes_its_process() {
     let path = one.join("all.tmt");
     for cut in (16..whole.len()).step_by(whole.len() / 97) {
         std::fs::write(&path, &whole[..cut]).unwrap();
-        let Ok(run) = Run::open(&one) else { continue };
+        let Ok(run) = OpenRun::open(&one) else { continue };
         assert!(!run.losses().is_empty());
-        let mut writer = Writer::new(Vec::new());
-        convert(&run, &Options::default(), &mut writer).unwrap();
+        let mut writer = PajeWriter::new(Vec::new());
+        convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
     }
-    // A block less, whichever it is: what is read of a thread is what the thread recorded.
+    // Any one block is removed. The remaining records of a thread are those that the thread
+    // recorded.
     let starts: Vec<usize> =
         (0..whole.len()).step_by(8).filter(|at| whole[*at..].starts_with(&tracer_format::BLOCK_MAGIC)).collect();
     for pair in starts.windows(2) {
         let bytes = [&whole[..pair[0]], &whole[pair[1]..]].concat();
         std::fs::write(&path, bytes).unwrap();
-        let Ok(run) = Run::open(&one) else { continue };
+        let Ok(run) = OpenRun::open(&one) else { continue };
         for process in &run.processes {
             for stream in process.streams.iter().filter(|stream| !stream.name.is_empty()) {
                 let tid = stream.tid.unwrap();

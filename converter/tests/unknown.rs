@@ -1,4 +1,5 @@
-//! States after losses: what nobody knows is drawn as unknown, until something is certain; never a made-up state.
+//! States after losses: unknown states are drawn as unknown until the state is certain. No state is
+//! invented.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,13 +7,13 @@
 mod synthetic;
 
 use synthetic::{About, File, Records};
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::{BlockKind, HEADER_BYTES, ID_LOST, cause};
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{PajeEvent, Sink};
+use tumit_paje::{PajeEvent, PajeSink};
 
 const SPEC: &str = r#"
 trace doing;
@@ -33,7 +34,8 @@ rule idle -> reset doing on thread[thread];
 
 const UNKNOWN: &str = "unknown (records lost)";
 
-/// What is open after each event, as `date container: outermost/…/innermost`; as a reader of Pajé would have it.
+/// The open states after each event, as `timestamp container: outermost/…/innermost`, computed like
+/// a reader of Pajé.
 #[derive(Default)]
 struct Stacks {
     names: Vec<(u32, String)>,
@@ -52,7 +54,7 @@ impl Stacks {
     }
 }
 
-impl Sink for Stacks {
+impl PajeSink for Stacks {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         let name = |value: u32| self.names.iter().find(|(id, _)| *id == value).unwrap().1.clone();
         self.seen_events |= event.time().is_some();
@@ -119,16 +121,16 @@ fn block(from: u64, steps: &[Step]) -> Records {
     records
 }
 
-/// How the second of three blocks, dated 100 to 199, gets lost.
+/// The loss of the second of three blocks, which has timestamps 100 to 199.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Loss {
-    /// The recorder dropped its records, and says so.
+    /// The recorder dropped its records and reports this.
     Dropped,
     /// It is not in the file.
     Missing,
-    /// A byte of it is wrong.
+    /// One of its bytes is wrong.
     Damaged,
-    /// Its checksum is right, its content is not.
+    /// Its checksum is correct, but its contents are invalid.
     Senseless,
 }
 
@@ -138,7 +140,7 @@ fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
     file.thread(0, 2, "main");
     file.thread(1, 3, "other");
     file.records(0, 0, &block(0, before));
-    // Another thread, which loses nothing.
+    // Another thread without losses.
     file.records(1, 0, &block(5, &[Step::Enter(9, "calm")]));
     let lost = block(100, &[Step::Idle(1), Step::Enter(1, "hidden"), Step::Enter(2, "hidden")]);
     let start = file.bytes.len();
@@ -157,12 +159,12 @@ fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
     }
     let mut last = Records::default();
     if loss == Loss::Dropped {
-        let told = Lost { count: 3, bytes: 60, first_ticks: 100, last_ticks: 120, cause: cause::NO_BUFFER };
+        let told = DroppedRecords { count: 3, bytes: 60, first_ticks: 100, last_ticks: 120, cause: cause::NO_BUFFER };
         (last.first, last.last) = (120, 120);
         last.payload.extend_from_slice(&ID_LOST.to_le_bytes());
         last.payload.extend_from_slice(&[0; 4]);
         last.payload.extend_from_slice(&told.encode());
-        // Counted from the date of the `lost` record.
+        // The delta counts from the timestamp of the `lost` record.
         let mut rest = block(200, after);
         rest.payload[2..6].copy_from_slice(&80u32.to_le_bytes());
         last.payload.extend_from_slice(&rest.payload);
@@ -179,15 +181,15 @@ fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
     file.bytes
 }
 
-fn told(bytes: &[u8]) -> (Vec<String>, Report, bool) {
+fn told(bytes: &[u8]) -> (Vec<String>, ConversionReport, bool) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     let mut stacks = Stacks::default();
-    let report = convert(&run, &Options::default(), &mut stacks).unwrap();
+    let report = convert(&run, &ConvertOptions::default(), &mut stacks).unwrap();
     let calm: Vec<&String> = stacks.told.iter().filter(|line| line.contains("Thread 9")).collect();
     assert_eq!(calm[0], "5 Thread 9: calm");
-    // It stays so to the end.
+    // Its state is unchanged until the end.
     assert!(calm.len() == 2 && calm[1].ends_with("Thread 9: "), "{calm:?}");
     let told = stacks.told.iter().filter(|line| !line.contains("Thread 9")).cloned().collect();
     (told, report, stacks.events_before_values)
@@ -207,8 +209,8 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
             Step::Leave(1),
         ];
         let (told, report, late) = told(&run_with(loss, &before, &after));
-        // The recorder told when the loss began, and so did the block's head that is whole; else nobody knows, and nothing
-        // is known behind the last record before it.
+        // The recorder reports the begin of a drop, and a block with a correct head gives its
+        // begin. In the other cases, the state is unknown after the last record before the loss.
         let from = match loss {
             Loss::Dropped | Loss::Senseless => 100,
             Loss::Missing | Loss::Damaged => 20,
@@ -221,7 +223,7 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
             format!("{from} Thread 1: run"),
             format!("{from} Thread 1: {UNKNOWN}"),
             format!("{from} Thread 2: {UNKNOWN}"),
-            // The first `leave` ends something unknown, and what is below is not known either.
+            // The first `leave` ends an unknown state, and the state below it is also unknown.
             format!("210 Thread 1: {UNKNOWN}/new"),
             format!("220 Thread 1: {UNKNOWN}"),
             "240 Thread 1: known".to_owned(),
@@ -232,12 +234,12 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
         assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1), "{loss:?}");
         assert!(!report.is_clean());
         assert!(report.lines().iter().any(|line| line.starts_with("2 states are not known")), "{:?}", report.lines());
-        // Only a block whose head is right and whose content is not comes as a surprise.
+        // Only a block with a correct head and invalid contents is detected late.
         assert_eq!(late, loss == Loss::Senseless, "{loss:?}");
     }
 }
 
-/// A copy does not know less, or more, than what it was made of.
+/// A copy reports exactly the unknown states of its original.
 #[test]
 fn copies_know_as_little() {
     for loss in [Loss::Dropped, Loss::Missing, Loss::Damaged, Loss::Senseless] {
@@ -246,12 +248,13 @@ fn copies_know_as_little() {
         let folder = tempfile::tempdir().unwrap();
         let original = folder.path().join("original.tmt");
         std::fs::write(&original, &bytes).unwrap();
-        let run = Run::open(&original).unwrap();
+        let run = OpenRun::open(&original).unwrap();
         let sorted = folder.path().join("sorted.tmt");
-        tumit_converter::tools::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+        tumit_converter::tools::sort::sort(&run, &ConvertOptions::default(), std::fs::File::create(&sorted).unwrap())
+            .unwrap();
         let cut = folder.path().join("cut.tmt");
-        let all = tumit_converter::tools::dump::Selection::default();
-        tumit_converter::tools::cut::cut(&run, &Options::default(), &all, &cut).unwrap();
+        let all = tumit_converter::tools::dump::RecordSelection::default();
+        tumit_converter::tools::cut::cut(&run, &ConvertOptions::default(), &all, &cut).unwrap();
         for copy in [sorted, cut.join("original.tmt")] {
             assert_eq!(told(&std::fs::read(&copy).unwrap()).0, told(&bytes).0, "{loss:?}, {}", copy.display());
         }
@@ -260,7 +263,7 @@ fn copies_know_as_little() {
 
 #[test]
 fn what_lost_records_may_have_opened_is_unknown_when_it_ends() {
-    // Thread 1 is met for the first time behind the loss.
+    // The first record of thread 1 is after the loss.
     let after = [
         Step::Enter(1, "inner"),
         Step::Leave(1),
@@ -273,7 +276,7 @@ fn what_lost_records_may_have_opened_is_unknown_when_it_ends() {
     let expected = [
         "0 Thread 3: a",
         "10 Thread 3: ",
-        // Whether it is idle still, nobody knows.
+        // It is unknown whether it is still idle.
         "10 Thread 3: unknown (records lost)",
         "200 Thread 1: inner",
         "210 Thread 1: ",
@@ -284,7 +287,7 @@ fn what_lost_records_may_have_opened_is_unknown_when_it_ends() {
         "250 Thread 3: ",
     ];
     assert_eq!(told, expected);
-    // After `idle` everything is certain again: the last `leave` is a mistake of the program.
+    // After `idle` the state is certain again. The last `leave` is an error of the program.
     assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1));
 }
 
@@ -301,14 +304,14 @@ fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
         if !whole {
             file.bytes[start + HEADER_BYTES + 7] ^= 0x55;
         }
-        // Another thread, which loses nothing and goes on longer.
+        // Another thread without losses, which lasts longer.
         file.records(1, 0, &block(5, &[Step::Enter(9, "calm")]));
         file.records(1, 1, &block(400, &[Step::Enter(8, "late")]));
         file.end();
         let folder = tempfile::tempdir().unwrap();
         file.save(folder.path(), "a.tmt");
         let mut stacks = Stacks::default();
-        let report = convert(&Run::open(folder.path()).unwrap(), &Options::default(), &mut stacks).unwrap();
+        let report = convert(&OpenRun::open(folder.path()).unwrap(), &ConvertOptions::default(), &mut stacks).unwrap();
         let of = |thread: &str| -> Vec<&str> {
             stacks.told.iter().filter(|line| line.contains(thread)).map(String::as_str).collect()
         };
@@ -319,7 +322,7 @@ fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
             assert_eq!(report.counts.unknown_states, 0);
             continue;
         }
-        // What is open behind the last good record, nobody knows.
+        // Open states are unknown after the last good record.
         let unknown = |thread: u32| format!("20 Thread {thread}: {UNKNOWN}");
         assert_eq!(of("Thread 1"), ["0 Thread 1: run", &unknown(1), "400 Thread 1: "]);
         assert_eq!(of("Thread 2"), ["10 Thread 2: wait", &unknown(2), "400 Thread 2: "]);
@@ -334,16 +337,16 @@ fn a_stack_belongs_to_the_stream_that_changed_it_last() {
     file.thread(0, 2, "main");
     file.thread(1, 3, "other");
     file.records(0, 0, &block(0, &[Step::Enter(1, "a")]));
-    // The other thread takes thread 1 over; the first one's loss concerns thread 2 alone.
+    // The other thread takes over thread 1. The loss of the first one concerns thread 2 only.
     file.records(1, 0, &block(20, &[Step::Enter(1, "c")]));
     file.records(0, 1, &block(30, &[Step::Enter(2, "b")]));
     file.records(0, 3, &block(200, &[Step::Enter(2, "d")]));
     file.end();
     let folder = tempfile::tempdir().unwrap();
     file.save(folder.path(), "a.tmt");
-    let run = Run::open(folder.path()).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
     let mut stacks = Stacks::default();
-    convert(&run, &Options::default(), &mut stacks).unwrap();
+    convert(&run, &ConvertOptions::default(), &mut stacks).unwrap();
     let expected = [
         "0 Thread 1: a",
         "20 Thread 1: a/c",
@@ -365,6 +368,6 @@ fn a_run_without_losses_knows_no_such_value() {
     let folder = tempfile::tempdir().unwrap();
     file.save(folder.path(), "a.tmt");
     let mut stacks = Stacks::default();
-    let report = convert(&Run::open(folder.path()).unwrap(), &Options::default(), &mut stacks).unwrap();
+    let report = convert(&OpenRun::open(folder.path()).unwrap(), &ConvertOptions::default(), &mut stacks).unwrap();
     assert!(report.is_clean() && stacks.names.iter().all(|(_, name)| name != UNKNOWN), "{:?}", stacks.names);
 }

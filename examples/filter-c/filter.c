@@ -1,4 +1,4 @@
-/* Keeps the messages of at least so many bytes, and all that is no message: filter RUN.tmt OUT.tmt BYTES */
+/* Copies a run without the messages smaller than BYTES: filter RUN.tmt OUT.tmt BYTES */
 #include "taktuk_read.h"
 
 static bool filter(struct tumit1r_run *run, size_t process, const char *folder, uint32_t bytes) {

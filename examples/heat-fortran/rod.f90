@@ -1,10 +1,10 @@
-! Heat diffusion along a rod: MPI ranks share its cells, send the ends of their parts to their neighbours in each step, and
-! now and then agree on how far the solution still moves.
+! Heat diffusion along a rod: MPI ranks share its cells. In each step they send the ends of their
+! parts to their neighbours; in some steps they agree on the residual.
 !
 !   rod [CELLS [STEPS]]      cells of the rod (200000), steps (40)
 !
-! Rank 0 then solves the rod alone; both solutions must be equal to the last bit. At the end it prints what all ranks did,
-! for those who compare it with the trace.
+! Rank 0 then solves the rod alone; both solutions must be equal to the last bit. At the end it
+! prints the counts of all ranks, for comparison with the trace.
 program rod
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
   use mpi_f08
@@ -14,7 +14,7 @@ program rod
   integer, parameter :: reduce_every = 5
   integer :: cells, steps, rank, ranks, first, mine, n
   real(real64), allocatable :: now(:), next(:)
-  ! States, links sent and received, samples: what the trace will show.
+  ! Expected contents of the trace: states, links sent and received, samples.
   integer :: states = 0, sent = 0, received = 0, samples = 0
 
   call MPI_Init()
@@ -42,13 +42,14 @@ contains
     if (status /= 0 .or. value < 1) value = otherwise
   end function argument
 
-  ! Where the part of rank `which` begins, from 0.
+  ! The first cell of the part of rank `which`, from 0.
   pure integer function start(which)
     integer, intent(in) :: which
     start = int(int(cells, int64) * which / ranks)
   end function start
 
-  ! One end of the rod is hot, the other one cold; a piece of it is warm.
+  ! The initial value of a cell: one end of the rod is hot, the other one cold; a piece of it is
+  ! warm.
   elemental real(real64) function start_value(cell)
     integer, intent(in) :: cell
     start_value = merge(60.0_real64, 10.0_real64, abs(cell - cells / 3) < cells / 20)
@@ -64,7 +65,7 @@ contains
       write (error_unit, '(a)') "rod: too few cells for so many ranks"
       call MPI_Abort(MPI_COMM_WORLD, 1)
     end if
-    ! Cells 0 and mine + 1 belong to the neighbours, or lie beyond the rod.
+    ! Cells 0 and mine + 1 belong to the neighbours, or are outside the rod.
     allocate (now(0:mine + 1), next(0:mine + 1))
     now = [(start_value(cell), cell = first - 1, first + mine)]
     next = now
@@ -82,7 +83,7 @@ contains
     if (rank > 0) call send(ends(1), rank - 1, rod_side_left, n, requests(1))
     if (rank < ranks - 1) call send(ends(2), rank + 1, rod_side_right, n, requests(2))
     residual = sweep(2, mine - 1)
-    ! What comes from the left was sent towards the right.
+    ! A message from the left was sent towards the right.
     if (rank > 0) call receive(now(0), rank - 1, rod_side_right, n)
     if (rank < ranks - 1) call receive(now(mine + 1), rank + 1, rod_side_left, n)
     residual = max(residual, sweep(1, 1), sweep(mine, mine))
@@ -100,7 +101,7 @@ contains
     states = states + 1
   end subroutine step
 
-  ! New values for the cells `from` to `to`; the largest change.
+  ! Computes new values for the cells `from` to `to`; returns the largest change.
   real(real64) function sweep(from, to)
     integer, intent(in) :: from, to
     call rod_sweep_begin(to - from + 1)
@@ -110,7 +111,7 @@ contains
     states = states + 1
   end function sweep
 
-  ! A step of time for all values but the first and the last.
+  ! A time step for all values except the first and the last.
   pure function relaxed(old) result(new)
     real(real64), intent(in) :: old(:)
     real(real64) :: new(size(old) - 2)
@@ -132,7 +133,7 @@ contains
     sent = sent + 1
   end subroutine send
 
-  ! A blocking receipt is one record with two dates.
+  ! A blocking receipt is one record with two timestamps.
   subroutine receive(value, from, toward, n)
     real(real64), intent(out) :: value
     integer, intent(in) :: from, toward, n
@@ -144,7 +145,7 @@ contains
     received = received + 1
   end subroutine receive
 
-  ! Rank 0 compares the rod with its own solution, and prints what all did.
+  ! Rank 0 compares the rod with its own solution, and prints the counts of all ranks.
   subroutine report()
     real(real64), allocatable :: whole(:), alone(:)
     real(real64) :: difference

@@ -1,12 +1,14 @@
-/* Heat diffusion on a square plate by Jacobi's method: the plate is shared out over a grid of MPI ranks, which exchange
- * the rims of their parts in each step and now and then agree on how far the solution still moves.
+/* Heat diffusion on a square plate by Jacobi's method. A grid of MPI ranks shares the plate.
+ * The ranks exchange the rims of their parts in each step; in some steps they agree on the
+ * residual.
  *
  *   heat [CELLS [STEPS]]      cells along an edge (600), steps (24)
  *
- * Small plates (up to 600 cells) are also solved by rank 0 alone; both solutions must be equal to the last bit. At the
- * end it prints what it did, for those who compare it with the trace.
+ * Small plates (up to 600 cells) are also solved by rank 0 alone; both solutions must be equal to
+ * the last bit. At the end it prints its counts, for comparison with the trace.
  *
- * HEAT_SKEW=1 gives each rank a clock of its own, up to one second and 50 ppm off: a test of clock correction. */
+ * HEAT_SKEW=1 gives each rank a clock of its own, up to one second and 50 ppm off: a test of clock
+ * correction. */
 
 #define TUMIT_MPI
 #include "heat_trace.h"
@@ -19,7 +21,7 @@ enum { WEST, EAST, NORTH, SOUTH, SIDES };
 
 #define REDUCE_EVERY 5
 
-/* One rank's part: `width` x `height` cells with a rim of one cell around. */
+/* One rank's part: `width` x `height` cells, surrounded by a rim of one cell. */
 struct part {
     int rank, column, row;
     int x0, y0;
@@ -51,7 +53,8 @@ static uint64_t skewed_ticks(void) {
     return (uint64_t)((int64_t)skew_start + since + since / 1000 * skew_ppm / 1000 + skew_nanos);
 }
 
-/* Before MPI_Init: the file of a rank says which clock it has, so that the launcher must tell who we are. */
+/* Runs before MPI_Init, because the file of a rank states its clock from the start. So the rank
+   comes from the launcher's environment. */
 static int skew_clock(void) {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     char domain[40];
@@ -147,7 +150,8 @@ static double step(struct part *p, int x0, int x1, int y0, int y1) {
 
 static int rim_length(const struct part *p, int side) { return side == WEST || side == EAST ? p->height : p->width; }
 
-/* Copies the rim of a side between the plate and a message; `halo` is the line beyond it. */
+/* Copies the rim of a side between the plate and a message; `halo` is the line of cells outside the
+   rim. */
 static void copy_rim(struct part *p, int side, int halo, double *message) {
     int i, length = rim_length(p, side);
     int x = side == WEST ? (halo ? -1 : 0) : (halo ? p->width : p->width - 1);
@@ -162,7 +166,7 @@ static void copy_rim(struct part *p, int side, int halo, double *message) {
     }
 }
 
-/* The side on which the neighbour sees us. */
+/* The side from the neighbour's point of view. */
 static int opposite(int side) { return side ^ 1; }
 
 /* ---- A step of time ---- */
@@ -188,7 +192,7 @@ static double sweep_rim(struct part *p) {
     return fmax(fmax(a, b), fmax(c, d));
 }
 
-/* Posts the receipts, then sends all rims. The side is the tag: as the sender names it. */
+/* Posts the receipts, then sends all rims. The tag is the side from the sender's point of view. */
 static void send_rims(struct part *p, uint32_t n, MPI_Request *receipts, MPI_Request *sends) {
     int side;
     for (side = 0; side < SIDES; side++) {
@@ -211,7 +215,8 @@ static void send_rims(struct part *p, uint32_t n, MPI_Request *receipts, MPI_Req
     }
 }
 
-/* Takes the rims in the order in which they come. A blocking receipt is one record with two dates. */
+/* Receives the rims in the order of their arrival. A blocking receipt is one record with two
+   timestamps. */
 static void receive_rims(struct part *p, uint32_t n, MPI_Request *receipts) {
     for (;;) {
         tumit1_date since = tumit1_now();
@@ -261,7 +266,8 @@ static void iterate(struct part *p, uint32_t n) {
 
 /* ---- Checking ---- */
 
-/* Rank 0 collects the plate and solves it again alone. Returns the largest difference (0 on other ranks). */
+/* Rank 0 collects the plate and solves it again alone. Returns the largest difference (0 on other
+   ranks). */
 static double check(struct part *p, int cells, int steps) {
     MPI_Comm world = MPI_COMM_WORLD;
     struct part alone;
@@ -309,7 +315,7 @@ static double check(struct part *p, int cells, int steps) {
 
 /* ---- All together ---- */
 
-/* The share of `cells` that part `index` of `parts` has, and where it begins. */
+/* The share of `cells` of part `index` of `parts`, and its first cell. */
 static int share(int cells, int parts, int index, int *first) {
     *first = (int)((long)cells * index / parts);
     return (int)((long)cells * (index + 1) / parts) - *first;

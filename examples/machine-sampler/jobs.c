@@ -1,7 +1,9 @@
-/* A cluster of a hundred processors, and the jobs that reserve them: read from a file, or made up from a seed.
+/* A cluster of a hundred processors, and the jobs that reserve them: read from a file, or generated
+ * from a seed.
  *
- * Jobs are served in the order in which they were submitted; one that does not fit is overtaken by those that do. What is
- * recorded is what a sample sees: a processor that went from one job to another since the last has changed once. */
+ * Jobs are served in the order of submission; a job that does not fit is overtaken by jobs that do.
+ * The trace contains the state at each sample: a processor that changed jobs several times between
+ * two samples has changed once. */
 
 #define TUMIT_EXTERN /* sampler.c has the recorder */
 #include "machine_trace.h"
@@ -83,13 +85,14 @@ void jobs_from_seed(uint64_t given) {
     seed = given;
 }
 
-/* A number below `limit`, the next of a series that the seed decides (a linear congruence's upper bits). */
+/* The next number of a series from the seed, below `limit` (upper bits of a linear congruential
+   generator). */
 static uint32_t draw(uint32_t limit) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)((seed >> 33) % limit);
 }
 
-/* Each user has a habit: how large the jobs are, and how long they run. */
+/* Each user has a habit: the size and duration of the jobs. */
 static void make_up(uint32_t now) {
     static const struct {
         const char *user, *name;

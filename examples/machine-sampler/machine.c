@@ -1,5 +1,6 @@
-/* What Linux tells of a machine in /proc. Counters there grow from the start of the machine: a rate is the difference of two
- * samples, so the first sample is kept and not recorded. What a system does not tell is left out. */
+/* Samples of a Linux machine from /proc. Its counters grow from the start of the machine, and a
+ * rate is the difference of two samples. So the first sample is kept, but not recorded. Values that
+ * a system does not provide are left out. */
 
 #define TUMIT_EXTERN /* sampler.c has the recorder */
 #include "machine_trace.h"
@@ -57,7 +58,8 @@ static void sample_memory(void) {
     counts.variables += 3;
 }
 
-/* What grew, and did not go back: some counters of the kernel may, by a little. */
+/* The increase of a counter; 0 if it decreased, because some counters of the kernel may do so
+   slightly. */
 static uint64_t since(uint64_t now, uint64_t before) {
     return now > before ? now - before : 0;
 }
@@ -100,7 +102,7 @@ static void sample_processors(void) {
     fclose(file);
 }
 
-/* Whole disks that have ever done anything; the kernel counts in sectors of 512 bytes, whatever the disk's. */
+/* Whole disks with any activity so far. The kernel counts in sectors of 512 bytes for all disks. */
 static void sample_disks(double seconds) {
     static struct { char name[32]; uint64_t read, written; bool shown; } table[MOST_DISKS];
     static unsigned known;
@@ -163,13 +165,13 @@ struct process {
     bool taken; /* counted among the busiest of this sample */
 };
 
-/* All processes, in order of their numbers: now, and at the last sample. */
+/* All processes in the order of their ids: now, and at the last sample. */
 struct listing {
     struct process *all;
     size_t count, room;
 };
 
-/* False if the process has ended meanwhile. */
+/* Returns false if the process has ended in the meantime. */
 static bool read_process(uint32_t pid, struct process *process) {
     char path[32], text[1024], *name, *rest;
     unsigned long long user, system, born;
@@ -184,7 +186,7 @@ static bool read_process(uint32_t pid, struct process *process) {
     length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = '\0';
-    /* `1234 (name) S …`; a name may hold anything, brackets too. */
+    /* The format is `1234 (name) S …`; a name may contain any character, including brackets. */
     name = strchr(text, '(');
     rest = strrchr(text, ')');
     if (name == NULL || rest == NULL) {
@@ -242,7 +244,7 @@ static enum machine_condition condition(char letter) {
     }
 }
 
-/* A sample of a watched process; the letter before is 0 if it has just come. */
+/* Records a sample of a watched process; `letter_before` is 0 for a new one. */
 static void record(const struct process *process, char letter_before, double seconds) {
     double share = 100.0 * (double)process->used / (double)sysconf(_SC_CLK_TCK) / seconds;
     machine_used(process->pid, process->born, share, process->resident);
@@ -253,7 +255,7 @@ static void record(const struct process *process, char letter_before, double sec
     }
 }
 
-/* Finds what this sample has of a process of the last one: NULL if it is gone. */
+/* Finds a process of the last sample in this one: NULL if it is gone. */
 static struct process *find(const struct listing *list, const struct process *process) {
     struct process *found = NULL;
     if (list->count > 0) {
@@ -262,7 +264,7 @@ static struct process *find(const struct listing *list, const struct process *pr
     return found != NULL && found->born == process->born ? found : NULL;
 }
 
-/* The busiest of those that have done something; NULL if all such have been `taken`. */
+/* The busiest process with activity that is not `taken`; NULL if there is none. */
 static struct process *busiest(const struct listing *list) {
     struct process *best = NULL;
     size_t i;

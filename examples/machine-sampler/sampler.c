@@ -1,6 +1,8 @@
-/* Samples this machine at regular intervals, and shows who has reserved the processors of a cluster.
+/* Samples this machine at regular intervals, and shows the users that have reserved the processors
+ * of a cluster.
  *
- * This file is the command line and the timer. machine.c reads /proc, jobs.c plays the cluster; each records what it sees. */
+ * This file contains the command line and the timer. machine.c reads /proc, jobs.c simulates the
+ * cluster; each records its own samples. */
 
 #include "machine_trace.h"
 #include "sampler.h"
@@ -63,7 +65,8 @@ static int64_t nanos(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Waits for a date; true if the user wants to end before. The signals are blocked, so that none is missed. */
+/* Waits until a timestamp; returns true if the user interrupts it. The signals are blocked, so that
+   none is missed. */
 static bool interrupted(const sigset_t *signals, int64_t date) {
     for (;;) {
         int64_t left = date - nanos();
@@ -118,7 +121,7 @@ int main(int argc, char **argv) {
         i++;
     }
     period *= 1000000;
-    /* Before the first record, so that the recorder's thread has them blocked as well. */
+    /* Before the first record, so that the writer thread inherits the blocked signals. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
@@ -134,7 +137,7 @@ int main(int argc, char **argv) {
     while (samples == 0 || taken < samples) {
         int64_t now;
         double seconds;
-        /* A sample that comes too late is not made up for by several at once. */
+        /* A late sample does not cause several at once. */
         next += period;
         if (next < nanos()) {
             next = nanos();

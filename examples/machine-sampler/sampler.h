@@ -1,24 +1,25 @@
-/* What the parts of the sampler know of each other. */
+/* The interface between the files of the sampler. */
 
 #ifndef SAMPLER_H
 #define SAMPLER_H
 
 #include <stdint.h>
 
-/* What the trace should show: counted where it is recorded, for those who compare. */
+/* Expected contents of the trace, counted where they are recorded, for comparison. */
 struct counts {
     unsigned long containers, states, variables, events;
 };
 extern struct counts counts;
 
-/* Says what went wrong with what, and ends the program. */
+/* Prints the message with the text of `errno`, and ends the program. */
 void fail(const char *what);
 
-/* Memory that grows: room for `wanted` elements of `size` bytes. */
+/* Grows memory to `wanted` elements of `size` bytes. */
 void *grow(void *memory, size_t wanted, size_t size);
 
-/* machine.c: the machine as a whole, and its processes. The first sample records nothing: rates need two. `seconds` have
- * passed since the one before; the `top` busiest processes join those that are watched. */
+/* machine.c: the machine as a whole, and its processes. The first sample records nothing, because
+ * rates need two. `seconds` is the time since the previous sample; the `top` busiest processes are
+ * watched from then on. */
 void sample_machine(double seconds);
 void sample_processes(double seconds, unsigned top);
 

@@ -1,10 +1,12 @@
-// A bank, written as one would in Java: objects whose methods are synchronised, and threads that meet in them.
+// A bank in the style of Java: objects with synchronised methods, and threads that meet in them.
 //
-//   monitors [ORDERS [TELLERS]]          40 orders and 3 tellers unless told otherwise
+//   monitors [ORDERS [TELLERS]]          default: 40 orders and 3 tellers
 //
-// A clerk puts orders into a queue that holds four; tellers take them, move money between two accounts while they own both,
-// and enter it in the ledger; an auditor stops everything now and then and counts the money. Threads, locks and waits are
-// real. How long a piece of work takes is paced by sleeping, so that few processors can show many threads.
+// A clerk puts orders into a queue with room for four. Tellers take them, move money between two
+// accounts while they own both, and enter it in the ledger. An auditor sometimes stops everything
+// and counts the money.
+// Threads, locks and waits are real. The duration of a piece of work is paced by sleeping, so that
+// a small number of processors can run many threads.
 
 #include "monitor.hpp"
 
@@ -34,7 +36,7 @@ class Account : public Monitor {
 public:
     explicit Account(uint16_t number) : Monitor("Account", number) {}
 
-    // Callers own the account already, or not: a monitor may be entered again.
+    // Callers may own the account already: a monitor may be entered again.
     void add(long amount) {
         Call call("Account", amount < 0 ? "withdraw" : "deposit");
         Synchronized own(*this);
@@ -119,7 +121,8 @@ public:
         }
     }
 
-    // Both accounts are owned at once, always the lower number first, so that no two threads wait for each other.
+    // A teller owns both accounts at once, always the lower number first, so that no two threads
+    // wait for each other.
     void transfer(const Order &order) {
         Call call("Bank", "transfer");
         Account &from = account(order.from), &to = account(order.to);
@@ -129,7 +132,7 @@ public:
         to.add(order.amount);
     }
 
-    // While all accounts are owned, no money is under way.
+    // While all accounts are owned, no transfer is unfinished.
     bool audit() {
         Call call("Bank", "audit");
         return add_up(0) == ACCOUNTS * DEPOSIT;
@@ -154,7 +157,7 @@ private:
     std::deque<Account> accounts;
 };
 
-// Every thread has a name; the trace shows it.
+// Gives the thread a name, which the trace shows.
 void begin(const std::string &name) {
     tumit1_set_thread_name(name.c_str());
     counts.threads++;

@@ -1,7 +1,9 @@
-// Monitors as a Java virtual machine has them: a lock that its owner may enter again, and a queue of threads that wait to
-// be notified. The lock is the system's; nothing here decides who is next.
+// Monitors as in a Java virtual machine: a lock that its owner may enter again, and a queue of
+// threads that wait for a notification. The operating system provides the lock and determines the
+// next owner.
 //
-// What happens under the lock is recorded under it, so that the dates of records have the order of what happened.
+// Operations under the lock are recorded under it, so that the timestamps of records have the order
+// of the operations.
 
 #ifndef MONITOR_HPP
 #define MONITOR_HPP
@@ -15,19 +17,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// What the trace should show: counted where it is recorded, for those who compare.
+// Expected contents of the trace, counted where they are recorded, for comparison.
 struct Counts {
     std::atomic<unsigned long> threads{0}, monitors{0}, calls{0}, states{0}, releases{0}, notices{0};
 };
 extern Counts counts;
 
-// The system's number of this thread, by which rules know it as `tid`.
+// The system's id of this thread; rules name it `tid`.
 inline uint64_t this_thread() {
     static thread_local const uint64_t number = static_cast<uint64_t>(syscall(SYS_gettid));
     return number;
 }
 
-// A method: from its call to its return, however it returns.
+// A method call, from its begin to its end in any way.
 class Call {
 public:
     Call(const char *class_name, const char *method) : span(class_name, method) {
@@ -75,7 +77,8 @@ public:
         lock.unlock();
     }
 
-    // Lets go, waits until another thread has notified, and owns the monitor as deeply as before.
+    // Releases the monitor, waits for a notification by another thread, and owns the monitor again
+    // with the same depth.
     void wait() {
         const unsigned before = depth;
         const uint64_t known = notices;
@@ -92,7 +95,7 @@ public:
         depth = before;
     }
 
-    // Only its owner may notify.
+    // Only the owner may notify.
     void notify_all() {
         notices++;
         notifier = this_thread();
@@ -122,13 +125,13 @@ private:
     std::mutex lock;
     std::condition_variable notified;
     std::atomic<uint64_t> owner{0}; // 0: nobody, or who is just about to say so
-    // All below belongs to the owner.
+    // All members below belong to the owner.
     unsigned depth = 0;
     uint64_t turn = 0, last = 0, notices = 0, notifier = 0;
     tumit1_date released, noticed; // never before the first record
 };
 
-// A block, or a method, that is synchronised on an object.
+// A block or method that is synchronised on an object.
 class Synchronized {
 public:
     explicit Synchronized(Monitor &object) : monitor(object) { monitor.enter(); }

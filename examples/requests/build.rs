@@ -1,4 +1,4 @@
-//! Makes the tracing functions: `OUT_DIR/requests.rs`, to be read with all the rest of the program.
+//! Generates the tracing functions, `OUT_DIR/requests.rs`, which the program includes.
 
 fn main() {
     tumit_build::compile("requests.tumit");

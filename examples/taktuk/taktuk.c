@@ -1,11 +1,12 @@
-/* The launch of a parallel program as Taktuk does it: along a binomial tree, each node starting others as soon as it
- * runs. A node is a process here, and the network is a socket between a child and its parent.
+/* The launch of a parallel program in the way of Taktuk: along a binomial tree. Each node starts
+ * others as soon as it runs. A node is a process here, and the network is a socket between a child
+ * and its parent.
  *
- *   taktuk [NODES]            16 nodes unless told otherwise
+ *   taktuk [NODES]            default: 16 nodes
  *
- * Each node has two threads: the launcher takes the order and passes it on; the worker works, gathers the results of
- * the nodes below and sends the sum up. At the end the root prints what was done, for those who compare it with the
- * trace. */
+ * Each node has two threads: the launcher receives the order and passes it on; the worker works,
+ * gathers the results of the nodes below and sends the sum up. At the end the root prints its
+ * counts, for comparison with the trace. */
 
 #include "taktuk_trace.h"
 
@@ -19,7 +20,7 @@
 
 enum { LAUNCHER = 0, WORKER = 1 };
 
-/* What travels, both ways. */
+/* A message, in either direction. */
 struct message {
     uint64_t stamp;
     uint32_t node, nodes;
@@ -48,7 +49,7 @@ static void pause_micros(long micros) {
     nanosleep(&time, NULL);
 }
 
-/* ---- Messages: every one is packed, posted and received under the eyes of the tracer ---- */
+/* ---- Messages: the packing, posting and receipt of each one is recorded ---- */
 
 static void post(struct node *node, uint16_t thread, int socket, struct message *message) {
     taktuk_pack(node->id, thread);
@@ -146,7 +147,8 @@ static void spawn(struct node *node, uint16_t id) {
     post(node, LAUNCHER, ends[0], &order);
 }
 
-/* The life of a node. Children come first, the worker after them: a process forks more safely while it has one thread. */
+/* The run of a node. It starts children first, then the worker, because a process forks more safely
+   while it has one thread. */
 static void launch(struct node *node) {
     pthread_t worker;
     uint32_t step = 1;

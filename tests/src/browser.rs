@@ -1,6 +1,7 @@
-//! A real browser, driven with real pointer and key events: headless Chromium, or Firefox with `TUMIT_BROWSER=firefox`.
+//! Controls a real browser with real pointer and key events: headless Chromium, or Firefox with
+//! `TUMIT_BROWSER=firefox`.
 //!
-//! Elements are found as a screen reader finds them, by role and name.
+//! Elements are found by role and name, as a screen reader finds them.
 
 mod bidi;
 mod devtools;
@@ -13,39 +14,40 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use bidi::Bidi;
-use devtools::DevTools;
-use driver::{Driver, Pointer};
-use process::Process;
+use bidi::BidiPage;
+use devtools::DevToolsPage;
+use driver::{PageDriver, PointerAction};
+use process::BrowserProcess;
 
-/// How long the page may take for anything before the test gives up; it asserts nothing about time.
+/// Maximum time for an operation of the page before the test gives up. No test asserts anything
+/// about time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A browser with one page, as its user sees it.
+/// A browser with one page, from its user's view.
 #[derive(Debug)]
-pub struct Browser {
-    page: Box<dyn Driver>,
+pub struct BrowserPage {
+    page: Box<dyn PageDriver>,
 }
 
-/// Something on the page.
+/// An element of the page.
 #[derive(Clone, Debug)]
-pub struct Element {
+pub struct PageElement {
     node: Value,
     /// Its accessible name.
     pub name: String,
 }
 
-/// Where something is, in CSS pixels.
+/// The position and size of an element, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Place {
+pub struct CssPosition {
     pub x: f64,
     pub y: f64,
     pub width: f64,
     pub height: f64,
 }
 
-impl Place {
+impl CssPosition {
     /// Its middle.
     #[must_use]
     pub fn center(&self) -> (f64, f64) {
@@ -53,11 +55,11 @@ impl Place {
     }
 }
 
-impl Browser {
-    /// Opens a window of this size in the browser that the tests are to use.
+impl BrowserPage {
+    /// Opens a window of this size in the browser that the environment selects.
     ///
     /// # Panics
-    /// When it is not installed, or does not answer.
+    /// If it is not installed, or does not answer.
     #[must_use]
     pub fn start(width: u32, height: u32) -> Self {
         match std::env::var("TUMIT_BROWSER").as_deref() {
@@ -70,19 +72,19 @@ impl Browser {
     /// Opens a window in Chromium.
     ///
     /// # Panics
-    /// When it is not installed, or does not answer.
+    /// If it is not installed, or does not answer.
     #[must_use]
     pub fn chromium(width: u32, height: u32) -> Self {
-        Self { page: Box::new(DevTools::connect(Process::chromium(PATIENCE), (width, height), PATIENCE)) }
+        Self { page: Box::new(DevToolsPage::connect(BrowserProcess::chromium(PATIENCE), (width, height), PATIENCE)) }
     }
 
     /// Opens a window in Firefox.
     ///
     /// # Panics
-    /// When it is not installed, or does not answer.
+    /// If it is not installed, or does not answer.
     #[must_use]
     pub fn firefox(width: u32, height: u32) -> Self {
-        Self { page: Box::new(Bidi::open((width, height), PATIENCE)) }
+        Self { page: Box::new(BidiPage::open((width, height), PATIENCE)) }
     }
 
     /// Opens an address and waits for the page's `load`.
@@ -91,53 +93,56 @@ impl Browser {
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'");
     }
 
-    /// Loads the page again and waits for its `load`.
+    /// Reloads the page and waits for its `load`.
     pub fn reload(&mut self) {
         self.page.reload();
     }
 
-    /// Lets a page read and write the clipboard without asking.
+    /// Permits a page to read and write the clipboard without a prompt.
     pub fn allow_clipboard(&mut self, url: &str) {
         let origin: String = url.split('/').take(3).collect::<Vec<_>>().join("/");
         self.page.allow_clipboard(&origin);
     }
 
-    /// Whether the system asks for little motion, as the page sees it. False if this browser cannot be told.
+    /// Emulates a system with reduced motion. Returns false if this browser does not support that.
     #[must_use]
     pub fn prefer_stillness(&mut self) -> bool {
         self.page.prefer("prefers-reduced-motion", "reduce")
     }
 
-    /// Shows scroll bars that take room, as most systems with a mouse have them. False if this browser cannot be told.
+    /// Shows scroll bars that take space, as on most systems with a mouse. Returns false if this
+    /// browser does not support that.
     #[must_use]
     pub fn show_scroll_bars(&mut self) -> bool {
         self.page.show_scroll_bars(true)
     }
 
-    /// Lets the system choose all colours, as the page sees it. False if this browser cannot be told.
+    /// Emulates a system that chooses all colours. Returns false if this browser does not support
+    /// that.
     #[must_use]
     pub fn force_colors(&mut self) -> bool {
         self.page.prefer("forced-colors", "active")
     }
 
-    /// The system's preferred colour scheme, as the page sees it. False if this browser cannot be told.
+    /// Emulates a system with a preferred colour scheme. Returns false if this browser does not
+    /// support that.
     #[must_use]
     pub fn prefer(&mut self, scheme: &str) -> bool {
         self.page.prefer("prefers-color-scheme", scheme)
     }
 
-    /// The value of an expression in the page.
+    /// Evaluates an expression in the page.
     ///
     /// # Panics
-    /// When it throws.
+    /// If it throws.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         self.page.evaluate(expression).unwrap_or_else(|thrown| panic!("{expression}: {thrown}"))
     }
 
-    /// Waits until an expression, or what it promises, is true.
+    /// Waits until an expression, or the result of its promise, is true.
     ///
     /// # Panics
-    /// When that takes far too long.
+    /// If that takes longer than `PATIENCE` (60 s).
     pub fn wait(&mut self, expression: &str) {
         let started = Instant::now();
         while self.evaluate(&format!("Promise.resolve({expression}).then(Boolean)")) != json!(true) {
@@ -149,16 +154,16 @@ impl Browser {
         }
     }
 
-    /// Everything on the page with a role and a name.
-    pub fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element> {
+    /// All elements of the page with a role and a name.
+    pub fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement> {
         self.page.find_all(role, name)
     }
 
-    /// The one thing on the page with a role and a name; waits for it.
+    /// The only element of the page with a role and a name. Waits for it.
     ///
     /// # Panics
-    /// When there is none, or more than one.
-    pub fn find(&mut self, role: &str, name: Option<&str>) -> Element {
+    /// If there is none, or more than one.
+    pub fn find(&mut self, role: &str, name: Option<&str>) -> PageElement {
         let started = Instant::now();
         loop {
             let mut found = self.find_all(role, name);
@@ -170,27 +175,29 @@ impl Browser {
         }
     }
 
-    /// Where something is.
+    /// The position of an element.
     ///
     /// # Panics
-    /// When it is not shown.
-    pub fn place(&mut self, element: &Element) -> Place {
+    /// If it is not visible.
+    pub fn place(&mut self, element: &PageElement) -> CssPosition {
         self.page.shown(&element.node).expect("it is shown")
     }
 
-    /// Where the one thing with a role and a name is, once it rests there: if the page draws it anew meanwhile, where the new one is.
+    /// The position of the only element with a role and a name, once it does not move. If the page
+    /// replaces the element meanwhile, the position of the new one.
     ///
     /// # Panics
-    /// When there is none, or it is not shown.
-    pub fn place_of(&mut self, role: &str, name: &str) -> Place {
+    /// If there is none, or it is not visible.
+    pub fn place_of(&mut self, role: &str, name: &str) -> CssPosition {
         self.resting(|browser| browser.find(role, Some(name)))
     }
 
-    /// Where something is once it stays there from one frame to the next: a hand aims at nothing that moves. It is looked for each time.
+    /// The position of an element, once it is the same in two frames, because users cannot click on
+    /// moving elements. The element is looked up each time.
     ///
     /// # Panics
-    /// When it is not shown, or never rests.
-    pub fn resting(&mut self, find: impl Fn(&mut Self) -> Element) -> Place {
+    /// If it is not visible, or never stops moving.
+    pub fn resting(&mut self, find: impl Fn(&mut Self) -> PageElement) -> CssPosition {
         let started = Instant::now();
         let mut before = None;
         loop {
@@ -207,51 +214,51 @@ impl Browser {
         }
     }
 
-    /// What a user reads in it; of a field, what stands in it.
+    /// The visible text of an element. For a field, its contents.
     ///
     /// # Panics
-    /// When it has gone.
-    pub fn text(&mut self, element: &Element) -> String {
+    /// If it has been removed.
+    pub fn text(&mut self, element: &PageElement) -> String {
         self.page.text(&element.node)
     }
 
     /// Moves the pointer.
     pub fn point(&mut self, at: (f64, f64)) {
-        self.page.pointer(Pointer::Move { held: false }, at);
+        self.page.pointer(PointerAction::Move { held: false }, at);
     }
 
-    /// Presses and releases the first button.
+    /// Presses and releases the primary button.
     pub fn click(&mut self, at: (f64, f64)) {
         self.point(at);
-        self.page.pointer(Pointer::Press, at);
-        self.page.pointer(Pointer::Release, at);
+        self.page.pointer(PointerAction::Press, at);
+        self.page.pointer(PointerAction::Release, at);
     }
 
-    /// Presses the first button, and holds it down.
+    /// Presses the primary button, and holds it down.
     pub fn press(&mut self, at: (f64, f64)) {
-        self.page.pointer(Pointer::Press, at);
+        self.page.pointer(PointerAction::Press, at);
     }
 
-    /// Releases the first button.
+    /// Releases the primary button.
     pub fn release(&mut self, at: (f64, f64)) {
-        self.page.pointer(Pointer::Release, at);
+        self.page.pointer(PointerAction::Release, at);
     }
 
-    /// Presses at one place and releases at another, with the pointer in between.
+    /// Presses at one position and releases at another, and moves the pointer in between.
     pub fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
         self.point(from);
-        self.page.pointer(Pointer::Press, from);
+        self.page.pointer(PointerAction::Press, from);
         for step in 1..=4 {
             let part = f64::from(step) / 4.0;
             let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-            self.page.pointer(Pointer::Move { held: true }, at);
+            self.page.pointer(PointerAction::Move { held: true }, at);
         }
-        self.page.pointer(Pointer::Release, to);
+        self.page.pointer(PointerAction::Release, to);
     }
 
-    /// Turns the wheel; negative is away from the user.
+    /// Turns the wheel. A negative value turns it away from the user.
     pub fn wheel(&mut self, at: (f64, f64), by: f64) {
-        self.page.pointer(Pointer::Wheel(by), at);
+        self.page.pointer(PointerAction::Wheel(by), at);
     }
 
     /// Presses and releases a key, named as in JavaScript's `key`.
@@ -259,7 +266,7 @@ impl Browser {
         self.page.key(key);
     }
 
-    /// Does something while `Alt`, `Control`, `Shift` or the space bar is held down.
+    /// Calls `act` while `Alt`, `Control`, `Shift` or the space bar is held down.
     pub fn holding(&mut self, key: &str, act: impl FnOnce(&mut Self)) {
         self.page.hold(key, true);
         act(self);
@@ -271,21 +278,21 @@ impl Browser {
         self.page.type_text(text);
     }
 
-    /// Writes what is seen into a PNG.
+    /// Writes a screenshot to a PNG file.
     ///
     /// # Panics
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn screenshot(&mut self, path: &Path) {
         let bytes = self.seen();
         std::fs::File::create(path).and_then(|mut file| file.write_all(&bytes)).expect("the screenshot can be written");
     }
 
-    /// What is seen, as a PNG.
+    /// A screenshot as PNG.
     pub fn seen(&mut self) -> Vec<u8> {
         devtools::decode_base64(&self.page.screenshot())
     }
 
-    /// What the page wrote to its console as warnings and errors.
+    /// Warnings and errors that the page wrote to its console.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         self.page.complaints()

@@ -1,18 +1,18 @@
-//! The corpus: what the folders of `cases/` hold, and the programs that record them.
+//! The corpus: the cases in the folders of `cases/`, and the programs that record them.
 //!
-//! A case is `spec.tumit` and a driver per language, which make the same calls: `drive.rs`, `drive.c` (compiled as C and as
-//! C++, unless there is a `drive.cpp`) and `drive.f90`. `expect.dump` lists what must be recorded. Optional: `case.txt`, a
-//! line for each thing:
+//! A case consists of `spec.tumit` and a driver per language. All drivers make the same calls:
+//! `drive.rs`, `drive.c` (compiled as C and as C++, unless there is a `drive.cpp`) and `drive.f90`.
+//! `expect.dump` lists the expected records. `case.txt` is optional, with one setting per line:
 //!
 //! - `env NAME=VALUE`: in the environment of the drivers,
-//! - `again`: the drivers run once more, in the environment that the lines after it give,
+//! - `again`: the drivers run once more, in the environment that the following lines set,
 //! - `spec FILE`: a further spec of the program,
 //! - `off LEVEL`: a level that generators leave out,
-//! - `without LANGUAGE: REASON`: a language that cannot say this,
+//! - `without LANGUAGE: REASON`: a language that cannot express the case,
 //! - `output NAME`: a text output of the spec, compared with `expect.NAME`.
 //!
-//! With an `expect.rows` the runs are also converted, and compared as `pj_dump` sees them: that needs a clock of the
-//! case's own.
+//! If there is an `expect.rows`, the runs are also converted, and the rows of `pj_dump` are
+//! compared. That requires a clock in the case's drivers.
 
 pub mod compare;
 pub mod coverage;
@@ -20,23 +20,23 @@ pub mod picture;
 
 use std::path::{Path, PathBuf};
 
-use tumit::codegen::{Backend, Files, Options};
-use tumit::{LoadError, Loader, Spec};
+use tumit::codegen::{Backend, CodegenOptions, GeneratedFiles};
+use tumit::{Loader, Spec, SpecLoadError};
 
 /// A folder of `cases/`.
 #[derive(Clone, Debug, Default)]
-pub struct Case {
+pub struct CorpusCase {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Its folder.
     pub folder: PathBuf,
     /// Names of its specs; the first is `spec.tumit`.
     pub specs: Vec<String>,
-    /// Environments in which the drivers run, one after the other.
+    /// Environments in which the drivers run, one after another.
     pub environments: Vec<Vec<(String, String)>>,
     /// Levels that generators leave out.
     pub off: Vec<String>,
-    /// Languages that cannot say it, and why.
+    /// Languages that cannot express the case, and the reasons.
     pub without: Vec<(String, String)>,
     /// Text outputs that are compared.
     pub outputs: Vec<String>,
@@ -45,13 +45,13 @@ pub struct Case {
 /// All cases, by name.
 ///
 /// # Panics
-/// When the folder cannot be read, or a `case.txt` has a line that means nothing.
+/// If the folder cannot be read, or a `case.txt` has an unknown line.
 #[must_use]
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<CorpusCase> {
     let folder = package().join("cases");
     let entries = std::fs::read_dir(&folder).expect("the package has a folder of cases");
     let folders = entries.map(|entry| entry.expect("a readable folder").path()).filter(|path| path.is_dir());
-    let mut cases: Vec<Case> = folders.map(|folder| Case::open(&folder)).collect();
+    let mut cases: Vec<CorpusCase> = folders.map(|folder| CorpusCase::open(&folder)).collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     cases
 }
@@ -60,20 +60,20 @@ fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Reads specs by paths that count from the package's folder, as the Rust drivers name them.
-struct Package;
+/// Loads specs by paths relative to the package's folder, as the Rust drivers name them.
+struct PackageLoader;
 
-impl Loader for Package {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
-        std::fs::read_to_string(package().join(path)).map_err(|error| LoadError::new(error.to_string()))
+impl Loader for PackageLoader {
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
+        std::fs::read_to_string(package().join(path)).map_err(|error| SpecLoadError::new(error.to_string()))
     }
 }
 
-impl Case {
+impl CorpusCase {
     /// Reads `case.txt`, if there is one.
     ///
     /// # Panics
-    /// When a line means nothing.
+    /// If a line is unknown.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
@@ -103,7 +103,7 @@ impl Case {
         Some(())
     }
 
-    /// Whether a language can say it.
+    /// Whether a language can express the case.
     #[must_use]
     pub fn has(&self, language: &str) -> bool {
         !self.without.iter().any(|(without, _)| without == language)
@@ -115,29 +115,29 @@ impl Case {
         self.folder.join(name)
     }
 
-    /// Its specs, compiled.
+    /// Compiles its specs.
     ///
     /// # Panics
-    /// When one has mistakes.
+    /// If one has errors.
     #[must_use]
     pub fn compile(&self) -> Vec<Spec> {
         let compile = |file: &String| {
-            let (spec, diagnostics) = tumit::compile(&format!("cases/{}/{file}", self.name), &mut Package);
+            let (spec, diagnostics) = tumit::compile(&format!("cases/{}/{file}", self.name), &mut PackageLoader);
             spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)))
         };
         self.specs.iter().map(compile).collect()
     }
 
-    /// Lets a generator write its files for all specs into `folder`; their names are returned.
+    /// Generates the files of all specs with a generator into `folder`. Returns their names.
     ///
     /// # Panics
-    /// When it refuses one, or the folder cannot be written.
+    /// If it rejects a spec, or the folder cannot be written.
     pub fn generate(&self, backend: &dyn Backend, folder: &Path) -> Vec<String> {
-        let mut options = Options::default();
+        let mut options = CodegenOptions::default();
         options.off.clone_from(&self.off);
         let mut names = Vec::new();
         for spec in self.compile() {
-            let Files(files) = backend
+            let GeneratedFiles(files) = backend
                 .generate(&spec, &options)
                 .unwrap_or_else(|error| panic!("{}: the generator refuses it: {error}", self.name));
             for file in files {

@@ -1,4 +1,4 @@
-//! Driving the languages that record.
+//! Compilation and execution of drivers in the recording languages.
 
 pub mod c;
 pub mod fortran;

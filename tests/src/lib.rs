@@ -1,6 +1,6 @@
-//! Harness of the end-to-end tests: builds the real programs and drives them.
+//! Test harness of the end-to-end tests: builds the real programs and runs them.
 //!
-//! A missing tool fails the test with a sentence that says what to install; nothing is skipped.
+//! A missing tool fails the test with a sentence that names the tool. No test is skipped.
 
 pub mod browser;
 pub mod corpus;

@@ -1,33 +1,33 @@
-//! The page of `tumit view` in a browser: opened on a small trace, read and touched as a user does.
+//! The page of `tumit view` in a browser, opened on a small trace, and used as a user does.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Instant;
 
-use crate::browser::{Browser, Element, PATIENCE};
+use crate::browser::{BrowserPage, PATIENCE, PageElement};
 use crate::programs::tumit;
 
-/// A program of two nodes with two threads each: everybody works until 0.5 s and waits until 1 s, and at 0.3 s a
-/// message goes from node 0 to node 1.
+/// A program of two nodes with two threads each. All threads are in `work` until 0.5 s and in
+/// `wait` until 1 s. At 0.3 s, a message goes from node 0 to node 1.
 pub const TRACE: &str = include_str!("../paje/two-nodes.paje");
 
-/// True when the exact picture of the view is shown.
+/// An expression that is true when the exact image of the view is shown.
 pub const SETTLED: &str = "document.querySelector('#chart').dataset.settled === 'true'";
 
-/// `tumit view`, ended with the test.
+/// A process of `tumit view`. It ends with the test.
 #[derive(Debug)]
-pub struct Viewer {
+pub struct ViewProcess {
     process: Child,
-    /// Where its page is.
+    /// The address of its page.
     pub url: String,
-    // Keeps the pipe open: a viewer that cannot write ends.
+    // Keeps the pipe open, because a viewer that cannot write ends.
     _stderr: BufReader<ChildStderr>,
-    /// The trace lies here.
+    /// The folder of the trace.
     pub folder: tempfile::TempDir,
 }
 
-impl Viewer {
+impl ViewProcess {
     /// Shows [`TRACE`].
     #[must_use]
     pub fn start() -> Self {
@@ -37,28 +37,29 @@ impl Viewer {
     /// Shows a trace.
     ///
     /// # Panics
-    /// When `tumit view` ends instead.
+    /// If `tumit view` ends.
     #[must_use]
     pub fn of(trace: &str) -> Self {
         Self::with(&[trace], &[])
     }
 
-    /// Shows traces, beside each other when there are several, with more options. Sources are looked for in the folder that holds the traces.
+    /// Shows one or several traces, with more options. Several are next to each other. The source
+    /// folder is the folder of the traces.
     ///
     /// # Panics
-    /// When `tumit view` ends instead.
+    /// If `tumit view` ends.
     #[must_use]
     pub fn with(traces: &[&str], options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the trace");
-        // What is remembered of models stays with the test.
+        // The cache of styles is in the test's folder.
         let cache = folder.path().join("cache");
         Self::open(folder, &cache, traces, options)
     }
 
-    /// Shows another trace, to the same user as an earlier one.
+    /// Shows another trace, for the same user as an earlier viewer.
     ///
     /// # Panics
-    /// When `tumit view` ends instead.
+    /// If `tumit view` ends.
     #[must_use]
     pub fn beside(earlier: &Self, trace: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the trace");
@@ -78,10 +79,10 @@ impl Viewer {
         Self::spawn(view, folder)
     }
 
-    /// Shows traces that are somewhere, beside each other when there are several.
+    /// Shows traces at any paths, next to each other if there are several.
     ///
     /// # Panics
-    /// When `tumit view` ends instead.
+    /// If `tumit view` ends.
     #[must_use]
     pub fn of_paths(paths: &[PathBuf]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for what is remembered");
@@ -90,10 +91,10 @@ impl Viewer {
         Self::spawn(view, folder)
     }
 
-    /// Shows a trace that is somewhere by another `tumit`, as one that is built for measuring.
+    /// Shows a trace at any path with another `tumit`, for example one built for measurements.
     ///
     /// # Panics
-    /// When `tumit view` ends instead.
+    /// If `tumit view` ends.
     #[must_use]
     pub fn by(program: &Path, path: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder for what is remembered");
@@ -102,10 +103,10 @@ impl Viewer {
         Self::spawn(view, folder)
     }
 
-    /// Shows the trace of an earlier one again, to another user.
+    /// Shows the trace of an earlier viewer again, for another user.
     ///
     /// # Panics
-    /// When `tumit view` ends instead.
+    /// If `tumit view` ends.
     #[must_use]
     pub fn again(earlier: &Self) -> Self {
         let folder = tempfile::tempdir().expect("a folder for what is remembered");
@@ -115,10 +116,10 @@ impl Viewer {
         Self::spawn(view, folder)
     }
 
-    /// Follows a trace that need not be there yet.
+    /// Follows a trace that need not exist yet.
     ///
     /// # Panics
-    /// When `tumit view` ends instead.
+    /// If `tumit view` ends.
     #[must_use]
     pub fn follow(path: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder for what is remembered");
@@ -141,7 +142,7 @@ impl Viewer {
     }
 }
 
-impl Drop for Viewer {
+impl Drop for ViewProcess {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.process.kill();
@@ -149,58 +150,58 @@ impl Drop for Viewer {
     }
 }
 
-/// Where screenshots go, for people to look at.
+/// The path of a screenshot for inspection.
 #[must_use]
 pub fn picture(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp");
-    // It is there already after the first.
+    // The folder exists after the first call.
     let _ = std::fs::create_dir_all(&folder);
     folder.join(name)
 }
 
-/// The page, open, with its diagram drawn.
+/// Opens the page, and waits until its diagram is drawn.
 #[must_use]
-pub fn open(viewer: &Viewer) -> (Browser, Element) {
-    let mut browser = Browser::start(1280, 720);
+pub fn open(viewer: &ViewProcess) -> (BrowserPage, PageElement) {
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait(SETTLED);
     let chart = browser.find_all("application", None).remove(0);
     (browser, chart)
 }
 
-/// The interval as its field says it.
+/// The interval in the page's interval field.
 ///
 /// # Panics
-/// When it says none.
+/// If the field contains no interval.
 #[must_use]
-pub fn interval(browser: &mut Browser) -> (String, String) {
+pub fn interval(browser: &mut BrowserPage) -> (String, String) {
     let field = browser.find("textbox", Some("Interval shown"));
     let text = browser.text(&field);
     let (from, to) = text.split_once(" .. ").expect("two dates");
     (from.to_owned(), to.to_owned())
 }
 
-/// A point of the diagram: a share of the interval, in the row of a container.
+/// A position in the diagram: at a share of the interval, in the row of a container.
 #[must_use]
-pub fn spot(browser: &mut Browser, chart: &Element, share: f64, row: &str) -> (f64, f64) {
-    // Once the row rests the diagram does.
+pub fn spot(browser: &mut BrowserPage, chart: &PageElement, share: f64, row: &str) -> (f64, f64) {
+    // The diagram does not move once the row does not move.
     let row = browser.place_of("row", row);
     let chart = browser.place(chart);
     (chart.x + chart.width * share, row.center().1)
 }
 
-/// Clicks on the middle of the one thing with this role and name.
-pub fn press(browser: &mut Browser, role: &str, name: &str) {
+/// Clicks on the middle of the only element with this role and name.
+pub fn press(browser: &mut BrowserPage, role: &str, name: &str) {
     let at = browser.place_of(role, name).center();
     browser.click(at);
 }
 
-/// What a user reads in the one thing with this role and name.
+/// The visible text of the only element with this role and name.
 ///
 /// # Panics
-/// When there stands what is a script's and no text.
+/// If a line of it is a value of a script, such as `undefined`.
 #[must_use]
-pub fn read(browser: &mut Browser, role: &str, name: &str) -> String {
+pub fn read(browser: &mut BrowserPage, role: &str, name: &str) -> String {
     let element = browser.find(role, Some(name));
     let text = browser.text(&element);
     let stray = |line: &str| ["false", "undefined", "null", "NaN"].contains(&line.trim()) || line.contains("[object ");
@@ -210,12 +211,12 @@ pub fn read(browser: &mut Browser, role: &str, name: &str) -> String {
 
 /// Names of the rows, from top to bottom.
 #[must_use]
-pub fn rows(browser: &mut Browser) -> Vec<String> {
+pub fn rows(browser: &mut BrowserPage) -> Vec<String> {
     browser.find_all("row", None).into_iter().map(|row| row.name).filter(|name| !name.is_empty()).collect()
 }
 
 /// Waits until the rows have these names, from top to bottom, and are drawn.
-pub fn wait_for_rows(browser: &mut Browser, names: &[&str]) {
+pub fn wait_for_rows(browser: &mut BrowserPage, names: &[&str]) {
     let names = serde_json::to_string(names).expect("names are texts");
     browser.wait(&format!(
         "JSON.stringify([...document.querySelectorAll('#tree [role=row]')].map(row => row.getAttribute('aria-label'))) === `{names}`"
@@ -224,7 +225,7 @@ pub fn wait_for_rows(browser: &mut Browser, names: &[&str]) {
 }
 
 /// Types a filter and applies it.
-pub fn filter(browser: &mut Browser, text: &str) {
+pub fn filter(browser: &mut BrowserPage, text: &str) {
     browser.key("F");
     browser.wait("document.activeElement.id === 'filter-field'");
     browser.type_text(text);
@@ -233,21 +234,21 @@ pub fn filter(browser: &mut Browser, text: &str) {
     browser.wait(SETTLED);
 }
 
-/// The expressions of the chain of filters, as a user reads them.
-pub fn chain(browser: &mut Browser) -> serde_json::Value {
+/// The visible expressions of the filter chain.
+pub fn chain(browser: &mut BrowserPage) -> serde_json::Value {
     browser.evaluate("[...document.querySelectorAll('#filters .filter-text')].map(one => one.innerText)")
 }
 
-/// Where the legend has a value or type.
+/// The position of a value or type in the legend.
 ///
 /// # Panics
-/// When it has none of this name.
+/// If it has no entry of this name.
 #[must_use]
-pub fn entry(browser: &mut Browser, name: &str) -> (f64, f64) {
+pub fn entry(browser: &mut BrowserPage, name: &str) -> (f64, f64) {
     browser.wait("document.querySelector('#legend .more-button')");
-    let find = |browser: &mut Browser| {
+    let find = |browser: &mut BrowserPage| {
         let started = Instant::now();
-        // While a legend takes another's place, a browser may tell of neither.
+        // While a legend is replaced, a browser may report neither the old nor the new one.
         loop {
             let all = browser.find_all("button", None);
             match all.into_iter().find(|one| one.name.starts_with(name)) {
@@ -259,16 +260,17 @@ pub fn entry(browser: &mut Browser, name: &str) -> (f64, f64) {
     browser.resting(find).center()
 }
 
-/// Chooses something of the menu of a value or type in the legend, which shows when its line is pointed at.
-pub fn of_legend(browser: &mut Browser, name: &str, item: &str) {
+/// Chooses an item of the menu of a value or type in the legend. The menu appears when the pointer
+/// is on the entry.
+pub fn of_legend(browser: &mut BrowserPage, name: &str, item: &str) {
     let line = entry(browser, name);
     browser.point(line);
     press(browser, "button", &format!("Filters for {name}"));
     press(browser, "menuitem", item);
 }
 
-/// Shows an interval by typing it.
-pub fn show(browser: &mut Browser, interval: &str) {
+/// Types an interval and shows it.
+pub fn show(browser: &mut BrowserPage, interval: &str) {
     browser.key("g");
     browser.wait("document.activeElement.id === 'interval-field'");
     browser.type_text(interval);
@@ -277,8 +279,9 @@ pub fn show(browser: &mut Browser, interval: &str) {
     browser.wait(SETTLED);
 }
 
-/// From now on what the page saves is kept in the page, too; and instead of a dialog of the system, `chooser` waits for files.
-pub fn watch_files(browser: &mut Browser) {
+/// From now on, saved files are also stored in the page as `saved`, and `chooser` waits for files
+/// in place of a system dialog.
+pub fn watch_files(browser: &mut BrowserPage) {
     browser.evaluate(
         "{ const make = URL.createObjectURL;
            URL.createObjectURL = (blob) => { window.saved = blob; return make.call(URL, blob); };
@@ -287,11 +290,11 @@ pub fn watch_files(browser: &mut Browser) {
     );
 }
 
-/// The text of what the page saves next, when files are watched.
+/// The text of the next file that the page saves, after [`watch_files`].
 ///
 /// # Panics
-/// When it is no text.
-pub fn saved_text(browser: &mut Browser) -> String {
+/// If it is not text.
+pub fn saved_text(browser: &mut BrowserPage) -> String {
     browser.wait("window.saved");
     let text = browser.evaluate("window.saved.text().then((text) => { window.saved = null; return text; })");
     text.as_str().expect("a file of text").to_owned()

@@ -1,7 +1,9 @@
-//! Pajé text made by chance, from the format's description alone: what a differential test feeds to two readers.
+//! Random Pajé text, generated only from the description of the format: input of differential tests
+//! of two readers.
 //!
-//! A list of steps is interpreted; a step that would leave what `pj_dump` accepts is changed until it does not, so that any list
-//! makes a file that it takes, and shrinking a list shrinks the file. One [`Mistake`] can be put at the end.
+//! The generator interprets a list of steps. A step that `pj_dump` would reject is changed until
+//! `pj_dump` accepts it. Any list therefore makes an accepted file, and shrinking a list shrinks
+//! the file. One [`Mistake`] can be added at the end.
 
 mod header;
 mod links;
@@ -10,27 +12,29 @@ mod mistakes;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use header::Header;
-use links::Links;
+use header::TraceHeader;
+use links::OpenLinks;
 pub use mistakes::Mistake;
 
-/// Numbers by which a step is chosen.
-pub type Step = [u16; 5];
+/// Numbers that determine a step.
+pub type StepNumbers = [u16; 5];
 
-/// A file, and how often it has what.
+/// A generated file, and counts of its contents.
 #[derive(Debug)]
-pub struct Generated {
+pub struct GeneratedTrace {
     /// The file.
     pub text: String,
-    /// How many lines have each of the things that readers may see differently; `lines` has all.
+    /// Number of lines per property that readers may treat differently. `lines` is the number of
+    /// all lines.
     pub counts: BTreeMap<&'static str, u64>,
 }
 
-/// State, event and variable types: identifier, container type that holds it.
-const STATES: [(&str, Level); 4] =
-    [("S", Level::Thread), ("S2", Level::Thread), ("SP", Level::Process), ("S0", Level::Root)];
-const EVENTS: [(&str, Level); 2] = [("E", Level::Thread), ("EP", Level::Process)];
-const VARIABLES: [(&str, Level); 3] = [("V", Level::Thread), ("W", Level::Thread), ("VP", Level::Process)];
+/// State, event and variable types: identifier, and level of their containers.
+const STATES: [(&str, TreeLevel); 4] =
+    [("S", TreeLevel::Thread), ("S2", TreeLevel::Thread), ("SP", TreeLevel::Process), ("S0", TreeLevel::Root)];
+const EVENTS: [(&str, TreeLevel); 2] = [("E", TreeLevel::Thread), ("EP", TreeLevel::Process)];
+const VARIABLES: [(&str, TreeLevel); 3] =
+    [("V", TreeLevel::Thread), ("W", TreeLevel::Thread), ("VP", TreeLevel::Process)];
 const TYPES: &str = "\
 defc P 0 Process
 defc T P Thread
@@ -76,9 +80,9 @@ const NUMBERS: [&str; 14] = [
     "-3.5e38",
 ];
 
-/// Where in the tree a container stands.
+/// Level of a container in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
+enum TreeLevel {
     Root,
     Process,
     Thread,
@@ -86,44 +90,50 @@ enum Level {
 }
 
 #[derive(Debug)]
-struct Container {
+struct GeneratedContainer {
     id: String,
-    level: Level,
+    level: TreeLevel,
     parent: usize,
     alive: bool,
-    /// Creation.
+    /// Timestamp of the creation.
     from: u64,
-    /// Per type: last date, and nesting depth or whether it is set.
+    /// For each type: the last timestamp, and the nesting depth or whether it is set.
     slots: BTreeMap<&'static str, (u64, u32)>,
 }
 
-/// A file in the making.
+/// Generates a file.
 #[derive(Debug)]
-pub(crate) struct Maker {
-    header: Header,
+pub(crate) struct TraceGenerator {
+    header: TraceHeader,
     text: String,
     counts: BTreeMap<&'static str, u64>,
-    containers: Vec<Container>,
-    links: Links,
-    /// The largest date so far, in nanoseconds.
+    containers: Vec<GeneratedContainer>,
+    links: OpenLinks,
+    /// The largest timestamp so far, in nanoseconds.
     largest: u64,
-    /// The date of the last line that has one.
+    /// The timestamp of the last line that has one.
     latest: u64,
-    /// What the file has as date 0: dates in the making are never negative.
+    /// The file's timestamp 0. Timestamps in this generator are never negative.
     zero: u64,
 }
 
-/// Interprets steps. `style` chooses the form of the header.
+/// Interprets steps. `style` selects the form of the header.
 #[must_use]
-pub fn generate(style: u64, steps: &[Step], mistake: Option<Mistake>) -> Generated {
-    let root =
-        Container { id: "0".into(), level: Level::Root, parent: 0, alive: true, from: 0, slots: BTreeMap::new() };
-    let mut maker = Maker {
-        header: Header::new(style),
+pub fn generate(style: u64, steps: &[StepNumbers], mistake: Option<Mistake>) -> GeneratedTrace {
+    let root = GeneratedContainer {
+        id: "0".into(),
+        level: TreeLevel::Root,
+        parent: 0,
+        alive: true,
+        from: 0,
+        slots: BTreeMap::new(),
+    };
+    let mut maker = TraceGenerator {
+        header: TraceHeader::new(style),
         text: String::new(),
         counts: BTreeMap::new(),
         containers: vec![root],
-        links: Links::default(),
+        links: OpenLinks::default(),
         largest: 0,
         latest: 0,
         zero: if mistake.is_none() && style >> 20 & 3 == 0 { (style >> 24) % 4_000_000_000 } else { 0 },
@@ -131,7 +141,7 @@ pub fn generate(style: u64, steps: &[Step], mistake: Option<Mistake>) -> Generat
     for line in TYPES.lines() {
         maker.definition(line);
     }
-    for (level, parent) in [(Level::Process, 0), (Level::Thread, 1), (Level::Thread, 1)] {
+    for (level, parent) in [(TreeLevel::Process, 0), (TreeLevel::Thread, 1), (TreeLevel::Thread, 1)] {
         maker.create(level, parent, 0, 0);
     }
     for step in steps {
@@ -142,7 +152,7 @@ pub fn generate(style: u64, steps: &[Step], mistake: Option<Mistake>) -> Generat
         maker.mistake(mistake);
     }
     if style & 1 == 0 {
-        // A tidy end: the last line has the largest date.
+        // A regular end: the last line has the largest timestamp.
         let date = maker.largest + 1;
         maker.line(
             "newevent",
@@ -151,10 +161,10 @@ pub fn generate(style: u64, steps: &[Step], mistake: Option<Mistake>) -> Generat
     } else if maker.latest < maker.largest {
         maker.count("the last line has not the largest date");
     }
-    Generated { text: maker.text, counts: maker.counts }
+    GeneratedTrace { text: maker.text, counts: maker.counts }
 }
 
-/// A date with so many decimals at most; all that it needs.
+/// A timestamp in seconds, with all necessary decimals, in one of several notations.
 fn seconds(nanos: u64, form: u16) -> String {
     let mut text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
     match form % 4 {
@@ -166,12 +176,12 @@ fn seconds(nanos: u64, form: u16) -> String {
     text
 }
 
-impl Maker {
+impl TraceGenerator {
     fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// Writes a line of an event, with its definition where it is the first.
+    /// Writes a line of an event. Its definition comes before the first one.
     fn line(&mut self, event: &'static str, fields: &[(&str, String)]) {
         self.count("lines");
         let (definition, late) = self.header.definition(event);
@@ -201,7 +211,7 @@ impl Maker {
         }
     }
 
-    /// A line of `TYPES`.
+    /// Writes a line of `TYPES`.
     fn definition(&mut self, line: &str) {
         let words = words(line);
         let word = |at: usize| words.get(at).cloned().unwrap_or_default();
@@ -222,19 +232,19 @@ impl Maker {
         self.line(event, &fields);
     }
 
-    fn create(&mut self, level: Level, parent: usize, date: u64, form: u16) {
+    fn create(&mut self, level: TreeLevel, parent: usize, date: u64, form: u16) {
         let number = self.containers.len();
         let id = if form % 5 == 4 { format!("name only {number}") } else { format!("c{number}") };
-        // Several have the same name.
+        // Several containers have the same name.
         let name = match form % 3 {
             0 => format!("thread {}", number % 4),
             1 => format!("c{number}x"),
             _ => "é, all of \t them".replace([',', '\t'], ""),
         };
         let ty = match level {
-            Level::Process | Level::Root => "P",
-            Level::Thread => "T",
-            Level::Fibre => "T T",
+            TreeLevel::Process | TreeLevel::Root => "P",
+            TreeLevel::Thread => "T",
+            TreeLevel::Fibre => "T T",
         };
         let parent_id = self.containers[parent].id.clone();
         let mut fields = vec![("Time", seconds(date, form)), ("Type", ty.into()), ("Container", parent_id)];
@@ -249,18 +259,19 @@ impl Maker {
         if date < self.containers[parent].from && parent > 0 {
             self.count("containers created before their parents");
         }
-        self.containers.push(Container { id, level, parent, alive: true, from: date, slots: BTreeMap::new() });
+        self.containers.push(GeneratedContainer { id, level, parent, alive: true, from: date, slots: BTreeMap::new() });
     }
 
-    /// A living container of a level; the last one tried is alive by construction or `None`.
-    fn alive(&self, level: Level, number: u16) -> Option<usize> {
+    /// One of the living containers of a level, or `None`.
+    fn alive(&self, level: TreeLevel, number: u16) -> Option<usize> {
         let fitting: Vec<usize> = (0..self.containers.len())
             .filter(|&at| self.containers[at].alive && self.containers[at].level == level)
             .collect();
         fitting.get(usize::from(number) % fitting.len().max(1)).copied()
     }
 
-    /// A date for a type in a container: not before the last one there, but perhaps before all others.
+    /// A timestamp for a type in a container. It is not before the last one of the type there, but
+    /// may be before all others.
     fn date(&mut self, container: usize, ty: &'static str, number: u16) -> u64 {
         let last = self.containers[container].slots.get(ty).map_or(0, |slot| slot.0);
         let step = u64::from(number / 8);
@@ -275,7 +286,7 @@ impl Maker {
         date
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: StepNumbers) {
         let [kind, which, of, number, form] = step;
         match kind % 32 {
             0 => self.grow(which, of, number, form),
@@ -294,9 +305,11 @@ impl Maker {
     }
 
     fn grow(&mut self, which: u16, of: u16, number: u16, form: u16) {
-        let (level, above) =
-            [(Level::Process, Level::Root), (Level::Thread, Level::Process), (Level::Fibre, Level::Thread)]
-                [usize::from(of) % 3];
+        let (level, above) = [
+            (TreeLevel::Process, TreeLevel::Root),
+            (TreeLevel::Thread, TreeLevel::Process),
+            (TreeLevel::Fibre, TreeLevel::Thread),
+        ][usize::from(of) % 3];
         if let Some(parent) = self.alive(above, which) {
             let date = match number % 4 {
                 0 => self.containers[parent].from.saturating_sub(u64::from(number)),
@@ -308,7 +321,7 @@ impl Maker {
 
     fn destroy(&mut self, which: u16, number: u16, form: u16) {
         let at = usize::from(which) % self.containers.len();
-        // The first process is where mistakes are made.
+        // The first process is never destroyed, because mistakes are made in it.
         if at <= 1 || !self.containers[at].alive || self.links.is_held(at) {
             return;
         }
@@ -316,11 +329,12 @@ impl Maker {
         if inside.iter().any(|&inner| self.links.is_held(inner)) {
             return;
         }
-        // What is inside may have later dates: `pj_dump` looks at the container itself only.
+        // Inner containers may have later timestamps, because `pj_dump` checks only the container
+        // itself.
         let looked_at = if !form.is_multiple_of(4) { &[at][..] } else { &inside };
         let slots = looked_at.iter().flat_map(|&inner| self.containers[inner].slots.values());
         let last = slots.map(|slot| slot.0).max().unwrap_or(0);
-        // `pj_dump` takes an end before 0 for none.
+        // `pj_dump` takes a negative end for a missing one.
         let date = (last + u64::from(number % 4) * 500).max(self.zero);
         if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.0 > date)) {
             self.count("containers destroyed before what is in those inside");
@@ -339,9 +353,9 @@ impl Maker {
 
     fn destroy_line(&mut self, at: usize, date: u64, form: u16) {
         let ty = match self.containers[at].level {
-            Level::Fibre => "T T",
-            Level::Thread => "T",
-            Level::Process | Level::Root => "P",
+            TreeLevel::Fibre => "T T",
+            TreeLevel::Thread => "T",
+            TreeLevel::Process | TreeLevel::Root => "P",
         };
         let id = self.containers[at].id.clone();
         self.line("destroy", &[("Time", seconds(date, form)), ("Type", ty.into()), ("Name", id)]);
@@ -427,13 +441,13 @@ impl Maker {
         self.line("newevent", &fields);
     }
 
-    /// Events in, and destruction of, a container that is no more.
+    /// Writes events in, or the destruction of, a destroyed container.
     fn on_the_dead(&mut self, which: u16, number: u16, form: u16) {
         let dead: Vec<usize> = (1..self.containers.len()).filter(|&at| !self.containers[at].alive).collect();
         let Some(&at) = dead.get(usize::from(which) % dead.len().max(1)) else { return };
         self.count("lines about destroyed containers");
         let date = self.largest + u64::from(number);
-        if form.is_multiple_of(2) || self.containers[at].level != Level::Thread {
+        if form.is_multiple_of(2) || self.containers[at].level != TreeLevel::Thread {
             return self.destroy_line(at, date, form);
         }
         let mut fields = self.fields(at, "S", date, form);
@@ -441,7 +455,7 @@ impl Maker {
         self.line("push", &fields);
     }
 
-    /// Many pushes at once.
+    /// Writes many pushes at once.
     fn deep(&mut self, which: u16, of: u16, number: u16) {
         for at in 0..number % 40 {
             self.state(5, which, of % 2, at % 16, at);
@@ -449,14 +463,14 @@ impl Maker {
     }
 }
 
-/// A date as nanoseconds.
+/// Converts a timestamp to nanoseconds.
 fn nanos(date: &str) -> u64 {
     let (whole, part) = date.trim_start_matches('+').split_once('.').unwrap_or((date.trim_start_matches('+'), ""));
     let number = |text: &str| text.parse::<u64>().unwrap_or(0);
     number(whole) * 1_000_000_000 + number(&format!("{part:0<9}"))
 }
 
-/// Words of a line of `TYPES`.
+/// The words of a line of `TYPES`.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in line.split('"').enumerate() {
@@ -473,7 +487,7 @@ fn words(line: &str) -> Vec<String> {
 fn quoted(text: &str) -> String {
     let mut word = String::new();
     let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:+-".contains(&byte));
-    // Memory takes it.
+    // Writing to a string cannot fail.
     let _ = if is_bare { write!(word, "{text}") } else { write!(word, "\"{text}\"") };
     word
 }

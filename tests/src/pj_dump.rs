@@ -1,18 +1,18 @@
-//! `pj_dump`, the peer that judges our Pajé files, and its rows.
+//! `pj_dump`, the reference program that checks our Pajé files, and its rows.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::programs::{output, succeed};
 
-/// The rows of a Pajé file as `pj_dump` sees them.
+/// The rows of a Pajé file that `pj_dump` prints.
 #[derive(Debug)]
-pub struct Rows(Vec<Vec<String>>);
+pub struct PjDumpRows(Vec<Vec<String>>);
 
-/// Asserts that `pj_dump -q` accepts a file without a word.
+/// Asserts that `pj_dump -q` accepts a file without output.
 ///
 /// # Panics
-/// When it does not.
+/// If it does not.
 pub fn accept(path: &Path) {
     let output = output(Command::new("pj_dump").arg("-q").arg(path));
     let said = [output.stdout, output.stderr].concat();
@@ -25,11 +25,11 @@ pub fn accept(path: &Path) {
     );
 }
 
-impl Rows {
-    /// Reads a file through `pj_dump -l 9 -e 1e300`: all entities, with nanoseconds.
+impl PjDumpRows {
+    /// Reads a file with `pj_dump -l 9 -e 1e300`: all entities, with nanoseconds.
     ///
     /// # Panics
-    /// When `pj_dump` refuses the file or prints a line that is no row.
+    /// If `pj_dump` rejects the file or prints a line that is not a row.
     #[must_use]
     pub fn read(path: &Path) -> Self {
         let text = succeed(Command::new("pj_dump").args(["-l", "9", "-e", "1e300"]).arg(path));
@@ -46,22 +46,23 @@ impl Rows {
         self.0.iter().filter(move |row| row[0] == kind).map(Vec::as_slice)
     }
 
-    /// How many rows there are of one kind; for containers, without the root.
+    /// Number of rows of one kind; for containers, without the root.
     #[must_use]
     pub fn count(&self, kind: &str) -> u64 {
         self.of(kind).filter(|row| kind != "Container" || row[1] != "0" || row[2] != "0").count() as u64
     }
 
-    /// Links whose end comes before their start.
+    /// Number of links that end before they start.
     #[must_use]
     pub fn reversed_links(&self) -> usize {
         self.of("Link").filter(|row| row[5].starts_with('-')).count()
     }
 
-    /// Seconds spent in states of type `ty` with one of `values`, in the containers for which `keep` holds.
+    /// Total seconds in states of type `ty` with one of `values`, in the containers for which
+    /// `keep` returns true.
     ///
     /// # Panics
-    /// When a duration is not a number.
+    /// If a duration is not a number.
     pub fn seconds_in(&self, ty: &str, values: &[&str], keep: impl Fn(&str) -> bool) -> f64 {
         self.of("State")
             .filter(|row| row[2] == ty && values.contains(&row[7].as_str()) && keep(&row[1]))

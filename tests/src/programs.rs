@@ -1,4 +1,4 @@
-//! The programs under test: built once per test process, run with their output at hand.
+//! The programs under test. Each is built once per test process, and its output is captured.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,11 +10,13 @@ pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests package lies in the workspace").to_owned()
 }
 
-/// A binary of the workspace, built as the tests are: of all that `cargo test --workspace` has built nothing is built again. What is
-/// asked for of a dependency depends on the packages that are chosen, and on whether a test is: so all packages, and a small test.
+/// Builds a binary of the workspace with the same features as the tests.
+/// Cargo chooses the features of dependencies by the selected packages, and by whether a test is
+/// selected. This call therefore selects all packages and a small test, so that nothing is rebuilt
+/// after `cargo test --workspace`.
 ///
 /// # Panics
-/// When it does not build.
+/// If it does not build.
 fn build(binary: &str) -> PathBuf {
     let output = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--workspace", "--bin", binary])
@@ -61,13 +63,13 @@ pub fn filter_rust() -> Command {
     Command::new(PATH.get_or_init(|| build("filter-rust")))
 }
 
-/// `mpirun` with so many ranks, allowed to run as root on few cores as test machines need.
+/// `mpirun` with `ranks` ranks. It may run as root and with few cores, as test machines require.
 #[must_use]
 pub fn mpirun(ranks: u32) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_base_warn_component_unused", "0"]);
     command.args(["-n", &ranks.to_string()]);
-    // Ranks outnumber cores: waiting must give way.
+    // There are more ranks than cores, so waiting ranks must yield.
     command.env("OMPI_MCA_mpi_yield_when_idle", "1").env("OMPI_MCA_rmaps_base_oversubscribe", "1");
     command
 }
@@ -75,7 +77,7 @@ pub fn mpirun(ranks: u32) -> Command {
 /// Runs a command and returns its output.
 ///
 /// # Panics
-/// When it cannot be started: then a tool is missing (`make packages` installs all).
+/// If it cannot be started because a tool is missing (`make packages` installs all).
 pub fn output(command: &mut Command) -> Output {
     match command.output() {
         Ok(output) => output,
@@ -88,7 +90,7 @@ pub fn output(command: &mut Command) -> Output {
 /// Runs a command that must succeed and returns its standard output.
 ///
 /// # Panics
-/// When it fails.
+/// If it fails.
 pub fn succeed(command: &mut Command) -> String {
     let output = output(command);
     assert!(
@@ -104,7 +106,7 @@ pub fn succeed(command: &mut Command) -> String {
 /// The number after `name=` in a program's `counts:` line.
 ///
 /// # Panics
-/// When the line or the name is not there.
+/// If the line or the name is missing.
 #[must_use]
 pub fn count(program_output: &str, name: &str) -> u64 {
     let line = program_output.lines().find(|line| line.starts_with("counts:")).expect("the program prints its counts");
@@ -115,10 +117,11 @@ pub fn count(program_output: &str, name: &str) -> u64 {
     number.parse().expect("a count is a number")
 }
 
-/// What `tumit info` says of a run's losses: how many records, and of how many of them where and why.
+/// The losses of a run according to `tumit info`: the number of dropped records, and the number of
+/// those with a known place and cause.
 ///
 /// # Panics
-/// When it cannot be read.
+/// If the run cannot be read.
 #[must_use]
 pub fn losses(run: &Path) -> [u64; 2] {
     let info = info(run);
@@ -128,10 +131,10 @@ pub fn losses(run: &Path) -> [u64; 2] {
     [sum(&info["processes"], "dropped"), sum(&info["lost"], "records")]
 }
 
-/// How many records `tumit info` finds in a run.
+/// The number of records of a run according to `tumit info`.
 ///
 /// # Panics
-/// When it cannot be read.
+/// If the run cannot be read.
 #[must_use]
 pub fn recorded(run: &Path) -> u64 {
     info(run)["records"].as_u64().expect("a number")

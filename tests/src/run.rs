@@ -1,5 +1,5 @@
-//! A run folder read with nothing but `tracer-format`: the oracle of the recorders. Everything that is not as `FORMAT.md`
-//! says is a panic that tells where.
+//! Reads a run folder with `tracer-format` alone, as an oracle of the recorders. Any deviation from
+//! `FORMAT.md` is a panic that states the position.
 
 mod show;
 
@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tracer_format::block::{BlockHeader, decode_block, flag};
-use tracer_format::entries::{Anchor, SyncSample, anchors, sites, strings, sync_samples};
-use tracer_format::record::{Lost, Records};
-use tracer_format::tags::{Tags, integer, tag};
+use tracer_format::entries::{ClockAnchor, SyncSample, anchors, sites, strings, sync_samples};
+use tracer_format::record::{DroppedRecords, RecordIterator};
+use tracer_format::tags::{TagIterator, integer, tag};
 use tracer_format::{BlockKind, PREAMBLE_BYTES, PROCESS_STREAM, RecordType, Schema, check_preamble, process_of_block};
 
-/// One process, with a file of its own or a part of a sorted one.
+/// One process, with a file of its own or a part of a sorted file.
 #[derive(Debug, Default)]
 pub struct ProcessFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its number in a sorted file.
     pub part: Option<u32>,
@@ -25,46 +25,50 @@ pub struct ProcessFile {
     pub streams: BTreeMap<u32, BTreeMap<u16, Vec<u8>>>,
     /// Providers: base and schema.
     pub schemas: Vec<(u32, Schema)>,
-    /// The table of strings.
+    /// The string table.
     pub strings: BTreeMap<u32, String>,
-    /// The table of source positions: file and line.
+    /// The table of source locations: file and line.
     pub sites: BTreeMap<u32, (String, u32)>,
     /// Headers of all its blocks, in file order.
     pub blocks: Vec<BlockHeader>,
     /// Records of each stream.
     pub records: BTreeMap<u32, Vec<TextRecord>>,
-    /// Losses as the records say.
-    pub lost: Vec<Lost>,
-    /// Records that are marked as truncated.
+    /// Dropped records according to the records of the loss.
+    pub lost: Vec<DroppedRecords>,
+    /// Number of records that are marked as truncated.
     pub truncated: u64,
     /// Sync samples.
     pub sync: Vec<SyncSample>,
     /// Clock anchors.
-    pub anchors: Vec<Anchor>,
-    /// Tagged fields of the end, if the process ended in order.
+    pub anchors: Vec<ClockAnchor>,
+    /// Tagged fields of the end, if the process ended regularly.
     pub end: Option<BTreeMap<u16, Vec<u8>>>,
 }
 
-/// A record as text, and its date.
+/// A record as text, and its timestamp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRecord {
     /// Local ticks.
     pub ticks: u64,
-    /// `name field=value …`; dates within are `<date>`, strings and positions are looked up.
+    /// `name field=value …`. Timestamps inside are `<date>`. Strings and source locations are
+    /// looked up.
     pub text: String,
-    /// The same for people and expected listings: numbers as they are, long texts and arrays by their ends and a checksum;
-    /// with the dates where the clock is the program's own.
+    /// The same for readers and expected listings. Numbers are complete. Long texts and arrays are
+    /// reduced to their ends and a checksum. Timestamps are included if the program has a clock of
+    /// its own.
     pub listed: String,
-    /// The bytes after id, delta and position; dates within are zero, unless the clock is the program's own.
+    /// The bytes after id, delta and source location. Timestamps inside are zero, unless the
+    /// program has a clock of its own.
     pub bytes: Vec<u8>,
-    /// File (without folder and ending) and id of its source position; no id at the end of a span.
+    /// File (without folder and extension) and id of the source location. The end of a span has no
+    /// id.
     pub place: Option<(String, Option<u32>)>,
 }
 
-/// Reads all processes of a run folder, by the names of their files, and by their numbers in a sorted one.
+/// Reads all processes of a run folder, in order of file names, and of numbers in a sorted file.
 ///
 /// # Panics
-/// When anything is not as the format says.
+/// If anything deviates from the format.
 #[must_use]
 pub fn read(run: &Path) -> Vec<ProcessFile> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(run)
@@ -76,10 +80,10 @@ pub fn read(run: &Path) -> Vec<ProcessFile> {
     paths.iter().flat_map(|path| read_file(path)).collect()
 }
 
-/// Reads one file: its process, or all those of a sorted file.
+/// Reads one file: its process, or all processes of a sorted file.
 ///
 /// # Panics
-/// When anything is not as the format says.
+/// If anything deviates from the format.
 #[must_use]
 pub fn read_file(path: &Path) -> Vec<ProcessFile> {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -123,12 +127,12 @@ pub fn read_file(path: &Path) -> Vec<ProcessFile> {
     processes.into_values().collect()
 }
 
-/// What a block says of a stream; nothing if it is another kind of block.
+/// The tags of a stream block; none for other kinds of blocks.
 fn tags_of_stream(header: &BlockHeader, payload: &[u8]) -> BTreeMap<u16, Vec<u8>> {
     if header.kind == BlockKind::Stream as u8 { tags(payload) } else { BTreeMap::new() }
 }
 
-/// Sequence numbers have no gap, but for those of blocks that were overwritten.
+/// Checks that sequence numbers have no gaps, except for overwritten blocks.
 fn check_sequences(blocks: &[BlockHeader]) {
     let mut next: BTreeMap<u32, u64> = BTreeMap::new();
     for header in blocks {
@@ -145,7 +149,7 @@ fn unpack(header: &BlockHeader, stored: &[u8]) -> Vec<u8> {
 }
 
 fn tags(payload: &[u8]) -> BTreeMap<u16, Vec<u8>> {
-    Tags(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect()
+    TagIterator(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect()
 }
 
 impl ProcessFile {
@@ -176,7 +180,7 @@ impl ProcessFile {
         }
     }
 
-    /// The record type with this id of the file.
+    /// The record type with this id.
     fn record_type(&self, id: u16) -> Option<(&Schema, &RecordType)> {
         self.schemas.iter().find_map(|(base, schema)| {
             let index = u32::from(id).checked_sub(*base)?;
@@ -190,14 +194,14 @@ impl ProcessFile {
         let (mut marked, mut truncated) = (false, 0);
         let mut last = header.first_ticks;
         let all: Vec<_> =
-            Records::new(payload, header.first_ticks, |id| self.record_type(id).map(|(_, ty)| ty)).collect();
+            RecordIterator::new(payload, header.first_ticks, |id| self.record_type(id).map(|(_, ty)| ty)).collect();
         for (number, record) in all.into_iter().enumerate() {
             let record = record.unwrap_or_else(|error| panic!("{}: {header:?}: {error}", self.path.display()));
             assert!(number > 0 || record.ticks == header.first_ticks, "first date of {header:?}");
             assert!(record.ticks >= last, "dates of a stream never run backwards");
             last = record.ticks;
             if record.id == tracer_format::ID_LOST {
-                let account = Lost::decode(record.body).expect("a whole account");
+                let account = DroppedRecords::decode(record.body).expect("a whole account");
                 marked = account.is_truncation();
                 if !marked {
                     lost.push(account);
@@ -213,7 +217,8 @@ impl ProcessFile {
             found.push(text);
         }
         assert_eq!(found.len(), header.records as usize, "number of records of {header:?}, without the format's own");
-        // A thread that still recorded when the process ended may have had the next date already.
+        // A thread that still recorded when the process ended may have taken the next timestamp
+        // already.
         let date_fits = last == header.last_ticks || is_last && last < header.last_ticks;
         assert!(date_fits, "last date of {header:?}: {last}");
         assert!(!marked, "a mark stands in front of a record: {header:?}");
@@ -235,13 +240,13 @@ impl ProcessFile {
         }
     }
 
-    /// The end of a stream's thread.
+    /// The timestamp of the end of a stream's thread.
     #[must_use]
     pub fn thread_end(&self, stream: u32) -> Option<u64> {
         integer(self.streams.get(&stream)?.get(&tag::THREAD_END)?)
     }
 
-    /// An integer of the process.
+    /// An integer field of the process.
     #[must_use]
     pub fn process_integer(&self, tag: u16) -> Option<u64> {
         integer(self.process.get(&tag)?)
@@ -254,10 +259,10 @@ impl ProcessFile {
         bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
     }
 
-    /// Records written and dropped, as the end says.
+    /// Number of written and dropped records according to the end of the process.
     ///
     /// # Panics
-    /// When the process did not end in order.
+    /// If the process did not end regularly.
     #[must_use]
     pub fn totals(&self) -> (u64, u64) {
         let end = self.end.as_ref().expect("the process ended in order");

@@ -1,4 +1,5 @@
-//! Wrong input: one clear message, a non-zero exit, nothing half-written under the final name.
+//! Wrong input gives one clear message and a non-zero exit status, and leaves no incomplete file
+//! under the final name.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,8 @@ use tests::programs::{molecular_dynamics, output, succeed, tumit};
 use tracer_format::block::decode_block;
 use tracer_format::{BlockKind, PREAMBLE_BYTES};
 
-/// Runs `tumit` in an empty folder and checks that it fails with `status` and says all of `words`.
+/// Runs `tumit` in an empty folder and checks that it fails with `status` and prints all of
+/// `words`.
 fn fails(folder: &Path, args: &[&str], status: i32, words: &[&str]) -> Output {
     let out = output(tumit().args(args).current_dir(folder));
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
@@ -70,11 +72,12 @@ fn a_truncated_run_gives_what_was_good_and_says_what_is_lost() {
     let out = fails(dir.path(), &["convert", "run.tmt", "-o", "run.paje"], 1, &[".tmt"]);
     assert!(out.stdout.is_empty());
     tests::pj_dump::accept(&dir.path().join("run.paje"));
-    let rows = tests::pj_dump::Rows::read(&dir.path().join("run.paje"));
+    let rows = tests::pj_dump::PjDumpRows::read(&dir.path().join("run.paje"));
     assert!(rows.count("State") > 100, "what was good is there");
 }
 
-/// Whole blocks that are cut out leave nothing damaged behind: the file's numbers and its end tell of them.
+/// Removed whole blocks leave no damaged bytes; the sequence numbers and the end of the file reveal
+/// them.
 #[test]
 fn blocks_that_are_cut_out_are_missed_by_every_command() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,13 +1,13 @@
-//! The C header, compiled and run: every standard that it promises, and records that decode.
+//! Compiles and runs the C header with every standard that it supports, and decodes the records.
 
 use std::path::Path;
 
-use tests::lang::c::{C99, Compiler, EVERY, GNU99, build, folder, record};
+use tests::lang::c::{C99, CCompiler, EVERY, GNU99, build, folder, record};
 use tests::programs::{succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::block::BlockHeader;
 use tracer_format::tags::{integer, tag};
-use tracer_format::{BlockKind, Codec};
+use tracer_format::{BlockKind, PayloadCodec};
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.c");
@@ -87,7 +87,7 @@ fn levels_follow_the_environment() {
 #[test]
 fn strict_c99_says_what_it_needs() {
     let folder = folder();
-    let strict = Compiler { command: "gcc", flags: &["-std=c99"] };
+    let strict = CCompiler { command: "gcc", flags: &["-std=c99"] };
     let source = "#include \"t_trace.h\"\nint main(void) { t_tick(1); return 0; }\n";
     build(folder.path(), strict, TICK, source, &[]).expect("the header comes first");
     let late = format!("#include <stdio.h>\n{source}");
@@ -137,12 +137,13 @@ int main(void) {
             }
         }
     }
-    // When blocks are written is the scheduler's affair. Those of a quarter of a slot or more are packed by columns as long as not half
-    // of all slots wait, and 35 of 256 are used here. However often slots are written before they are full, some are large.
+    // The scheduler determines the times of the writes. A block of a quarter of a slot or more is
+    // packed by columns unless more than half of all slots wait; this program uses 35 of 256. Some
+    // blocks are large, even if slots are often written before they are full.
     let large = |block: &&BlockHeader| block.kind == BlockKind::Records as u8 && block.raw_bytes >= 16_384;
     let large: Vec<_> = file.blocks.iter().filter(large).collect();
     assert!(!large.is_empty(), "{:#?}", file.blocks);
-    assert!(large.iter().all(|block| block.codec == Codec::Columns as u8), "{large:#?}");
+    assert!(large.iter().all(|block| block.codec == PayloadCodec::Columns as u8), "{large:#?}");
 }
 
 #[test]
@@ -193,7 +194,7 @@ int main(void) {
 }
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    // What the file does not take waits in the live file; where there is none, a full slot is given up.
+    // Records that the file cannot take wait in the live file. Without one, a full slot is dropped.
     assert_eq!(only(&record(&program, folder.path(), "mapped.tmt", &[])).totals(), (200_000, 0));
     let file = only(&record(&program, folder.path(), "private.tmt", &[("TUMIT_BUFFERS", "private")]));
     let (written, dropped) = file.totals();
@@ -267,7 +268,7 @@ int main(void) {
 }
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    // A loop that does nothing but record waits for the helper, however late that comes.
+    // A loop that only records waits for the writer thread, even if that runs late.
     let file = only(&record(&program, folder.path(), "run.tmt", &[("TUMIT_POLICY", "all=block")]));
     let calls: u64 = std::fs::read_to_string(folder.path().join("calls")).expect("a count").parse().expect("a number");
     let (written, dropped) = file.totals();
@@ -279,7 +280,8 @@ int main(void) {
 #[test]
 fn a_clock_that_goes_back_is_told_of() {
     let folder = folder();
-    // Back within a slot, and, as slots are small, from one to the next: all records have the latest date.
+    // The clock runs backwards within a slot and, because slots are small, between slots: all
+    // records get the latest timestamp.
     let source = r#"
 #include "t_trace.h"
 static uint64_t now = 1000000;
@@ -304,7 +306,7 @@ int main(void) {
 #[test]
 fn a_counter_of_32_bits_goes_on_after_it_wraps() {
     let folder = folder();
-    // The writer thread and the anchors read it as well.
+    // The writer thread and the anchors read the counter as well.
     let counter = r#"
 #include <stdint.h>
 static uint32_t now;
@@ -337,7 +339,7 @@ int main(void) {
         std::fs::remove_dir_all(run).expect("the run can go");
         let records = &file.records[&0];
         let steps: Vec<u64> = records.windows(2).map(|pair| pair[1].ticks - pair[0].ticks).collect();
-        // Each reading of the recorder between two records is a step more.
+        // Each clock reading of the recorder between two records adds a step.
         assert!(steps.len() == 99 && steps.iter().all(|step| step % (1 << 28) == 0 && *step > 0), "{steps:?}");
         let wraps = records[99].ticks >> 32;
         assert!(wraps >= 6, "{wraps}");

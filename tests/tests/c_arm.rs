@@ -1,21 +1,23 @@
-//! The C recorder on 64-bit ARM, by an emulator of its processor: the counter is read where the kernel keeps time by it, the kernel's
-//! clock elsewhere, and nothing is lost. The emulator cannot show how ARM orders memory;
-//! and it has a thread of its own, for which our helper would wait if all of the program's had left.
+//! The C recorder on 64-bit ARM, in an emulator of the processor. It reads the counter if the
+//! kernel uses that for its time, and the clock of the kernel otherwise; no record is lost.
+//! The emulator cannot show the memory ordering of ARM. It also has a thread of its own; the writer
+//! thread would wait for it after the last thread of the program has ended.
 
 use std::path::Path;
 use std::process::Command;
 
-use tests::lang::c::{Compiler, build, folder};
+use tests::lang::c::{CCompiler, build, folder};
 use tests::programs::succeed;
 use tests::run::read;
 use tracer_format::ClockKind;
 use tracer_format::tags::tag;
 
-const ARM: Compiler = Compiler { command: "aarch64-linux-gnu-gcc", flags: &["-std=gnu99", "-static", "-O2"] };
+const ARM: CCompiler = CCompiler { command: "aarch64-linux-gnu-gcc", flags: &["-std=gnu99", "-static", "-O2"] };
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: interned } }\n";
 const SOURCE: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// Runs the program in a system whose kernel keeps time by `source`. Returns kind and rate of the clock that it took.
+/// Runs the program in a system with the kernel clock source `source`. Returns kind and rate of the
+/// clock that the recorder chose.
 fn clock_of(folder: &Path, program: &Path, way: &str, source: &str) -> (Option<u64>, Option<u64>) {
     let root = folder.join("root");
     std::fs::create_dir_all(root.join(SOURCE).parent().expect("a folder")).expect("a writable folder");

@@ -1,11 +1,11 @@
-//! What a C program, or its environment, tells the recorder: where records wait, how long, which levels; and that recording
-//! costs no call to the system and no page fault.
+//! Settings of the recorder by a C program or its environment: the place of waiting records, the
+//! waiting time, the levels. Also: recording makes no system call and causes no page fault.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::lang::c::{Compiler, GNU99, build, folder, record};
+use tests::lang::c::{CCompiler, GNU99, build, folder, record};
 use tests::programs::{output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::cause;
@@ -14,13 +14,13 @@ use tracer_format::tags::tag;
 const TWO: &str =
     "trace t;\nlevel COM { event tick { n: u64 } event say { text: interned } }\nlevel APP { event step { n: u64 } }\n";
 
-const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
+const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 
-fn program(folder: &Path, compiler: Compiler, source: &str) -> PathBuf {
+fn program(folder: &Path, compiler: CCompiler, source: &str) -> PathBuf {
     build(folder, compiler, TWO, source, &["-D_GNU_SOURCE", "-O1"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs it, with these settings; returns what it said on its standard error.
+/// Runs the program with these settings; returns its standard error.
 fn run(folder: &Path, program: &Path, environment: &[(&str, &str)]) -> String {
     let mut command = Command::new(program);
     command.current_dir(folder).env_remove("TUMIT_LEVELS").env("TUMIT_TRACE", folder.join("run.tmt"));
@@ -176,16 +176,18 @@ int main(void) {
         let mut command = Command::new(&program);
         command.env("TUMIT_TRACE", folder.path().join("run.tmt")).env("TUMIT_BUFFERS", "private");
         assert_eq!(output(&mut command).status.signal(), Some(9));
-        // As it is: without repair, and there is no live file.
+        // Reads the file directly: there was no repair, and there is no live file.
         let file = only(&folder.path().join("run.tmt"));
         assert_eq!(file.texts(), ["tick n=Unsigned(1)", "say text=\"quiet\""]);
-        // At the start (where the clock's rate is not known, once more), soon after it, with the quiet thread's records, and then: late where the
-        // machine is loaded, but never early.
+        // Anchors are written at the start (twice if the clock rate is unknown), soon after it,
+        // with the records of the quiet thread, and then each second. On a loaded machine they may
+        // be late, but never early.
         let at_start = if file.process_integer(tag::CLOCK_KIND) == Some(1) { 2 } else { 1 };
         assert!(file.anchors.len() >= at_start + 3, "{:?}", file.anchors);
         for (seconds, anchor) in (0..).zip(&file.anchors[at_start..]) {
             let passed = anchor.monotonic_nanos - file.anchors[0].monotonic_nanos;
-            // A clock that counts calls does not go as time does: what it showed before and after is written, too.
+            // A clock that counts calls does not follow the time. Its readings before and after the
+            // call are written, too.
             assert!(
                 passed >= seconds * 1_000_000_000 || !extra.is_empty(),
                 "more than one a second: {:?}",

@@ -1,5 +1,7 @@
-//! What C programs do that a recorder may not expect: they close files that are not theirs, end threads without a word, jump out of signal
-//! handlers, start a thousand threads, make children behind the back of the C library. Nothing of theirs is touched, nothing is lost silently.
+//! C programs with behaviour that a recorder may not expect: they close foreign file descriptors,
+//! end threads abruptly, jump out of signal handlers, start a thousand threads, create children
+//! without the C library.
+//! The recorder changes nothing of the program, and loses no record silently.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -7,25 +9,25 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tests::lang::c::{Compiler, GNU99, build, folder};
+use tests::lang::c::{CCompiler, GNU99, build, folder};
 use tests::programs::{losses, output, recorded, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 
 const SPEC: &str =
     "trace t;\nlevel L {\n    event tick { n: u64 }\n    event bytes { v: [u8] }\n    event name { s: interned }\n}\n";
-const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
+const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 const PROGRAM: &str = include_str!("../exits/edges.c");
 
-/// The program, to be run in its folder.
-fn program(folder: &Path, compiler: Compiler, arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+/// A command that runs the program in its folder.
+fn program(folder: &Path, compiler: CCompiler, arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     linked(folder, compiler, &[], arguments, environment)
 }
 
 /// The same, compiled and linked with these flags.
 fn linked(
     folder: &Path,
-    compiler: Compiler,
+    compiler: CCompiler,
     flags: &[&str],
     arguments: &[&str],
     environment: &[(&str, &str)],
@@ -40,8 +42,8 @@ fn linked(
     command
 }
 
-/// Runs it, and reads what it recorded.
-fn run(compiler: Compiler, arguments: &[&str], environment: &[(&str, &str)]) -> Vec<ProcessFile> {
+/// Runs the program, and reads its records.
+fn run(compiler: CCompiler, arguments: &[&str], environment: &[(&str, &str)]) -> Vec<ProcessFile> {
     let folder = folder();
     let output = output(&mut program(folder.path(), compiler, arguments, environment));
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -49,8 +51,8 @@ fn run(compiler: Compiler, arguments: &[&str], environment: &[(&str, &str)]) -> 
     read(&folder.path().join("run.tmt"))
 }
 
-/// Records written and lost, of a run of one process.
-fn totals(compiler: Compiler, arguments: &[&str], environment: &[(&str, &str)]) -> (u64, u64) {
+/// Numbers of written and lost records of a run with one process.
+fn totals(compiler: CCompiler, arguments: &[&str], environment: &[(&str, &str)]) -> (u64, u64) {
     let files = run(compiler, arguments, environment);
     assert_eq!(files.len(), 1, "{arguments:?}");
     files[0].totals()
@@ -86,10 +88,10 @@ fn a_handler_jumps_out_of_a_record() {
 
 #[test]
 fn a_thousand_threads_have_room() {
-    // Memory for 256 slots; nothing depends on how soon the helper writes.
+    // The memory has 256 slots; the result does not depend on the speed of the writer thread.
     assert_eq!(totals(GNU99, &["together", "1000"], &[]), (2000, 0));
     assert_eq!(totals(GNU99, &["alone", "2000"], &[]), (2000, 0));
-    // So many, one after the other, that the helper has to write while they are born.
+    // The writer thread must write while the threads are created one after the other.
     assert_eq!(totals(GNU99, &["alone", "30000"], &[("TUMIT_POLICY", "all=block")]), (30_000, 0));
     assert_eq!(totals(GNU99, &["together", "1000"], &[("TUMIT_BUFFERS", "private")]), (2000, 0));
 }
@@ -178,7 +180,7 @@ fn where_all_memory_is_locked_less_is_taken() {
     let mut command = program(folder.path(), GNU99, &["locked"], &[]);
     let owner = std::fs::metadata(folder.path()).expect("it is there").uid();
     if owner == 0 {
-        // The limit is not for root.
+        // The limit does not apply to root.
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
         command.uid(65534);
     }
@@ -203,7 +205,7 @@ fn hooks_of_functions_may_record() {
                 build(folder.path(), compiler, SPEC, PROGRAM, &flags).unwrap_or_else(|error| panic!("{error}"));
             let run = folder.path().join("run.tmt");
             let _ = succeed(Command::new(program).env("TUMIT_TRACE", &run));
-            // The end of `main` is behind all others.
+            // The end of `main` is the last record.
             assert_eq!(read(&run)[0].totals(), (2 + 2 * 1000, 0), "{compiler:?} {optimised}");
         }
     }

@@ -1,5 +1,6 @@
-//! Every way out of a process leaves a readable C run. A witness outside the process, a page shared with the test, counts
-//! the calls that returned: what the run has and what it says is lost make up that number.
+//! After every kind of process exit, a C run is readable. A witness outside the process (a page
+//! shared with the test) counts the calls that returned. The records in the run and the reported
+//! losses add up to that number.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
@@ -7,14 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use tests::lang::c::{Compiler, GNU99, build, folder};
+use tests::lang::c::{CCompiler, GNU99, build, folder};
 use tests::programs::{losses, mpirun, output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::{integer, tag};
 
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: interned } }\n";
 
-/// The witness: `WITNESS` names a file of which the first word counts. The ways out are told apart by the first argument.
+/// The program. The variable `WITNESS` names the witness file, with the count in its first word.
+/// The first argument selects the kind of exit.
 const PROGRAM: &str = include_str!("../exits/exits.c");
 
 const SIGABRT: i32 = 6;
@@ -22,14 +24,14 @@ const SIGKILL: i32 = 9;
 const SIGSEGV: i32 = 11;
 const SIGTERM: i32 = 15;
 
-const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
+const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 
-fn program(folder: &Path, compiler: Compiler, extra: &[&str]) -> PathBuf {
+fn program(folder: &Path, compiler: CCompiler, extra: &[&str]) -> PathBuf {
     build(folder, compiler, TICK, PROGRAM, &[&["-D_GNU_SOURCE", "-O1"], extra].concat())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a run held in the end.
+/// The final state of a run.
 struct Outcome {
     status: ExitStatus,
     errors: String,
@@ -50,7 +52,7 @@ fn witness(folder: &Path) -> u64 {
     u64::from_le_bytes(*page.first_chunk().expect("a page"))
 }
 
-/// Repairs the run by the command that users have, and reads it by the oracle.
+/// Repairs the run with the `tumit` command, and reads it with the oracle.
 fn collect(folder: &Path) -> Vec<ProcessFile> {
     let run = folder.join("run.tmt");
     succeed(tumit().arg("repair").arg(&run));
@@ -95,7 +97,7 @@ fn nothing_is_lost_however_the_process_ends() {
             ("fork-exec", None),
             ("fork-in-handler", None),
         ];
-        // The others differ in few of them.
+        // The other builds differ only in a part of the exits.
         for (way, signal) in
             ways.into_iter().filter(|(way, _)| all || ["return", "kill", "fork", "main-leaves"].contains(way))
         {
@@ -104,7 +106,8 @@ fn nothing_is_lost_however_the_process_ends() {
             assert!(signal.is_some() || outcome.status.success(), "{way}: {}", outcome.errors);
             let (recorded, lost) = sums(&outcome.files);
             assert!(outcome.witness >= 12_000, "{way}");
-            // Of the call in which the handler forked nobody can say whether its record is the child's.
+            // The record of the call in which the handler forked may belong to the parent or to the
+            // child.
             let more = (recorded + lost).wrapping_sub(outcome.witness);
             assert!(
                 lost == 0 && more <= u64::from(way == "fork-in-handler"),
@@ -118,7 +121,7 @@ fn nothing_is_lost_however_the_process_ends() {
                 let linked = outcome.files.iter().filter_map(parent).filter(|parent| ids.contains(&parent)).count();
                 let files = if way == "fork-exec" { 3 } else { 2 };
                 assert_eq!((outcome.files.len(), linked), (files, 1), "children name their parent");
-                // Programs that others of the run started, too.
+                // Includes programs that other programs of the run started.
                 let of_pid = |file: &&ProcessFile| {
                     let parent = file.process_integer(tag::PARENT_PID);
                     outcome.files.iter().any(|other| other.process_integer(tag::PID) == parent)
@@ -130,7 +133,8 @@ fn nothing_is_lost_however_the_process_ends() {
     }
 }
 
-/// Threads that end in three ways, a forked child, and, where an argument asks for it, the same program as a child.
+/// Threads that end in three ways, and a forked child; with an argument, also the same program as a
+/// child.
 const ENDS: &str = r#"
 #include "t_trace.h"
 #include <stdlib.h>
@@ -192,7 +196,7 @@ fn threads_and_processes_have_ends_and_launches_have_ids() {
     assert_eq!((found.len(), ids.len()), (4, 2), "a shell makes no launch");
 }
 
-/// The first thread ends by `pthread_exit`. Then the helper is the only thread.
+/// The first thread ends by `pthread_exit`. Then the writer thread is the only thread.
 const FIRST_THREAD_EXITS: &str = r#"
 #include "t_trace.h"
 #include <unistd.h>
@@ -209,7 +213,8 @@ fn the_helper_does_not_keep_a_process_alive() {
     let folder = folder();
     let program = build(folder.path(), GNU99, TICK, FIRST_THREAD_EXITS, &["-D_GNU_SOURCE", "-O0"])
         .unwrap_or_else(|error| panic!("{error}"));
-    // The helper may poll just at the end of the thread. The minimum of several runs excludes other delays.
+    // The writer thread may poll just at the end of the thread. The minimum of several runs
+    // excludes other delays.
     let late = || {
         succeed(Command::new(&program).env("TUMIT_TRACE", folder.path().join("run.tmt")));
         let found = collect(folder.path());
@@ -252,7 +257,8 @@ fn kills(times: u64) {
         if run.exists() {
             let (recorded, lost) = sums(&collect(folder.path()));
             let returned = witness(folder.path());
-            // Of each of the three threads one call may have published its record and not returned.
+            // Each of the three threads may have published one record of a call that did not
+            // return.
             assert!((returned..=returned + 3).contains(&(recorded + lost)), "{recorded} + {lost}, {returned} returned");
             std::fs::remove_dir_all(run).expect("the run can go");
         }
@@ -275,7 +281,8 @@ fn private_buffers_lose_what_was_not_written_and_no_more() {
     for way in ["return", "exit", "main-leaves", "fork"] {
         assert_eq!(missing(way), 0, "{way}");
     }
-    // A program that takes longer than a second may have all in its file when it is killed.
+    // A program that runs longer than a second may have all its records in the file when it is
+    // killed.
     assert!((0..20).any(|_| missing("kill") > 0), "what was not written cannot be there");
 }
 
@@ -323,10 +330,11 @@ fn a_limit_of_the_file_size_is_no_signal() {
         assert!(outcome.status.success(), "{way}: {:?} {}", outcome.status, outcome.errors);
         let (recorded, lost) = sums(&outcome.files);
         assert_eq!(recorded + lost, outcome.witness, "{way}");
-        // What the file cannot take stays in the live file, as far as that has room.
+        // Records that the file cannot take stay in the live file, while that has room.
         assert!(recorded > 0 && (lost > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {lost}");
         assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(mapped));
-        // It is told where and why, too, and still so when live file and file are one.
+        // The place and cause of the loss are reported, also after the live file has been merged
+        // into the file.
         let run = folder.path().join("run.tmt");
         assert_eq!(losses(&run), [lost, lost], "{way}");
         if mapped == 1 {
@@ -369,7 +377,7 @@ fn live_files_can_lie_elsewhere() {
 #[test]
 fn an_aborted_job_keeps_its_records() {
     let folder = folder();
-    let mpicc = Compiler { command: "mpicc", flags: &["-std=gnu99"] };
+    let mpicc = CCompiler { command: "mpicc", flags: &["-std=gnu99"] };
     let source = r#"
 #define TUMIT_MPI
 #include "t_trace.h"

@@ -1,11 +1,11 @@
-//! What the C header offers beside recording: removing it all, guards of C++, tasks, liblz4; and what it costs.
+//! Further features of the C header: disabling all of it, C++ guards, tasks, liblz4; and its cost.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use tests::lang::c::{C99, CXX11, Compiler, GNU99, build, folder, header, record};
+use tests::lang::c::{C99, CCompiler, CXX11, GNU99, build, folder, header, record};
 use tests::programs::succeed;
 use tests::run::{ProcessFile, read};
 
@@ -113,8 +113,8 @@ fn guards_end_what_they_began() {
         "iteration.begin n=Unsigned(6)",
         "iteration.end",
     ];
-    let clang17 = Compiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
-    let gnu20 = Compiler { command: "g++", flags: &["-std=gnu++20", "-x", "c++"] };
+    let clang17 = CCompiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
+    let gnu20 = CCompiler { command: "g++", flags: &["-std=gnu++20", "-x", "c++"] };
     let bare: &[&str] = &["-fno-exceptions", "-fno-rtti", "-O0"];
     for (compiler, flags) in [(CXX11, &[][..]), (clang17, &["-O0"]), (gnu20, &["-flto", "-O3"]), (CXX11, bare)] {
         let folder = folder();
@@ -164,7 +164,7 @@ int main(void) {
     assert_eq!(ends, (1..=4000).collect::<Vec<_>>());
 }
 
-/// A program with and without its tracing calls.
+/// A program with or without its tracing calls.
 fn traced(calls: bool) -> String {
     let call = |text: &'static str| if calls { text } else { "" };
     format!(
@@ -180,7 +180,7 @@ fn traced(calls: bool) -> String {
     )
 }
 
-/// The sections of an object that a program keeps, as `objdump` shows them.
+/// The sections of an object that remain in a program, as `objdump` shows them.
 fn contents(object: &Path) -> String {
     let shown = succeed(Command::new("objdump").args(["-d", "-s", "-j", ".text", "-j", ".text.startup"]).arg(object));
     shown.lines().filter(|line| !line.contains("file format")).collect::<Vec<_>>().join("\n")
@@ -190,7 +190,7 @@ fn contents(object: &Path) -> String {
 fn off_leaves_nothing_behind() {
     let folder = folder();
     header(folder.path(), SPANS);
-    for compiler in [C99, CXX11, Compiler { command: "clang", flags: &["-std=gnu11"] }] {
+    for compiler in [C99, CXX11, CCompiler { command: "clang", flags: &["-std=gnu11"] }] {
         let mut shown = Vec::new();
         for calls in [true, false] {
             let (source, object) = (folder.path().join("off.c"), folder.path().join("off.o"));
@@ -205,7 +205,7 @@ fn off_leaves_nothing_behind() {
         assert_eq!(shown[0], shown[1], "{compiler:?}: the same code as without the calls");
         assert!(shown[0].contains("main"));
     }
-    // A level that is removed leaves nothing of its calls either, though the recorder stays.
+    // A disabled level leaves no trace of its calls, although the recorder stays.
     let main_of = |calls: bool| {
         let program = build(folder.path(), GNU99, SPANS, &traced(calls), &["-g0", "-DT_OFF_APP"]);
         let program = program.unwrap_or_else(|error| panic!("{error}"));
@@ -339,7 +339,7 @@ int main(void) {
     }
 }
 
-/// A spec of so many events, as people write them.
+/// A realistic spec with this many events.
 fn large(events: usize) -> String {
     let types = ["u32", "u64", "u16", "f64", "string", "interned"];
     let mut text = String::from("//! Measures.\ntrace big;\n");
@@ -358,14 +358,15 @@ fn large(events: usize) -> String {
     text
 }
 
-/// Bytes of code and data that a program loads, as `size` counts them.
+/// Bytes of code and data that a program loads, according to `size`.
 fn loaded(program: &Path) -> usize {
     let text = succeed(Command::new("size").arg(program));
     let line = text.lines().nth(1).expect("a line of numbers");
     line.split_whitespace().take(2).map(|number| number.parse::<usize>().expect("a number")).sum()
 }
 
-/// The measures of docs/generated-code.md; with `--nocapture` it prints them, and with `TUMIT_MEASURES` all of them:
+/// The measures of docs/generated-code.md. `--nocapture` prints them; `TUMIT_MEASURES` adds the
+/// slow ones:
 /// `TUMIT_MEASURES=1 cargo test -p tests --test c_features header -- --nocapture`.
 #[test]
 fn the_header_costs_little() {
@@ -380,7 +381,7 @@ fn the_header_costs_little() {
         std::fs::write(path("use.c"), source).expect("a writable folder");
         let bytes = std::fs::metadata(path("big_trace.h")).expect("a header").len();
         println!("{events} events: the header has {} KiB", bytes / 1024);
-        let compilers = [GNU99, Compiler { command: "clang", flags: &["-std=gnu99"] }, CXX11];
+        let compilers = [GNU99, CCompiler { command: "clang", flags: &["-std=gnu99"] }, CXX11];
         // These builds are slow, and only print their times.
         let is_measured = std::env::var_os("TUMIT_MEASURES").is_some();
         for compiler in compilers.into_iter().filter(|_| is_measured) {
@@ -405,7 +406,7 @@ fn the_header_costs_little() {
         "each event adds {each:.0} bytes, the recorder itself {:.1} KiB",
         (sizes[0] as f64 - 10.0 * each) / 1024.0
     );
-    // The ends of threads, the launch id, truncated records and clocks of 32 bits take 4 KiB of it.
+    // The ends of threads, the launch id, truncated records and 32-bit clocks take 4 KiB of it.
     assert!(sizes[0] < 70 << 10, "the recorder: {} bytes", sizes[0]);
     assert!(each < 80.0, "an event: {each} bytes");
 }

@@ -1,12 +1,14 @@
-//! Signal handlers of C programs that record where what they interrupted can be entered once only: in the allocator before the first
-//! record of all, and between the recorder's part of a `fork` and the `fork`. Nothing hangs, and nothing is lost silently; recorders that are
-//! broken on purpose are found out.
+//! Signal handlers of C programs that record while the interrupted code cannot be entered again: in
+//! the allocator before the very first record, and between the recorder's part of a `fork` and the
+//! `fork`.
+//! The program does not hang, and no record is lost silently. Recorders that are broken on purpose
+//! are detected.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-use tests::lang::c::{Compiler, GNU99, build, folder};
+use tests::lang::c::{CCompiler, GNU99, build, folder};
 use tests::programs::{output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::cause;
@@ -15,10 +17,10 @@ use tracer_format::tags::tag;
 const SPEC: &str = "trace t;\nlevel L { event tick { n: u64 } }\n";
 const PROGRAM: &str = include_str!("../exits/handlers.c");
 const SIGALRM: i32 = 14;
-const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
+const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 
-/// Runs the program, which is ended after so many seconds.
-fn run(folder: &Path, compiler: Compiler, extra: &[&str], place: &str, patience: &str) -> (ExitStatus, String) {
+/// Runs the program, which ends itself after `patience` seconds.
+fn run(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str, patience: &str) -> (ExitStatus, String) {
     let program = build(folder, compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat());
     let mut command = Command::new(program.unwrap_or_else(|error| panic!("{error}")));
     let _ = std::fs::remove_dir_all(folder.join("run.tmt"));
@@ -30,8 +32,8 @@ fn run(folder: &Path, compiler: Compiler, extra: &[&str], place: &str, patience:
     (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// The parent's file, then a child's.
-fn whole(folder: &Path, compiler: Compiler, extra: &[&str], place: &str) -> Vec<ProcessFile> {
+/// The parent's file, then that of a child.
+fn whole(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str) -> Vec<ProcessFile> {
     let (status, errors) = run(folder, compiler, extra, place, "100");
     assert!(status.success(), "{compiler:?} {extra:?} {place}: {status}: {errors}");
     let mut files = read(&folder.join("run.tmt"));
@@ -46,11 +48,11 @@ fn whole(folder: &Path, compiler: Compiler, extra: &[&str], place: &str) -> Vec<
 
 #[test]
 fn a_handler_makes_the_first_record_of_all() {
-    let ways: [(Compiler, &[&str]); 4] =
+    let ways: [(CCompiler, &[&str]); 4] =
         [(GNU99, &["-DOWN_MALLOC"]), (GNU99, &["-DTUMIT_NO_THREAD"]), (CLANG, &["-O2"]), (GNU99, &["-static"])];
     for (compiler, extra) in ways {
         let folder = folder();
-        // In a thread of a session that has begun there is nothing to fear.
+        // A handler in a thread of a started session causes no loss.
         for (place, recorded, lost) in [("first", 10, 1), ("only", 0, 1), ("thread", 11, 0)] {
             let files = whole(folder.path(), compiler, extra, place);
             let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
@@ -67,7 +69,8 @@ fn a_handler_records_in_the_midst_of_a_fork() {
     assert_eq!(totals, [(20, 5000), (10, 0)]);
 }
 
-/// A handler that ends the process in the midst of the recorder's work, with its lock: `exit` is called where the lock would be given back.
+/// A handler ends the process while the recorder is working and has its lock: it calls `exit` where
+/// the lock would be released.
 const EXITS: &str = r#"#include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,13 +1,15 @@
-//! No name of a spec collides with anything in C or C++, nor with what a program has before it includes the header.
+//! No name of a spec collides with names in C or C++, or with definitions of a program before it
+//! includes the header.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use tests::lang::c::{C99, CXX11, Compiler, EVERY, WARNINGS, folder, header, record};
+use tests::lang::c::{C99, CCompiler, CXX11, EVERY, WARNINGS, folder, header, record};
 use tests::run::read;
 
-/// Keywords of C23 and C++23, macros and functions of common headers, and what the runtime itself might use.
+/// Keywords of C23 and C++23, macros and functions of common headers, and names that the runtime
+/// itself might use.
 const WORDS: &str = "
     alignas auto bool char8_t class co_await complex concept constexpr consteval const default delete do double enum errno
     explicit export false final for friend goto I imaginary import inline int linux long major max min minor module mutable
@@ -18,14 +20,15 @@ const WORDS: &str = "
     ERROR read write open close exit _exit index y0 j1 gamma log sin div abs time clock signal kill wait fork uint8_t size_t
     va_list offsetof INFINITY NAN M_PI isnan st_atime environ program file line at on off scope guard p_ tumi";
 
-/// The words that the language tells apart from each other: it compares names in snake case.
+/// The words that the language distinguishes: it compares names in snake case.
 fn words() -> Vec<&'static str> {
     let mut seen = std::collections::HashSet::new();
     let all = WORDS.split_whitespace();
     all.filter(|word| seen.insert(word.to_lowercase().trim_matches('_').replace('_', ""))).collect()
 }
 
-/// A spec in which every word is a parameter, an event, a level, a value of an enum and a part of spans.
+/// A spec in which every word is a parameter, an event, a level, a value of an enum and a field of
+/// spans.
 fn spec(trace: &str, words: &[&str]) -> String {
     let long = "L".repeat(63);
     let mut text = format!("//! All names */ that /* meet ??/\n//! \u{202e}\ntrace `{trace}`;\nversion 7;\n");
@@ -52,7 +55,8 @@ fn spec(trace: &str, words: &[&str]) -> String {
     text
 }
 
-/// Macros and globals that a program may have. Its own headers come first, as they may in any program.
+/// Macros and globals that a program may have. It includes its own headers first, as any program
+/// may.
 const PRELUDE: &str = r"
 #include <stdio.h>
 #include <math.h>
@@ -73,7 +77,8 @@ static int node, node2, file; int thread; void *path; const char *length, *error
 #define assert_equal unix
 ";
 
-/// One of the words that no header of the system can do without is no macro of programs either.
+/// The prelude of a program: common short words are macros. Words that system headers themselves
+/// need are left out, because no program can define them.
 fn prelude(cxx: bool) -> String {
     let mut text = String::from(if cxx {
         "#include <complex>\n#include <algorithm>\n#include <thread>\n"
@@ -143,8 +148,8 @@ fn names_collide_with_nothing() {
     }
 }
 
-/// What a compiler says of a file that includes these headers, or that it says nothing.
-fn both(folder: &Path, compiler: Compiler, headers: [&str; 2], main: &str) -> Result<(), String> {
+/// Compiles a file that includes these headers; `Err` contains the messages of the compiler.
+fn both(folder: &Path, compiler: CCompiler, headers: [&str; 2], main: &str) -> Result<(), String> {
     let path = folder.join("both.c");
     let includes: String = headers.iter().map(|name| format!("#include \"{name}\"\n")).collect();
     std::fs::write(&path, includes + main).expect("a writable folder");

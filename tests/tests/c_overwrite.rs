@@ -1,13 +1,14 @@
-//! A level of a C program that overwrites keeps its newest records, however the program ends, and says how many older ones there were. A
-//! witness outside the process counts the calls of each thread that returned; recorders that are broken on purpose are found out by
-//! every one of the checks.
+//! A level of a C program that overwrites keeps its newest records after every kind of exit, and
+//! reports the number of older ones. A witness outside the process counts the calls of each thread
+//! that returned.
+//! Every check detects recorders that are broken on purpose.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use tests::lang::c::{Compiler, GNU99, build, folder};
+use tests::lang::c::{CCompiler, GNU99, build, folder};
 use tests::programs::{output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::cause;
@@ -16,8 +17,8 @@ use tracer_format::tags::{integer, tag};
 const SPEC: &str = "trace t;\nlevel L { event tick { n: u64, m: u64 } event noise { n: u64, noise: u64 } }\n\
                     level K { event step { n: u64 } }\n";
 const PROGRAM: &str = include_str!("../exits/overwrite.c");
-const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
-/// Sixteen slots, of which eight may be kept: so there is one for each of six streams.
+const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
+/// Sixteen slots. Eight of them may be kept, so that each of six streams has one.
 const SMALL: &str = "1M";
 
 /// A program in a folder of its own.
@@ -27,7 +28,7 @@ struct Place {
 }
 
 impl Place {
-    fn new(compiler: Compiler, extra: &[&str]) -> Self {
+    fn new(compiler: CCompiler, extra: &[&str]) -> Self {
         let folder = folder();
         let program = build(folder.path(), compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat());
         Self { program: program.unwrap_or_else(|error| panic!("{error}")), folder }
@@ -52,13 +53,13 @@ impl Place {
         self.path().join("run.tmt")
     }
 
-    /// Calls of each thread that had returned.
+    /// The number of returned calls of each thread.
     fn witnessed(&self) -> [u64; 3] {
         let page = std::fs::read(self.path().join("witness")).expect("the witness");
         [0, 1, 2].map(|thread| u64::from_le_bytes(*page[8 * thread..].first_chunk().expect("a page")))
     }
 
-    /// Repairs the run by the command that users have, and reads it by the oracle.
+    /// Repairs the run with the `tumit` command, and reads it with the oracle.
     fn collect(&self) -> ProcessFile {
         succeed(tumit().arg("repair").arg(self.run()));
         let mut files = read(&self.run());
@@ -67,7 +68,8 @@ impl Place {
     }
 }
 
-/// The numbers that a thread recorded. Both events have two integers; `noise` is of the first thread.
+/// The numbers that a thread recorded. Both events have two integers; `noise` belongs to the first
+/// thread.
 fn ticks(file: &ProcessFile, thread: u64) -> Vec<u64> {
     let word = |bytes: &[u8], at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("an integer"));
     let records = file.records.values().flatten().filter(|record| !record.text.starts_with("step"));
@@ -78,7 +80,7 @@ fn ticks(file: &ProcessFile, thread: u64) -> Vec<u64> {
     of_thread.map(|record| word(&record.bytes, 0)).collect()
 }
 
-/// Where each stretch of consecutive numbers begins and ends.
+/// Begin and end of each stretch of consecutive numbers.
 fn stretches(ticks: &[u64]) -> Vec<(u64, u64)> {
     let mut all: Vec<(u64, u64)> = Vec::new();
     for n in ticks {
@@ -90,9 +92,11 @@ fn stretches(ticks: &[u64]) -> Vec<(u64, u64)> {
     all
 }
 
-/// What is there are each thread's newest records, in as many stretches as was asked for, up to the last call that returned (or one that was
-/// just about to), and what is there and what is said to be lost are all that were made. `None` where they are asked for all the time: while
-/// much waits to be written, the newest find no room.
+/// Checks that the records are the newest ones of each thread, in at most `most_stretches`
+/// stretches, up to the last call that returned (or one more if the process was killed). Records
+/// and reported losses add up to all calls.
+/// `None` is for records requested continuously: while many of them wait for the writer thread, the
+/// newest find no room.
 fn check(place: &Place, most_stretches: Option<usize>, killed: bool) -> ProcessFile {
     let file = place.collect();
     let (written, lost) = file.totals();
@@ -104,7 +108,7 @@ fn check(place: &Place, most_stretches: Option<usize>, killed: bool) -> ProcessF
         assert!(stretches.windows(2).all(|pair| pair[0].1 < pair[1].0), "in order");
         recorded += ticks.len() as u64;
         let Some((_, end)) = stretches.last().filter(|_| most_stretches.is_some()) else {
-            // Perhaps all of its slots were older than those of the others.
+            // All slots of this thread may have been older than those of the others.
             (made, uncertain) = (made + called, uncertain + u64::from(killed && called > 0));
             continue;
         };
@@ -120,7 +124,7 @@ fn check(place: &Place, most_stretches: Option<usize>, killed: bool) -> ProcessF
     file
 }
 
-/// Each loss has its place, and its cause.
+/// Each loss has its place and its cause.
 fn told(file: &ProcessFile) {
     assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), file.totals().1);
     assert!(file.lost.iter().all(|lost| lost.cause == cause::OVERWRITTEN && lost.first_ticks <= lost.last_ticks));
@@ -134,7 +138,7 @@ fn ends_in_order(place: &Place) {
 }
 
 fn written_on_request(place: &Place) {
-    // What was asked for twice, and what was kept at the end.
+    // Records requested twice, and those kept at the end.
     for buffers in ["mapped", "private"] {
         assert!(output(&mut place.command(&["dump"], &[("TUMIT_BUFFERS", buffers)])).status.success());
         told(&check(place, Some(2), false));
@@ -142,7 +146,7 @@ fn written_on_request(place: &Place) {
     let killed = output(&mut place.command(&["dump-kill"], &[]));
     assert_eq!(killed.status.signal(), Some(9));
     check(place, Some(2), true);
-    // Nothing but what was asked for is in the file of a process that leaves no other.
+    // If a process leaves no live file, its file contains only the requested records.
     output(&mut place.command(&["dump-leave"], &[("TUMIT_BUFFERS", "private")]));
     let file = read(&place.run()).remove(0);
     let stretches = stretches(&ticks(&file, 0));
@@ -164,7 +168,7 @@ fn killed_at_any_moment(place: &Place) {
         let (way, memory) =
             (["forever", "dump forever"][round as usize % 2], [SMALL, "256K", "128K"][round as usize % 3]);
         let mut child = place.command(&[way], &[("TUMIT_MEMORY", memory)]).spawn().expect("it starts");
-        // Each of them more than there is room for.
+        // Each thread makes more records than there is room for.
         while place.witnessed()[1] < 30_000 || place.witnessed()[2] < 30_000 {
             assert!(child.try_wait().expect("it started").is_none(), "it ended by itself");
             std::thread::sleep(Duration::from_millis(1));
@@ -176,9 +180,10 @@ fn killed_at_any_moment(place: &Place) {
     }
 }
 
-/// What finds no place in the file, and none in a live file, is the newest; all else of a check holds.
+/// If neither the file nor a live file has room, the newest records are lost. The rest of the check
+/// holds.
 fn on_a_full_disk(place: &Place) {
-    // Less than a live file needs; enough for that, and for a part of the file.
+    // Sizes too small for a live file; then sizes for it and a part of the file.
     let disks = ["size=100k", "size=300k", "size=1300k", "size=1500k"].map(|size| ["disk", size]);
     let limits = ["60000", "250000", "1300000", "1600000"].map(|size| ["limit", size]);
     for way in disks.into_iter().chain(limits) {
@@ -188,7 +193,8 @@ fn on_a_full_disk(place: &Place) {
         let ((written, lost), made) = (file.totals(), place.witnessed()[0]);
         assert_eq!(written, ticks(&file, 0).len() as u64, "the end says what is there");
         let mapped = file.process_integer(tag::BUFFERS) == Some(1);
-        // Room for the end of the file, which says what is missing, was kept; or the live file says it.
+        // Space was reserved for the end of the file, which reports the losses; otherwise the live
+        // file reports them.
         let ended = file.end.as_ref().and_then(|tags| tags.get(&tag::REPAIRED)).is_none();
         assert!(ended || mapped, "{way:?}");
         assert_eq!(written + lost, made, "{way:?}");
@@ -198,7 +204,7 @@ fn on_a_full_disk(place: &Place) {
     }
 }
 
-/// xorshift: what is tried differs from run to run, and a failure tells the seed.
+/// xorshift: each run tries other cases, and a failure prints the seed.
 fn random(state: &mut u64, below: u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -206,15 +212,15 @@ fn random(state: &mut u64, below: u64) -> u64 {
     *state % below
 }
 
-/// Full disks, limits of the file's size and removed folders, with any memory, in both modes, whether the level overwrites or drops: what is in the
-/// run and what it says is lost are all calls.
+/// Full disks, file size limits and removed folders, with any memory size, in both modes, for
+/// levels that overwrite or drop. Records and reported losses add up to all calls.
 fn full_disks_add_up(place: &Place, times: u64) {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
     let mut seed = u64::from(since.subsec_nanos()) << 20 | 1;
     for at in 0..times {
         let tried = format!("disk {at}, seed {seed}");
         let memory = 128 << random(&mut seed, 6);
-        // Less than the live file needs, or enough for it and a part of the other one.
+        // Less than the live file needs, or enough for it and a part of the file.
         let kilobytes = random(&mut seed, 2) * (memory + 400) + 100 + random(&mut seed, 3000);
         let (size, bytes) = (format!("size={kilobytes}k"), (kilobytes << 10).to_string());
         let way = match random(&mut seed, 4) {
@@ -243,7 +249,7 @@ fn full_disks_add_up(place: &Place, times: u64) {
 #[test]
 fn full_disks_and_removed_folders_add_up() {
     full_disks_add_up(&Place::new(GNU99, &[]), 16);
-    // The first few find it; how many it takes is up to chance.
+    // One of the first attempts detects it; their number depends on chance.
     let broken = Place::new(GNU99, &["-DTUMIT1_BROKEN_RING=1"]);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| full_disks_add_up(&broken, 200))).is_err());
 }
@@ -254,7 +260,7 @@ fn a_thousand_full_disks_add_up() {
     full_disks_add_up(&Place::new(GNU99, &[]), 1_000);
 }
 
-/// A check, and what it is called.
+/// A check and its name.
 type Check = (&'static str, fn(&Place));
 
 const CHECKS: [Check; 5] = [
@@ -283,7 +289,7 @@ fn the_newest_is_kept_where_the_oldest_is_overwritten() {
     }
 }
 
-/// A clock of the program's own, of which the dates are small.
+/// A program with a clock of its own and small timestamps.
 fn with_own_clock(extra: &[&str]) -> Place {
     let folder = folder();
     let clock = "#include <stdint.h>\nstatic __inline__ uint64_t clock_now(void) { static uint64_t now; return __atomic_add_fetch(&now, 1u, __ATOMIC_RELAXED); }\n";

@@ -1,15 +1,16 @@
-//! The C runtime under tools that watch it: sanitizers, valgrind, MPI, the dynamic linker, another LZ4.
+//! The C runtime with tools that observe or replace parts of it: sanitizers, valgrind, MPI, the
+//! dynamic linker, another LZ4.
 
 use std::path::Path;
 
-use tests::lang::c::{Compiler, GNU99, build, folder, header, record};
+use tests::lang::c::{CCompiler, GNU99, build, folder, header, record};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
-/// What a run of `threads.c` must hold: 8 threads, each of 6000 rounds.
+/// Checks a run of `threads.c`: 8 threads with 6000 rounds each.
 fn check_threads(run: &Path, forked: bool) {
     let mut files = read(run);
     files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
@@ -21,7 +22,7 @@ fn check_threads(run: &Path, forked: bool) {
 #[test]
 fn sanitizers_have_nothing_to_say() {
     let source = include_str!("../cases/types/threads.c");
-    // Thread sanitizer does not bear threads that a forked child starts.
+    // The thread sanitizer does not support threads that a forked child starts.
     for (sanitizer, define) in [
         ("-fsanitize=address,undefined", "-DALL"),
         ("-fsanitize=thread", "-DNO_FORK"),
@@ -77,7 +78,7 @@ fn ranks_share_a_folder_and_compare_clocks() {
     {
         let folder = folder();
         let program =
-            build(folder.path(), Compiler { command, flags }, TICK, MPI, &[]).unwrap_or_else(|e| panic!("{e}"));
+            build(folder.path(), CCompiler { command, flags }, TICK, MPI, &[]).unwrap_or_else(|e| panic!("{e}"));
         for (own_clock, leaders) in [(false, 1), (true, 5)] {
             let name = format!("{leaders}.tmt");
             let mut mpirun = tests::programs::mpirun(5);
@@ -99,10 +100,11 @@ fn ranks_share_a_folder_and_compare_clocks() {
     }
 }
 
-/// Exchanges of a pair in a burst, unless `TUMIT_SYNC_EXCHANGES` says otherwise.
+/// Exchanges of a pair in a burst, unless `TUMIT_SYNC_EXCHANGES` is set.
 const EXCHANGES: usize = 300;
 
-/// Of `leaders` clocks, the lower of each pair `i`, `i XOR 2^k` holds [`EXCHANGES`] samples of each of two bursts.
+/// In each pair `i`, `i XOR 2^k` of `leaders` clocks, the lower one has [`EXCHANGES`] samples of
+/// each of two bursts.
 fn check_hypercube(files: &[ProcessFile], leaders: usize) {
     let id = |file: &ProcessFile| u64::from_le_bytes(*file.process[&tag::PROCESS_ID].first_chunk().expect("16 bytes"));
     for (rank, file) in files.iter().enumerate() {
@@ -130,13 +132,14 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// All files of a program are compiled with `-DTUMIT_MPI`; one holds the recorder, another one calls `MPI_Init`.
+/// All files of a program are compiled with `-DTUMIT_MPI`; one contains the recorder, another one
+/// calls `MPI_Init`.
 #[test]
 fn mpi_may_be_initialised_in_a_file_without_the_recorder() {
     for (command, flags) in
         [("mpicc", &["-std=c99", "-D_GNU_SOURCE"][..]), ("mpicxx", &["-std=c++11", "-x", "c++"][..])]
     {
-        let compiler = Compiler { command, flags };
+        let compiler = CCompiler { command, flags };
         let folder = folder();
         header(folder.path(), TICK);
         let path = |name: &str| folder.path().join(name);
@@ -154,7 +157,7 @@ fn mpi_may_be_initialised_in_a_file_without_the_recorder() {
             assert_eq!(file.process_integer(tag::RANK), Some(rank as u64));
             assert_eq!(file.texts(), [format!("tick n=Unsigned({rank})")]);
         }
-        // The file that holds the recorder was not told of MPI.
+        // The file with the recorder is compiled without `-DTUMIT_MPI`.
         compiler.compile(&sources[..1], &path("main.o"), &["-c", "-DTUMIT_MPI"]).unwrap_or_else(|e| panic!("{e}"));
         compiler.compile(&sources[1..], &path("trace.o"), &["-c"]).unwrap_or_else(|error| panic!("{error}"));
         let linked = std::process::Command::new(command)
@@ -172,7 +175,7 @@ fn mpi_may_be_initialised_in_a_file_without_the_recorder() {
 #[test]
 fn ranks_agree_on_a_folder_by_themselves() {
     let folder = folder();
-    let mpicc = Compiler { command: "mpicc", flags: &["-std=gnu99"] };
+    let mpicc = CCompiler { command: "mpicc", flags: &["-std=gnu99"] };
     let program = build(folder.path(), mpicc, TICK, MPI, &[]).unwrap_or_else(|error| panic!("{error}"));
     let mut mpirun = tests::programs::mpirun(3);
     tests::programs::succeed(mpirun.arg(&program).current_dir(folder.path()).env_remove("TUMIT_TRACE"));
@@ -232,7 +235,8 @@ int main(void) {
     assert!(all == 3000 && packed > 1500, "{packed} of {all} were compressed");
 }
 
-/// Parts of all widths and forms, in records with values near each other, far apart, few, and of any size.
+/// Fields of all widths and forms, in records with values close to each other, far apart, few, and
+/// of any size.
 const SHAPES: &str = r#"trace t;
 level APP {
     event a { x: u64, y: u8, z: i16, w: f64 }
@@ -276,7 +280,7 @@ int main(void) {
         let folder = folder();
         let program = build(folder.path(), GNU99, SHAPES, source, flags).unwrap_or_else(|error| panic!("{error}"));
         let file = read(&record(&program, folder.path(), "run.tmt", &[])).remove(0);
-        // The rest of a slot that was flushed may be as short as a record: nothing makes that shorter.
+        // The rest of a flushed slot may be as short as one record, which no codec makes shorter.
         let packed = file.blocks.iter().filter(|block| block.kind == 6 && block.codec != 0 && block.raw_bytes > 1024);
         let packed: Vec<_> = packed.map(|block| block.codec).collect();
         assert!(packed.len() > 15 && packed.iter().all(|found| *found == codec), "{packed:?}");

@@ -1,8 +1,9 @@
-//! One program of several translation units, languages and shared libraries has one recorder, and one file.
+//! One program of several translation units, languages and shared libraries has one recorder, and
+//! one file.
 
 use std::path::{Path, PathBuf};
 
-use tests::lang::c::{C99, CXX11, Compiler, GNU99, folder, header, record};
+use tests::lang::c::{C99, CCompiler, CXX11, GNU99, folder, header, record};
 use tests::run::{ProcessFile, read};
 
 const T: &str = "trace t;\nlevel L { event tick { n: u64 } span work { n: u32 } }\n";
@@ -14,7 +15,7 @@ fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-fn compile(compiler: Compiler, sources: &[&Path], to: &Path, extra: &[&str]) {
+fn compile(compiler: CCompiler, sources: &[&Path], to: &Path, extra: &[&str]) {
     compiler.compile(sources, to, extra).unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -28,7 +29,7 @@ fn run(program: &Path, folder: &Path) -> (Vec<ProcessFile>, Vec<String>) {
     (files, texts)
 }
 
-/// Work in a thread of its own: each library has one of these.
+/// Each library works in a thread of its own.
 fn library(function: &str, header: &str, calls: &str) -> String {
     format!(
         "#include \"{header}\"\n#include <pthread.h>\n\
@@ -88,7 +89,7 @@ int main(void) {
         let (here, libraries) = (format!("-L{}", folder.path().display()), ["-lone", "-ltwo", "-Wl,-rpath,$ORIGIN"]);
         let object = path("main.o");
         compile(GNU99, &[&main], &object, &[flags, &["-c"]].concat());
-        // Libraries stand behind what needs them.
+        // Libraries follow the objects that need them.
         let mut link = std::process::Command::new("gcc");
         link.args(flags).arg(&object).arg(here).args(libraries).args(["-pthread", "-ldl", "-o"]).arg(path("program"));
         tests::programs::succeed(&mut link);
@@ -110,7 +111,7 @@ fn units_of_both_languages_share_one_recorder() {
                 int main(void) { t_tick(1); two(); three(); t_tick(3); return 0; }\n";
     let two = "#include \"u_trace.h\"\n#include \"t_trace.h\"\nextern \"C\" void two(void);\n\
                void two(void) { t_work_scope guard(2); u_other(2); }\n";
-    // This one has no recorder of its own.
+    // This unit has no recorder of its own.
     let three = "#define TUMIT_EXTERN\n#include \"t_trace.h\"\n#include \"u_trace.h\"\nvoid three(void);\n\
                  void three(void) { u_named(\"three\"); t_tick(tumit1_new_task()); tumit1_flush(); }\n";
     let (main, two) = (write(folder.path(), "main.c", main), write(folder.path(), "two.cc", two));
@@ -119,7 +120,7 @@ fn units_of_both_languages_share_one_recorder() {
         compile(C99, &[&main], &path("main.o"), &[flags, &["-c"]].concat());
         compile(CXX11, &[&two], &path("two.o"), &[flags, &["-c", "-fno-exceptions", "-fno-rtti"]].concat());
         compile(
-            Compiler { command: "gcc", flags: &["-std=c99"] },
+            CCompiler { command: "gcc", flags: &["-std=c99"] },
             &[&three],
             &path("three.o"),
             &[flags, &["-c"]].concat(),
@@ -208,7 +209,7 @@ int main(void) {
         std::fs::remove_dir_all(&run).expect("the run can go");
         let mut texts: Vec<_> = found.iter().flat_map(ProcessFile::texts).collect();
         texts.sort();
-        // Destructors of a library come behind those of the program.
+        // Destructors of a library run after those of the program.
         assert_eq!(texts, ["other n=Unsigned(2)", "other n=Unsigned(9)", "tick n=Unsigned(1)", "tick n=Unsigned(3)"]);
         assert_eq!(found.len(), files);
         assert!(found.iter().all(|file| file.end.is_some()));

@@ -1,4 +1,4 @@
-/* A process of clock_samples.rs: arguments as there. */
+/* A process of clock_samples.rs, with the same arguments. */
 #define TUMIT_SYNC
 #include "samples_trace.h"
 
@@ -41,7 +41,7 @@ static struct sockaddr_un address(const char *folder, unsigned number) {
     return name;
 }
 
-/* A socket to each other process. */
+/* Connects a socket to each other process. */
 static int meet(const char *folder, unsigned me, unsigned all) {
     struct sockaddr_un name = address(folder, me);
     unsigned i;
@@ -67,7 +67,7 @@ static int meet(const char *folder, unsigned me, unsigned all) {
     return 0;
 }
 
-/* A date and its truth, read closely together. */
+/* Records a timestamp and the true time, read closely together. */
 static void mark(void) {
     tumit1_date at;
     int64_t before, width;

@@ -1,5 +1,6 @@
-//! Samples of clocks over a program's own channel: processes in Rust, in C, and both together, each with a clock of its own that is seconds off
-//! and runs faster or slower. The true dates of all samples are known.
+//! Clock samples over a program's own channel: processes in Rust, in C, and both together. Each has
+//! a clock of its own that is seconds off and runs faster or slower. The true timestamps of all
+//! samples are known.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,25 +12,25 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
-use tests::lang::c::{C99, CXX11, Compiler, build};
+use tests::lang::c::{C99, CCompiler, CXX11, build};
 use tests::programs::{mpirun, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
-use tracer_rt::clock_sync::{self, Duplex, Group, Streams, SyncLink as _};
+use tracer_rt::clock_sync::{self, DuplexStream, StreamLinks, SyncGroup, SyncLink as _};
 
 tracer_rt::events!("tests/clock_samples.tumit");
 
 const SPEC: &str = include_str!("clock_samples.tumit");
 const PROGRAM: &str = include_str!("clock_samples.c");
 const ARGUMENTS: &str = "TUMIT_TEST_PROCESS";
-/// Exchanges with a peer in a burst, unless something else is said.
+/// Exchanges with a peer in a burst, unless specified otherwise.
 const EXCHANGES: usize = 300;
 
 static BASE: AtomicI64 = AtomicI64::new(0);
 static OFFSET: AtomicI64 = AtomicI64::new(0);
 static PPM: AtomicI64 = AtomicI64::new(0);
 /// The step of the clock. It is longer than the time between two readings of the clocks, so that no
-/// other gap between records can be taken for the step.
+/// other gap between records equals the step.
 static AHEAD: AtomicI64 = AtomicI64::new(0);
 const SET_NANOS: i64 = 1_000_000_000;
 
@@ -43,7 +44,7 @@ fn ticks() -> u64 {
     (OFFSET.load(Ordering::Relaxed) + gone + drift + AHEAD.load(Ordering::Relaxed)) as u64
 }
 
-/// A date and its truth, read closely together.
+/// Records a timestamp and the true time, read closely together.
 fn mark() {
     let read = || {
         let before = truth();
@@ -58,7 +59,7 @@ fn rest() {
     std::thread::sleep(Duration::from_millis(150));
 }
 
-/// A socket to each other process.
+/// Connects a socket to each other process.
 fn meet(folder: &Path, me: u32, all: u32) -> Vec<Option<UnixStream>> {
     let path = |number| folder.join(format!("{number}.sock"));
     let listener = UnixListener::bind(path(me)).unwrap();
@@ -91,10 +92,11 @@ fn child() {
         to.store(text.parse().unwrap(), Ordering::Relaxed);
     }
     let streams = meet(Path::new(folder), me, all);
-    // One is two, as a pair of pipes.
-    let streams = streams.into_iter().map(|stream| stream.map(|stream| Duplex(stream.try_clone().unwrap(), stream)));
-    let mut group = Group::new(Streams::new(streams), me, all);
-    let mut config = tracer_rt::Config::default();
+    // Each socket becomes two handles, like a pair of pipes.
+    let streams =
+        streams.into_iter().map(|stream| stream.map(|stream| DuplexStream(stream.try_clone().unwrap(), stream)));
+    let mut group = SyncGroup::new(StreamLinks::new(streams), me, all);
+    let mut config = tracer_rt::RecorderConfig::default();
     if std::env::var_os("MACHINE_CLOCK").is_none() {
         assert!(tracer_rt::set_clock(ticks, 1_000_000_000));
         config.clock_domain = Some(format!("clock {me}"));
@@ -124,7 +126,7 @@ fn child() {
             let done =
                 if me == all - 1 { clock_sync::ask(&mut link, &peers) } else { clock_sync::answer(&mut link, all - 1) };
             done.unwrap();
-            group = Group::new(link, me, all);
+            group = SyncGroup::new(link, me, all);
         } else {
             group.sync().unwrap();
         }
@@ -147,8 +149,8 @@ fn child() {
     }
 }
 
-/// What a burst takes, the best and the middle one of twenty, and what a point takes.
-fn measure(group: &mut Group<impl clock_sync::SyncLink>, me: u32) {
+/// Prints the best and the median duration of twenty bursts, and the duration of a point.
+fn measure(group: &mut SyncGroup<impl clock_sync::SyncLink>, me: u32) {
     const POINTS: u32 = 1_000_000;
     let mut times: Vec<Duration> = (0..20)
         .map(|_| {
@@ -196,14 +198,14 @@ impl Process {
     }
 }
 
-/// A clock: what it showed at the base, and how much faster it runs, in millionths.
+/// A clock: its reading at the base time, and its drift in millionths.
 #[derive(Clone, Copy)]
 struct Clock {
     offset: i64,
     ppm: i64,
 }
 
-/// Of process `me`.
+/// The clock of process `me`.
 fn clock(me: usize) -> Clock {
     let me = me as i64;
     Clock { offset: 10_000_000_000 + me * 3_000_000_000, ppm: [0, 40, -50, 25, -10][me as usize % 5] }
@@ -212,7 +214,7 @@ fn clock(me: usize) -> Clock {
 struct Job {
     run: PathBuf,
     base: i64,
-    /// By the processes' numbers.
+    /// In the order of the processes' numbers.
     files: Vec<ProcessFile>,
     _folder: tempfile::TempDir,
 }
@@ -243,14 +245,15 @@ impl Job {
         u64::from_le_bytes(*self.files[me].process[&tag::PROCESS_ID].first_chunk().unwrap())
     }
 
-    /// What truly was when the clock of a process showed this.
+    /// The true time at a reading of a process's clock.
     fn true_date(&self, me: usize, ticks: u64) -> i64 {
         let Clock { offset, ppm } = clock(me);
         let gone = (ticks as i64 - offset) as f64 / (1.0 + ppm as f64 * 1e-6);
         self.base + gone as i64
     }
 
-    /// Every process has so many samples of each burst with each of these peers, and all of them are true.
+    /// Checks that every process has `exchanges` samples of each burst with each of these peers,
+    /// and that all of them are true.
     fn check(&self, peers: &[&[usize]], bursts: usize, exchanges: usize) {
         const ROUNDING: i64 = 3000;
         assert_eq!(self.files.len(), peers.len());
@@ -277,7 +280,8 @@ impl Job {
         serde_json::from_str::<Value>(&text).unwrap()["clocks"].as_array().unwrap().clone()
     }
 
-    /// How far the dates of all marks lie apart from their truth, at most, in nanoseconds.
+    /// The largest difference between the corrected timestamps of the marks and the true time, in
+    /// nanoseconds.
     fn spread(&self, clock: &str) -> i64 {
         let dumped = tumit().arg("dump").arg(&self.run).args(["--clock", clock]).output().unwrap();
         let text = String::from_utf8(dumped.stdout).unwrap();
@@ -310,11 +314,12 @@ impl Job {
     }
 }
 
-fn in_c(folder: &Path, compiler: Compiler, extra: &[&str]) -> Process {
+fn in_c(folder: &Path, compiler: CCompiler, extra: &[&str]) -> Process {
     Process::C(build(folder, compiler, SPEC, PROGRAM, extra).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Who asks whom among two, and among four: each pair of numbers that differ in one bit, the lower one.
+/// The peers that each of two and of four processes queries: for each pair of numbers that differ
+/// in one bit, the lower one queries.
 const TWO: [&[usize]; 2] = [&[1], &[]];
 const FOUR: [&[usize]; 4] = [&[1, 2], &[3], &[3], &[]];
 
@@ -327,7 +332,7 @@ fn processes_in_rust_compare_their_clocks() {
     let job = run(&four, "all", &[("TUMIT_SYNC_EXCHANGES", "40")]);
     job.check(&FOUR, 2, 40);
     job.check_corrected(2);
-    // One that is not the reference asks all others: one burst each time.
+    // A process that is not the reference queries all others: one burst each time.
     let job = run(&four, "star", &[("TUMIT_SYNC_EXCHANGES", "40")]);
     job.check(&[&[], &[], &[], &[0, 1, 2]], 2, 40);
     job.check_corrected(2);
@@ -335,7 +340,7 @@ fn processes_in_rust_compare_their_clocks() {
 
 #[test]
 fn processes_in_c_compare_their_clocks() {
-    for compiler in [C99, CXX11, Compiler { command: "clang", flags: &["-std=gnu11"] }] {
+    for compiler in [C99, CXX11, CCompiler { command: "clang", flags: &["-std=gnu11"] }] {
         let folder = tempfile::tempdir().unwrap();
         let c = in_c(folder.path(), compiler, &[]);
         let job = run(&vec![c.clone(); 4], "all", &[]);
@@ -379,7 +384,7 @@ fn one_clock_no_exchanges_or_nobody_who_records_leave_all_in_step() {
     let job = run(&[c.clone(), Process::Rust], "star", &[("TUMIT_SYNC_EXCHANGES", "0")]);
     job.check(&[&[] as &[usize]; 2], 2, 0);
     assert!(job.sync().iter().all(|clock| clock["status"] != "bursts"), "without samples");
-    // The last one has ended its recording: the others compare theirs.
+    // The last process has ended its recording; the others compare their clocks.
     let silent: [&[usize]; 4] = [&[1, 2], &[], &[], &[]];
     for last in [Process::Rust, c.clone()] {
         let processes = [c.clone(), Process::Rust, c.clone(), last];
@@ -391,7 +396,7 @@ fn one_clock_no_exchanges_or_nobody_who_records_leave_all_in_step() {
     }
 }
 
-/// What both sides do once they were forked is theirs: the samples are in the children's files, and name the children.
+/// A clock step in a short run is reported, and the corrected clock follows it.
 #[test]
 fn a_clock_that_is_set_in_a_run_of_less_than_a_second_is_told_and_followed() {
     let folder = tempfile::tempdir().unwrap();
@@ -407,6 +412,8 @@ fn a_clock_that_is_set_in_a_run_of_less_than_a_second_is_told_and_followed() {
     }
 }
 
+/// Samples taken after a fork belong to the children: their files contain them, with the ids of the
+/// children.
 #[test]
 fn forked_children_compare_their_clocks() {
     let folder = tempfile::tempdir().unwrap();
@@ -419,21 +426,21 @@ fn forked_children_compare_their_clocks() {
     job.check(&TWO, 2, 20);
 }
 
-/// A channel that does not carry what it should ends in an error on that side, and no sample.
+/// A channel that transmits wrong data causes an error on that side, and no sample.
 #[test]
 fn tcp_and_what_is_out_of_step() {
     let folder = tempfile::tempdir().unwrap();
-    let mut config = tracer_rt::Config::default();
+    let mut config = tracer_rt::RecorderConfig::default();
     config.folder = Some(folder.path().join("run.tmt"));
     tracer_rt::start(config).unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (peer, _) = listener.accept().unwrap();
-    let mut link = Streams::tcp([None, Some(stream)]).unwrap();
+    let mut link = StreamLinks::tcp([None, Some(stream)]).unwrap();
     assert!(peer.set_nodelay(true).is_ok() && link.send(0, &[0; 24]).is_err(), "there is no stream to 0");
     let there = std::thread::spawn(move || {
-        let mut link = Streams::new([Some(peer)]);
-        // Both are one process: one clock, nothing to measure.
+        let mut link = StreamLinks::new([Some(peer)]);
+        // Both ends are in one process with one clock, so that there is nothing to measure.
         clock_sync::answer(&mut link, 0).unwrap();
         let mut message = [1; 24];
         link.receive(0, &mut message).unwrap();
@@ -473,13 +480,14 @@ fn points_take_samples_when_the_last_ones_are_old() {
         assert!((3..=2 + 5).contains(&bursts), "{bursts} bursts");
         job.check(&[&[1, 2], &[], &[]], bursts, 10);
     }
-    // An hour is not over, at compile time or at run time.
+    // The interval of an hour is not over, at compile time or at run time.
     run(&vec![c; 3], "points", &[]).check(&[&[1, 2], &[], &[]], 2, 10);
     let job = run(&[Process::Rust, Process::Rust], "points", &[("TUMIT_SYNC_SECONDS", "0")]);
     job.check(&TWO, 2, EXCHANGES);
 }
 
-/// Ranks whose clocks are their own, and which call a point in a loop. `TUMIT_MPI_LATE` makes rank 1 believe in other options.
+/// Ranks with clocks of their own that call a point in a loop. `TUMIT_MPI_LATE` gives rank 1 other
+/// options.
 const MPI: &str = r#"
 #define TUMIT_MPI
 #include "samples_trace.h"
@@ -517,7 +525,7 @@ fn ranks_take_samples_in_between_and_the_options_of_rank_0_count() {
     for (command, flags) in [("mpicc", &["-std=gnu99"][..]), ("mpicxx", &["-std=c++11", "-x", "c++"][..])] {
         let folder = tempfile::tempdir().unwrap();
         let program =
-            build(folder.path(), Compiler { command, flags }, SPEC, MPI, &[]).unwrap_or_else(|e| panic!("{e}"));
+            build(folder.path(), CCompiler { command, flags }, SPEC, MPI, &[]).unwrap_or_else(|e| panic!("{e}"));
         for (seconds, exchanges) in [("1", "15"), ("0", "15"), ("1", "0")] {
             let run = folder.path().join(format!("{seconds}-{exchanges}.tmt"));
             let mut job = mpirun(3);

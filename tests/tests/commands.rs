@@ -1,4 +1,5 @@
-//! The commands around a spec, as a user meets them: checks for editors, explanations, generated files, completion, manuals.
+//! The commands for specs as a user sees them: checks for editors, explanations, generated files,
+//! completion, manuals.
 
 use std::fs;
 use std::io::Write as _;
@@ -131,7 +132,7 @@ fn what_is_no_spec_is_named_with_the_command_for_it() {
         ("c.json", "This is a Chrome trace (JSON)."),
     ] {
         for command in [&["check"][..], &["gen", "c"], &["doc"]] {
-            // A Pajé file is checked.
+            // `check` accepts a Pajé file.
             if (input, command) == ("x.paje", &["check"]) {
                 continue;
             }
@@ -336,7 +337,7 @@ fn a_spec_is_compared_with_an_older_one_and_with_a_run() {
     assert!(none.status.code() == Some(2) && stderr(&none).contains("none.tumit"));
 }
 
-/// What bash offers for the last of these words.
+/// The completions that bash offers for the last of these words.
 fn completed(folder: &Path, words: &[&str]) -> Vec<String> {
     let script = succeed(tumit().args(["completions", "bash"]));
     let line = words.join(" ");
@@ -380,7 +381,7 @@ fn groff_accepts_the_manuals() {
     pages.sort();
     let help = succeed(tumit().arg("--help"));
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // A description that is longer than a line goes on in an indented one.
+    // A description that is longer than a line continues in an indented one.
     let commands = lines.filter(|line| !line.starts_with("   ")).count();
     assert_eq!(pages.len(), commands + 1, "a page for each command and one for all: {pages:?}");
     for page in &pages {

@@ -1,4 +1,5 @@
-//! What the user of `tumit convert` chooses: how dates and definitions are written, where the result goes, whose rules are used.
+//! Options of `tumit convert`: formats of timestamps and definitions, the target of the result, the
+//! origin of the rules.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -33,7 +34,7 @@ fn rows(folder: &Path, args: &[&str]) -> Vec<String> {
     rows
 }
 
-/// The rows as `pj_dump` prints them; it must have nothing else to say.
+/// The rows as `pj_dump` prints them, without any message.
 fn peer_rows(file: &Path, args: &[&str]) -> Vec<String> {
     let out = output(Command::new("pj_dump").args(["-l", "9", "-e", "1e300"]).args(args).arg(file));
     assert!(out.status.success() && out.stderr.is_empty(), "{args:?}: {out:?}");
@@ -44,7 +45,7 @@ fn peer_rows(file: &Path, args: &[&str]) -> Vec<String> {
     rows
 }
 
-/// A row without its dates.
+/// A row without its timestamps.
 fn undated(row: &str) -> Vec<&str> {
     let dates = match row.split(", ").next() {
         Some("Event") => 3..4,
@@ -89,7 +90,7 @@ fn every_style_is_read_by_its_readers() {
     assert_eq!(definitions(&basic), 17);
     assert!(!basic.contains("Line") && basic.lines().all(|line| !line.starts_with('2') || line.starts_with("2 t")));
 
-    // Units come back, and fewer digits are the same dates, cut off.
+    // The units are read back. Fewer digits give the same timestamps, truncated.
     for unit in ["ms", "us", "ns"] {
         let text = write(&["--unit", unit]);
         assert!(peer_rows(&file, &[]).len() == wanted.len() && text != reference);
@@ -99,7 +100,7 @@ fn every_style_is_read_by_its_readers() {
     for (unit, digits) in [("s", "6"), ("s", "3"), ("s", "0"), ("ms", "1"), ("us", "0")] {
         write(&["--unit", unit, "--precision", digits, "--header", "old"]);
         let peer = peer_rows(&file, &["-n"]);
-        // Of values that a variable has at one date, only the last counts.
+        // Of several values of a variable at one timestamp, only the last counts.
         let lasting = |rows: &&String| !rows.starts_with("Variable");
         let mut cut: Vec<_> = peer.iter().filter(lasting).map(|row| undated(row)).collect();
         let mut whole: Vec<_> = wanted.iter().filter(lasting).map(|row| undated(row)).collect();
@@ -124,7 +125,7 @@ fn a_unit_is_one_for_all_readers_of_a_file() {
     let stats = |args: &[&str]| succeed(tumit().args(["stats", "--csv"]).args(args).current_dir(dir.path()));
     assert_eq!(stats(&["ms.paje", "--unit", "ms"]), stats(&["s.paje"]));
     assert!(stats(&["ms.paje"]) != stats(&["s.paje"]));
-    // An index knows its unit.
+    // An index contains its unit.
     let indexed = |file: &str, unit: &str, index: &str| stats(&[file, "--unit", unit, "--index", index]);
     let (right, wrong) = (indexed("s.paje", "s", "a.tmtx"), indexed("ms.paje", "s", "b.tmtx"));
     assert!(right != wrong);
@@ -175,7 +176,7 @@ fn an_input_is_not_written_over() {
     }
     assert!(before == (fs::read(dir.path().join("x.paje")).unwrap(), fs::read(&process).unwrap()));
     assert_eq!(fs::read_dir(&run).unwrap().count(), 1);
-    // A name beside it is none of this.
+    // A name next to the run is accepted.
     assert_eq!(convert(dir.path(), &["run.tmt", "-o", "run.tmt.paje"]).status.code(), Some(0));
 }
 
@@ -216,7 +217,7 @@ fn links_permissions_and_special_files_stay_what_they_are() {
     assert!(reader.wait().unwrap().success() && fs::read(path("through")).unwrap() == wanted);
     assert!(fs::metadata(path("pipe.paje")).unwrap().file_type().is_fifo());
 
-    // What stood in the file that standard output goes to stays, and comes before.
+    // The existing contents of the file that standard output refers to stay before the output.
     let csv = convert(dir.path(), &["run.tmt", "-o", "-", "--format", "csv"]).stdout;
     for (format, wanted) in [("paje", &wanted), ("csv", &csv)] {
         let through = convert(dir.path(), &["run.tmt", "-o", "/dev/stdout", "--format", format]);
@@ -229,7 +230,7 @@ fn links_permissions_and_special_files_stay_what_they_are() {
         assert!(command.stdout(file).status().unwrap().success());
         assert!(fs::read(&all).unwrap() == [b"before\n", &wanted[..]].concat(), "{format}");
     }
-    // The whole folder holds no unfinished file.
+    // The whole folder contains no unfinished file.
     assert!(
         !fs::read_dir(dir.path()).unwrap().any(|entry| entry.unwrap().file_name().to_string_lossy().contains(".part"))
     );
@@ -250,7 +251,7 @@ fn a_full_disk_is_told_with_the_name_of_the_file() {
             told(&out)
         );
     }
-    // Files of a folder: a limit on their size stands for the full disk.
+    // Files of a folder: a limit on their size has the same effect as a full disk.
     for args in ["merge run.tmt -o m.tmt", "merge --sort run.tmt -o m.tmt", "cut run.tmt --interval 0.. -o m.tmt"] {
         let line = format!("trap '' XFSZ; ulimit -f 2; exec \"$0\" {args}");
         let out = output(Command::new("sh").args(["-c", &line]).arg(tumit().get_program()).current_dir(dir.path()));
@@ -315,7 +316,8 @@ fn what_does_not_go_together_is_refused() {
     assert!(sorted("one.tmt") == sorted("two.tmt"));
 }
 
-/// Records that wait for the timestamp of a later record go to a file when they have no room in memory.
+/// Records that wait for the timestamp of a later record go to a file when they have no room in
+/// memory.
 #[test]
 fn records_wait_in_a_file_where_memory_is_short() {
     const SPEC: &str = "trace t;
@@ -345,7 +347,8 @@ int main(void) {
     assert!(plenty.lines().count() > 40_000 && plenty == scarce, "{} and {} bytes", plenty.len(), scarce.len());
 }
 
-/// The options of `pj_dump` for user fields and hierarchies give the same rows, in whatever order.
+/// The options of `pj_dump` for user fields and hierarchies give the same rows, regardless of the
+/// order.
 #[test]
 fn user_fields_and_hierarchies_are_those_of_pj_dump() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,9 @@
-//! The central promise of the recorders: the same calls in Rust, C, C++ and Fortran give the same records, byte for byte
-//! but for dates and ids, for every case in `cases/`.
+//! The central guarantee of the recorders: the same calls in Rust, C, C++ and Fortran give the same
+//! records, byte for byte except timestamps and ids, for every case in `cases/`.
 //!
-//! `CASE=spans cargo test -p tests --test corpus` looks at the cases whose name holds that, and `LANGUAGE=fortran` compares
-//! that language alone with Rust. `UPDATE_EXPECT=1` rewrites expected listings: look at the difference before committing.
+//! `CASE=spans cargo test -p tests --test corpus` runs the cases with this text in their name, and
+//! `LANGUAGE=fortran` compares that language alone with Rust. `UPDATE_EXPECT=1` rewrites expected
+//! listings: check the difference before you commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,24 +12,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use tests::corpus::compare::Recorded;
+use tests::corpus::compare::LanguageRun;
 use tests::corpus::coverage::{covered, wanted};
-use tests::corpus::{Case, cases, picture};
-use tests::lang::c::{C99, CXX11, Compiler, record};
+use tests::corpus::{CorpusCase, cases, picture};
+use tests::lang::c::{C99, CCompiler, CXX11, record};
 use tests::lang::fortran::GFORTRAN;
 use tests::lang::rust;
-use tumit::codegen::c::C;
-use tumit::codegen::fortran::Fortran;
+use tumit::codegen::c::CBackend;
+use tumit::codegen::fortran::FortranBackend;
 
-const C11: Compiler = Compiler { command: "clang", flags: &["-std=c11", "-D_GNU_SOURCE"] };
-const CXX17: Compiler = Compiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
-/// Compiling takes most of the time, and optimisation most of compiling. This dialect is optimised in every second case. The other dialects
-/// are compared with it.
+const C11: CCompiler = CCompiler { command: "clang", flags: &["-std=c11", "-D_GNU_SOURCE"] };
+const CXX17: CCompiler = CCompiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
+/// The dialect that is optimised in every second case, because optimisation takes most of the
+/// compile time. The other dialects are compared with it.
 const OPTIMISED: &str = "c99 gcc";
 /// Fortran with a C file that is not optimised.
-const FORTRAN: tests::lang::fortran::Compiler = tests::lang::fortran::Compiler { c_flags: &["-O0"], ..GFORTRAN };
+const FORTRAN: tests::lang::fortran::FortranCompilers =
+    tests::lang::fortran::FortranCompilers { c_flags: &["-O0"], ..GFORTRAN };
 
-/// How long each language took, over all cases and threads.
+/// The total time of each language, over all cases and threads.
 #[derive(Default)]
 struct Times(Mutex<BTreeMap<&'static str, Duration>>);
 
@@ -44,7 +46,7 @@ impl Times {
 #[test]
 fn the_same_calls_give_the_same_records_in_every_language() {
     let wanted = std::env::var("CASE").unwrap_or_default();
-    let cases: Vec<Case> = cases().into_iter().filter(|case| case.name.contains(&wanted)).collect();
+    let cases: Vec<CorpusCase> = cases().into_iter().filter(|case| case.name.contains(&wanted)).collect();
     assert!(!cases.is_empty(), "no case has `{wanted}` in its name");
     let (next, times, failures) = (AtomicUsize::new(0), Times::default(), Mutex::new(BTreeMap::new()));
     let work = || {
@@ -112,14 +114,14 @@ struct Program {
 
 impl Program {
     /// The programs of a case in all its languages.
-    fn all(case: &Case, folder: &Path, times: &Times) -> Vec<Self> {
+    fn all(case: &CorpusCase, folder: &Path, times: &Times) -> Vec<Self> {
         let mut programs = Vec::new();
         let wanted = std::env::var("LANGUAGE").ok();
         let has = |language: &str| case.has(language) && wanted.as_deref().is_none_or(|wanted| wanted == language);
         if case.has("rust") {
             programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
         }
-        case.generate(&C, folder);
+        case.generate(&CBackend, folder);
         let include = format!("-I{}", folder.display());
         for (language, dialect, compiler) in [
             ("c", "c99 gcc", C99),
@@ -149,12 +151,12 @@ impl Program {
         programs
     }
 
-    fn record(&self, case: &Case, folder: &Path, environment: &[(&str, &str)], times: &Times) -> Recorded {
+    fn record(&self, case: &CorpusCase, folder: &Path, environment: &[(&str, &str)], times: &Times) -> LanguageRun {
         let run = times.of(self.language, || match self.language {
             "rust" => rust::record(&self.path, &case.name, folder, environment),
             _ => record(&self.path, folder, "run.tmt", environment),
         });
-        let mut recorded = Recorded::read(self.dialect, &run);
+        let mut recorded = LanguageRun::read(self.dialect, &run);
         recorded.pictures = times.of("converter", || {
             let rows = case.file("expect.rows").exists().then(|| ("expect.rows".to_owned(), picture::rows(&run)));
             let outputs = case.outputs.iter().map(|name| (format!("expect.{name}"), picture::output(&run, name)));
@@ -167,22 +169,22 @@ impl Program {
     }
 }
 
-/// Whether it is the turn of the even cases, or of the odd ones. Compiling takes most of the time, so Clang compiles each case in
-/// one of its two languages. A single case (`CASE`) has both.
-fn is_turn_of(case: &Case, even: bool) -> bool {
+/// Whether a case belongs to the even or the odd ones. Clang compiles each case in one of its two
+/// languages, because compiling takes most of the time. A single case (`CASE`) has both.
+fn is_turn_of(case: &CorpusCase, even: bool) -> bool {
     let turn: u32 = case.name.bytes().map(u32::from).sum();
     std::env::var_os("CASE").is_some() || turn.is_multiple_of(2) == even
 }
 
-/// Records a case in all its languages; returns what is not as it should be.
-fn check(case: &Case, times: &Times) -> Vec<String> {
+/// Records a case in all its languages; returns the failures.
+fn check(case: &CorpusCase, times: &Times) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let programs = Program::all(case, folder.path(), times);
     let (mut failed, mut listing) = (Vec::new(), String::new());
     for environment in &case.environments {
         let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let record = |program: &Program| program.record(case, folder.path(), &environment, times);
-        let recorded: Vec<Recorded> = programs.iter().map(record).collect();
+        let recorded: Vec<LanguageRun> = programs.iter().map(record).collect();
         let (first, others) = recorded.split_first().expect("a language that can say it");
         failed.extend(others.iter().filter_map(|other| first.difference(other)));
         for (file, text) in recorded.iter().flat_map(|recorded| &recorded.pictures) {
@@ -198,10 +200,10 @@ fn check(case: &Case, times: &Times) -> Vec<String> {
     failed
 }
 
-/// Modules, their C files and the driver, to one program.
-fn fortran(case: &Case, folder: &Path) -> Result<PathBuf, String> {
+/// Builds one program of the modules, their C files and the driver.
+fn fortran(case: &CorpusCase, folder: &Path) -> Result<PathBuf, String> {
     std::fs::copy(case.file("drive.f90"), folder.join("drive.f90")).map_err(|error| format!("drive.f90: {error}"))?;
-    let mut sources = case.generate(&Fortran, folder);
+    let mut sources = case.generate(&FortranBackend, folder);
     sources.push("drive.f90".to_owned());
     for source in &sources {
         FORTRAN.object(folder, source)?;
@@ -211,7 +213,7 @@ fn fortran(case: &Case, folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Compares a text with a file of the case.
-fn expected(case: &Case, name: &str, found: &str) -> Option<String> {
+fn expected(case: &CorpusCase, name: &str, found: &str) -> Option<String> {
     let path = case.file(name);
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
     if expected == found {

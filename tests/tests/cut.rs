@@ -1,4 +1,5 @@
-//! Smaller runs and joined runs: what `tumit dump` selects is what `tumit cut` keeps, and a joined run has what its parts have.
+//! Smaller and joined runs: `tumit cut` keeps the records that `tumit dump` selects, and a joined
+//! run contains the records of its inputs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +14,7 @@ fn record(path: &Path) {
     succeed(Command::new(env!("CARGO_BIN_EXE_make_trace")).arg(path).args(["6000", "4"]));
 }
 
-/// The records, with dates counted from the first of them.
+/// The records, with timestamps relative to the first of them.
 fn listed(path: &Path, filters: &[&str]) -> Vec<Value> {
     let text = succeed(tumit().arg("dump").arg(path).arg("--json").args(filters));
     let mut records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -46,12 +47,12 @@ fn what_is_selected_is_kept() {
         assert!(!wanted.is_empty() && wanted.len() < all, "{filters:?}: {} of {all}", wanted.len());
         assert!(listed(&part, &[]) == wanted, "{filters:?}");
         assert!(told.contains(&format!("{} records", wanted.len())) && told.contains("left out"), "{told}");
-        // Packed as well as the whole: no part is larger.
+        // The cut run is packed as well as the whole, so that it is not larger.
         let bytes = |path: &Path| -> u64 {
             std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
         };
         assert!(bytes(&part) < bytes(&whole));
-        // And it is a run like any other.
+        // It is a valid run.
         succeed(tumit().arg("info").arg(&part));
     }
 }
@@ -73,7 +74,7 @@ fn joined_runs_have_what_their_parts_have() {
         assert!(found.iter().zip(&wanted).all(|(a, b)| a["fields"] == b["fields"] && a["tid"] == b["tid"]));
     }
     assert!(told.contains("2 processes"), "{told}");
-    // One process twice is a mistake, and nothing is left behind.
+    // One process given twice is an error, and no output remains.
     let twice = folder.path().join("twice.tmt");
     let refused = output(tumit().arg("merge").args([&parts[0], &parts[0]]).arg("-o").arg(&twice));
     assert_eq!(refused.status.code(), Some(2));

@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::Value;
 use synthetic::{About, File, Records};
 use tests::programs::{output, succeed, tumit};
-use tracer_format::entries::Anchor;
+use tracer_format::entries::ClockAnchor;
 use tracer_format::tags::{append_tag, tag};
 
 const SPEC: &str = r#"
@@ -37,8 +37,8 @@ rule receive -> end message key (key) to process[rank_] -> mark done = "receive"
 
 const STEPS: u32 = 3000;
 
-/// Two processes on one clock. Of each message that the first sends, the second says that it came before it was sent, as far as 40 µs; and
-/// several records of a stream have the same date.
+/// Two processes on one clock. The second receives each message of the first up to 40 µs before it
+/// was sent, and several records of a stream have the same timestamp.
 fn write_run(folder: &Path) {
     let (spec, diagnostics) = tumit::compile_text("pair.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
@@ -68,7 +68,7 @@ fn objects(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
 }
 
-/// Date by number of the record, in nanoseconds.
+/// Timestamps in nanoseconds, by record number.
 type Dates = BTreeMap<u64, i64>;
 
 fn dumped(run: &Path, args: &[&str]) -> Dates {
@@ -106,7 +106,7 @@ fn a_record_has_the_same_date_in_every_command() {
     let moved: Vec<(&u64, &i64)> = all[1].iter().filter(|(n, date)| all[3][n] != **date).collect();
     assert!(moved.len() > 1000, "links put in order move dates, of {} records", moved.len());
 
-    // Parts that begin and end where dates were moved.
+    // Time ranges that begin and end at moved timestamps.
     for at in [moved[3], moved[moved.len() / 2], moved[moved.len() - 5]] {
         let time = format!("{0}ns..{1}ns", at.1, at.1 + 700_000);
         let wanted: Vec<u64> =
@@ -143,7 +143,7 @@ fn write_launch(folder: &Path, launch: &str, pid: u64, seconds: u64) {
     file.thread(0, pid, "main");
     let start = (1 + seconds) * 1_000_000_000;
     let anchor =
-        Anchor { ticks: start, monotonic_nanos: start, real_nanos: NOON + seconds * 1_000_000_000, bracket: 0 };
+        ClockAnchor { ticks: start, monotonic_nanos: start, real_nanos: NOON + seconds * 1_000_000_000, bracket: 0 };
     file.anchor(anchor);
     let mut records = Records::default();
     for n in 0..3u32 {

@@ -1,4 +1,4 @@
-//! Pictures of very many events and links, by the binary: nothing of them is a sample.
+//! Images of very many events and links, by the command: they show all of them, no sample.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use tests::programs::{output, succeed, tumit};
 
 const HEADER: &str = include_str!("../../viewer/tests/header.paje");
 
-/// The titles in the picture of a trace.
+/// The titles in the image of a trace.
 fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {
     std::fs::write(folder.join("a.paje"), trace).unwrap();
     succeed(tumit().args(["view", "a.paje", "-o", "a.svg", "--width", "1000"]).args(options).current_dir(folder));
@@ -18,7 +18,7 @@ fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {
     titles.map(|(title, _)| title.replace('\u{202f}', "")).collect()
 }
 
-/// The number before `behind`.
+/// The number before the text `behind`.
 fn number(title: &str, behind: &str) -> Option<u64> {
     title.split_once(behind)?.0.trim().parse().ok()
 }
@@ -36,7 +36,7 @@ fn a_row_of_very_many_events_is_full() {
     assert_eq!((sum("× often"), sum("× seldom")), (450_000, 150_000));
     let bars: Vec<u64> = titles.iter().filter_map(|title| number(title, "× often")).collect();
     assert!(bars.len() > 300, "{} bars", bars.len());
-    // Evenly spread events are evenly high, to the right end.
+    // Evenly spread events have bars of equal height, up to the right end.
     let mean = 450_000 / bars.len() as u64;
     assert!(bars.iter().all(|&bar| bar.abs_diff(mean) < mean / 10), "{bars:?}");
 }
@@ -48,7 +48,8 @@ fn an_arrow_that_stands_for_most_links_is_drawn() {
     for row in 0..20 {
         writeln!(trace, "6 0 t{row} 0 T t{row}").unwrap();
     }
-    // A fifth of the links here and there; the others late, all within a moment, from one row to another.
+    // A fifth of the links is spread over time and rows. The others are late, within 80 µs, from
+    // one row to another.
     const ALL: u64 = 100_000;
     for at in 0..ALL {
         let (date, from, to) = match at {
@@ -71,7 +72,7 @@ fn an_arrow_that_stands_for_most_links_is_drawn() {
     }
 }
 
-/// A thread each for so many, in nodes of so many, each with a state.
+/// A trace with `nodes` nodes of `each` threads, each thread with a state.
 fn threads(nodes: usize, each: usize) -> String {
     let mut trace = HEADER.to_owned() + "0 N 0 Node\n0 T N Thread\n2 S T State\n5 a S busy \"1 0 0\"\n";
     for node in 0..nodes {
@@ -105,7 +106,7 @@ fn rows_that_no_picture_has_room_for_are_folded() {
         let [_, drawn] = drawn();
         assert!(height.contains(&drawn), "{options:?}: {drawn}");
     }
-    // Where all are beside each other there is nothing to fold, and it is said what to do.
+    // Rows without a hierarchy cannot be folded; the message suggests a filter.
     std::fs::write(folder.path().join("a.paje"), threads(8000, 0)).unwrap();
     let out = draw(&[]);
     let said = String::from_utf8(out.stderr).unwrap();

@@ -1,5 +1,5 @@
-//! Our reader and simulation against `pj_dump`, which shares no code with them: the same rows of every file that it takes, and a
-//! sentence about every file that it refuses.
+//! Compares our reader and simulation with `pj_dump`, which shares no code with them: equal rows of
+//! every file that it accepts, and a message for every file that it rejects.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
@@ -10,15 +10,15 @@ use std::process::Command;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
-use tests::paje_text::{Mistake, Step, generate};
+use tests::paje_text::{Mistake, StepNumbers, generate};
 use tests::programs::{molecular_dynamics, output, succeed, tumit, workspace};
 use tumit_viewer::OpenOptions;
-use tumit_viewer::tables::{Account, Format, write};
+use tumit_viewer::tables::{TableAccount, TableFormat, write};
 
-/// How many files are compared.
+/// The number of compared files.
 const FILES: u32 = 400;
 
-/// The sorted rows of `pj_dump`; `Err` with what it says when it refuses.
+/// The sorted rows of `pj_dump`; `Err` with its message when it rejects the file.
 fn theirs(path: &Path) -> Result<Vec<String>, String> {
     let output = output(Command::new("pj_dump").args(["-l", "9", "-e", "1e300"]).arg(path));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -36,10 +36,10 @@ fn theirs(path: &Path) -> Result<Vec<String>, String> {
     }
 }
 
-/// Our sorted rows, and what was said.
-fn ours(path: &Path) -> (Vec<String>, Account) {
+/// Our sorted rows, and the diagnostics.
+fn ours(path: &Path) -> (Vec<String>, TableAccount) {
     let mut out = Vec::new();
-    let account = write(path, &OpenOptions::default(), Format::PjDump, &mut out).unwrap();
+    let account = write(path, &OpenOptions::default(), TableFormat::PjDump, &mut out).unwrap();
     let mut rows: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
     rows.sort();
     assert_eq!(rows.len() as u64, account.rows);
@@ -53,8 +53,8 @@ fn difference(theirs: &[String], ours: &[String]) -> Option<String> {
     (theirs != ours).then(|| format!("only pj_dump:\n  {}\nonly ours:\n  {}", lacks(theirs, ours), lacks(ours, theirs)))
 }
 
-fn steps() -> impl Strategy<Value = (u64, Vec<Step>)> {
-    (any::<u64>(), prop::collection::vec(any::<Step>(), 0..250))
+fn steps() -> impl Strategy<Value = (u64, Vec<StepNumbers>)> {
+    (any::<u64>(), prop::collection::vec(any::<StepNumbers>(), 0..250))
 }
 
 #[test]
@@ -122,7 +122,8 @@ fn whatever_pj_dump_refuses_is_told() {
     for &mistake in Mistake::ALL {
         for _ in 0..3 {
             let (style, steps) = steps().new_tree(&mut runner).unwrap().current();
-            // Values after lines of dates are another mistake.
+            // Values after lines with timestamps are a mistake of their own, so the style without
+            // them is used.
             let made = generate(style & !1, &steps, Some(mistake));
             std::fs::write(&path, &made.text).unwrap();
             assert!(theirs(&path).is_err(), "pj_dump takes {mistake:?}:\n{}", made.text);
@@ -190,7 +191,7 @@ fn files_that_pj_dump_refuses_are_read() {
     assert_eq!(rows, ours(&corpus("simgrid-platform.trace")).0);
     assert!(account.faults[0].contains("fewer values than its definition has fields"), "{:?}", account.faults);
     assert_eq!(account.faults.len(), 1);
-    // Old names of fields; all states come when their containers are gone.
+    // The fields have old names, and all states come after the end of their containers.
     let path = corpus("starpu-schedule.trace");
     assert!(theirs(&path).is_err());
     let (rows, account) = ours(&path);
@@ -327,7 +328,8 @@ proptest! {
         let mut dates: Vec<String> = dates.into_iter().map(text).collect();
         let value = |date: &str| date.parse::<f64>().unwrap();
         dates.sort_by(|a, b| value(a).total_cmp(&value(b)));
-        // Those that differ by less than a reader may be off by can be out of order.
+        // Removes timestamps that differ by less than the error of a reader, because they could be
+        // out of order.
         dates.dedup_by(|next, date| value(next) <= value(date) * (1.0 + 1e-12));
         let lines: String = dates.iter().map(|date| format!("3 {date} c S a\n")).collect();
         std::fs::write(&path, format!("{HEAD}{lines}5 1e60 c CT\n")).unwrap();

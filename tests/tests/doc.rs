@@ -1,9 +1,10 @@
-//! `tumit doc`: the page in a browser, by keyboard and as a screen reader has it; Markdown; files.
+//! `tumit doc`: the page in a browser, by keyboard and as a screen reader presents it; Markdown;
+//! files.
 
 use std::fs;
 
 use serde_json::json;
-use tests::browser::Browser;
+use tests::browser::BrowserPage;
 use tests::programs::{output, succeed, tumit, workspace};
 
 fn spec(name: &str) -> String {
@@ -15,10 +16,10 @@ fn the_page_is_found_through_by_keyboard() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("taktuk.html");
     succeed(tumit().args(["doc", &spec("taktuk.tumit"), "-o"]).arg(&page));
-    let mut browser = Browser::start(1280, 800);
+    let mut browser = BrowserPage::start(1280, 800);
     browser.open(&format!("file://{}", page.display()));
 
-    // What a screen reader walks through.
+    // Elements that a screen reader presents.
     for role in ["main", "navigation", "search"] {
         browser.find(role, None);
     }
@@ -56,7 +57,7 @@ fn the_page_can_be_read_in_light_and_dark_and_on_narrow_screens() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("page.html");
     succeed(tumit().args(["doc", &spec("everything.tumit"), "-o"]).arg(&page));
-    // The contrast of every text with what is behind it (WCAG 2.2, 1.4.3).
+    // The contrast of every text with its background (WCAG 2.2, 1.4.3).
     let contrast = "(() => {
         const parts = (color) => color.match(/[\\d.]+/g).map(Number);
         const light = (color) => parts(color).slice(0, 3).map((c) => c / 255)
@@ -74,7 +75,7 @@ fn the_page_can_be_read_in_light_and_dark_and_on_narrow_screens() {
         }
         return worst; })()";
     for scheme in ["light", "dark"] {
-        let mut browser = Browser::start(1280, 800);
+        let mut browser = BrowserPage::start(1280, 800);
         if !browser.prefer(scheme) {
             continue;
         }
@@ -82,7 +83,7 @@ fn the_page_can_be_read_in_light_and_dark_and_on_narrow_screens() {
         let worst = browser.evaluate(contrast).as_f64().unwrap();
         assert!((4.5..30.0).contains(&worst), "{scheme}: contrast {worst}");
     }
-    let mut browser = Browser::start(400, 800);
+    let mut browser = BrowserPage::start(400, 800);
     browser.open(&format!("file://{}", page.display()));
     assert_eq!(browser.evaluate("document.documentElement.scrollWidth"), json!(400), "nothing sticks out");
 }

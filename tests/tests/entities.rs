@@ -1,4 +1,4 @@
-//! Tables of entities, and `tumit check` of Pajé files, as a user meets them.
+//! Tables of entities, and `tumit check` of Pajé files, as a user sees them.
 
 #[path = "trace_input/mod.rs"]
 mod trace_input;
@@ -23,7 +23,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// The recorder's own events are of a second spec: the rows of both are there, as they are by way of Pajé text.
+/// The recorder's own events have a second spec. The table contains the rows of both, like the Pajé
+/// text.
 #[test]
 fn records_of_several_specs_are_all_in_the_table() {
     let dir = tempfile::tempdir().unwrap();
@@ -66,7 +67,7 @@ fn a_run_becomes_tables() {
     let lines = rows.lines().count();
     assert!(lines > 1000);
     assert_eq!((csv.lines().count(), json.lines().count()), (lines + 1, lines), "no name has a line end");
-    // The same rows in the same order, and the fields that the rules give.
+    // The same rows in the same order, with the fields of the rules.
     for ((csv, json), row) in csv.lines().skip(1).zip(json.lines()).zip(rows.lines()) {
         let object: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
         let kind = object["kind"].as_str().unwrap();
@@ -80,7 +81,7 @@ fn a_run_becomes_tables() {
         }
     }
     assert!(csv.lines().next().unwrap().contains(",waits for"), "{}", csv.lines().next().unwrap());
-    // To standard output, the same.
+    // The output to standard output is the same.
     let out = convert(&run, &["-o", "-", "--format", "csv"], dir.path());
     assert_eq!(text(&out.stdout), csv);
     let alone = convert(&run, &["-o", "-", "--format", "csv", "--threads", "1"], dir.path());
@@ -142,7 +143,7 @@ fn what_cannot_be_made_is_said() {
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).contains("This is JSON."));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
-    // What is wrong in a file is told, and the rest is written.
+    // Errors in a file are reported, and the rest is written.
     let out = convert(&corpus("simgrid-platform-sizes.trace"), &["-o", "x.csv"], dir.path());
     assert_eq!(out.status.code(), Some(1));
     assert!(text(&out.stderr).contains("first in line 143"), "{}", text(&out.stderr));
@@ -192,13 +193,13 @@ fn paje_files_are_checked() {
     assert!(found[0]["advice"].as_str().is_some_and(|advice| advice.contains("after the last event in it")));
     let summary = &found[4];
     assert_eq!((&summary["errors"], &summary["warnings"], &summary["states"]), (&2.into(), &2.into(), &9.into()));
-    // Strict: the first finding ends it.
+    // Strict mode ends at the first diagnostic.
     let out = output(tumit().args(["check", "--strict"]).arg(&path));
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
     assert!(said.contains("wrong:86: error: line whose container was not created (`n7`)\n"), "{said}");
     assert!(!said.contains(":87:") && said.ends_with("stopped here\n"), "{said}");
-    // Beside a spec, and with one that is not there.
+    // Checks a spec, a missing file and a wrong one together.
     fs::write(dir.path().join("a.tumit"), "trace a;\nlevel L { event e {} }\n").unwrap();
     let out = output(tumit().args(["check", "a.tumit", "none.paje", "wrong"]).current_dir(dir.path()));
     assert_eq!(out.status.code(), Some(2));

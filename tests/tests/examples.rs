@@ -1,5 +1,5 @@
-//! The whole way with the examples: recorded, converted, accepted by `pj_dump`, and equal in number to what the
-//! programs know that they did.
+//! The examples from recording to reading: recorded, converted, accepted by `pj_dump`, and with the
+//! numbers of entities that the programs print.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
@@ -8,18 +8,18 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use tests::pj_dump::{Rows, accept};
+use tests::pj_dump::{PjDumpRows, accept};
 use tests::programs::{count, molecular_dynamics, mpirun, output, succeed, tumit, workspace};
 
-/// Converts a run and returns the rows that `pj_dump` sees.
-fn convert(run: &Path, options: &[&str]) -> Rows {
+/// Converts a run and returns the rows that `pj_dump` reads.
+fn convert(run: &Path, options: &[&str]) -> PjDumpRows {
     let paje = run.with_extension("paje");
     succeed(tumit().arg("convert").args(options).arg(run).arg("-o").arg(&paje));
     accept(&paje);
-    Rows::read(&paje)
+    PjDumpRows::read(&paje)
 }
 
-/// Generates the header of a C or C++ example and compiles it as strictly as its users may.
+/// Generates the header of a C or C++ example and compiles it with strict warnings.
 fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> PathBuf {
     let (standard, ending) = if compiler == "g++" { ("-std=c++11", "cpp") } else { ("-std=gnu99", "c") };
     let source = workspace().join("examples").join(example);
@@ -58,7 +58,8 @@ fn molecular_dynamics_is_seen_as_it_was() {
         std::fs::remove_dir_all(run).unwrap();
         idle_share(&rows)
     };
-    // The emulated machines are real threads in real time: other programs may hold them up, seldom three times.
+    // The emulated machines are real threads in real time: other programs may delay them, seldom
+    // three times.
     let seen = (0..3).any(|_| {
         let (random, balanced) = (idle("random"), idle("balanced"));
         println!("idle shares: random {random:.3}, balanced {balanced:.3}");
@@ -67,8 +68,8 @@ fn molecular_dynamics_is_seen_as_it_was() {
     assert!(seen, "a balanced placement leaves nodes idle as often");
 }
 
-/// Mean share of time during which no thread of a working node had a processor.
-fn idle_share(rows: &Rows) -> f64 {
+/// The mean share of time during which no thread of a working node had a processor.
+fn idle_share(rows: &PjDumpRows) -> f64 {
     let share = |node: &str| {
         let counts = rows.of("Variable").filter(|row| row[1] == node && row[2] == "Active threads");
         let (mut idle, mut all) = (0.0, 0.0);
@@ -102,11 +103,12 @@ fn heat_on_four_ranks_is_seen_as_it_was() {
 fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
     let dir = tempfile::tempdir().unwrap();
     let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
-    // Offset and drift guarantee no order, and how well they are known depends on messages that travelled undisturbed; ranks
-    // outnumber cores here, and other programs may hold them up, seldom three times.
+    // Offset and drift do not guarantee order. Their precision depends on messages without delays;
+    // ranks outnumber cores here, and other programs may delay them, seldom three times.
     let close = (0..3).any(|number| {
         let run = dir.path().join(format!("skewed{number}.tmt"));
-        // Long enough for 50 ppm to matter: drift alone moves dates by more than a message takes.
+        // Long enough for 50 ppm to matter: drift alone moves timestamps by more than the duration
+        // of a message.
         let mut job = mpirun(4);
         job.arg(&heat).args(["120", "3000"]).env("TUMIT_TRACE", &run).env("HEAT_SKEW", "1").current_dir(dir.path());
         let links = count(&succeed(&mut job), "links");
@@ -121,9 +123,9 @@ fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
         assert!(["bursts+messages", "certain", "0 in the end"].iter().all(|word| shown.contains(word)), "{shown}");
         let plot = std::fs::read_to_string(plot).unwrap();
         assert_eq!(plot.matches("<polyline").count(), 4, "a curve for each clock");
-        // By the clocks alone one in a hundred reversed would be a wrong model.
+        // One reversed link in a hundred by the clocks alone would mean a wrong model.
         let by_clocks = convert(&run, &["--causal", "off"]).reversed_links() as u64;
-        // What heat.c gives its ranks: -50, -19, +12 and +43 ppm; the reference is rank 0.
+        // The drifts that heat.c sets: -50, -19, +12 and +43 ppm; the reference is rank 0.
         let clocks: serde_json::Value = serde_json::from_str(&output_of_sync(&run)).unwrap();
         let drifts = clocks["clocks"].as_array().unwrap().iter().map(|clock| clock["drift_ppm"].as_f64().unwrap());
         let drifts: Vec<f64> = drifts.collect();
@@ -135,7 +137,7 @@ fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
     assert!(close, "the corrected clocks are wrong");
 }
 
-/// `tumit sync --json`, whose exit status tells of links that are still reversed.
+/// The output of `tumit sync --json`. Its exit status is non-zero if links are still reversed.
 fn output_of_sync(run: &Path) -> String {
     String::from_utf8(output(tumit().args(["sync", "--json"]).arg(run)).stdout).unwrap()
 }
@@ -153,8 +155,8 @@ fn taktuk_launches_a_binomial_tree() {
     assert_eq!(rows.reversed_links(), 0);
 }
 
-/// The slots of a cluster that were reserved, with how often by whom.
-fn reservations(rows: &Rows) -> BTreeMap<String, usize> {
+/// The number of reserved slots of a cluster, by user.
+fn reservations(rows: &PjDumpRows) -> BTreeMap<String, usize> {
     let mut users = BTreeMap::new();
     for row in rows.of("State").filter(|row| row[2] == "Reservation" && row[7] != "Free") {
         *users.entry(row[7].clone()).or_default() += 1;
@@ -187,7 +189,8 @@ fn a_sampled_machine_is_seen_as_it_was() {
     let rows = sample("file.tmt", ["--jobs", jobs.to_str().unwrap()]);
     let expected = [("ada", 40), ("blaise", 10), ("carl", 50), ("emmy", 25), ("grace", 104), ("sofja", 20)];
     assert_eq!(reservations(&rows), expected.map(|(user, slots)| (user.to_owned(), slots)).into());
-    // Grace's benchmark takes all processors, so it waits for all who came before, and nobody overtakes it to the end.
+    // Grace's benchmark takes all processors, so it waits for all earlier jobs, and no job
+    // overtakes it.
     let date = |row: &[String], column: usize| row[column].parse::<f64>().unwrap();
     let of = |user: &'static str| rows.of("State").filter(move |row| row[2] == "Reservation" && row[7] == user);
     let benchmark = of("grace").map(|row| date(row, 3)).fold(0.0, f64::max);
@@ -204,7 +207,7 @@ fn an_interrupted_sampler_ends_in_order() {
     let dir = tempfile::tempdir().unwrap();
     let sampler = build_c(dir.path(), "machine-sampler", "gcc", &[]);
     let run = dir.path().join("interrupted.tmt");
-    // A period of an hour: the end can come from the signal alone.
+    // The period is an hour, so that only the signal can end the sampler.
     let mut child = std::process::Command::new(&sampler)
         .args(["--period", "3600000"])
         .env("TUMIT_TRACE", &run)
@@ -235,10 +238,11 @@ fn monitors_are_seen_as_they_were_owned() {
     assert_eq!(calls, count(&said, "calls"));
     assert_eq!(rows.count("Link"), count(&said, "releases") + count(&said, "notices"));
     assert_eq!(rows.reversed_links(), 0);
-    // Tellers meet at least at the queue, and nobody wakes or follows himself.
+    // Tellers meet at least at the queue, and no teller wakes or follows itself.
     assert!(count(&said, "releases") > 0);
     assert!(rows.of("Link").all(|row| row[7] != row[8]));
-    // Who owns a monitor holds it: the monitor's row and the thread's say the same, from the same moment on.
+    // The owner of a monitor holds it: the row of the monitor and that of the thread agree from the
+    // same timestamp on.
     let held: BTreeSet<(&str, &str)> = rows
         .of("State")
         .filter(|row| row[2] == "Monitor" && row[7] == "Holds")
@@ -249,7 +253,7 @@ fn monitors_are_seen_as_they_were_owned() {
         .filter(|row| row[2] == "Owner" && row[7] != "Free")
         .map(|row| (row[7].as_str(), row[3].as_str()))
         .collect();
-    // A thread may come to hold two at one moment.
+    // A thread may acquire two monitors at one timestamp.
     assert_eq!(owned.iter().copied().collect::<BTreeSet<_>>(), held);
 }
 
@@ -264,7 +268,7 @@ fn runs_and_paje_files_are_drawn_alike() {
         succeed(tumit().args(["view", input, "-o", "a.svg", "-o", "a.png"]).current_dir(dir.path()));
         let svg = std::fs::read_to_string(dir.path().join("a.svg")).unwrap();
         assert!(svg.contains("<svg") && svg.contains("Node 1"), "{input}");
-        // Steps are marked by upright lines: the spec says so, and so does the text.
+        // The spec and the text mark steps by upright lines.
         let mark = svg.lines().find(|line| line.contains("data-entity=\"e") && line.contains("Step"));
         assert!(mark.is_some_and(|mark| mark.matches('V').count() == 2), "{input}: {mark:?}");
         drawn.push(svg);

@@ -1,4 +1,4 @@
-//! Filters and statistics as a user meets them: through `tumit view --filter` and `tumit stats`.
+//! Filters and statistics as a user sees them: by `tumit view --filter` and `tumit stats`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// The picture that these filters leave, as SVG.
+/// The image after these filters, as SVG.
 fn picture(folder: &Path, filters: &[&str], more: &[&str]) -> String {
     let mut args = vec!["view", "-o", "a.svg"];
     args.extend(filters.iter().flat_map(|filter| ["--filter", filter]));
@@ -57,7 +57,7 @@ fn pictures_show_what_filters_leave() {
     assert!(svg.contains("#123456"), "coloured");
     let svg = picture(dir.path(), &["order Node 1"], &[]);
     assert!(svg.find(">Node 1<") < svg.find(">Node 0<"), "ordered");
-    // With the options of pictures: part, size, theme.
+    // With the options of images: time range, size, theme.
     let svg = picture(
         dir.path(),
         &["only type Activity", "cut 0.25..0.75"],
@@ -169,7 +169,8 @@ fn filters_are_kept_in_files() {
     assert!(kept.contains("\"hide value blocked\",\n"), "{kept}");
     let svg = picture(dir.path(), &[], &["--filters", "mine.tumit-view"]);
     assert!(!svg.contains("blocked") && !svg.contains("Node 1"));
-    // One that is off does nothing; one that names what another run had is told and left out.
+    // A disabled filter has no effect. A filter with a name that only another run has is reported
+    // and left out.
     let other = kept.replace(
         "\"hide value blocked\"",
         "{ \"filter\": \"hide value blocked\", \"on\": false }, \"hide value gone\"",
@@ -240,7 +241,8 @@ fn conditions_and_ends_of_links() {
         let found = ["Node 0", "Node 1"].map(|node| most(filter, node));
         assert_eq!(found, each.map(|number| Some(number.into())), "{filter}");
     }
-    // A file of the current version holds these expressions. A file of version 1 keeps its meaning.
+    // A file of the current version contains these expressions. A file of version 1 keeps its
+    // meaning.
     picture(
         dir.path(),
         &["only where not (from = thread 0.0 or involves Node 1)"],
@@ -294,7 +296,7 @@ fn names_in_conditions_that_fit_nothing_are_mistakes() {
         assert_eq!(example(filter, words), expected);
     }
     assert!(links("only where from ~ Node 0/* of Message") && links("only where involves Node 1"));
-    // A container of the type at which links start may have none.
+    // A container of the type at which links start may have no links.
     assert!(!links("only where from = thread 0.1"));
     assert_eq!(
         example("only where value = workin", "no value is called `workin`; did you mean `working`?"),

@@ -1,4 +1,4 @@
-//! `tumit fmt` through the real binary, and that the specs of the repository have their usual form.
+//! `tumit fmt` as a command; and the specs of the repository are formatted.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use tests::programs::{output, tumit, workspace};
 const UGLY: &str = "trace a;level COM{event post{node:u16,}}//end";
 const USUAL: &str = "trace a;\n\nlevel COM {\n    event post { node: u16 }\n}  //end\n";
 
-/// Runs `tumit fmt` in a folder; its status, standard output and standard error.
+/// Runs `tumit fmt` in a folder; returns its status, standard output and standard error.
 fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     told(&output(tumit().arg("fmt").args(args).current_dir(folder)))
 }
@@ -112,7 +112,7 @@ fn the_specs_of_the_repository_have_their_usual_form() {
     assert!(found.len() > 5, "only {} specs were found", found.len());
     let (status, out, err) = told(&output(tumit().args(["fmt", "--check"]).args(&found)));
     assert_eq!(status, Some(0), "{out}{err}");
-    // Those in documents, too.
+    // The specs in documents, too.
     for document in ["README.md", "tumit/LANGUAGE.md"] {
         let text = fs::read_to_string(workspace().join(document)).unwrap();
         for block in text.split("```tumit\n").skip(1).filter_map(|block| block.split("```").next()) {

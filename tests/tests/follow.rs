@@ -1,4 +1,5 @@
-//! A program is looked at while it runs: what it has recorded is seen, and when it has ended, all is final.
+//! A program is viewed while it runs: its recorded events are visible, and after its end the trace
+//! is final.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
@@ -9,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tumit_viewer::OpenOptions;
-use tumit_viewer::open::progressive::{Current, Now, Standing, follow};
+use tumit_viewer::open::progressive::{CurrentTrace, TraceAvailability, TraceSnapshot, follow};
 
 tracer_rt::events!("tests/readback.tumit");
 
-/// Records as many events as each line of its input says.
+/// Records as many events as each line of its input specifies.
 #[test]
 #[ignore = "the other test runs it, in a process of its own"]
 fn child() {
@@ -34,8 +35,8 @@ fn start(run: &std::path::Path) -> (Child, ChildStdin) {
     (child, input)
 }
 
-/// Waits until a picture is as wanted. However slow the machine is, it comes.
-fn wait(current: &Current, wanted: impl Fn(&Now) -> bool) -> Now {
+/// Waits until a generation of the trace fulfils a condition, even on a slow machine.
+fn wait(current: &CurrentTrace, wanted: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
     for _ in 0..30_000 {
         let now = current.now();
         if wanted(&now) {
@@ -54,28 +55,28 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     let mut options = OpenOptions::default();
     options.cancel = Some(Arc::clone(&cancel));
     let current = follow(&run, &options, Box::new(|outcome| panic!("{outcome:?}")));
-    assert!(matches!(current.now().standing, Standing::Awaited(_)), "it has not begun");
+    assert!(matches!(current.now().standing, TraceAvailability::Awaited(_)), "it has not begun");
 
-    let events = |now: &Now| now.source.summary().events;
+    let events = |now: &TraceSnapshot| now.source.summary().events;
     let (mut first, mut input) = start(&run);
     writeln!(input, "10").unwrap();
     let now = wait(&current, |now| events(now) == 10);
-    assert_eq!(now.standing, Standing::Growing { open: 1, processes: 1 });
+    assert_eq!(now.standing, TraceAvailability::Growing { open: 1, processes: 1 });
     assert!(now.standing.sentence().is_some_and(|text| text.contains("provisional")));
     writeln!(input, "5").unwrap();
     let more = wait(&current, |now| events(now) == 15);
     assert!(more.generation > now.generation);
 
-    // Another process of the run, and the end of the first.
+    // A second process of the run starts, then the first ends.
     let (mut second, mut other) = start(&run);
     writeln!(other, "7").unwrap();
-    wait(&current, |now| events(now) == 22 && now.standing == Standing::Growing { open: 2, processes: 2 });
+    wait(&current, |now| events(now) == 22 && now.standing == TraceAvailability::Growing { open: 2, processes: 2 });
     drop(input);
     assert!(first.wait().unwrap().success());
-    wait(&current, |now| events(now) == 22 && now.standing == Standing::Growing { open: 1, processes: 2 });
+    wait(&current, |now| events(now) == 22 && now.standing == TraceAvailability::Growing { open: 1, processes: 2 });
     drop(other);
     assert!(second.wait().unwrap().success());
-    let last = wait(&current, |now| now.standing == Standing::Growing { open: 0, processes: 2 });
+    let last = wait(&current, |now| now.standing == TraceAvailability::Growing { open: 0, processes: 2 });
     let read = tumit_viewer::open(&run, &OpenOptions::default()).unwrap().summary();
     assert_eq!(last.source.summary(), read, "as if it had not been followed");
     cancel.store(true, Ordering::Relaxed);

@@ -1,14 +1,15 @@
-//! The Fortran module, compiled and run: every standard that it promises, and records that decode.
+//! Compiles and runs the Fortran module with every standard that it supports, and decodes the
+//! records.
 
 use std::path::Path;
 
 use tests::lang::c::{folder, header, record};
-use tests::lang::fortran::{Compiler, F2018, GFORTRAN, MPIFORT, module};
-use tests::pj_dump::{Rows, accept};
+use tests::lang::fortran::{F2018, FortranCompilers, GFORTRAN, MPIFORT, module};
+use tests::pj_dump::{PjDumpRows, accept};
 use tests::programs::{count, mpirun, succeed, tumit, workspace};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
-use tumit::codegen::{Backend, Options, fortran::Fortran};
+use tumit::codegen::{Backend, CodegenOptions, fortran::FortranBackend};
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.f90");
@@ -24,8 +25,8 @@ fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).expect("a writable folder");
 }
 
-/// Builds and runs a driver, and gives its records as text.
-fn texts(compiler: Compiler, spec: &str, driver: &str) -> Vec<String> {
+/// Builds and runs a driver, and returns its records as text.
+fn texts(compiler: FortranCompilers, spec: &str, driver: &str) -> Vec<String> {
     let folder = folder();
     let program = compiler.build(folder.path(), spec, driver).unwrap_or_else(|error| panic!("{error}"));
     only(&record(&program, folder.path(), "run.tmt", &[])).texts()
@@ -33,7 +34,8 @@ fn texts(compiler: Compiler, spec: &str, driver: &str) -> Vec<String> {
 
 #[test]
 fn every_standard_compiles_clean_and_records_the_same() {
-    let all = [GFORTRAN, Compiler { standard: F2018, ..GFORTRAN }].map(|compiler| texts(compiler, TYPES, DRIVE_TYPES));
+    let all = [GFORTRAN, FortranCompilers { standard: F2018, ..GFORTRAN }]
+        .map(|compiler| texts(compiler, TYPES, DRIVE_TYPES));
     assert_eq!(all[0].len(), 28);
     assert_eq!(all[0], all[1]);
     let expected = [
@@ -215,7 +217,7 @@ end program drive
 fn tracing_can_be_removed() {
     for (flags, records) in [(&["-DTUMIT_OFF"] as &[_], None), (&["-DTYPES_OFF_ALL"], Some(4))] {
         let folder = folder();
-        let compiler = Compiler { c_flags: flags, ..GFORTRAN };
+        let compiler = FortranCompilers { c_flags: flags, ..GFORTRAN };
         let program = compiler.build(folder.path(), TYPES, DRIVE_TYPES).unwrap_or_else(|error| panic!("{error}"));
         let run = record(&program, folder.path(), "off.tmt", &[]);
         match records {
@@ -281,7 +283,7 @@ program drive
 end program drive
 ";
     let folder = folder();
-    let compiler = Compiler { driver_flags: &["-fopenmp"], ..GFORTRAN };
+    let compiler = FortranCompilers { driver_flags: &["-fopenmp"], ..GFORTRAN };
     let program = compiler.build(folder.path(), TICK, driver).unwrap_or_else(|error| panic!("{error}"));
     let file = only(&record(&program, folder.path(), "run.tmt", &[]));
     assert_eq!(file.totals(), (9000, 0));
@@ -459,7 +461,7 @@ fn heat_along_a_rod_is_seen_as_it_was() {
     let paje = folder.join("rod.paje");
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
     accept(&paje);
-    let rows = Rows::read(&paje);
+    let rows = PjDumpRows::read(&paje);
     for (kind, name) in [("State", "states"), ("Link", "links"), ("Variable", "samples")] {
         assert_eq!(rows.count(kind), count(&said, name), "{name}");
     }
@@ -472,7 +474,7 @@ fn names_that_differ_in_case_alone_are_refused() {
     let refused = |text: &str| {
         let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
         let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-        Fortran.generate(&spec, &Options::default()).expect_err("one name for two things").reason
+        FortranBackend.generate(&spec, &CodegenOptions::default()).expect_err("one name for two things").reason
     };
     assert_eq!(
         refused("trace t; level L { event recvDone {} event recvdone {} }"),

@@ -7,7 +7,8 @@ use std::process::Command;
 use tests::page::TRACE;
 use tests::programs::tumit;
 
-/// Pajé text of a process with so many threads, each in two states, and a link from each thread to the next.
+/// Pajé text of a process with this many threads, each in two states, and a link from each thread
+/// to the next.
 fn many_rows(threads: usize) -> String {
     let mut text = String::new();
     let mut lines: Vec<(f64, String)> = Vec::new();
@@ -57,7 +58,7 @@ fn an_image_of_thousands_of_rows_needs_little_memory() {
     let reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&image).unwrap())).read_info().unwrap();
     let (width, height) = reader.info().size();
     assert!(succeeded && width == 400 && height > 30_000, "{width} × {height}");
-    // All its pixels at once, with a layer, a mask and the packed lines, are 14 bytes each.
+    // All pixels at once, with a layer, a mask and the packed lines, would take 14 bytes each.
     let whole = u64::from(width) * u64::from(height) * 14 / 1_000_000;
     assert!(megabytes < whole * 2 / 3, "{megabytes} MB; in one piece more than {whole} MB");
 }

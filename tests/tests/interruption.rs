@@ -1,4 +1,5 @@
-//! A conversion that is ended from outside leaves nothing half-written, and tells who ended it as shells have it.
+//! A signal ends a conversion: it leaves no incomplete file, and its exit status reports the signal
+//! in the way of shells.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tests::programs::{succeed, tumit};
 
-/// Waits for something that comes soon.
+/// Waits up to a minute for a condition.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -18,7 +19,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A program that is ended with the test.
+/// A child process that is killed at the end of the test.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -53,7 +54,7 @@ fn nothing_half_written_is_left() {
         fs::write(&result, before).unwrap();
         let tumit = tumit().get_program().to_owned();
         let script = format!(
-            // Whoever runs the tests may have it ignored.
+            // The parent of the test process may ignore this signal.
             "{} \"$0\" convert long.paje -o result.csv",
             if ignored.is_empty() { "exec env --default-signal=HUP" } else { "trap '' HUP; exec" }
         );
@@ -61,7 +62,7 @@ fn nothing_half_written_is_left() {
             Ended(Command::new("sh").args(["-c", &script]).arg(tumit).current_dir(dir.path()).spawn().unwrap());
         let child = &mut child.0;
         until("it has begun to write", || is_unfinished(dir.path()));
-        // Whoever ignores it is not ended by it.
+        // A process that ignores the signal continues.
         for ignored in ignored.split_whitespace() {
             send(ignored, child);
             std::thread::sleep(Duration::from_millis(300));

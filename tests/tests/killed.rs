@@ -6,10 +6,10 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tests::lang::c::{Compiler, build};
+use tests::lang::c::{CCompiler, build};
 use tests::programs::{output, succeed, tumit};
 
-const GNU99: Compiler = Compiler { command: "gcc", flags: &["-std=gnu99"] };
+const GNU99: CCompiler = CCompiler { command: "gcc", flags: &["-std=gnu99"] };
 
 const SPEC: &str = "trace t;\nlevel L { span work { thread: u32 } }\n";
 
@@ -57,7 +57,7 @@ impl Drop for Running {
 }
 
 fn launches(run: &Path) -> usize {
-    // `info` fails, as a process has no orderly end.
+    // `info` fails, because a process has no orderly end.
     let info = output(tumit().args(["info", "--json"]).arg(run)).stdout;
     let info: Value = serde_json::from_slice(&info).expect("it is JSON");
     info["launches"].as_array().expect("a list").len()
@@ -79,12 +79,12 @@ fn rows_and_launches_of_killed_processes_last_until_the_last_reading() {
     std::thread::sleep(Duration::from_millis(400));
     assert!(start(&[]).0.wait().unwrap().success());
     assert_eq!(launches(&run), 1, "the server still runs");
-    // The first second: only the live file has a reading after the start of the client.
+    // In the first second, only the live file has a clock reading after the start of the client.
     std::thread::sleep(Duration::from_millis(400));
     drop(server);
     let most = began.elapsed().as_secs_f64() * 1e3;
     assert_eq!(launches(&run), 1, "the server was killed after the start of the client");
-    // A reader that has all files open does not make the killed server run.
+    // A reader with all files open does not count as the killed server.
     let files = std::fs::read_dir(&run).unwrap().map(|entry| std::fs::File::open(entry.unwrap().path()).unwrap());
     let open: Vec<std::fs::File> = files.collect();
     assert!(start(&[]).0.wait().unwrap().success());

@@ -1,7 +1,7 @@
-//! The modules of each crate are in layers: a module imports from lower layers only. The file `LAYERS`
-//! beside a crate's `Cargo.toml` lists them, one layer per line, lowest first. `[clock]` begins the
-//! layers of the files in the folder `clock`. `allow a -> b` names a violation that is left to mend;
-//! one that is mended fails the test until its line is deleted.
+//! The modules of each crate are in layers: a module imports from lower layers only.
+//! The file `LAYERS` next to a crate's `Cargo.toml` lists them, one layer per line, lowest first.
+//! `[clock]` begins the layers of the files in the folder `clock`. `allow a -> b` names a known
+//! violation; the test fails if such a violation no longer exists, until its line is deleted.
 
 #![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
 
@@ -42,7 +42,8 @@ fn modules_import_from_lower_layers_only() {
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
 }
 
-/// Prints the imports of a package, `LAYERS_OF=converter`, or of a folder, `LAYERS_OF=converter:clock`.
+/// Prints the imports of a package, `LAYERS_OF=converter`, or of a folder,
+/// `LAYERS_OF=converter:clock`.
 #[test]
 #[ignore = "prints the imports; it checks nothing"]
 fn show() {
@@ -65,7 +66,8 @@ fn of(files: &[(&str, &str)]) -> String {
     violations(folder.path()).join("\n").replace(&prefix, "")
 }
 
-/// The crate of the tests below: `low` and `beside` are one layer, `high` is above them.
+/// The crate of the tests below: the modules `low` and `beside` are one layer, `high` is above
+/// them.
 fn planted(low: &str, more: &[(&str, &str)]) -> String {
     let files = [
         ("LAYERS", "low beside\nhigh\nlib\n"),
@@ -106,7 +108,7 @@ fn imports_upward_and_sideways_are_found() {
 
 #[test]
 fn a_reexport_counts_for_the_file_that_defines_the_name() {
-    // `high` re-exports a function of `beside`.
+    // `high` re-exports a function of the module `beside`.
     let found = planted("use crate::high::beside;", &[]);
     assert_eq!(found, "src/low.rs:1: `crate::high::beside` is an import from `low` sideways to `beside`");
     let glob = [("src/high.rs", "pub use inner::*; mod inner;")];

@@ -1,4 +1,4 @@
-//! Pictures on standard output, and statistics of traces that hold nothing.
+//! Images on standard output, and statistics of empty traces.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -61,7 +61,7 @@ fn pictures_go_to_standard_output() {
         assert_eq!((call(dir.path(), &["view", "a.paje", "-o", &file]).0, error.as_str()), (Some(0), ""));
         assert!(fs::read(dir.path().join(file)).unwrap() == picture, "{format}");
     }
-    // The ending of a file says its format, --format that of all others.
+    // The extension of a file gives its format, `--format` that of all other outputs.
     let both = ["view", "a.paje", "-o", "c.svg", "-o", "plain", "-o", "-", "--format", "png"];
     assert!(call(dir.path(), &both).1.starts_with(b"\x89PNG"));
     assert!(fs::read(dir.path().join("plain")).unwrap().starts_with(b"\x89PNG"));
@@ -105,7 +105,7 @@ fn statistics_of_an_empty_trace_are_called_empty() {
         .unwrap();
     let rows = text(&[]).0;
     assert!(rows.starts_with("a, at ") && rows.contains("busy") && !rows.contains("1 ns"), "{rows}");
-    // An empty part of a trace is a part.
+    // An empty time range within a trace is valid.
     fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
     assert_eq!(text(&["--interval", "0.05..0.08"]).0.lines().next(), Some("a, 50.00 ms to 80.00 ms"));
 }

@@ -1,5 +1,5 @@
-//! The recorder's own level, `TUMIT`: what the helper does, and what threads wait for, is in the run like anything else, and all
-//! commands show it.
+//! Self-tracing, level `TUMIT`: the run contains the actions of the writer thread and the waits of
+//! other threads like other records, and all commands show them.
 
 #![cfg(debug_assertions)]
 
@@ -13,7 +13,8 @@ tracer_rt::events!("tests/readback.tumit");
 
 const TICKS: u64 = 60_000;
 
-/// Fills four slots many times over. The helper does nothing until the thread waits for it.
+/// Fills four slots many times. The writer thread does nothing until the recording thread waits for
+/// it.
 #[test]
 #[ignore = "the other tests run it, in a process of its own"]
 fn child() {
@@ -33,7 +34,8 @@ fn run(folder: &Path, levels: &str) -> std::path::PathBuf {
     run
 }
 
-/// The most blocks that waited when the helper began to write, as far as it could tell, of one more run.
+/// Records one more run. Returns the largest number of blocks that waited when the writer thread
+/// began to write, among its recorded writes.
 fn most_waiting(folder: &Path, at: u32) -> Option<u32> {
     let folder = folder.join(at.to_string());
     let run = run(&folder, "TUMIT=on");
@@ -47,17 +49,18 @@ fn most_waiting(folder: &Path, at: u32) -> Option<u32> {
 fn waits_and_writes_are_seen_by_all_commands() {
     let folder = folder();
     let run = run(folder.path(), "TUMIT=on");
-    // A record of the helper may find no slot, as it never waits: `tumit` says so by its status.
+    // A record of the writer thread may find no slot, as that thread never waits: then `tumit`
+    // exits with a non-zero status.
     let say = |arguments: &[&str]| String::from_utf8(output(tumit().args(arguments).arg(&run)).stdout).expect("UTF-8");
     let dump = say(&["dump"]);
     let count = |text: &str| dump.lines().filter(|line| line.contains(text)).count();
     assert_eq!(count(" tick "), TICKS as usize, "they were waited for");
-    // Of twenty slots, those behind the first four.
+    // Of twenty slots, those after the first four.
     assert!(count("wait.begin") >= 3, "{}", dump.lines().take(5).collect::<Vec<_>>().join("\n"));
     assert_eq!(count("wait.begin"), count("wait.end"));
     assert!(count("write.begin") >= 3 && count("write.begin").abs_diff(count("write.end")) <= 2);
     assert!(dump.lines().any(|line| line.contains("wait.begin") && line.contains("room")));
-    // The first writes, behind which most slots wait, may be the ones that could not be told.
+    // Most slots wait after the first writes, and the records of these writes may be missing.
     assert!((0..20).any(|at| most_waiting(folder.path(), at) >= Some(2)), "full slots wait");
     let info = say(&["info"]);
     assert!(info.contains("wait") && info.contains("write") && info.contains("tracer"), "{info}");

@@ -1,4 +1,5 @@
-//! Runs that were not ended in order, or are not ended yet, through the commands: shown, repaired, and their levels switched.
+//! Commands on runs without an orderly end, or before their end: they show and repair them, and
+//! switch their levels.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking; children speak")]
 
@@ -15,9 +16,9 @@ use std::time::Duration;
 use serde_json::Value;
 use synthetic::{About, File, Records};
 use tests::programs::{losses, output, succeed, tumit};
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, tag};
-use tracer_format::{Codec, ID_LOST, cause};
+use tracer_format::{ID_LOST, PayloadCodec, cause};
 
 tracer_rt::events!("tests/readback.tumit");
 
@@ -51,7 +52,7 @@ fn child() {
 
 const LIMIT: &str = "TUMIT_TEST_LIMIT";
 
-/// Records more than its files may hold.
+/// Records more than the file size limit allows.
 fn under_limit() {
     let mut noise = 1u64;
     for n in 0..400_000 {
@@ -67,7 +68,8 @@ fn under_limit() {
 fn losses_on_a_full_disk_are_told_with_their_place_and_cause() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
-    // A limit on the size of files stands for the full disk: there is room for the live file, and for a part of the other one.
+    // A limit on the size of files has the effect of a full disk: there is room for the live file,
+    // and for a part of the file.
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -f 4000 && exec \"$@\"", "sh"]).arg(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
@@ -79,7 +81,7 @@ fn losses_on_a_full_disk_are_told_with_their_place_and_cause() {
     assert_eq!(losses(&run), [lost, lost], "repaired");
 }
 
-/// A program that records for ever.
+/// A program that records until it is killed.
 struct Running {
     folder: tempfile::TempDir,
     child: Child,
@@ -109,14 +111,15 @@ impl Running {
         self.child.id().to_string()
     }
 
-    /// Waits until the program has said so many times how far it is, and returns the last number of ticks.
+    /// Waits until the program has printed its progress this many times, and returns the last
+    /// number of ticks.
     fn wait(&mut self, times: usize) -> u64 {
         let ticks =
             self.lines.by_ref().map_while(Result::ok).filter_map(|line| line.rsplit_once("ticks ")?.1.parse().ok());
         ticks.take(times).last().expect("it speaks")
     }
 
-    /// Waits until it has recorded more ticks than so many: what it said before that is passed over.
+    /// Waits until the program has recorded more than `ticks` ticks, and skips earlier output.
     fn wait_beyond(&mut self, ticks: u64) -> u64 {
         loop {
             let said = self.wait(1);
@@ -126,7 +129,7 @@ impl Running {
         }
     }
 
-    /// Kills it, and returns how many ticks had been recorded at least.
+    /// Kills the program, and returns the number of ticks that had been recorded at least.
     fn kill(&mut self) -> u64 {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -159,7 +162,8 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Ticks of each thread as `tumit dump --json` has them: without gaps from 0.
+/// Checks that the ticks of each thread in `tumit dump --json` have no gaps from 0; returns their
+/// numbers.
 fn ticks(path: &Path) -> BTreeMap<u64, u64> {
     let mut next: BTreeMap<u64, u64> = BTreeMap::new();
     for line in stdout(&run(&["dump", "--json", "--event", "tick"], path)).lines() {
@@ -188,7 +192,7 @@ fn a_killed_program_is_read_and_repaired() {
         let told = info(&path);
         assert_eq!(told["processes"][0]["state"], "unfinished");
         assert_eq!(told["processes"][0]["buffers"], "mapped");
-        // None are there when it was killed just after the helper had looked.
+        // There are none if the process was killed just after the writer thread had written.
         let live = told["processes"][0]["live"]["records"].as_u64().unwrap();
         assert_eq!(told["losses"].as_array().map(Vec::len), Some(1), "{told}");
 
@@ -213,7 +217,7 @@ fn a_killed_program_is_read_and_repaired() {
             let again = files();
             assert!(succeed(tumit().arg("repair").arg(repaired)).contains("nothing to repair"));
             assert_eq!(files(), again);
-            // Of a process that was killed when it had but made its live file.
+            // A file of a process that was killed right after it had created its live file.
             let early = repaired.join("early.live");
             fs::write(&early, [0; 8192]).unwrap();
             assert_eq!(run(&["dump"], repaired).status.code(), Some(0));
@@ -246,7 +250,7 @@ fn a_live_file_elsewhere_is_collected() {
     assert!(ticks(&program.run())[&0] > said);
     let live: Vec<PathBuf> = fs::read_dir(elsewhere.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(live.len(), 1);
-    // Away: nothing is ended whose last records are somewhere else.
+    // The live file is moved away: a repair ends no process with its last records elsewhere.
     let hidden = elsewhere.path().join("hidden");
     fs::rename(&live[0], &hidden).unwrap();
     let refused = run(&["repair"], &program.run());
@@ -298,7 +302,7 @@ fn levels_are_switched_from_outside() {
     program.wait_beyond(now());
     assert!(more() > 0);
     succeed(tumit().arg("level").arg(&path).args(["back.extra", "off", "--timeout", "60"]));
-    // One that was being recorded meanwhile is.
+    // A record that was being made during the switch still appears.
     program.wait_beyond(now());
     let then = more();
     program.wait_beyond(now());
@@ -340,14 +344,15 @@ const SPEC: &str = "trace big; level NET { event send { to: u32, what: string } 
 /// Rounds in a block.
 const BLOCK: u32 = 200;
 
-/// Two processes with two threads each: so many sends and steps, one of each a millisecond, and a loss.
+/// Two processes with two threads each: `rounds` sends and steps, one of each per millisecond, and
+/// a loss.
 fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
     let mut schema = tumit::compile_text("big.tumit", SPEC).0.unwrap().schema();
     schema.sources.clear();
     let path = folder.join("big.tmt");
     for rank in 0..2 {
         let mut file = File::new(&About { domain: "one".to_owned(), ..About::rank(rank) }, &schema);
-        file.codec = Codec::Lz4;
+        file.codec = PayloadCodec::Lz4;
         let what = [&u16::try_from(text).unwrap().to_le_bytes()[..], &vec![b'x'; text]].concat();
         for stream in 0..2u32 {
             file.thread(stream, u64::from(stream) + 7, if stream == 0 { "main" } else { "worker" });
@@ -356,7 +361,7 @@ fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
             for stream in 0..2u32 {
                 let mut records = Records::default();
                 if round == BLOCK {
-                    let lost = Lost {
+                    let lost = DroppedRecords {
                         count: 9,
                         bytes: 300,
                         first_ticks: 150_000_000,
@@ -416,7 +421,7 @@ fn dumps_are_filtered() {
     }
 }
 
-/// Lists are lists, texts can be told apart, and floats that JSON has no number for are words.
+/// Lists are JSON lists, texts are unambiguous, and floats without a JSON number are words.
 #[test]
 fn dumps_show_lists_and_odd_values() {
     const SPEC: &str = "trace odd; enum side { left, right } level L {
@@ -430,7 +435,7 @@ fn dumps_show_lists_and_odd_values() {
     file.thread(0, 7, "main");
     let comma = file.string("a, b");
     let mut records = Records::default();
-    // No name and one that is empty, then one with a comma and the two that it looks like.
+    // No name; an empty one; then one with a comma and the two that it resembles.
     let [a, b] = [file.string("a"), file.string("b")];
     for names in [&[][..], &[0], &[comma], &[a, b]] {
         let ids: Vec<u8> = names.iter().flat_map(|id| id.to_le_bytes()).collect();
@@ -470,7 +475,7 @@ fn dumps_show_lists_and_odd_values() {
     assert_eq!(fields[5], expected);
 }
 
-/// A file of a killed process, and what `tumit info` says of it.
+/// A file of a killed process, and the output of `tumit info`.
 fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
     let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
     schema.sources.clear();
@@ -487,7 +492,7 @@ fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
     let told = (info(folder.path()), stdout(&run(&["info"], folder.path())));
     let repaired = run(&["repair", "--force"], folder.path());
     assert!(repaired.status.success(), "{}", stderr(&repaired));
-    // A repair brings nothing back of it.
+    // A repair restores nothing of it.
     assert_eq!(info(folder.path())["processes"][0]["uncounted"], told.0["processes"][0]["uncounted"]);
     told
 }

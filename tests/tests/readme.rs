@@ -1,4 +1,5 @@
-//! The README's own example: its spec is the one compiled here, and its Rust lines record what they say.
+//! The README's own example: its spec is the one compiled here, and its Rust lines have the
+//! described effect.
 
 use std::path::Path;
 use std::process::Command;
@@ -34,8 +35,8 @@ fn the_spec_and_the_code_of_the_readme_are_those_tested_here() {
 fn the_readme_example_is_seen() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("hello.tmt");
-    // One folder for the whole process: this test alone records here.
-    let mut config = tracer_rt::Config::from_env();
+    // The process has one run folder: only this test records here.
+    let mut config = tracer_rt::RecorderConfig::from_env();
     config.folder = Some(run.clone());
     let session = tracer_rt::start(config).unwrap();
     for n in 1..=10 {
@@ -45,7 +46,7 @@ fn the_readme_example_is_seen() {
     let paje = dir.path().join("hello.paje");
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
     tests::pj_dump::accept(&paje);
-    let rows = tests::pj_dump::Rows::read(&paje);
+    let rows = tests::pj_dump::PjDumpRows::read(&paje);
     assert_eq!((rows.count("State"), rows.count("Variable")), (10, 10));
 }
 

@@ -1,5 +1,5 @@
-//! FORMAT.md is enough to write a reader: `tests/reader`, written from that page alone, and `tumit dump --json` say the
-//! same of every run: ended, killed, running and damaged, of both recorders.
+//! FORMAT.md is enough to write a reader: `tests/reader`, based on that document alone, and `tumit
+//! dump --json` agree on every run: ended, killed, running and damaged, of both recorders.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions; a child speaks")]
 
@@ -10,11 +10,11 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use tests::corpus::{Case, cases};
+use tests::corpus::{CorpusCase, cases};
 use tests::lang::{c, rust};
 use tests::programs::{molecular_dynamics, output, succeed, tumit, workspace};
 use tracer_format::block::{decode_block, find_block};
-use tracer_format::{BlockKind, Codec, PREAMBLE_BYTES};
+use tracer_format::{BlockKind, PREAMBLE_BYTES, PayloadCodec};
 
 tracer_rt::events!("tests/readback.tumit");
 
@@ -33,10 +33,11 @@ fn records(command: &mut Command) -> (Records, Option<i32>, String) {
     (records, said.status.code(), String::from_utf8_lossy(&said.stderr).into_owned())
 }
 
-/// Fields of the programs here that are dates, and the date of a record.
+/// Fields of these programs that are timestamps, and the timestamp of a record.
 const DATES: [&str; 2] = ["time_ns", "since"];
 
-/// Whether two records are the same; dates to two nanoseconds, as tumit multiplies by a rounded rate.
+/// Whether two records are equal; timestamps may differ by two nanoseconds, as tumit multiplies by
+/// a rounded rate.
 fn same(ours: &Value, theirs: &Value) -> bool {
     let (Value::Object(ours), Value::Object(theirs)) = (ours, theirs) else { return ours == theirs };
     let same_member = |(name, value): (&String, &Value)| {
@@ -47,7 +48,7 @@ fn same(ours: &Value, theirs: &Value) -> bool {
     ours.len() == theirs.len() && ours.iter().all(same_member)
 }
 
-/// Compares what both readers say of a run, and returns how many records it has.
+/// Compares the results of both readers for a run, and returns the number of records.
 fn compare(run: &Path, what: &str) -> usize {
     let (ours, status, said) = records(tumit().args(["dump", "--json", "--clock", "none"]).arg(run));
     let mut second = Command::new("python3");
@@ -62,13 +63,14 @@ fn compare(run: &Path, what: &str) -> usize {
         }
         assert_eq!(ours.len(), theirs.len(), "records of {key:?}: {words}");
     }
-    // A clock that went back is a fault of the run, and not of the file, which is all that the second reader judges.
+    // A clock that went back is a fault of the run, not of the file. The second reader judges only
+    // the file.
     let went_back = said.contains("its clock went back") && other_status == Some(0);
     assert_eq!(status, if went_back { Some(1) } else { other_status }, "{words}");
     ours.values().map(Vec::len).sum()
 }
 
-fn environment(case: &Case) -> Vec<(&str, &str)> {
+fn environment(case: &CorpusCase) -> Vec<(&str, &str)> {
     case.environments[0].iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
@@ -93,7 +95,7 @@ fn cases_in_c() {
     {
         let case = cases().into_iter().find(|case| case.name == name).unwrap();
         let folder = c::folder();
-        case.generate(&tumit::codegen::c::C, folder.path());
+        case.generate(&tumit::codegen::c::CBackend, folder.path());
         let (program, include) = (folder.path().join("drive"), format!("-I{}", folder.path().display()));
         c::C99.compile(&[&case.file("drive.c")], &program, &[&include, "-O0"]).unwrap();
         let run = c::record(&program, folder.path(), "run.tmt", &environment(&case));
@@ -108,7 +110,7 @@ fn examples() {
     succeed(molecular_dynamics().args(["--steps", "6"]).env("TUMIT_TRACE", &run));
     assert!(compare(&run, "molecular dynamics") > 1000);
     let codecs = codecs(&run);
-    assert!(codecs.contains(&(Codec::Columns as u8)), "{codecs:?}");
+    assert!(codecs.contains(&(PayloadCodec::Columns as u8)), "{codecs:?}");
 
     let source = workspace().join("examples/taktuk");
     let header = folder.path().join("taktuk_trace.h");
@@ -119,7 +121,7 @@ fn examples() {
     assert!(compare(&run, "taktuk") > 100);
 }
 
-/// How the blocks of records of a run are stored.
+/// The codecs of the blocks of records of a run.
 fn codecs(run: &Path) -> BTreeSet<u8> {
     let files = std::fs::read_dir(run).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "tmt"));
@@ -163,7 +165,7 @@ fn child() {
     tick(0);
 }
 
-/// A program that records until it is killed, and says how far it is.
+/// A program that records until it is killed, and prints its progress.
 struct Running {
     folder: tempfile::TempDir,
     child: Child,
@@ -181,7 +183,7 @@ impl Running {
         Self { folder, child, lines }
     }
 
-    /// With a policy for its level.
+    /// Starts the Rust program with a policy for its level.
     fn rust(policy: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env(PROGRAM, "1");
@@ -211,7 +213,7 @@ impl Running {
         succeed(Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]));
     }
 
-    /// Stops it. A thread that is in the midst of a write ends that first: waits until all have stopped.
+    /// Stops the program. A thread completes a write first, so this waits until all have stopped.
     fn stop(&self) {
         self.signal("STOP");
         let stopped = |task: std::fs::DirEntry| {
@@ -264,7 +266,7 @@ int main(void) {
 #[test]
 fn killed_programs() {
     for moment in [1, 3, 8] {
-        // It waits for a helper that comes late.
+        // The program waits for a writer thread that runs late.
         let mut program = Running::rust("block");
         program.wait(moment);
         program.kill();
@@ -272,7 +274,7 @@ fn killed_programs() {
         assert_eq!(live.filter(|path| path.extension().is_some_and(|ending| ending == "live")).count(), 1);
         assert!(compare(&program.run(), &format!("killed after {moment}")) > 2000 * (moment - 1));
     }
-    // Far enough that the oldest have been overwritten.
+    // Long enough to overwrite the oldest records.
     let mut program = Running::rust("overwrite");
     program.wait(40);
     program.kill();
@@ -288,7 +290,7 @@ fn running_programs() {
     let mut program = Running::rust("block");
     for moment in 0..3 {
         program.wait(2);
-        // Both readers see it at one moment.
+        // Both readers see the same state.
         program.stop();
         assert!(compare(&program.run(), &format!("running {moment}")) > 2000 * moment);
         program.signal("CONT");
@@ -310,7 +312,7 @@ fn damaged_files() {
         starts.iter().filter(of_kind).copied().collect::<Vec<_>>()
     };
     let (names, records) = (of(BlockKind::Stream), of(BlockKind::Records));
-    // In a thread's name, in a block of records: magic, checksum, kind, sizes, payload.
+    // In the name of a thread, and in a block of records: magic, checksum, kind, sizes, payload.
     for start in [names[names.len() / 2], records[records.len() / 2]] {
         for at in [0, 8, 12, 32, 36, 70] {
             let mut damaged = bytes.clone();

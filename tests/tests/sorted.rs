@@ -1,4 +1,4 @@
-//! `tumit merge --sort`: one file in order of date, which is the same run.
+//! `tumit merge --sort`: one file in the order of timestamps, with the same contents.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,13 +17,13 @@ fn record(path: &Path, states: &str) {
     succeed(Command::new(env!("CARGO_BIN_EXE_make_trace")).arg(path).args([states, "6"]));
 }
 
-/// The records by what clocks say: those of the two processes here have nothing to do with each other.
+/// The records with the timestamps of the clocks alone: the two processes here are unrelated.
 fn dumped(run: &Path) -> Vec<Value> {
     let text = succeed(tumit().arg("dump").arg(run).arg("--json").args(AS_CLOCKS_SAY));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Two runs, joined as they are and sorted.
+/// Two runs, joined without sorting, and sorted.
 fn joined_and_sorted(folder: &Path, states: [&str; 2]) -> (PathBuf, PathBuf) {
     let parts: Vec<PathBuf> = ["a.tmt", "b.tmt"].iter().map(|name| folder.join(name)).collect();
     parts.iter().zip(states).for_each(|(part, states)| record(part, states));
@@ -48,7 +48,7 @@ fn a_sorted_run_is_the_same_run_in_order_of_date() {
     let dates: Vec<i64> = found.iter().map(|record| record["time_ns"].as_i64().unwrap()).collect();
     assert!(dates.is_sorted());
 
-    // The processes' messages have the same keys, which is told.
+    // The processes' messages have the same keys, which is reported.
     let converted = |run: &Path| output(tumit().arg("convert").arg(run).args(AS_CLOCKS_SAY).args(["-o", "-"])).stdout;
     let text = converted(&joined);
     assert!(text.len() > 1_000_000 && text == converted(&sorted));
@@ -56,7 +56,7 @@ fn a_sorted_run_is_the_same_run_in_order_of_date() {
     let count = in_order(&std::fs::read(&files[0]).unwrap());
     assert_eq!(count, wanted.len());
 
-    // The second reader, written after FORMAT.md.
+    // The second reader, based on FORMAT.md.
     let reader = tests::programs::workspace().join("tests/reader/dump.py");
     let (theirs, ours) = (succeed(Command::new("python3").arg(reader).arg(&sorted)), &found);
     let theirs: Vec<Value> = theirs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -70,8 +70,8 @@ fn a_sorted_run_is_the_same_run_in_order_of_date() {
     assert!(by_date(&theirs) == by_date(ours));
 }
 
-/// Reads a sorted file from front to back as FORMAT.md says: a block is held until one begins behind it. Returns how many records
-/// there are, all of them in order.
+/// Reads a sorted file from the start as FORMAT.md describes: a block is held until one begins
+/// after its end. Checks the order and returns the number of records.
 fn in_order(bytes: &[u8]) -> usize {
     let (mut at, mut last_first) = (PREAMBLE_BYTES, 0);
     let mut held: VecDeque<(u64, usize, Vec<u64>)> = VecDeque::new();
@@ -103,14 +103,14 @@ fn in_order(bytes: &[u8]) -> usize {
         let mut buffer = Vec::new();
         let payload = unpack(&block.header, block.stored, &mut buffer).unwrap();
         let kind = |id: u16| schema.records.get(usize::from(id) - 1);
-        let records = tracer_format::Records::new(payload, last_first, kind);
+        let records = tracer_format::RecordIterator::new(payload, last_first, kind);
         let dates: Vec<u64> = records.map(|record| record.unwrap().ticks).collect();
         assert_eq!((dates[0], dates[dates.len() - 1]), (block.header.first_ticks, block.header.last_ticks));
         held.push_back((last_first, payload.len(), dates));
         most = most.max(held.iter().map(|(_, size, _)| size).sum());
     }
     show(&mut held, u64::MAX);
-    // A slice, and what is left of the one before.
+    // A slice, and the rest of the previous one.
     assert!(most <= 2 << 20, "{most} bytes had to be held");
     count
 }
@@ -135,7 +135,7 @@ fn other_commands_take_a_sorted_run() {
     let info = succeed(tumit().arg("info").arg(&sorted));
     let processes = info.split("\n\n").nth(1).expect("the table of processes follows the times");
     assert_eq!(processes.matches("\npid ").count(), 2, "{info}");
-    // Cutting takes the processes apart again.
+    // Cutting separates the processes again.
     let all = dumped(&joined);
     let part = folder.path().join("part.tmt");
     succeed(tumit().arg("cut").arg(&sorted).args(["--level", "WORK", "-o"]).arg(&part));
@@ -150,7 +150,8 @@ fn other_commands_take_a_sorted_run() {
     succeed(tumit().arg("merge").arg(&sorted).args(AS_CLOCKS_SAY).arg("--sort").arg("-o").arg(&twice));
     assert!(dumped(&twice) == all);
 
-    // A damaged sorted file: what is good is read, and nothing is made up; no repair would be right.
+    // In a damaged sorted file the good parts are read, and no records are invented; it cannot be
+    // repaired.
     let file = sorted.join("sorted.tmt");
     let mut bytes = std::fs::read(&file).unwrap();
     let middle = bytes.len() / 2;

@@ -1,4 +1,4 @@
-//! Pajé text that was converted to Pajé text stays as it is when it is converted again.
+//! Pajé text from a conversion stays unchanged when it is converted again.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
@@ -7,13 +7,13 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use tests::paje_text::{Step, generate};
+use tests::paje_text::{StepNumbers, generate};
 use tests::programs::workspace;
-use tumit_paje::write::Writer;
+use tumit_paje::write::PajeWriter;
 use tumit_viewer::query::replay::replay;
 use tumit_viewer::{IndexChoice, OpenOptions};
 
-/// How many generated files are converted.
+/// The number of generated files that are converted.
 const FILES: u32 = 200;
 
 /// The output of `tumit convert` for a Pajé file.
@@ -22,7 +22,7 @@ fn converted(text: &str, path: &Path) -> String {
     let mut options = OpenOptions::default();
     options.index = IndexChoice::None;
     let source = tumit_viewer::open(path, &options).unwrap();
-    let mut writer = Writer::new(Vec::new());
+    let mut writer = PajeWriter::new(Vec::new());
     replay(source.as_ref(), &mut writer).unwrap();
     String::from_utf8(writer.into_inner()).unwrap()
 }
@@ -58,7 +58,7 @@ fn files_of_producers_are_stable() {
 #[test]
 fn generated_files_are_stable() {
     let mut runner = TestRunner::new(Config { cases: FILES, failure_persistence: None, ..Config::default() });
-    let steps = (any::<u64>(), prop::collection::vec(any::<Step>(), 0..200));
+    let steps = (any::<u64>(), prop::collection::vec(any::<StepNumbers>(), 0..200));
     let result = runner.run(&steps, |(style, steps)| {
         let text = generate(style, &steps, None).text;
         match difference(&text) {

@@ -14,7 +14,7 @@ fn rows(trace: &Path, options: &[&str]) -> Vec<Value> {
     rows.filter(|row| row["kind"] == "task").collect()
 }
 
-/// What a column has, in whole nanoseconds.
+/// The value of a column, in whole nanoseconds.
 fn nanos(row: &Value, column: &str) -> i64 {
     (row[column].as_f64().unwrap() * 1e9).round() as i64
 }

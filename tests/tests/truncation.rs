@@ -1,4 +1,4 @@
-//! Records that are larger than a slot: C programs truncate them, and every reader shows that they are truncated.
+//! Records that are larger than a slot: C programs truncate them, and every reader shows that.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,13 +13,14 @@ use tracer_format::tags::{integer, tag};
 
 const SPEC: &str = "trace t;\nlevel L { event tick { n: u64 } event say { name: string, text: string } }\n\
                     level K { event table { cells: [u8; 5000] } }\n";
-/// Text in a record of `say` whose name is `long`: a slot of 64 KiB, or a part of one, without its head, a wide date, an account of losses, a
-/// mark, id, delta, counts and name.
+/// Bytes of text in a record of `say` with the name `long`: a slot of 64 KiB, or a part of one,
+/// minus its head, a wide timestamp, an account of losses, a mark, id, delta, counts and name.
 const fn most_in(slot: usize) -> usize {
     slot - 64 - 14 - 42 - 42 - 6 - 4 - 4
 }
 
-/// Characters of two bytes after one of one byte: a cut after an even number of bytes splits a character.
+/// Characters of two bytes after one of one byte, so that a cut after an even number of bytes
+/// splits a character.
 const LONG: &str = r#"
 #include "t_trace.h"
 #include <signal.h>
@@ -68,7 +69,7 @@ fn every_policy_and_handler_truncates_between_two_characters() {
         let long = |text: &str| text.starts_with("say") && text.ends_with("é\" (truncated)");
         let whole = |text: &str| text.starts_with("tick") && !text.contains("truncated");
         assert!(records.iter().all(|record| long(&record.text) || whole(&record.text)), "{policy} {buffers}");
-        // The last character would not fit: one byte less.
+        // The last character would not fit, so the text is one byte shorter.
         let bytes = 2 + 4 + 2 + most_in(1 << 16) - 1;
         assert!(records.iter().filter(|record| long(&record.text)).all(|record| record.bytes.len() == bytes));
     }
@@ -88,10 +89,11 @@ fn where_only_parts_of_slots_are_free_records_are_truncated_to_them() {
          pthread_barrier_wait(&done);\n    for (i = 0; i < 3; i++) {{ pthread_join(threads[i], NULL); }}\n    return 0;\n}}\n"
     );
     let program = build(folder.path(), GNU99, SPEC, &source, &["-pthread"]).unwrap_or_else(|error| panic!("{error}"));
-    // The writer thread may free the part too late for the first record, which is then dropped: not in ten runs.
+    // The writer thread may free the part too late for the first record, which is then dropped.
+    // This does not happen in all of ten runs.
     let run = |at: usize| only(&record(&program, folder.path(), &format!("{at}.tmt"), &[("TUMIT_MEMORY", "256k")]));
     let file = (0..10).map(run).find(|file| file.totals().0 == 5).unwrap();
-    // What has no field that can be cut is dropped.
+    // A record without a field that can be truncated is dropped.
     assert_eq!((file.totals(), file.truncated, truncated(&file)), ((5, 1), 1, Some(1)));
     let short = file.records.values().find(|records| records[0].text.starts_with("tick")).unwrap();
     assert_eq!(short[1].bytes.len(), 2 + 4 + 2 + most_in(1 << 12) - 1);

@@ -1,4 +1,5 @@
-//! A run opened as it is and its Pajé file show the same: every row, every field, every relation.
+//! A run that is opened directly and its Pajé file show the same: every row, every field, every
+//! relation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tests::programs::{molecular_dynamics, succeed, tumit};
-use tumit_viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeKind};
+use tumit_viewer::query::{EntityId, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange, TimelineSource};
 use tumit_viewer::{IndexChoice, OpenOptions};
 
 fn open(path: &Path) -> Arc<dyn TimelineSource> {
@@ -24,27 +25,28 @@ fn rows(source: &dyn TimelineSource) -> Vec<String> {
 
 /// Every entity of a source.
 fn entities(source: &dyn TimelineSource) -> Vec<EntityId> {
-    let ever = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+    let ever = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
     let (model, containers) = (source.model(), source.containers());
     let mut all: Vec<EntityId> = containers.iter().map(|container| EntityId::Container(container.id)).collect();
     for ty in &model.types {
         for container in containers.iter().map(|container| container.id) {
             for depth in 0..source.depths(container, ty.id) {
-                let lane = Lane { container, ty: ty.id, depth };
+                let lane = StateLaneId { container, ty: ty.id, depth };
                 all.extend(source.states(lane, ever, usize::MAX).unwrap().items.iter().map(|state| state.id));
             }
-            if ty.kind == TypeKind::Event {
+            if ty.kind == PajeTypeKind::Event {
                 all.extend(source.events(container, ty.id, ever, usize::MAX).unwrap().items.iter().map(|mark| mark.id));
             }
         }
-        if matches!(ty.kind, TypeKind::Link { .. }) {
+        if matches!(ty.kind, PajeTypeKind::Link { .. }) {
             all.extend(source.links(ty.id, ever, usize::MAX).unwrap().items.iter().map(|link| link.id));
         }
     }
     all
 }
 
-/// What is said of each entity, and how often: its place, dates, fields, and what it is related to.
+/// The description of each entity with its number of occurrences: its place, timestamps, fields,
+/// and related entities.
 fn said(source: &dyn TimelineSource) -> BTreeMap<String, u32> {
     let short = |id: EntityId| {
         let facts = source.facts(id).expect("it is of this source");

@@ -1,5 +1,5 @@
-//! Whose records these are: processes and threads that are shown apart and asked for by name, and live files that are in another folder than
-//! the run of their process.
+//! Naming of processes and threads: shown apart and selected by name; and live files in another
+//! folder than the run of their process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -45,7 +45,8 @@ fn info(path: &Path) -> Value {
     serde_json::from_str(&run(&["info", "--json"], path).1).unwrap()
 }
 
-/// Two processes of rank 0, as after a fork, and one of rank 1; each with a thread and as many records as its place.
+/// Two processes of rank 0, like after a fork, and one of rank 1. Each has a thread, and as many
+/// records as its position.
 fn ranks(folder: &Path) {
     for (number, (rank, pid)) in (1u32..).zip([(0, 100), (0, 201), (1, 102)]) {
         let about = About { rank: Some(rank), ranks: Some(2), hz: 1000, ..About::new(pid) };
@@ -142,7 +143,7 @@ fn thread_ids_that_are_given_again_are_of_several_threads() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.tmt");
     let mut file = File::new(&About::new(1), &schema());
-    // Three threads with one id, one of which has all kinds of streams.
+    // Three threads with one id; one of them has all kinds of streams.
     for stream in 0..3 {
         file.thread(stream, 7, "short");
     }
@@ -310,7 +311,7 @@ fn a_live_file_alone_is_not_made_a_run_by_mistake() {
     let (status, _, error) = run(&["repair", "--dry-run"], &lives);
     // Its first block is in the other file.
     assert!(status == Some(1) && error.contains("is not beside it"), "{error}");
-    // A copy takes nothing away.
+    // A copy removes nothing.
     let copy = folder.path().join("copy.tmt");
     run(&["repair", "-o", copy.to_str().unwrap()], &lives);
     assert_eq!(run(&["dump"], &copy).1.lines().count(), 3);
@@ -347,7 +348,7 @@ fn a_run_and_its_live_file_are_joined() {
         }
     }
     assert!(lives.join("a.live").exists());
-    // Beside each other, they are read together: giving one again adds nothing.
+    // Two files in one folder are read together: giving one of them again adds nothing.
     fs::copy(lives.join("a.live"), path.join("a.live")).unwrap();
     let joined = folder.path().join("joined.tmt");
     let (_, told, error) = call(tumit().arg("merge").args([&path, &lives]).arg("-o").arg(&joined));
@@ -385,7 +386,7 @@ fn sizes_are_of_what_the_files_hold() {
     let (told, all) = (first(folder.path()), info(folder.path()));
     assert!(told.contains(" B in files and 30 B in live files, 10.0 bytes per record in memory"), "{told}");
     assert!(all["bytes_per_record"].is_null() && all["memory_bytes_per_record"] == 10.0, "{all}");
-    // Of records of which some are in the file, it is the size of those.
+    // If some of the records are in the file, the figure is the size of those.
     file.thread(0, 2, "main");
     file.records(0, 0, &marks(0..6));
     file.save(folder.path(), "a.tmt");

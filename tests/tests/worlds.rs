@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tests::lang::c::{Compiler, build};
+use tests::lang::c::{CCompiler, build};
 use tests::programs::{mpirun, output, succeed, tumit};
 
-const MPI: Compiler = Compiler { command: "mpicc", flags: &["-std=gnu99"] };
+const MPI: CCompiler = CCompiler { command: "mpicc", flags: &["-std=gnu99"] };
 
 const SPEC: &str = "trace t;\nlevel L { span work { world: u32 } }\n";
 

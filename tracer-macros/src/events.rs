@@ -10,20 +10,20 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::token::Bracket;
 use syn::{Ident, LitStr, Token, Visibility, bracketed};
-use tumit::codegen::{Options, rust};
-use tumit::{LoadError, Loader};
+use tumit::codegen::{CodegenOptions, rust};
+use tumit::{Loader, SpecLoadError};
 
 use crate::report;
 
 /// `[pub | pub(crate)] "PATH" [, off = [LEVEL, …]] [, mod = NAME]`
-pub(crate) struct Input {
+pub(crate) struct EventsInput {
     visibility: Visibility,
     path: LitStr,
     off: Vec<Ident>,
     module: Option<Ident>,
 }
 
-impl Parse for Input {
+impl Parse for EventsInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let visibility: Visibility = input.parse()?;
         let plain = quote!(#visibility).to_string().replace(' ', "");
@@ -76,15 +76,15 @@ fn module_name(input: ParseStream<'_>) -> syn::Result<Ident> {
     input.parse().map_err(|error| syn::Error::new(error.span(), "the name of a new module is expected: `mod = trace`"))
 }
 
-pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
+pub(crate) fn expand(input: &EventsInput) -> syn::Result<TokenStream> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-    let mut files = Files { package, loaded: Vec::new() };
+    let mut files = PackageFiles { package, loaded: Vec::new() };
     let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
     let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
         return Err(report::error(&input.path, &diagnostics));
     };
     let unknown = input.off.iter().find(|off| !spec.levels.iter().any(|level| **off == level.name));
-    let mut options = Options::default();
+    let mut options = CodegenOptions::default();
     options.off = input.off.iter().map(ToString::to_string).collect();
     options.module = input.module.as_ref().map(ToString::to_string);
     let visibility = match &input.visibility {
@@ -92,7 +92,7 @@ pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
         given => quote!(#given),
     };
     let watched: Vec<TokenStream> = files.loaded.iter().map(|path| watched(path)).collect();
-    match rust::tokens(&spec, &options, &rust::Surroundings { visibility, watched: &watched }) {
+    match rust::tokens(&spec, &options, &rust::CodeContext { visibility, watched: &watched }) {
         Ok(tokens) => Ok(located(tokens, input.path.span())),
         Err(unsupported) => {
             let place = unknown.map_or_else(|| input.path.span(), Ident::span);
@@ -101,7 +101,8 @@ pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
     }
 }
 
-/// The path of a file for `include_bytes!`; not absolute, so that expansions are alike on all machines.
+/// The path of a file for `include_bytes!`.
+/// It is not absolute, so that expansions are equal on all machines.
 pub(crate) fn watched(path: &str) -> TokenStream {
     if Path::new(path).is_absolute() { quote!(#path) } else { quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)) }
 }
@@ -114,8 +115,9 @@ fn reason(full: &Path, error: &std::io::Error) -> String {
     }
 }
 
-/// Gives all tokens the place of the spec's path: there the compiler says "defined here", and editors lead there. Names are
-/// resolved as before.
+/// Gives all tokens the location of the spec's path.
+/// The compiler then reports "defined here" at the path, and editors jump to it. Names are resolved
+/// as before.
 pub(crate) fn located(tokens: TokenStream, place: Span) -> TokenStream {
     let located = tokens.into_iter().map(|mut token| {
         if let TokenTree::Group(group) = &token {
@@ -129,16 +131,16 @@ pub(crate) fn located(tokens: TokenStream, place: Span) -> TokenStream {
     located.collect()
 }
 
-/// Reads files below the package's folder, and remembers which.
-pub(crate) struct Files {
+/// Reads files below the package's folder and stores their paths.
+pub(crate) struct PackageFiles {
     pub(crate) package: PathBuf,
     pub(crate) loaded: Vec<String>,
 }
 
-impl Loader for Files {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+impl Loader for PackageFiles {
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         let full = self.package.join(path);
-        let text = std::fs::read_to_string(&full).map_err(|error| LoadError::new(reason(&full, &error)))?;
+        let text = std::fs::read_to_string(&full).map_err(|error| SpecLoadError::new(reason(&full, &error)))?;
         self.loaded.push(path.to_owned());
         Ok(text)
     }

@@ -1,4 +1,5 @@
-//! The macros of `tracer-rt`, which re-exports them: use them as `tracer_rt::events!` and `#[tracer_rt::traced]`.
+//! The macros of `tracer-rt`.
+//! It re-exports them as `tracer_rt::events!`, `tracer_rt::records!` and `#[tracer_rt::traced]`.
 
 #![forbid(unsafe_code)]
 
@@ -9,8 +10,9 @@ mod traced;
 
 use proc_macro::TokenStream;
 
-/// Makes the tracing functions of a spec: one module per level, in snake case, one function per event or span, and the
-/// spec's enums.
+/// Generates the tracing functions of a spec.
+/// There is one module per level (in snake case), one function per event or span, and the spec's
+/// enums.
 ///
 /// ```ignore
 /// tracer_rt::events!("taktuk.tumit");                     // the path is relative to the package's folder
@@ -22,42 +24,46 @@ use proc_macro::TokenStream;
 /// let _span = app::iteration(n);                          // a span, until the guard is dropped
 /// ```
 ///
-/// Each level becomes a module where the macro stands, so a level `DB` and a module `db` of the program collide there: the
-/// compiler says "the name `db` is defined multiple times". `mod = trace` puts all modules of levels into a module `trace`.
+/// Each level becomes a module next to the macro call.
+/// If a level `DB` and a module `db` of the program collide, the compiler reports "the name `db` is
+/// defined multiple times". `mod = trace` puts all modules of levels into a module `trace`.
 ///
-/// It stands at the level of items. Mistakes in the spec are shown at the path, as `tumit check` shows them. A change of
-/// the spec builds the crate again.
+/// The macro is called at item level. Errors in the spec are reported at the path, with the
+/// messages of `tumit check`. A change of the spec rebuilds the crate.
 #[proc_macro]
 pub fn events(input: TokenStream) -> TokenStream {
     syn::parse(input).and_then(|input| events::expand(&input)).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a function a span: `#[tracer_rt::traced(app::iteration(n))]`. The span ends when the function returns or unwinds.
+/// Turns a function into a span: `#[tracer_rt::traced(app::iteration(n))]`.
+/// The span ends when the function returns or unwinds.
 ///
-/// The arguments are expressions over the function's parameters, `self` included, evaluated before the body. `app::iteration`
-/// is the path of the span's function as `events!` (or `tumit-build`) made it; without arguments it may stand alone. The
-/// attribute stands on functions and methods with a body: generic, `unsafe`, `extern` ones, in traits and `impl`s. A `const`
-/// function cannot record.
+/// The arguments are expressions over the function's parameters, including `self`.
+/// They are evaluated before the body. `app::iteration` is the path of the span's function from
+/// `events!` (or `tumit-build`). Without arguments, the path is sufficient. The attribute applies
+/// to functions and methods with a body, also generic, `unsafe` and `extern` ones, in traits and
+/// `impl`s. A `const` function cannot record.
 ///
 /// # Async functions
 ///
-/// On an `async fn` each poll is a span: it says when the function really ran, and on which thread. The arguments are
-/// evaluated once, when the function begins to run, and kept without borrowing; that allocates only for texts and lists.
-/// A call that begins while the level is off is not recorded. The future may be moved between threads and dropped at any time.
+/// On an `async fn` each poll is a span, which shows when the function really ran and on which
+/// thread. The arguments are evaluated once, when the function begins to run, and kept without
+/// borrowing. Only texts and lists allocate for that. A call that begins while the level is off is
+/// not recorded. The future may move between threads and may be dropped at any time.
 ///
-/// The same holds for functions that end with an `async` block or `Box::pin(async …)`, and for those that are declared to
-/// return `impl Future`; there the arguments are evaluated at the call.
+/// The same applies to functions that end with an `async` block or `Box::pin(async …)`, and to
+/// functions that are declared to return `impl Future`. Their arguments are evaluated at the call.
 ///
 /// # Tasks
 ///
-/// Parts of one call belong together when the span is declared `async`: each call takes a number from
-/// `tracer_rt::new_task()`, and all its parts record it as `task`. It is not among the arguments.
-/// `#[traced(net::fetch(url), task = self.task)]` gives a number of your own.
+/// If the span is declared `async`, the parts of one call belong together: each call takes a number
+/// from `tracer_rt::new_task()`, and all its parts record it as `task`. This number is not one of
+/// the arguments. `#[traced(net::fetch(url), task = self.task)]` sets another number.
 #[proc_macro_attribute]
 pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let (given, item) = (attribute, proc_macro2::TokenStream::from(item));
     let result = traced::expand(given.into(), item.clone());
-    // The function stays when the attribute is wrong: its users need not complain, too.
+    // The function stays if the attribute is wrong, so that its callers cause no further errors.
     let result = result.unwrap_or_else(|error| {
         let error = error.into_compile_error();
         quote::quote!(#error #item)
@@ -65,8 +71,9 @@ pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
     result.into()
 }
 
-/// Makes the types of a spec's records, for programs that read, filter and write runs: a module named after the trace, with
-/// a struct per event, the enum `Record` of all, and the spec's enums.
+/// Generates the types of a spec's records, for programs that read, filter and write runs.
+/// The result is a module with the name of the trace. It contains a struct per event, the enum
+/// `Record` of all events, and the spec's enums.
 ///
 /// ```ignore
 /// tracer_rt::records!("taktuk.tumit");                    // `mod taktuk`; the path is relative to the package's folder

@@ -8,16 +8,16 @@ use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Visibility};
 use tumit::codegen::rust::{self, reader};
 
-use crate::events::{Files, located, watched};
+use crate::events::{PackageFiles, located, watched};
 use crate::report;
 
 /// `[pub | pub(crate)] "PATH"`
-pub(crate) struct Input {
+pub(crate) struct RecordsInput {
     visibility: Visibility,
     path: LitStr,
 }
 
-impl Parse for Input {
+impl Parse for RecordsInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let visibility: Visibility = input.parse()?;
         let path = input.parse().map_err(|error| {
@@ -30,9 +30,9 @@ impl Parse for Input {
     }
 }
 
-pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
+pub(crate) fn expand(input: &RecordsInput) -> syn::Result<TokenStream> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-    let mut files = Files { package, loaded: Vec::new() };
+    let mut files = PackageFiles { package, loaded: Vec::new() };
     let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
     let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
         return Err(report::error(&input.path, &diagnostics));
@@ -42,7 +42,7 @@ pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
         given => quote!(#given),
     };
     let watched: Vec<TokenStream> = files.loaded.iter().map(|path| watched(path)).collect();
-    let tokens = reader::tokens(&spec, &rust::Surroundings { visibility, watched: &watched });
+    let tokens = reader::tokens(&spec, &rust::CodeContext { visibility, watched: &watched });
     let tokens = tokens.map_err(|unsupported| syn::Error::new(input.path.span(), unsupported.reason))?;
     Ok(located(tokens, input.path.span()))
 }

@@ -1,8 +1,9 @@
 //! `#[traced(…)]`: a span around a function, or around each poll of an async one.
 //!
-//! The attribute sees no spec: it calls the functions that `events!` has put beside the span for it (`span`, `parts`), by
-//! the path that the user wrote. What it adds has the user's spans where a mistake can be his, and names of its own
-//! elsewhere.
+//! The attribute does not read the spec.
+//! It calls the functions that `events!` generates for it next to the span (`span`, `parts`), by
+//! the path in the program. Generated code has the user's source spans where a user error can
+//! occur, and hygienic names elsewhere.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,13 +15,13 @@ use syn::{AttrStyle, Attribute, Expr, ExprPath, Ident, Item, ItemFn, Path, Token
 mod returned;
 
 /// `level::span(arguments) [, task = EXPRESSION]`
-struct Traced {
+struct TracedAttribute {
     span: Path,
     arguments: Punctuated<Expr, Token![,]>,
     task: Option<(Ident, Expr)>,
 }
 
-impl Parse for Traced {
+impl Parse for TracedAttribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         const EXPECTED: &str = "the path of a span is expected: `#[traced(level::span(arguments))]`";
         if input.is_empty() {
@@ -52,15 +53,16 @@ impl Parse for Traced {
     }
 }
 
-impl Traced {
-    /// A call of one of the functions behind the span.
+impl TracedAttribute {
+    /// A call of a generated function of the span.
     fn call(&self, entry: &str) -> TokenStream {
         let (span, arguments) = (&self.span, &self.arguments);
         let (entry, task) = match &self.task {
             Some((option, task)) => (Ident::new(&format!("{entry}_of_task"), option.span()), Some(quote!(#task,))),
             None => (Ident::new(entry, last(span).span()), None),
         };
-        // With the place of the span, where the compiler shows arguments that are missing, and spans that cannot be traced.
+        // The call has the location of the span. There the compiler reports missing arguments and
+        // spans that cannot be traced.
         let call = quote_spanned!(span.span()=> (#task #arguments));
         quote_spanned!(span.span()=> ::tracer_rt::private::ends_when_dropped(#span::#entry #call))
     }
@@ -71,7 +73,7 @@ fn last(path: &Path) -> &Ident {
 }
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let traced: Traced = syn::parse2(attribute)?;
+    let traced: TracedAttribute = syn::parse2(attribute)?;
     let mut function = function(item)?;
     if let Some(keyword) = function.sig.constness.as_ref() {
         return Err(syn::Error::new(
@@ -102,7 +104,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     Ok(tokens)
 }
 
-/// The function below the attribute.
+/// Parses the function with the attribute.
 fn function(item: TokenStream) -> syn::Result<ItemFn> {
     let error = match syn::parse2(item.clone()) {
         Ok(function) => return Ok(function),
@@ -127,8 +129,8 @@ fn misplaced(keyword: impl ToTokens, where_else: &str) -> syn::Error {
     syn::Error::new_spanned(keyword, format!("`#[traced]` stands on a function: put it on {where_else}"))
 }
 
-/// The guard is the first local: it goes last.
-fn plain_body(traced: &Traced, function: &ItemFn) -> TokenStream {
+/// The guard is the first local variable, so it is dropped last.
+fn plain_body(traced: &TracedAttribute, function: &ItemFn) -> TokenStream {
     let guard = Ident::new("_span", Span::mixed_site());
     let (call, statements) = (traced.call("span"), &function.block.stmts);
     quote! {
@@ -137,14 +139,14 @@ fn plain_body(traced: &Traced, function: &ItemFn) -> TokenStream {
     }
 }
 
-/// The body becomes a future of its own, each poll of which is a part of the span.
-fn async_body(traced: &Traced, function: &ItemFn) -> TokenStream {
+/// Wraps the body in a future. Each poll of this future is a part of the span.
+fn async_body(traced: &TracedAttribute, function: &ItemFn) -> TokenStream {
     let parts = Ident::new("parts", Span::mixed_site());
     let (call, statements) = (traced.call("parts"), &function.block.stmts);
     let typed = returned::typed(&function.sig.output);
     quote! {
         let #parts = #call;
-        ::tracer_rt::private::Polled::new(#parts, async move {
+        ::tracer_rt::private::TracedFuture::new(#parts, async move {
             #typed
             #(#statements)*
         })

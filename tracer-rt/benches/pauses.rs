@@ -1,5 +1,5 @@
-//! How long a call that records can take, beside a call that does nothing but read the clock; and whether two threads record
-//! twice what one does.
+//! Measures the longest duration of a call that records, compared with a call that only reads the
+//! clock. Also measures whether two threads record twice as much as one.
 //!
 //! ```console
 //! $ cargo bench -p tracer-rt --bench pauses                  # histograms, page faults, context switches, scaling
@@ -7,12 +7,13 @@
 //! $ cargo bench -p tracer-rt --bench pauses -- --rate 100000 # another number of events a second
 //! ```
 //!
-//! A loop waits, reading the clock, for the next event to be due, and takes the time from before the event to behind it. The
-//! empty loop does the same without an event: what stands in its histogram is the machine's. Each way to record is a
-//! process of its own, as a process has one recorder; they run in turns for a second each, so that all of them meet
-//! the same disturbances. Context switches and page faults are the recording thread's own, as the system counts them: where a call took
-//! long, whether the system gave the processor to another thread meanwhile. What is left on a busy machine is the recorder's, or of
-//! interrupts, which the empty loop has as well.
+//! A loop reads the clock until the next event is due, and measures the time of the event.
+//! The empty loop does the same without an event, so its histogram shows the disturbances of the
+//! machine. Each way to record runs in its own process, because a process has one recorder. The
+//! processes take turns of one second each, so that all of them have the same disturbances. Context
+//! switches and page faults are counts of the system for the recording thread. They show whether
+//! the system interrupted the thread during a long call. The remaining long calls on a busy machine
+//! come from the recorder or from interrupts, which the empty loop has, too.
 
 #![expect(clippy::print_stdout, reason = "it is what a bench is for")]
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run says so by a panic")]
@@ -22,7 +23,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use tracer_rt::Buffers;
+use tracer_rt::SlotLocation;
 
 tracer_rt::events!("benches/record.tumit");
 
@@ -45,33 +46,34 @@ fn main() {
     }
 }
 
-/// What the loop met, in one process or in several.
+/// The measurements of the loop, in one process or several.
 #[derive(Clone, Default)]
-struct Met {
-    /// Numbers of calls, by [`bucket`] of their nanoseconds.
+struct PauseCounts {
+    /// Numbers of calls, indexed by [`bucket`] of their nanoseconds.
     buckets: Vec<u64>,
     longest: u64,
-    /// Calls above the goal, and those of them in which the thread was put aside.
+    /// Number of calls longer than the goal.
     long: u64,
+    /// Number of these calls in which the system interrupted the thread.
     interrupted: u64,
     faults: u64,
     switches: u64,
     dropped: u64,
 }
 
-/// Buckets are an eighth of a power of two wide.
+/// The bucket of a duration. Buckets are one eighth of a power of two wide.
 fn bucket(nanos: u64) -> usize {
     let nanos = nanos.max(8);
     let power = nanos.ilog2() as usize;
     power * 8 + (nanos >> (power - 3) & 7) as usize
 }
 
-/// The shortest time of a bucket.
+/// The shortest duration of a bucket.
 fn nanos_of(bucket: usize) -> u64 {
     (8 + (bucket as u64 & 7)) << (bucket / 8 - 3)
 }
 
-impl Met {
+impl PauseCounts {
     fn new() -> Self {
         Self { buckets: vec![0; 64 * 8], ..Self::default() }
     }
@@ -104,7 +106,7 @@ impl Met {
         self.buckets.iter().sum()
     }
 
-    /// The time that so many of a million calls do not pass.
+    /// The duration that `millionths` of a million calls do not exceed.
     fn percentile(&self, millionths: u64) -> u64 {
         let mut left = self.calls() * millionths / 1_000_000;
         for (bucket, count) in self.buckets.iter().enumerate() {
@@ -121,7 +123,7 @@ impl Met {
     }
 }
 
-/// The counter that the recorder reads.
+/// Reads the counter that the recorder reads.
 #[inline(always)]
 fn clock() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -132,22 +134,22 @@ fn clock() -> u64 {
 }
 
 /// Runs the loop in this process.
-fn measure(way: &str, rate: u64, time: Duration) -> Met {
+fn measure(way: &str, rate: u64, time: Duration) -> PauseCounts {
     let folder = std::env::temp_dir().join(format!("tumit-pauses-{}.tmt", std::process::id()));
     if way != "empty" {
-        start(&folder, if way == "mapped" { Buffers::Mapped } else { Buffers::Private });
+        start(&folder, if way == "mapped" { SlotLocation::Mapped } else { SlotLocation::Private });
     }
     let ticks_per_second = ticks_per_second();
-    let warm = |met: &mut Met, time: Duration| {
+    let warm = |met: &mut PauseCounts, time: Duration| {
         if way == "empty" {
             turn(met, rate, ticks_per_second, time, |n| _ = black_box(n));
         } else {
             turn(met, rate, ticks_per_second, time, |n| on::pair(black_box(n), n));
         }
     };
-    // The recorder learns how many slots are in use; the loop itself settles.
-    warm(&mut Met::new(), time / 2);
-    let mut met = Met::new();
+    // A warm-up: the recorder learns how many slots are in use, and the loop itself settles.
+    warm(&mut PauseCounts::new(), time / 2);
+    let mut met = PauseCounts::new();
     let before = usage();
     warm(&mut met, time);
     let after = usage();
@@ -160,8 +162,8 @@ fn measure(way: &str, rate: u64, time: Duration) -> Met {
     met
 }
 
-fn start(folder: &std::path::Path, buffers: Buffers) {
-    let mut config = tracer_rt::Config::default();
+fn start(folder: &std::path::Path, buffers: SlotLocation) {
+    let mut config = tracer_rt::RecorderConfig::default();
     config.folder = Some(folder.to_owned());
     config.memory_bytes = Some(64 << 20);
     config.buffers = Some(buffers);
@@ -169,10 +171,11 @@ fn start(folder: &std::path::Path, buffers: Buffers) {
 }
 
 #[inline(always)]
-fn turn(met: &mut Met, rate: u64, ticks_per_second: u64, time: Duration, event: impl Fn(u64)) {
+fn turn(met: &mut PauseCounts, rate: u64, ticks_per_second: u64, time: Duration, event: impl Fn(u64)) {
     let step = ticks_per_second / rate;
     let end = clock() + u64::try_from(u128::from(ticks_per_second) * time.as_nanos() / 1_000_000_000).unwrap();
-    // 32.32 nanoseconds of a tick, so that the loop divides nothing.
+    // Nanoseconds per tick as a fixed-point number (32.32 bits), so that the loop needs no
+    // division.
     let scale = (1_000_000_000u128 << 32) / u128::from(ticks_per_second);
     let long = ticks_per_second * GOAL_NANOS / 1_000_000_000;
     let (mut due, mut now, mut n) = (clock(), clock(), 0u64);
@@ -180,14 +183,14 @@ fn turn(met: &mut Met, rate: u64, ticks_per_second: u64, time: Duration, event: 
     while now < end {
         let before = std::mem::replace(&mut now, clock());
         if now - before > long {
-            // Put aside while it waited: not in the call that comes next.
+            // The thread was interrupted while it waited, not in the next call.
             preempted = usage().preempted;
             now = clock();
         }
         if now < due {
             continue;
         }
-        // After a pause of the machine no crowd of events.
+        // After a pause of the machine, the missed events are not made up.
         due = now + step;
         event(n);
         let nanos = ((u128::from(clock() - now) * scale) >> 32) as u64;
@@ -210,22 +213,22 @@ fn ticks_per_second() -> u64 {
     u64::try_from(u128::from(ticks) * 1_000_000_000 / start.elapsed().as_nanos()).unwrap()
 }
 
-/// What the system counted of this thread.
-struct Usage {
+/// Counts of the system for this thread.
+struct ThreadUsage {
     faults: u64,
     switches: u64,
-    /// Of these: those that it did not ask for.
+    /// Number of involuntary switches among these.
     preempted: u64,
 }
 
-fn usage() -> Usage {
+fn usage() -> ThreadUsage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a local of the right type.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of the structure may be zero.
     let usage = unsafe { usage.assume_init() };
     let sum = |a: i64, b: i64| (a + b).cast_unsigned();
-    Usage {
+    ThreadUsage {
         faults: sum(usage.ru_minflt, usage.ru_majflt),
         switches: sum(usage.ru_nvcsw, usage.ru_nivcsw),
         preempted: usage.ru_nivcsw.cast_unsigned(),
@@ -245,7 +248,7 @@ fn child(way: &str, rate: u64, smoke: bool) -> String {
 
 fn compare(rate: u64, time: Duration, rounds: u32) {
     let smoke = time < Duration::from_millis(100);
-    let mut all = vec![Met::new(); WAYS.len()];
+    let mut all = vec![PauseCounts::new(); WAYS.len()];
     for _ in 0..rounds {
         for (met, way) in all.iter_mut().zip(WAYS) {
             met.add_lines(&child(way, rate, smoke));
@@ -255,7 +258,7 @@ fn compare(rate: u64, time: Duration, rounds: u32) {
     let row = |name: &str, values: Vec<String>| {
         println!("{name:<26}{}", values.iter().map(|value| format!("{value:>14}")).collect::<String>());
     };
-    let numbers = |of: &dyn Fn(&Met) -> u64| all.iter().map(|met| of(met).to_string()).collect();
+    let numbers = |of: &dyn Fn(&PauseCounts) -> u64| all.iter().map(|met| of(met).to_string()).collect();
     row("a call takes", WAYS.map(str::to_owned).to_vec());
     for exponent in 3..30 {
         let counts: Vec<u64> = all.iter().map(|met| met.buckets[exponent * 8..][..8].iter().sum()).collect();
@@ -266,7 +269,7 @@ fn compare(rate: u64, time: Duration, rounds: u32) {
         }
     }
     println!();
-    row("calls", numbers(&Met::calls));
+    row("calls", numbers(&PauseCounts::calls));
     for (name, millionths) in [("p50, ns", 500_000), ("p99, ns", 990_000), ("p99.99, ns", 999_900)] {
         row(name, numbers(&|met| met.percentile(millionths)));
     }
@@ -274,7 +277,7 @@ fn compare(rate: u64, time: Duration, rounds: u32) {
     row("above 5 us", numbers(&|met| met.above_goal()));
     row("  put aside meanwhile", numbers(&|met| met.interrupted));
     row("  not put aside", numbers(&|met| met.above_goal() - met.interrupted));
-    let of_a_million = |m: &Met| (m.above_goal() - m.interrupted) as f64 * 1e6 / m.calls() as f64;
+    let of_a_million = |m: &PauseCounts| (m.above_goal() - m.interrupted) as f64 * 1e6 / m.calls() as f64;
     row("  of a million calls", all.iter().map(|met| format!("{:.1}", of_a_million(met))).collect());
     row("page faults", numbers(&|met| met.faults));
     row("context switches", numbers(&|met| met.switches));
@@ -285,19 +288,22 @@ fn compare(rate: u64, time: Duration, rounds: u32) {
     print!("{}", child("scaling", rate, smoke));
 }
 
-/// Events of a thread in a round: several slots full, and few enough that two processors are now and then left alone for all of it.
+/// Events of a thread in a round.
+/// They fill several slots, and they are few enough that two processors sometimes run the whole
+/// round undisturbed.
 const BURST: u64 = 20_000;
 
-/// Two threads against one: the fastest of some rounds each, of a loop that only reads the clock, and of one that records.
+/// Compares two threads with one, for a loop that only reads the clock and for one that records.
+/// The fastest round of each counts.
 fn scaling(rounds: u32) {
     let folder = std::env::temp_dir().join(format!("tumit-scaling-{}.tmt", std::process::id()));
-    start(&folder, Buffers::Mapped);
+    start(&folder, SlotLocation::Mapped);
     let mut best = [[0.0f64; 2]; 2];
     for _ in 0..rounds {
         for (threads, best) in [1, 2].into_iter().zip(&mut best) {
             let clock_alone = together(threads, |n| _ = black_box((n, clock())));
             let recording = together(threads, |n| on::pair(black_box(n), n));
-            // What the helper has still to write is not part of the next round.
+            // The next round must not include the remaining work of the writer thread.
             tracer_rt::flush();
             *best = [best[0].max(clock_alone), best[1].max(recording)];
         }
@@ -312,12 +318,12 @@ fn scaling(rounds: u32) {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
-/// How many a second so many threads make, that begin together.
+/// Events per second of `threads` threads that start together.
 fn together(threads: u32, event: impl Fn(u64) + Sync) -> f64 {
     let (ready, event) = (AtomicU32::new(0), &event);
     let spans: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
         let start = || {
-            // Its stream and its first slot are made before the start.
+            // The first event creates the stream and its first slot before the start.
             event(0);
             ready.fetch_add(1, Ordering::AcqRel);
             while ready.load(Ordering::Acquire) < threads {

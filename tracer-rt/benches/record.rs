@@ -1,4 +1,4 @@
-//! What a record costs, against the least that it could cost: reading the clock and storing its bytes.
+//! Measures the cost of a record against the lower limit: reading the clock and storing the bytes.
 //!
 //! ```console
 //! $ cargo bench -p tracer-rt                       # ns per event, the ratio to the limit, bytes per event
@@ -6,9 +6,10 @@
 //! $ cargo bench -p tracer-rt -- --only record --events 100000    # one of them alone, for callgrind
 //! ```
 //!
-//! All variants run in turns in one process, and the fastest round of each counts: on a shared machine the ratio tells,
-//! not the time. Instructions per event: the difference of two runs of one variant with different `--events` under
-//! `valgrind --tool=callgrind --separate-threads=yes`, in the file of thread 1 (thread 2 is the helper).
+//! All variants run in turns in one process, and the fastest round of each counts.
+//! On a shared machine the ratio is reliable, not the time. To get the instructions per event, run
+//! one variant twice with different `--events` under `valgrind --tool=callgrind
+//! --separate-threads=yes` and take the difference for thread 1. Thread 2 is the writer thread.
 
 #![expect(clippy::print_stdout, reason = "it is what a bench is for")]
 
@@ -19,21 +20,22 @@ use std::time::Instant;
 
 tracer_rt::events!("benches/record.tumit");
 
-/// The least: a record of the same 22 bytes into a buffer of the thread, with one bounds check, and nothing else.
+/// The lower limit: writes a record of the same 22 bytes into a buffer of the thread, with one
+/// bounds check.
 mod limit {
     use super::Cell;
 
     const BYTES: usize = 1 << 16;
 
-    struct Buffer {
+    struct BenchBuffer {
         at: Cell<usize>,
         last: Cell<u64>,
         bytes: Cell<*mut u8>,
     }
 
     thread_local! {
-        static BUFFER: Buffer = const {
-            Buffer { at: Cell::new(BYTES), last: Cell::new(0), bytes: Cell::new(std::ptr::null_mut()) }
+        static BUFFER: BenchBuffer = const {
+            BenchBuffer { at: Cell::new(BYTES), last: Cell::new(0), bytes: Cell::new(std::ptr::null_mut()) }
         };
     }
 
@@ -61,7 +63,7 @@ mod limit {
     }
 
     #[cold]
-    fn begin(buffer: &Buffer) -> usize {
+    fn begin(buffer: &BenchBuffer) -> usize {
         if buffer.bytes.get().is_null() {
             buffer.bytes.set(Box::leak(vec![0u8; BYTES].into_boxed_slice()).as_mut_ptr());
         }
@@ -79,7 +81,7 @@ mod limit {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Variant {
+enum BenchVariant {
     Empty,
     Clock,
     Limit,
@@ -88,28 +90,28 @@ enum Variant {
     Disabled,
 }
 
-const VARIANTS: [(Variant, &str); 6] = [
-    (Variant::Empty, "empty"),
-    (Variant::Clock, "clock"),
-    (Variant::Limit, "limit"),
-    (Variant::Record, "record"),
-    (Variant::State, "state"),
-    (Variant::Disabled, "disabled"),
+const VARIANTS: [(BenchVariant, &str); 6] = [
+    (BenchVariant::Empty, "empty"),
+    (BenchVariant::Clock, "clock"),
+    (BenchVariant::Limit, "limit"),
+    (BenchVariant::Record, "record"),
+    (BenchVariant::State, "state"),
+    (BenchVariant::Disabled, "disabled"),
 ];
 
-fn run(variant: Variant, events: u64) {
+fn run(variant: BenchVariant, events: u64) {
     match variant {
-        Variant::Empty => (0..events).for_each(|n| {
+        BenchVariant::Empty => (0..events).for_each(|n| {
             black_box(n);
         }),
-        Variant::Clock => (0..events).for_each(|n| {
+        BenchVariant::Clock => (0..events).for_each(|n| {
             black_box(n);
             black_box(limit::clock());
         }),
-        Variant::Limit => (0..events).for_each(|n| limit::record(black_box(n), n)),
-        Variant::Record => (0..events).for_each(|n| on::pair(black_box(n), n)),
-        Variant::State => (0..events).for_each(|n| on::state((black_box(n) & 3) as u16)),
-        Variant::Disabled => (0..events).for_each(|n| off::pair_off(black_box(n), n)),
+        BenchVariant::Limit => (0..events).for_each(|n| limit::record(black_box(n), n)),
+        BenchVariant::Record => (0..events).for_each(|n| on::pair(black_box(n), n)),
+        BenchVariant::State => (0..events).for_each(|n| on::state((black_box(n) & 3) as u16)),
+        BenchVariant::Disabled => (0..events).for_each(|n| off::pair_off(black_box(n), n)),
     }
 }
 
@@ -120,7 +122,7 @@ fn main() {
     };
     let smoke = arguments.iter().any(|argument| argument == "--smoke");
     let folder = std::env::temp_dir().join(format!("tumit-bench-{}.tmt", std::process::id()));
-    let mut config = tracer_rt::Config::default();
+    let mut config = tracer_rt::RecorderConfig::default();
     config.folder = Some(folder.clone());
     config.memory_bytes = Some(64 << 20);
     if let Err(error) = tracer_rt::start(config) {
@@ -132,7 +134,8 @@ fn main() {
         Some((variant, _)) => {
             run(*variant, events);
             let _ = std::fs::remove_dir_all(&folder);
-            // At once, so that writing what is left does not count among the thread's instructions.
+            // At once, so that writing the remaining records does not count among the thread's
+            // instructions.
             // SAFETY: ends the process without any handler.
             unsafe { libc::_exit(0) };
         }
@@ -142,8 +145,9 @@ fn main() {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
-/// Events of one round: some slots full, so that all of the recorder's work on the thread counts, and few enough that a
-/// round mostly runs undisturbed.
+/// Events of one round.
+/// They fill several slots, so that all of the recorder's work on the thread counts. They are few
+/// enough that a round mostly runs undisturbed.
 const BURST: u64 = 20_000;
 
 /// Runs all variants in turns and prints the fastest round of each.
@@ -156,24 +160,27 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
             let start = Instant::now();
             run(*variant, events);
             best[at] = best[at].min(start.elapsed().as_secs_f64() * 1e9 / events as f64);
-            // What the helper has still to write is not part of the next variant.
+            // The next variant must not include the remaining work of the writer thread.
             tracer_rt::flush();
-            if *variant == Variant::Record {
+            if *variant == BenchVariant::Record {
                 file_bytes = bytes_in(folder) - before;
             }
         }
     }
-    let nanos = |wanted: Variant| {
+    let nanos = |wanted: BenchVariant| {
         let at = VARIANTS.iter().position(|(variant, _)| *variant == wanted).unwrap_or(0);
         best[at]
     };
-    let loop_alone = nanos(Variant::Empty);
+    let loop_alone = nanos(BenchVariant::Empty);
     for (variant, name) in VARIANTS {
-        println!("{name:<10} {:6.2} ns", nanos(variant) - if variant == Variant::Empty { 0.0 } else { loop_alone });
+        println!(
+            "{name:<10} {:6.2} ns",
+            nanos(variant) - if variant == BenchVariant::Empty { 0.0 } else { loop_alone }
+        );
     }
     let net = |variant| nanos(variant) - loop_alone;
-    println!("record / limit      {:.2} (goal: at most 1.25)", net(Variant::Record) / net(Variant::Limit));
-    println!("disabled            {:.2} ns (goal: at most 0.5)", net(Variant::Disabled));
+    println!("record / limit      {:.2} (goal: at most 1.25)", net(BenchVariant::Record) / net(BenchVariant::Limit));
+    println!("disabled            {:.2} ns (goal: at most 0.5)", net(BenchVariant::Disabled));
     println!("bytes per event     22 in memory, {:.1} in the file", file_bytes as f64 / events as f64);
     let regular = bytes_per_event(folder, events, regular);
     println!("  regular trace     {regular:.2} in the file (goal: at most 5)");
@@ -182,12 +189,13 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
     println!("written {} dropped {}", counts.written, counts.dropped);
 }
 
-/// Bytes in the file of each event that a workload makes; it returns how many it made.
+/// Bytes in the file per event of a workload. The workload returns the number of its events.
 fn bytes_per_event(folder: &Path, events: u64, workload: fn(u64) -> u64) -> f64 {
     tracer_rt::flush();
     let before = bytes_in(folder);
     let mut made = 0;
-    // As fast as the helper packs, not faster: what it has no time for is written as it is.
+    // Not faster than the writer thread packs, because blocks without time for packing are stored
+    // raw.
     while made < 10 * events {
         made += workload(events / 4);
         tracer_rt::flush();
@@ -195,7 +203,8 @@ fn bytes_per_event(folder: &Path, events: u64, workload: fn(u64) -> u64) -> f64 
     (bytes_in(folder) - before) as f64 / made as f64
 }
 
-/// A loop: a span around each turn and an event in it, with numbers that count up or stay.
+/// A loop with a span around each iteration and an event in it.
+/// The numbers increase or stay constant.
 fn regular(events: u64) -> u64 {
     for n in 0..events / 3 {
         let _span = on::step(n, n / 8);
@@ -206,7 +215,8 @@ fn regular(events: u64) -> u64 {
     events / 3 * 3
 }
 
-/// Events at any time, of one of a thousand things far apart in memory, each with a size of any magnitude.
+/// Events at irregular times, each for one of a thousand objects far apart in memory, with sizes of
+/// all magnitudes.
 fn irregular(events: u64) -> u64 {
     thread_local! { static STATE: Cell<u64> = const { Cell::new(0x2545_F491_4F6C_DD1D) } }
     let random = || {
@@ -227,7 +237,7 @@ fn irregular(events: u64) -> u64 {
     events
 }
 
-/// Waits for so many ticks.
+/// Waits for `ticks` ticks.
 fn spin(ticks: u64) {
     let start = limit::clock();
     while limit::clock().wrapping_sub(start) < ticks {

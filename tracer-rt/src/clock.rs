@@ -1,28 +1,29 @@
-//! Reading the local clock, and relating it to the system's.
+//! Reads the local clock and relates it to the system's clocks.
 //!
-//! The kernel decides: where it keeps time by the time-stamp counter, that counter is constant and the same on all cores,
-//! and we read it too. Where it does not, and where the program gave a clock of its own, the clock is read in the slow
-//! path, so that the usual case pays nothing for the choice.
+//! The kernel decides. If it keeps time by the time-stamp counter, the counter has a constant rate
+//! and is equal on all cores, and the recorder reads it, too. Otherwise, and if the program
+//! provides its own clock, the slow path reads the clock. The usual case therefore pays nothing for
+//! the choice.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use tracer_format::ClockKind;
-use tracer_format::entries::Anchor;
+use tracer_format::entries::ClockAnchor;
 
-use crate::cursor::{CURSOR, Cursor};
+use crate::cursor::{CURSOR, ThreadCursor};
 use crate::fields::Date;
 use crate::files::read_start;
 
-/// The date of this moment.
+/// The current timestamp.
 #[inline]
 #[must_use]
 pub fn now() -> Date {
     Date(read())
 }
 
-/// Records with another clock, which counts `hz` ticks a second and never goes back. A counter of 32 bits may wrap, if it
-/// takes two seconds or more for that. Only before the first record (and
-/// the first [`now`]); later it changes nothing and returns `false`.
+/// Sets the program's own clock, which counts `hz` ticks per second and never goes back.
+/// A counter of 32 bits may wrap, if its period is two seconds or more. The call must precede the
+/// first record and the first [`now`]. Later it changes nothing and returns `false`.
 pub fn set_clock(clock: fn() -> u64, hz: u64) -> bool {
     if KIND.load(Ordering::Relaxed) != UNDECIDED {
         return false;
@@ -39,7 +40,8 @@ static KIND: AtomicUsize = AtomicUsize::new(UNDECIDED);
 static USER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 static USER_HZ: AtomicU64 = AtomicU64::new(0);
 
-/// The counter that is read inline; without meaning when the machine has none or the kernel does not trust it.
+/// The counter that is read inline.
+/// Meaningless if the machine has none or the kernel does not trust it.
 #[inline(always)]
 pub(crate) fn native() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -61,7 +63,7 @@ pub(crate) fn is_native() -> bool {
     matches!(kind(), ClockKind::Tsc | ClockKind::ArmCounter)
 }
 
-/// The clock of this process; decided at the first question.
+/// The clock of this process. The first call decides it.
 pub(crate) fn kind() -> ClockKind {
     let number = KIND.load(Ordering::Acquire);
     if let Some(kind) = ClockKind::from_number(number as u64) {
@@ -84,7 +86,7 @@ fn decide() -> ClockKind {
     }
 }
 
-/// Reads the clock of this process, whichever it is.
+/// Reads the clock of this process, of any kind.
 pub(crate) fn read() -> u64 {
     match kind() {
         ClockKind::Tsc | ClockKind::ArmCounter => native(),
@@ -94,14 +96,18 @@ pub(crate) fn read() -> u64 {
     }
 }
 
-/// Reads it at the end of a thread. The program's own clock may need thread-local variables that are gone: 0 where it panics.
+/// Reads the clock at the end of a thread.
+/// Returns 0 if the program's own clock panics, because it may need thread-local variables that no
+/// longer exist.
 pub(crate) fn read_late() -> u64 {
     std::panic::catch_unwind(read).unwrap_or(0)
 }
 
-/// Reads it for a record inside other work of the recorder in the same thread. `None` when it is the program's own and runs already, as it
-/// may not be entered twice (it may record itself, by the allocator); or when nobody has read it yet, as a program may still give its own.
-pub(crate) fn read_nested(cursor: &Cursor) -> Option<u64> {
+/// Reads the clock for a record inside other work of the recorder in the same thread.
+/// `None` if the program's own clock is running already: it may not be reentrant, and it may record
+/// through the allocator. `None` also if the clock is undecided, because the program may still set
+/// its own.
+pub(crate) fn read_nested(cursor: &ThreadCursor) -> Option<u64> {
     let kind = ClockKind::from_number(KIND.load(Ordering::Acquire) as u64)?;
     (kind != ClockKind::User || !cursor.asking.get()).then(read)
 }
@@ -118,16 +124,17 @@ fn user() -> u64 {
     })
 }
 
-/// Of a program's clock that has shown 32 bits only: its latest date, as if it had 64.
+/// Latest timestamp of a program's clock of 32 bits, unwrapped to 64 bits.
 static LATEST: AtomicU64 = AtomicU64::new(0);
-/// A program's clock has shown more than 32 bits.
+/// Whether a program's clock has returned more than 32 bits.
 static IS_WIDE: AtomicBool = AtomicBool::new(false);
-/// A counter of 32 bits that falls by more than half of its range has wrapped.
+/// A counter of 32 bits that decreases by more than half of its range has wrapped.
 const WRAP_FALL: u64 = 1 << 31;
 
-/// The date of a program's clock. A counter of 32 bits begins again at 0 every 2^32 ticks: then it falls by nearly as
-/// much. A smaller decrease is a clock step backwards; it is not unwrapped. The writer thread reads the clock each second, so that no wrap is missed
-/// while nothing is recorded. Lock-free.
+/// The unwrapped timestamp of a program's clock. Lock-free.
+/// A counter of 32 bits restarts at 0 every 2^32 ticks and then decreases by nearly as much. A
+/// smaller decrease is a clock step backwards, which is not unwrapped. The writer thread reads the
+/// clock each second, so that no wrap is missed while nothing is recorded.
 fn unwrapped(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
     if ticks >> 32 != 0 {
         is_wide.store(true, Ordering::Relaxed);
@@ -142,7 +149,7 @@ fn unwrapped(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
         if before.saturating_sub(now) > WRAP_FALL {
             now += 1 << 32;
         } else if now >> 32 != 0 && now.saturating_sub(before) > WRAP_FALL {
-            // Read before another thread saw the wrap.
+            // This thread read the counter before another thread saw the wrap.
             now -= 1 << 32;
         }
         if now <= before {
@@ -155,12 +162,12 @@ fn unwrapped(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
     }
 }
 
-/// How often the program's clock, a counter of 32 bits, began again at 0.
+/// How often the program's clock of 32 bits has wrapped.
 pub(crate) fn wraps() -> u64 {
     if IS_WIDE.load(Ordering::Relaxed) { 0 } else { LATEST.load(Ordering::Relaxed) >> 32 }
 }
 
-/// Nominal ticks per second, 0 when unknown.
+/// Nominal ticks per second. 0 if unknown.
 pub(crate) fn hz() -> u64 {
     match kind() {
         ClockKind::Tsc => 0,
@@ -182,14 +189,14 @@ fn arm_hz() -> u64 {
     0
 }
 
-/// Three clocks read together: the narrowest of ten tries.
-pub(crate) fn anchor() -> Anchor {
+/// Reads three clocks together: the try with the narrowest bracket of ten.
+pub(crate) fn anchor() -> ClockAnchor {
     let once = || {
         let before = read();
         let monotonic_nanos = system_nanos(libc::CLOCK_MONOTONIC);
         let real_nanos = system_nanos(libc::CLOCK_REALTIME);
         let bracket = read().saturating_sub(before);
-        Anchor { ticks: before + bracket / 2, monotonic_nanos, real_nanos, bracket }
+        ClockAnchor { ticks: before + bracket / 2, monotonic_nanos, real_nanos, bracket }
     };
     let mut best = once();
     for _ in 0..9 {
@@ -201,8 +208,9 @@ pub(crate) fn anchor() -> Anchor {
     best
 }
 
-/// A second reading, so long behind a first one that both tell the clock's rate, to a thousandth or so. `None` where that is known.
-pub(crate) fn anchor_behind(first: &Anchor) -> Option<Anchor> {
+/// A second reading at least 0.1 ms after the first.
+/// The two give the clock's rate to about one thousandth. `None` if the rate is known.
+pub(crate) fn anchor_behind(first: &ClockAnchor) -> Option<ClockAnchor> {
     const APART_NANOS: u64 = 100_000;
     if hz() != 0 || kind() == ClockKind::User {
         return None;
@@ -232,7 +240,7 @@ mod tests {
             let (latest, is_wide) = (AtomicU64::new(0), AtomicBool::new(false));
             ticks.iter().map(|&ticks| unwrapped(ticks, &latest, &is_wide)).collect::<Vec<u64>>()
         };
-        // The fourth is of a thread that read the counter before the wrap.
+        // The fourth value is that of a thread that read the counter before the wrap.
         let wraps = [5, RANGE - 10, 7, RANGE - 3, RANGE / 2, RANGE - 1, 0];
         let unwrapped = [5, RANGE - 10, RANGE + 7, RANGE - 3, RANGE + RANGE / 2, 2 * RANGE - 1, 2 * RANGE];
         assert_eq!(dates(&wraps), unwrapped);

@@ -1,8 +1,9 @@
-//! Samples of the clocks of several processes, over whatever channel the program has between them.
+//! Samples of the clocks of several processes, over any channel between them.
 //!
-//! Processes on different machines read different clocks. From a few requests and their answers the converter finds how the clocks differ,
-//! better than from the program's own messages, and also where it records none. Take samples at the start and at the end, and in between in
-//! long runs: two bursts far apart show the drift.
+//! Processes on different machines read different clocks. From a few requests and answers the
+//! converter computes the differences of the clocks. This is more precise than from the program's
+//! own messages, and it also works without recorded messages. Take samples at the start and at the
+//! end, and also in between in long runs: two bursts with a large distance in time show the drift.
 //!
 //! ```no_run
 //! use std::io;
@@ -26,33 +27,36 @@
 //! }
 //! ```
 //!
-//! Whoever takes part begins to record, as by a first record. One that does not record, or not any more, answers all the same: the others
-//! stay in step. Between processes that read one clock nothing is measured: one message each way tells them so. How many exchanges there are,
-//! and how often: [`Config::sync_exchanges`](crate::Config::sync_exchanges), [`Config::sync_interval`](crate::Config::sync_interval).
-//! A C program takes part by `struct tumit1_link`; the messages are the same.
+//! Each participant starts to record, as by a first record.
+//! A process that does not record still answers, so that the others stay in step. Between processes
+//! that read one clock nothing is measured: one message in each direction shows the common clock.
+//! [`Config::sync_exchanges`](crate::Config::sync_exchanges) and
+//! [`Config::sync_interval`](crate::Config::sync_interval) set the number of exchanges and the time
+//! between samples. A C program participates by `struct tumit1_link`. The messages are the same.
 
 mod exchange;
 mod group;
 mod link;
 
-pub use group::Group;
-pub use link::{Duplex, MESSAGE_BYTES, Streams, SyncLink};
+pub use group::SyncGroup;
+pub use link::{DuplexStream, MESSAGE_BYTES, StreamLinks, SyncLink};
 
 use std::io;
 
-use exchange::{Hello, settle_burst};
+use exchange::{SyncHello, settle_burst};
 
-/// Takes samples with these peers, each of which calls [`answer`]: one burst, so give all of them at once.
+/// Takes samples with `peers`. Each of them calls [`answer`].
+/// All samples of a call form one burst, so pass all peers in one call.
 ///
 /// # Errors
-/// What the link says; or when a peer sends what is no answer.
+/// Errors of the link, or a message of a peer that is not an answer.
 pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
-    let own = Hello::own();
+    let own = SyncHello::own();
     let mut burst = own.burst;
     let mut met = Vec::with_capacity(peers.len());
     for &peer in peers {
         link.send(peer, &own.encode())?;
-        let other = Hello::receive(link, peer)?;
+        let other = SyncHello::receive(link, peer)?;
         burst = burst.max(other.burst);
         met.push((peer, other));
     }
@@ -68,10 +72,10 @@ pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
 /// Answers a peer that calls [`ask`].
 ///
 /// # Errors
-/// What the link says; or when the peer sends what is no question.
+/// Errors of the link, or a message of the peer that is not a question.
 pub fn answer(link: &mut impl SyncLink, peer: u32) -> io::Result<()> {
-    let own = Hello::own();
-    let other = Hello::receive(link, peer)?;
+    let own = SyncHello::own();
+    let other = SyncHello::receive(link, peer)?;
     settle_burst(own.burst.max(other.burst));
     link.send(peer, &own.encode())?;
     if own.is_apart_from(&other) { exchange::answer(link, peer, other.exchanges) } else { Ok(()) }

@@ -1,46 +1,61 @@
-//! What a program, or the environment, chooses.
+//! Choices of the program and of the environment.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::diagnostics::report;
-use crate::levels::overflow_policy::{self, Policy};
-use crate::live_file::Buffers;
+use crate::levels::overflow_policy::{self, OverflowPolicy};
+use crate::live_file::SlotLocation;
 use crate::process::start_dir;
 
-/// The most exchanges with a peer in a burst: they are one block.
+/// Maximum number of exchanges with a peer in a burst, because a burst is one block.
 pub(crate) const MOST_EXCHANGES: u32 = 1000;
 
-/// What [`crate::start`] may be told. Everything has a default, from the environment where it names one.
+/// Options of [`crate::start`].
+/// Each one has a default. If the description names an environment variable, the variable comes
+/// before the default.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Config {
-    /// The run folder; else that of a forked child's parent, `TUMIT_TRACE`, `./PROGRAM-JOB.tmt` where a launcher says what it launched, or
-    /// `./PROGRAM-DATE-PID.tmt`. What is not given here is meant from where the program began. Processes may share one.
+pub struct RecorderConfig {
+    /// The run folder.
+    /// Without it: the folder of a forked child's parent, then `TUMIT_TRACE`, then
+    /// `./PROGRAM-JOB.tmt` if a launcher provides the job, then `./PROGRAM-DATE-PID.tmt`.
+    /// The last three are relative to the working directory at the start of the program. Several
+    /// processes may share a folder.
     pub folder: Option<PathBuf>,
-    /// Memory for records that are not yet in the file, in bytes; else `TUMIT_MEMORY`, else 16 MiB.
+    /// Memory for records that are not yet in the file, in bytes.
+    /// Without it: `TUMIT_MEMORY`, then 16 MiB.
     pub memory_bytes: Option<usize>,
-    /// Where records wait until they are in the file; else `TUMIT_BUFFERS=mapped|private`, else in a live file, which
-    /// survives the process.
-    pub buffers: Option<Buffers>,
-    /// Where the live file goes; else `TUMIT_LIVE`, else the run folder, or `/dev/shm` when that is on a network.
+    /// The place of records that are not yet in the file.
+    /// Without it: `TUMIT_BUFFERS=mapped|private`, then a live file, which survives the process.
+    pub buffers: Option<SlotLocation>,
+    /// The folder of the live file.
+    /// Without it: `TUMIT_LIVE`, then the run folder, or `/dev/shm` if the run folder is on a
+    /// network file system.
     pub live_folder: Option<PathBuf>,
-    /// What becomes of records that find the buffers full, by names of levels as in [`crate::set_level`], the last one that fits first;
-    /// before them, what `TUMIT_POLICY=LEVEL=block|drop|overwrite,…` says.
-    pub policies: Vec<(String, Policy)>,
-    /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`] alone; the machine's own is known.
+    /// Overflow policies by names of levels as in [`crate::set_level`].
+    /// The last entry that matches a level applies. `TUMIT_POLICY=LEVEL=block|drop|overwrite,…`
+    /// adds entries before these.
+    pub policies: Vec<(String, OverflowPolicy)>,
+    /// Clock domain: processes with equal texts read one clock.
+    /// Used only for a clock set by [`crate::set_clock`], because the recorder knows the domain of
+    /// the machine's clock.
     pub clock_domain: Option<String>,
-    /// Exchanges with each peer when clocks are compared ([`crate::clock_sync`](mod@crate::clock_sync)), 1000 at most; else `TUMIT_SYNC_EXCHANGES`, else 300. With 0
-    /// none are made.
+    /// Exchanges with each peer when clocks are compared
+    /// ([`crate::clock_sync`](mod@crate::clock_sync)): 0 (none) to 1000. Without it:
+    /// `TUMIT_SYNC_EXCHANGES`, then 300.
     pub sync_exchanges: Option<u32>,
-    /// How far apart in time samples are that are taken by [`crate::clock_sync::Group::sync_point`]; else `TUMIT_SYNC_SECONDS`, else a minute.
-    /// With 0 none are taken there.
+    /// Minimum time between two samples taken by [`crate::clock_sync::Group::sync_point`].
+    /// Without it: `TUMIT_SYNC_SECONDS`, then one minute. With 0 it takes no samples.
     pub sync_interval: Option<Duration>,
 }
 
-impl Config {
-    /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS`,
-    /// `TUMIT_LIVE`, `TUMIT_POLICY`, `TUMIT_SYNC_EXCHANGES` and `TUMIT_SYNC_SECONDS`. Programs with rights that who calls them has not (set-user-id) do not take folders from it.
+impl RecorderConfig {
+    /// Reads the options from the environment:
+    /// `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS`, `TUMIT_LIVE`,
+    /// `TUMIT_POLICY`, `TUMIT_SYNC_EXCHANGES` and `TUMIT_SYNC_SECONDS`.
+    /// A program with more rights than its caller (set-user-id) ignores the folders of the
+    /// environment.
     #[must_use]
     pub fn from_env() -> Self {
         let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
@@ -52,8 +67,8 @@ impl Config {
         });
         let buffers = std::env::var("TUMIT_BUFFERS").ok().and_then(|text| match text.trim() {
             "" => None,
-            "mapped" => Some(Buffers::Mapped),
-            "private" => Some(Buffers::Private),
+            "mapped" => Some(SlotLocation::Mapped),
+            "private" => Some(SlotLocation::Private),
             other => {
                 report(&format!("TUMIT_BUFFERS: `{other}` is not understood: write `mapped` or `private`"));
                 None
@@ -70,7 +85,7 @@ impl Config {
         Self { folder, memory_bytes, buffers, live_folder, policies, clock_domain: None, sync_exchanges, sync_interval }
     }
 
-    /// These choices, and where there is none, those of the environment.
+    /// Completes these options with those of the environment.
     pub(crate) fn or_environment(self) -> Self {
         let environment = Self::from_env();
         Self {
@@ -86,7 +101,7 @@ impl Config {
     }
 }
 
-/// A whole number in the environment.
+/// A whole number from an environment variable.
 fn number_of(variable: &str, example: &str) -> Option<u32> {
     let text = std::env::var(variable).ok().filter(|text| !text.trim().is_empty())?;
     let number = text.trim().parse().ok();

@@ -5,73 +5,77 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 
 use crate::fault_injection;
 use crate::slots::pool::slot_bytes;
-use crate::slots::{FULL, Slot, room_bytes};
-use crate::stream::Stream;
+use crate::slots::{FULL, SlotHeader, room_bytes};
+use crate::stream::ThreadStream;
 
-/// Streams of a thread for records whose level is told to keep what comes first, or wait.
+/// Class of the stream for records of levels that drop the newest records or wait.
 pub(crate) const KEPT: usize = 0;
-/// For records of levels that overwrite the oldest.
+/// Class of the stream for records of levels that overwrite the oldest records.
 pub(crate) const RING: usize = 1;
-/// For records of signal handlers that interrupted a record.
+/// Class of the stream for records of signal handlers that interrupted a record.
 pub(crate) const NESTED: usize = 2;
-/// Where a record's stream stands in what is passed as its id.
+/// Position of the class in the combined record id.
 pub(crate) const CLASS_SHIFT: u32 = 16;
 
-/// The stream that a record goes to, unless it is nested.
+/// The class of the stream for a record, unless the record is nested.
 #[inline(always)]
 pub(crate) const fn class_of(id: u32) -> usize {
     (id >> CLASS_SHIFT) as usize & 1
 }
 
-/// What a thread knows of itself. It has no destructor: it works as long as the thread does.
+/// The recorder's state of one thread.
+/// Without a destructor, so that it works until the thread ends.
 #[derive(Debug)]
-pub(crate) struct Cursor {
-    /// The slots that are written, by stream, or [`FULL`].
-    pub(crate) slots: [Cell<*const Slot>; 3],
-    /// Their room in bytes, 0 for [`FULL`].
+pub(crate) struct ThreadCursor {
+    /// The current slot of each stream, or [`FULL`].
+    pub(crate) slots: [Cell<*const SlotHeader>; 3],
+    /// The room of each slot in bytes. 0 for [`FULL`].
     pub(crate) rooms: [Cell<usize>; 3],
-    /// What the thread is about, as [`busy`] names it: a signal handler finds it, and writes its records to another stream.
-    /// Atomic because the flushing thread looks at it too; plain moves all the same.
+    /// The current activity of the thread, one of [`busy`].
+    /// A signal handler reads it and then writes its records to another stream.
+    /// Atomic because the flushing thread reads it, too. The accesses still compile to plain moves.
     pub(crate) busy: AtomicU32,
-    /// A record of a signal handler is being written: a second handler finds this set, and drops its own.
+    /// A signal handler is writing a record. A second handler then drops its own record.
     pub(crate) nested: AtomicBool,
-    /// The thread's streams, once it has them.
-    pub(crate) streams: [Cell<*const Stream>; 3],
-    /// A name and a label given before the stream existed.
+    /// The thread's streams, or null.
+    pub(crate) streams: [Cell<*const ThreadStream>; 3],
+    /// The name of the thread, if the program set it before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
+    /// The label of the thread's streams, if the program set it before the stream existed.
     pub(crate) label: Cell<Option<&'static str>>,
-    /// The program's own clock runs, for the recorder.
+    /// The recorder is calling the program's own clock.
     pub(crate) asking: Cell<bool>,
-    /// The thread was retired once: what it records from now on comes from late destructors.
+    /// The thread was retired before. Its later records come from late destructors.
     pub(crate) ending: Cell<bool>,
 }
 
-/// What a thread is about.
+/// Activities of a thread.
 pub(crate) mod busy {
-    /// Nothing of the recorder's.
+    /// The thread does not run the recorder.
     pub(crate) const IDLE: u32 = 0;
-    /// It writes a record.
+    /// The thread writes a record.
     pub(crate) const RECORDING: u32 = 1;
-    /// It is in a slow path: it may hold locks, and whatever it calls may record, too.
+    /// The thread is in a slow path: it may hold locks, and the functions that it calls may record,
+    /// too.
     pub(crate) const WORKING: u32 = 2;
 }
 
-impl Cursor {
-    /// From now on the thread is in a slow path. Returns what it was about before, for [`Self::end_work`].
+impl ThreadCursor {
+    /// Marks the thread as in a slow path. Returns the previous activity, for [`Self::end_work`].
     pub(crate) fn begin_work(&self) -> u32 {
         let before = self.busy.swap(busy::WORKING, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         before
     }
 
-    /// Ends what [`Self::begin_work`] began.
+    /// Restores the activity that [`Self::begin_work`] returned.
     pub(crate) fn end_work(&self, before: u32) {
         self.busy.store(before, Ordering::Release);
     }
 
-    /// From now on records of this stream go to the slot.
-    pub(crate) fn point(&self, class: usize, slot: *const Slot) {
-        // A signal handler that comes in between meets the old slot with no room.
+    /// Makes `slot` the target of the stream's records.
+    pub(crate) fn point(&self, class: usize, slot: *const SlotHeader) {
+        // A signal handler at this moment finds the old slot with no room.
         self.rooms[class].set(0);
         compiler_fence(Ordering::SeqCst);
         self.slots[class].set(slot);
@@ -79,13 +83,13 @@ impl Cursor {
         self.rooms[class].set(room_bytes(slot_bytes(slot)));
     }
 
-    /// From now on they need a slot first.
+    /// Removes the stream's slot. The next record needs a new one.
     pub(crate) fn point_nowhere(&self, class: usize) {
         self.rooms[class].set(0);
         compiler_fence(Ordering::SeqCst);
         self.slots[class].set(&raw const FULL);
     }
-    /// After a `fork`, in the child: the thread has no stream yet.
+    /// Removes the streams in a forked child, where the thread has none yet.
     pub(crate) fn forget_streams(&self) {
         [KEPT, RING, NESTED].into_iter().for_each(|class| self.point_nowhere(class));
         self.streams.iter().for_each(|stream| stream.set(std::ptr::null()));
@@ -93,8 +97,8 @@ impl Cursor {
 }
 
 thread_local! {
-    pub(crate) static CURSOR: Cursor = const {
-        Cursor {
+    pub(crate) static CURSOR: ThreadCursor = const {
+        ThreadCursor {
             slots: [const { Cell::new(&raw const FULL) }; 3],
             rooms: [const { Cell::new(0) }; 3],
             busy: AtomicU32::new(busy::IDLE),
@@ -109,17 +113,18 @@ thread_local! {
 }
 
 thread_local! {
-    /// The thread takes no signals.
+    /// The thread blocks all signals.
     static SPARED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The calling thread takes no signals: [`signal`] leaves it alone.
+/// Excludes the calling thread from [`raise_test_signal`], because it blocks all signals.
 pub(crate) fn spare() {
     SPARED.set(true);
 }
 
-/// A signal comes just here, where the thread holds the lock of this, for once: with the fault `signal at NAME`, and when the program
-/// has set [`fault_injection::ARMED`].
+/// Raises a test signal while the thread holds the lock at `place`.
+/// Only with the fault `signal at NAME`, once, after the program has set
+/// [`fault_injection::ARMED`].
 pub(crate) fn raise_test_signal(place: &str) {
     let busy = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) != busy::IDLE && !SPARED.get();
     if cfg!(debug_assertions)
@@ -128,7 +133,7 @@ pub(crate) fn raise_test_signal(place: &str) {
         && fault_injection::injected(&format!("signal at {place}"))
     {
         fault_injection::ARMED.store(false, Ordering::Relaxed);
-        // SAFETY: takes a number.
+        // SAFETY: the call takes a number.
         unsafe { libc::raise(libc::SIGUSR1) };
     }
 }

@@ -1,8 +1,8 @@
 //! Messages of the recorder to the user.
 
-/// One line for the user, on the standard error; nothing more can be done.
+/// Writes one line for the user to the standard error. Errors of the write are ignored.
 pub(crate) fn report(line: &str) {
     let text = format!("tumit: {line}\n");
-    // SAFETY: pointer and length are of one live string.
+    // SAFETY: pointer and length are those of one live string.
     unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }

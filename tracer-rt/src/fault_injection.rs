@@ -1,15 +1,17 @@
-//! Deliberate defects, for the tests of the tests: `TUMIT_FAULT=NAME;NAME` breaks the recorder in some ways, in builds with debug
-//! assertions alone. All are in slow paths.
+//! Deliberate defects that test the tests: `TUMIT_FAULT=NAME;NAME` breaks the recorder.
+//!
+//! Only builds with debug assertions have them. All are in slow paths.
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// Whether the recorder is to be broken in this way.
+/// Whether the defect `name` is on.
 pub(crate) fn injected(name: &str) -> bool {
     cfg!(debug_assertions) && asked_for().split(';').any(|fault| fault == name)
 }
 
-/// What the environment asks for. Asked for in signal handlers and in allocators: takes no memory and no lock.
+/// The value of `TUMIT_FAULT`.
+/// Called in signal handlers and allocators, so it takes no memory and no lock.
 fn asked_for() -> &'static str {
     static TEXT: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
     let mut text = TEXT.load(Ordering::Relaxed);
@@ -21,14 +23,15 @@ fn asked_for() -> &'static str {
         }
         TEXT.store(text, Ordering::Relaxed);
     }
-    // SAFETY: a text of the environment, which no test changes once it runs.
+    // SAFETY: a text of the environment, which no test changes while it runs.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("")
 }
 
-/// A thread waits for a slot.
+/// Whether a thread waits for a slot.
 pub(crate) static WAITERS: AtomicBool = AtomicBool::new(false);
 
-/// With the fault `helper is held` the helper does nothing until a thread waits for it, or a while has passed.
+/// With the fault `helper is held`, delays the writer thread until a thread waits for it, or for
+/// two seconds.
 pub(crate) fn hold_helper() {
     if injected("helper is held") {
         for _ in 0..2000 {
@@ -40,13 +43,14 @@ pub(crate) fn hold_helper() {
     }
 }
 
-/// The next call of `signal` is to do it.
+/// If set, the next call of `raise_test_signal` raises the signal.
 pub static ARMED: AtomicBool = AtomicBool::new(false);
 
-/// With the fault `a dump is held` a dump waits, with what is kept in the queue, until the program clears this, or for a minute.
+/// With the fault `a dump is held`, a dump waits with its slots in the queue until the program
+/// clears this flag, at most for a minute.
 pub static HELD: AtomicBool = AtomicBool::new(false);
 
-/// The place where it waits.
+/// Delays a dump while [`HELD`] is set.
 pub(crate) fn hold_dump() {
     if injected("a dump is held") {
         HELD.store(true, Ordering::Release);
@@ -59,12 +63,14 @@ pub(crate) fn hold_dump() {
     }
 }
 
-/// With the fault `the end is slow` threads that go on recording fill their slots, and lose records, while the file is ended.
+/// With the fault `the end is slow`, delays the end of the file.
+/// Threads that continue then fill their slots and drop records.
 pub(crate) fn hold_end() {
     if injected("the end is slow") {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }
 
-/// With the fault `handed over meanwhile`: a part of a slot is about to be written, once the slot is full.
+/// With the fault `handed over meanwhile`: a part of a slot will be written as soon as the slot is
+/// full.
 pub static ABOUT_TO_WRITE: AtomicBool = AtomicBool::new(false);

@@ -1,46 +1,51 @@
-//! Fields of a record: how many bytes they take, and how they are stored. Tuples of fields are fields, so that generated
-//! code passes one tuple and holds no `unsafe`.
+//! Fields of a record: their sizes and how they are stored.
+//!
+//! Tuples of fields are fields, so that generated code passes one tuple and contains no `unsafe`.
 
-/// What can be packed into a record. Implemented here only; generated code passes tuples of these.
+/// Values that can be packed into a record.
+/// Implemented only here. Generated code passes tuples of these.
 pub trait Fields: Sized {
-    /// Whether some of it is counted, and can be cut.
+    /// Whether a part of the value is counted and can be cut.
     const CAN_BE_CUT: bool = false;
 
     /// Size in bytes.
     fn bytes(&self) -> usize;
 
-    /// Stores it, little-endian and packed.
+    /// Stores the value, little-endian and packed.
     ///
     /// # Safety
-    /// `bytes()` bytes at `at` must be the caller's to write.
+    /// The caller must own the `bytes()` bytes at `at`.
     unsafe fn store(self, at: *mut u8);
 
-    /// Upper bound of [`Self::bytes_cut`], which disregards boundaries of characters and elements. It is the same in C.
+    /// Upper bound of [`Self::bytes_cut`] that ignores boundaries of characters and elements.
+    /// It is the same in C.
     fn bytes_at_most(&self, _most: usize) -> usize {
         self.bytes()
     }
 
-    /// Size in bytes when counted fields keep at most `most` bytes each, in whole characters and elements.
+    /// Size in bytes if counted fields keep at most `most` bytes each, in whole characters and
+    /// elements.
     fn bytes_cut(&self, _most: usize) -> usize {
         self.bytes()
     }
 
-    /// Stores it so cut.
+    /// Stores the value cut to `most` bytes per counted field.
     ///
     /// # Safety
-    /// `bytes_cut(most)` bytes at `at` must be the caller's to write.
+    /// The caller must own the `bytes_cut(most)` bytes at `at`.
     unsafe fn store_cut(self, at: *mut u8, _most: usize) {
         // SAFETY: a field that cannot be cut has its own size.
         unsafe { self.store(at) };
     }
 }
 
-/// Fields of a record that is truncated: counted ones keep at most so many bytes each.
+/// Fields of a truncated record. Counted fields keep at most a given number of bytes each.
 #[derive(Debug)]
-pub(crate) struct Truncated<F>(F, usize);
+pub(crate) struct TruncatedFields<F>(F, usize);
 
-impl<F: Fields> Truncated<F> {
-    /// Cuts the longest counted fields, to one length, so that all take at most `room` bytes. `None` where that is not possible.
+impl<F: Fields> TruncatedFields<F> {
+    /// Cuts the longest counted fields to one length, so that all fields take at most `room` bytes.
+    /// `None` if that is not possible.
     pub(crate) fn new(fields: F, room: usize) -> Option<Self> {
         let (mut fits, mut exceeds) = (0, usize::from(u16::MAX) + 1);
         if fields.bytes_at_most(fits) > room {
@@ -54,13 +59,13 @@ impl<F: Fields> Truncated<F> {
     }
 }
 
-impl<F: Fields> Fields for Truncated<F> {
+impl<F: Fields> Fields for TruncatedFields<F> {
     fn bytes(&self) -> usize {
         self.0.bytes_cut(self.1)
     }
 
     unsafe fn store(self, at: *mut u8) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.store_cut(at, self.1) };
     }
 }
@@ -75,7 +80,7 @@ macro_rules! numbers {
 
             #[inline(always)]
             unsafe fn store(self, at: *mut u8) {
-                // SAFETY: the caller's promise; byte arrays have no alignment.
+                // SAFETY: the caller guarantees it. Byte arrays have no alignment.
                 unsafe { at.cast::<[u8; size_of::<$number>()]>().write(self.to_le_bytes()) };
             }
         }
@@ -95,7 +100,7 @@ macro_rules! wrappers {
             unsafe fn store(self, at: *mut u8) {
                 let $self = self;
                 let number: $number = $value;
-                // SAFETY: the caller's promise, passed on.
+                // SAFETY: the caller guarantees it.
                 unsafe { number.store(at) };
             }
         }
@@ -106,37 +111,38 @@ wrappers! {
     Date as u64 = |date| date.0;
     Pointer as u64 = |pointer| pointer.0;
     Interned as u32 = |text| text.0;
-    Site as u32 = |site| site.0;
+    SourceSite as u32 = |site| site.0;
 }
 
-/// A date in ticks of the local clock, for fields of type `date`.
+/// A timestamp in ticks of the local clock, for fields of type `date`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(pub(crate) u64);
 
 impl Date {
-    /// The ticks of the local clock. Ticks of different processes are comparable only after conversion.
+    /// The ticks of the local clock.
+    /// Ticks of different processes are comparable only after conversion.
     #[must_use]
     pub const fn ticks(self) -> u64 {
         self.0
     }
 
-    /// A date from ticks of the local clock.
+    /// A timestamp from ticks of the local clock.
     #[must_use]
     pub const fn from_ticks(ticks: u64) -> Self {
         Self(ticks)
     }
 }
 
-/// A string that was interned: four bytes in a record.
+/// An interned string: four bytes in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interned(pub(crate) u32);
 
-/// A source position that was interned.
+/// An interned source position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Site(pub(crate) u32);
+pub struct SourceSite(pub(crate) u32);
 
-impl Site {
-    /// No position is known.
+impl SourceSite {
+    /// The position is unknown.
     pub const UNKNOWN: Self = Self(0);
 }
 
@@ -215,7 +221,8 @@ pub struct Counted<'a>(pub &'a [u8]);
 impl Fields for Counted<'_> {
     const CAN_BE_CUT: bool = true;
 
-    /// Too long for its count is too long for a slot: the record is then truncated.
+    /// Size with the count.
+    /// Bytes too long for the count are too long for a slot, so that the record is truncated.
     #[inline(always)]
     fn bytes(&self) -> usize {
         2 + self.0.len()
@@ -224,10 +231,10 @@ impl Fields for Counted<'_> {
     #[inline(always)]
     unsafe fn store(self, at: *mut u8) {
         let count = self.0.len() as u16;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { count.store(at) };
         let text = at.wrapping_add(2);
-        // SAFETY: the caller's promise; a slot of the pool is no part of the program's own data.
+        // SAFETY: the caller guarantees it. A slot of the pool does not overlap the program's data.
         unsafe { std::ptr::copy_nonoverlapping(self.0.as_ptr(), text, self.0.len()) };
     }
 
@@ -241,7 +248,7 @@ impl Fields for Counted<'_> {
 
     unsafe fn store_cut(self, at: *mut u8, most: usize) {
         let kept = self.0.len().min(most);
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { Counted(&self.0[..kept]).store(at) };
     }
 }
@@ -251,7 +258,7 @@ impl Fields for Counted<'_> {
 pub struct Text<'a>(pub &'a [u8]);
 
 impl<'a> Text<'a> {
-    /// At most so many bytes of it, in whole characters.
+    /// At most `most` bytes of the text, in whole characters.
     fn cut(self, most: usize) -> Counted<'a> {
         let Some(next) = self.0.get(most) else { return Counted(self.0) };
         let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
@@ -273,7 +280,7 @@ impl Fields for Text<'_> {
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u8) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { Counted(self.0).store(at) };
     }
 
@@ -286,7 +293,7 @@ impl Fields for Text<'_> {
     }
 
     unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { self.cut(most).store(at) };
     }
 }
@@ -299,7 +306,7 @@ impl<T: Fields + Copy, const N: usize> Fields for [T; N] {
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u8) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { store_all(&self, at) };
     }
 }
@@ -313,16 +320,17 @@ impl<T: Fields + Copy> Fields for Slice<'_, T> {
 
     #[inline(always)]
     fn bytes(&self) -> usize {
-        // Longer than its count is longer than a slot, for every type of element: truncated.
+        // An array too long for the count is too long for a slot, for every element type, so that
+        // the record is truncated.
         2 + self.0.first().map_or(0, T::bytes) * self.0.len()
     }
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u8) {
         let count = self.0.len() as u16;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { count.store(at) };
-        // SAFETY: the caller's promise: the elements follow the count.
+        // SAFETY: the caller guarantees it: the elements follow the count.
         unsafe { store_all(self.0, at.wrapping_add(2)) };
     }
 
@@ -335,37 +343,39 @@ impl<T: Fields + Copy> Fields for Slice<'_, T> {
     }
 
     unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { self.cut(most).store(at) };
     }
 }
 
 impl<T: Fields + Copy> Slice<'_, T> {
-    /// At most so many bytes of it, in whole elements.
+    /// At most `most` bytes of the array, in whole elements.
     fn cut(self, most: usize) -> Self {
         let each = self.0.first().map_or(1, T::bytes).max(1);
         Self(&self.0[..self.0.len().min(most / each)])
     }
 }
 
+/// Stores all elements.
+///
 /// # Safety
-/// The elements' bytes at `at` must be the caller's to write.
+/// The caller must own the bytes of the elements at `at`.
 #[inline(always)]
 unsafe fn store_all<T: Fields + Copy>(elements: &[T], at: *mut u8) {
     let mut next = at;
     for element in elements {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { element.store(next) };
         next = next.wrapping_add(element.bytes());
     }
 }
 
-/// An enum of a spec: generated.
+/// An enum of a spec. Generated code implements it.
 pub trait Enumerated: Copy {
-    /// Its width in a record.
+    /// The integer type of the enum in a record.
     type Number: Fields + Copy;
 
-    /// Its index in the schema.
+    /// The index of the value in the schema.
     fn number(self) -> Self::Number;
 }
 
@@ -382,7 +392,7 @@ impl<E: Enumerated> Fields for Choice<E> {
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u8) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.number().store(at) };
     }
 }
@@ -402,11 +412,11 @@ impl<E: Enumerated> Fields for Choices<'_, E> {
     #[inline(always)]
     unsafe fn store(self, at: *mut u8) {
         let count = self.0.len() as u16;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { count.store(at) };
         let mut next = at.wrapping_add(2);
         for element in self.0 {
-            // SAFETY: the caller's promise: the elements follow the count.
+            // SAFETY: the caller guarantees it: the elements follow the count.
             unsafe { element.number().store(next) };
             next = next.wrapping_add(size_of::<E::Number>());
         }
@@ -421,19 +431,20 @@ impl<E: Enumerated> Fields for Choices<'_, E> {
     }
 
     unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller guarantees it.
         unsafe { self.cut(most).store(at) };
     }
 }
 
 impl<E: Enumerated> Choices<'_, E> {
-    /// At most so many bytes of it, in whole elements.
+    /// At most `most` bytes of the array, in whole elements.
     fn cut(self, most: usize) -> Self {
         Self(&self.0[..self.0.len().min(most / size_of::<E::Number>().max(1))])
     }
 }
 
-/// An address, for fields of type `pointer`. Made from any raw pointer or reference; only the address is kept.
+/// An address, for fields of type `pointer`.
+/// Any raw pointer or reference converts to it. It keeps only the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer(pub u64);
 
@@ -464,7 +475,7 @@ mod tests {
 
     fn packed(fields: impl Fields) -> Vec<u8> {
         let mut out = vec![0xEE; fields.bytes() + 1];
-        // SAFETY: the vector has the bytes asked for.
+        // SAFETY: the vector has `bytes()` bytes.
         unsafe { fields.store(out.as_mut_ptr()) };
         assert_eq!(out.pop(), Some(0xEE), "nothing is written past the fields");
         out
@@ -482,7 +493,7 @@ mod tests {
 
     #[test]
     fn the_longest_fields_are_cut_in_whole_characters_and_elements() {
-        let cut = |room| Truncated::new((Text("aé€😀".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2, 3])), room);
+        let cut = |room| TruncatedFields::new((Text("aé€😀".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2, 3])), room);
         let packed_in = |room| cut(room).map(packed);
         let whole = packed((Text("aé€😀".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2, 3])));
         assert_eq!((whole.len(), packed_in(whole.len())), (30, Some(whole)));
@@ -492,8 +503,8 @@ mod tests {
         assert_eq!(packed_in(27), Some(nine));
         assert_eq!(packed_in(12), Some(packed((Text(b"a"), Counted(b"hi"), Slice::<u32>(&[])))));
         assert_eq!(packed_in(6), Some(vec![0; 6]));
-        assert!(cut(5).is_none() && Truncated::new(([0u8; 100], Counted(b"a")), 101).is_none());
-        // No text: the cut is where it is.
+        assert!(cut(5).is_none() && TruncatedFields::new(([0u8; 100], Counted(b"a")), 101).is_none());
+        // Bytes that are not text are cut at the limit.
         assert_eq!(Text(&[0x80; 9]).cut(5).0.len(), 5);
     }
 }

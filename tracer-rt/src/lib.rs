@@ -1,4 +1,5 @@
-//! Records the events of a Rust program at hardly more than the cost of reading the clock.
+//! Records the events of a Rust program.
+//! A record costs little more than one reading of the clock.
 //!
 //! ```ignore
 //! tracer_rt::events!("taktuk.tumit");            // one module per level, one function per event
@@ -13,29 +14,54 @@
 //! async fn fetch(url: String) {}
 //! ```
 //!
-//! Those who want to see the functions make them in a build script, by the package `tumit-build`, and take them in by
-//! [`include_events!`].
+//! To read the generated functions, generate them in a build script with the package `tumit-build`
+//! and include them with [`include_events!`].
 //!
-//! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
-//! `./PROGRAM-DATE-PID.tmt`, both from where the program began; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
-//! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
-//! of a level would else be dropped, `TUMIT_POLICY=APP=overwrite` keeps the newest ones until [`dump`] or the end. Nothing of it can fail or panic: what cannot be recorded
-//! is dropped and counted in the file. (After [`finish`] nothing is recorded any more, nor in children that are forked later. Where a program has used up all memory that it may have, a new name or a block to be packed ends it, as any
-//! allocation of Rust does; the slots are there from the beginning.) A signal handler may record and fork; what it records before anything else of the same spec was recorded
-//! is counted alone, as it may have interrupted the allocator. So may an allocator, from its first call on. A handler may be left
-//! by a jump or by unwinding: the record that it interrupted is then no more. Not where it interrupted the recorder's slow path (a full slot, a new
-//! name): then what its thread records from there on is dropped and counted. What a killed process had recorded is in its *live file*, beside the other one, unless
-//! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere. With `TUMIT_START=1` recording begins with the first event of all, even of a level that is
-//! off: `tumit level` can then switch levels on. A child that a signal handler forks begins its own file once it has left the handler: what it records
-//! before is lost, and told only if it records later. Make children by `fork`: one that is made by `_Fork` or a raw `clone` must `exec` before it
-//! records, as its first records would go where its parent's are; it does not end its parent's trace.
+//! # Recording
+//!
+//! Recording starts at the first record and ends with the process. The run folder is that of
+//! `TUMIT_TRACE`, otherwise `./PROGRAM-DATE-PID.tmt`. Relative paths start from the working
+//! directory of the program at its start.
+//!
+//! - `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start, [`set_level`] switches them later.
+//! - `TUMIT_MEMORY=64M` limits the buffers.
+//! - `TUMIT_POLICY=COM=block` makes threads wait instead of dropping records of a level.
+//!   `TUMIT_POLICY=APP=overwrite` keeps the newest records until [`dump`] or the end.
+//! - `TUMIT_START=1` starts recording at the first event, even if its level is off. `tumit level`
+//!   can then switch levels on.
+//!
+//! Recording never fails and never panics: a record that cannot be written is dropped and counted
+//! in the file. After [`finish`] the process records nothing, and neither do children that it forks
+//! later. The slots are allocated at the start. If the program has used all its memory, a new name
+//! or a block that must be compressed ends it, as any failed allocation in Rust does.
+//!
+//! # Signal handlers and allocators
+//!
+//! A signal handler may record and fork. Its records are only counted before the first other record
+//! of the same spec, because it may have interrupted the allocator. The same applies to an
+//! allocator, from its first call on.
+//!
+//! A handler may be left by a jump or by unwinding. The record that it interrupted is then
+//! discarded. If it interrupted the slow path of the recorder (a full slot, a new name), all later
+//! records of its thread are dropped and counted.
+//!
+//! # Killed processes and children
+//!
+//! The records of a killed process are in its *live file*, in the run folder, unless
+//! `TUMIT_BUFFERS=private`. `TUMIT_LIVE` names another folder for it.
+//!
+//! A child that a signal handler forks begins its own file after it has left the handler. Its
+//! earlier records are lost, and reported only if it records later. Create children with `fork`. A
+//! child of `_Fork` or of a raw `clone` must call `exec` before it records, because its first
+//! records would go to the slots of its parent. It does not end the trace of its parent.
 //!
 //! # How it works
 //!
-//! A thread writes packed records into a slot of its own, in a mapped file ([`record`](private::record): no lock, no atomic
-//! read-modify-write, no system call, no allocation). Full slots go by pointer to a helper thread, which compresses,
-//! checksums and appends them to the process's file. When the helper cannot follow, the newest records are dropped, and
-//! the file says how many, and between which dates.
+//! A thread writes packed records into its own slot in a mapped file ([`record`](private::record)).
+//! This needs no lock, no atomic read-modify-write, no system call and no allocation. Full slots go
+//! by pointer to a writer thread, which compresses them, adds checksums and appends them to the
+//! file of the process. If the writer thread is too slow, the newest records are dropped. The file
+//! contains their number and the timestamps between which they were dropped.
 
 extern crate self as tracer_rt;
 
@@ -69,19 +95,20 @@ pub use api::intern::Intern;
 pub use api::levels::{pause, resume, set_level};
 pub use api::private;
 pub use api::span::{Span, new_task};
-pub use api::stats::{Stats, stats};
+pub use api::stats::{RecorderStats, stats};
 pub use api::thread_names::{set_stream_label, set_thread_name};
 pub use clock::{now, set_clock};
-pub use config::Config;
+pub use config::RecorderConfig;
 pub use fields::{Date, Interned, Pointer};
-pub use levels::overflow_policy::Policy;
-pub use live_file::Buffers;
-pub use session::{Counts, Session, StartError, counts, dump, finish, flush, start};
+pub use levels::overflow_policy::OverflowPolicy;
+pub use live_file::SlotLocation;
+pub use session::{RecordCounts, Session, StartError, counts, dump, finish, flush, start};
 pub use tracer_format as format;
 pub use tracer_macros::{events, records, traced};
 
-/// Takes in the tracing functions that a build script made with the package `tumit-build`: `include_events!("app")` for
-/// `specs/app.tumit`. The macro [`events!`] does without a build script.
+/// Includes the tracing functions that a build script generated with the package `tumit-build`.
+/// `include_events!("app")` includes the functions of `specs/app.tumit`. The macro [`events!`]
+/// needs no build script.
 #[macro_export]
 macro_rules! include_events {
     ($name:literal) => {

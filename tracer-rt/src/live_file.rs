@@ -1,7 +1,8 @@
 //! The live file: slots that outlive their process, and the names that their records use.
 //!
-//! It is mapped shared, so that what a thread has published is in the file at that moment, without any call. Nothing
-//! here is on the hot path: a slot is a slot, wherever it lies. Layout: `FORMAT.md`.
+//! The file is mapped shared, so that a published record is in the file immediately, without a
+//! system call. Nothing here is on the hot path: threads use mapped and private slots in the same
+//! way. Layout: `FORMAT.md`.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -17,40 +18,42 @@ use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveL
 use crate::diagnostics::report;
 use crate::fault_injection;
 use crate::files::create;
-use crate::locks::{self, Lock, bit};
-use crate::slots::Slot;
+use crate::locks::{self, RecorderLock, bit};
+use crate::slots::SlotHeader;
 
-/// Where slots lie: the value of the tag `BUFFERS`.
+/// The place of the slots: the value of the tag `BUFFERS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Buffers {
-    /// In memory of the process: what is not yet written dies with it.
+pub enum SlotLocation {
+    /// In memory of the process. Records that are not yet in the file are lost with the process.
     Private = 0,
-    /// In a live file, which a killed process leaves behind.
+    /// In a live file, which remains after the process is killed.
     Mapped = 1,
 }
 
 /// The mapped head of this process's live file, or null.
 static HEAD: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
-/// A live file that is mapped for as long as the process lives.
+/// A live file that stays mapped until the process ends.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct LiveFile {
     path: PathBuf,
     base: *mut u8,
     layout: LiveLayout,
 }
 
 // SAFETY: the pointer is to a mapping of the whole process.
-unsafe impl Send for Live {}
+unsafe impl Send for LiveFile {}
 
-impl Live {
-    /// Makes the file for `slots` slots, allocates all of it, and maps it: at `at`, if that is a mapping of the same size
-    /// that is not needed any more.
+impl LiveFile {
+    /// Creates the file for `layout.slots` slots, allocates all of it, and maps it.
+    /// The mapping replaces the region `at`, if that has the same size. The caller does not use
+    /// `at` any more.
     ///
     /// # Errors
-    /// When the folder cannot be written, has no room, or cannot be mapped. No file is left then.
-    pub(crate) fn make(path: PathBuf, layout: LiveLayout, at: Option<&Region>) -> io::Result<Self> {
+    /// If the folder is not writable or has no space, or if the file cannot be mapped. No file is
+    /// left then.
+    pub(crate) fn make(path: PathBuf, layout: LiveLayout, at: Option<&MappedRegion>) -> io::Result<Self> {
         let bytes = layout.file_bytes();
         locks::refuse_unsettled()?;
         within_limit(bytes)?;
@@ -71,36 +74,36 @@ impl Live {
 
     fn write_head(&self) {
         let bytes = self.layout.encode();
-        // The magic last: a file that has it is complete.
+        // The magic is written last, so that a file with a magic is complete.
         for range in [8..bytes.len(), 0..8] {
             let (from, to) = (bytes[range.clone()].as_ptr(), self.base.wrapping_add(range.start));
-            // SAFETY: the head is mapped, new, and nobody else's.
+            // SAFETY: the head is mapped and new, and no other code uses it.
             unsafe { std::ptr::copy_nonoverlapping(from, to, range.len()) };
         }
     }
 
-    /// The file's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The first slot.
+    /// The address of the first slot.
     pub(crate) fn slots(&self) -> *mut u8 {
         self.base.wrapping_add(self.layout.slots_offset() as usize)
     }
 
-    /// From now on names and losses go here.
+    /// Makes this file the target of names and loss counters from now on.
     pub(crate) fn publish(&self) {
         let mut log = LOG.lock();
-        *log = Log { used: 0, capacity: self.layout.log_bytes as usize };
+        *log = LiveLogState { used: 0, capacity: self.layout.log_bytes as usize };
         HEAD_BYTES.store(self.layout.file_bytes() as usize, Ordering::Relaxed);
         HEAD.store(self.base, Ordering::Release);
     }
 
-    /// Removes the file: all that it holds is in the other one. Its memory stays, for threads that do not know yet.
+    /// Removes the file, because its contents are in the file of the process.
+    /// The mapping stays, because threads may still use it.
     pub(crate) fn remove(&self) {
         if locks::is_unsettled() {
-            return; // the parent's
+            return; // the file of the parent
         }
         if let Err(error) = std::fs::remove_file(&self.path)
             && error.kind() != io::ErrorKind::NotFound
@@ -109,75 +112,78 @@ impl Live {
         }
     }
 
-    /// After a `fork`, in the child: the file is the parent's. Its place in memory becomes the child's own, so that a
-    /// record that a signal handler had interrupted goes nowhere.
-    pub(crate) fn disown(self) -> Option<Region> {
+    /// Gives the file up in a forked child, because it belongs to the parent.
+    /// Private memory replaces the mapping, so that a record that a signal handler interrupted does
+    /// not reach the parent's file.
+    pub(crate) fn disown(self) -> Option<MappedRegion> {
         HEAD.store(std::ptr::null_mut(), Ordering::Relaxed);
-        let region = Region { base: self.base, bytes: self.layout.file_bytes() as usize };
+        let region = MappedRegion { base: self.base, bytes: self.layout.file_bytes() as usize };
         map_private(region.bytes, Some(&region)).ok().map(|_| region)
     }
 }
 
-/// Bytes of what is mapped at `HEAD`.
+/// Size in bytes of the mapping at `HEAD`.
 static HEAD_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// In a forked child, at once: what is written to the parent's live file from now on goes nowhere.
+/// Detaches a forked child from the live file of its parent.
+/// Later writes to the mapping do not reach the file.
 pub(crate) fn detach() {
     let base = HEAD.swap(std::ptr::null_mut(), Ordering::Relaxed);
     if !base.is_null() {
         let bytes = HEAD_BYTES.load(Ordering::Relaxed);
-        let _ = map_private(bytes, Some(&Region { base, bytes }));
+        let _ = map_private(bytes, Some(&MappedRegion { base, bytes }));
     }
 }
 
 /// An address range that belongs to the recorder.
 #[derive(Debug)]
-pub(crate) struct Region {
+pub(crate) struct MappedRegion {
     pub(crate) base: *mut u8,
     pub(crate) bytes: usize,
 }
 
 // SAFETY: the pointer is to a mapping of the whole process.
-unsafe impl Send for Region {}
+unsafe impl Send for MappedRegion {}
 
-/// Maps private memory: in the region if it is of that size.
-pub(crate) fn map_private(bytes: usize, at: Option<&Region>) -> io::Result<*mut u8> {
-    // Miri knows no others.
+/// Maps private memory, in place of the region `at` if that has this size.
+pub(crate) fn map_private(bytes: usize, at: Option<&MappedRegion>) -> io::Result<*mut u8> {
+    // Miri supports no other flags.
     let more = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
     map(bytes, at, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more, -1)
 }
 
-/// Whether the system would give so much memory now.
+/// Whether the system would provide this amount of memory now.
 pub(crate) fn is_room_for(bytes: usize) -> bool {
-    // Miri knows no memory that cannot be read.
+    // Miri does not support unreadable mappings.
     if cfg!(miri) {
         return true;
     }
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: the system chooses a place where nothing is.
+    // SAFETY: the system chooses a free address range.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
     let is_room = base != libc::MAP_FAILED;
     if is_room {
-        // SAFETY: it was mapped right now, and nobody knows of it.
+        // SAFETY: the range was mapped just now, and no other code knows its address.
         unsafe { libc::munmap(base, bytes) };
     }
     is_room
 }
 
-fn map_shared(file: &File, bytes: usize, at: Option<&Region>) -> io::Result<*mut u8> {
+fn map_shared(file: &File, bytes: usize, at: Option<&MappedRegion>) -> io::Result<*mut u8> {
     map(bytes, at, libc::MAP_SHARED, file.as_raw_fd())
 }
 
-fn map(bytes: usize, at: Option<&Region>, flags: libc::c_int, file: libc::c_int) -> io::Result<*mut u8> {
+fn map(bytes: usize, at: Option<&MappedRegion>, flags: libc::c_int, file: libc::c_int) -> io::Result<*mut u8> {
     let at = at.filter(|region| region.bytes == bytes);
     let (place, fixed) = at.map_or((std::ptr::null_mut(), 0), |region| (region.base, libc::MAP_FIXED));
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: the system chooses a place where nothing is, or it is a region of the recorder's own.
+    // SAFETY: the system chooses a free address range, or the range is a region of the recorder.
     let base = unsafe { libc::mmap(place.cast(), bytes, protection, flags | fixed, file, 0) };
     if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base.cast()) }
 }
 
-/// Blocks of the file system for the whole file: a full disk is then an error here, not a signal later.
+/// Allocates disk blocks for the whole file.
+/// A full disk is then an error here, not a signal later.
 fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     let bytes = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
     loop {
@@ -190,7 +196,8 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Whether a file may become so large. To pass the limit would not only fail: it sends a signal that ends the program.
+/// Checks that the limit of the process allows a file of this size.
+/// A write beyond the limit does not only fail: it sends a signal that ends the program.
 pub(crate) fn within_limit(bytes: u64) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the pointer is to a local of the right type.
@@ -198,14 +205,14 @@ pub(crate) fn within_limit(bytes: u64) -> io::Result<()> {
     if failed == 0 && bytes > limit.rlim_cur { Err(io::Error::from_raw_os_error(libc::EFBIG)) } else { Ok(()) }
 }
 
-/// Where the live file of a run goes: beside the run's file, unless that is far away.
+/// The folder of the live file: the run folder, or `/dev/shm` if the run folder is remote.
 pub(crate) fn folder_for(run: &Path) -> &Path {
     let near = Path::new("/dev/shm");
     if is_remote(run) && near.is_dir() { near } else { run }
 }
 
-/// Whether a folder lies on a network's file system, or on one that a program serves: mapping is slow there, or not
-/// coherent.
+/// Whether a folder is on a network file system or a file system served by a program (FUSE).
+/// Mapped files are slow or not coherent there.
 fn is_remote(folder: &Path) -> bool {
     // NFS, Lustre, GPFS, CIFS, SMB2, FUSE, Ceph, BeeGFS, AFS.
     const REMOTE: [u32; 9] = [
@@ -223,33 +230,36 @@ fn is_remote(folder: &Path) -> bool {
     let mut about = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: the path ends with a zero, and the pointer is to a local of the right type.
     let failed = unsafe { libc::statfs(path.as_ptr(), about.as_mut_ptr()) };
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of the structure may be zero.
     let about = unsafe { about.assume_init() };
     failed == 0 && REMOTE.contains(&(about.f_type as u32))
 }
 
-/// How much of the log is used.
+/// The used and total bytes of the log.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct LiveLogState {
     used: usize,
     capacity: usize,
 }
 
-/// Taken last of all locks, and only under that of the session or of the names.
-pub(crate) static LOG: Lock<Log> = Lock::new(bit::LOG, Log { used: 0, capacity: 0 });
+/// The log of names. Last in the lock order.
+/// It is taken only while the lock of the session or of the names is held.
+pub(crate) static LOG: RecorderLock<LiveLogState> = RecorderLock::new(bit::LOG, LiveLogState { used: 0, capacity: 0 });
 
-/// Appends names to the log. False when it is full: then they must be written to the file before they are used. True
-/// where there is no live file: then nobody reads names before they are in the file.
+/// Appends names to the log.
+/// Returns false if the log is full: the names must then be written to the file before they are
+/// used. Returns true without a live file, because no reader then needs names before they are in
+/// the file.
 pub(crate) fn log(kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
     LOG.lock().append(kind, stream, entries, payload)
 }
 
-/// As [`log`], but false also when another thread is just using the log.
+/// Like [`log`], but returns false also if another thread holds the lock of the log.
 pub(crate) fn try_log(kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
     LOG.try_lock().is_some_and(|mut log| log.append(kind, stream, entries, payload))
 }
 
-impl Log {
+impl LiveLogState {
     fn append(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
         let log = self;
         let base = HEAD.load(Ordering::Acquire);
@@ -265,7 +275,7 @@ impl Log {
         for (place, word) in [(0, kind as u32), (4, stream), (8, entries), (12, payload.len() as u32)] {
             start[place..place + 4].copy_from_slice(&word.to_le_bytes());
         }
-        // SAFETY: the log has room for the entry, which nobody reads yet.
+        // SAFETY: the log has room for the entry, and no reader reads it yet.
         unsafe { at.cast::<[u8; LOG_ENTRY_BYTES]>().write_unaligned(start) };
         let body = at.wrapping_add(LOG_ENTRY_BYTES);
         // SAFETY: as above.
@@ -276,18 +286,19 @@ impl Log {
     }
 }
 
-/// Size of an entry with its head and padding.
+/// Size in bytes of an entry with its head and padding.
 pub(crate) const fn entry_bytes(payload: usize) -> usize {
     LOG_ENTRY_BYTES + payload.next_multiple_of(8)
 }
 
-/// Bytes of the log so far; to be given to [`log_written`] when all that was known by then is in the file.
+/// Bytes of the log in use.
+/// The caller passes them to [`log_written`] when the names known at this moment are in the file.
 pub(crate) fn log_used() -> u64 {
     let base = HEAD.load(Ordering::Acquire);
     if base.is_null() { 0 } else { word(base, head::LOG_USED).load(Ordering::Acquire) }
 }
 
-/// Notes that so much of the log is in the file, too.
+/// Stores that the first `bytes` bytes of the log are also in the file.
 pub(crate) fn log_written(bytes: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
@@ -295,7 +306,7 @@ pub(crate) fn log_written(bytes: u64) {
     }
 }
 
-/// Counts dropped records where they survive the process.
+/// Counts dropped records in the live file, where the count survives the process.
 pub(crate) fn count_lost(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() && !fault_injection::injected("losses are silent") {
@@ -304,7 +315,7 @@ pub(crate) fn count_lost(stream: u32, records: u64) {
     }
 }
 
-/// Counts a truncated record where it survives the process.
+/// Counts a truncated record in the live file, where the count survives the process.
 pub(crate) fn count_truncated() {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
@@ -312,7 +323,8 @@ pub(crate) fn count_truncated() {
     }
 }
 
-/// Notes that the process ended in order: where its file cannot take all, the live file stays.
+/// Stores the timestamp of the orderly end of the process.
+/// The live file remains if the process's file could not take all records.
 pub(crate) fn note_process_end(end: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
@@ -320,8 +332,8 @@ pub(crate) fn note_process_end(end: u64) {
     }
 }
 
-/// Stores a reading of the clock. A killed process ends at the later of its last reading and its
-/// last record.
+/// Stores a reading of the clock.
+/// A killed process ends at the later of its last reading and its last record.
 pub(crate) fn note_reading(ticks: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
@@ -329,9 +341,10 @@ pub(crate) fn note_reading(ticks: u64) {
     }
 }
 
-/// Counts the records of a slot as overwritten, so that at any moment it can be told whether they are counted: the slot says
-/// what the count was before. Under the session's lock.
-pub(crate) fn count_overwritten(slot: &Slot, records: u64) {
+/// Counts the records of a slot as overwritten. The caller holds the session's lock.
+/// The slot first stores the previous count, so that a reader can see at any moment whether its
+/// records are counted.
+pub(crate) fn count_overwritten(slot: &SlotHeader, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if base.is_null() {
         return;
@@ -344,7 +357,7 @@ pub(crate) fn count_overwritten(slot: &Slot, records: u64) {
     count.store(before + records, Ordering::Release);
 }
 
-/// The text of a request that was not carried out yet, and its number.
+/// The number and text of a request that is not carried out yet.
 pub(crate) fn request() -> Option<(u32, String)> {
     let base = HEAD.load(Ordering::Acquire);
     if base.is_null() {
@@ -358,13 +371,14 @@ pub(crate) fn request() -> Option<(u32, String)> {
     let mut text = vec![0; bytes.min(REQUEST_BYTES)];
     for (at, byte) in text.iter_mut().enumerate() {
         let place = base.wrapping_add(head::REQUEST_TEXT + at);
-        // SAFETY: within the mapped head. Another process may be writing: then its number changes again.
+        // SAFETY: within the mapped head. If another process writes at the same time, it changes
+        // the number again.
         *byte = unsafe { place.read_volatile() };
     }
     Some((number, String::from_utf8_lossy(&text).into_owned()))
 }
 
-/// Answers a request.
+/// Stores the result of a request.
 pub(crate) fn answer(number: u32, result: u32) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
@@ -374,8 +388,8 @@ pub(crate) fn answer(number: u32, result: u32) {
 }
 
 fn word<'a>(base: *mut u8, offset: usize) -> &'a AtomicU64 {
-    // SAFETY: `base` is the head of a live file, page-aligned and mapped as long as the process lives; offsets are those of
-    // its words.
+    // SAFETY: `base` is the head of a live file, page-aligned and mapped as long as the process
+    // lives. The offsets are those of its words.
     unsafe { &*base.wrapping_add(offset).cast::<AtomicU64>() }
 }
 
@@ -397,17 +411,17 @@ mod tests {
     fn a_file_is_made_whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.live");
-        let live = Live::make(path.clone(), layout(), None).unwrap();
+        let live = LiveFile::make(path.clone(), layout(), None).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len() as u64, layout().file_bytes());
         assert_eq!(LiveLayout::decode(&bytes), Some(layout()));
         // SAFETY: the slots are mapped.
         unsafe { live.slots().write_volatile(77) };
         assert_eq!(std::fs::read(&path).unwrap()[layout().slots_offset() as usize], 77);
-        assert!(Live::make(path.clone(), layout(), None).is_err(), "it exists");
+        assert!(LiveFile::make(path.clone(), layout(), None).is_err(), "it exists");
         live.remove();
         let huge = LiveLayout { slots: u32::MAX, ..layout() };
-        assert!(Live::make(path.clone(), huge, None).is_err(), "256 TiB");
+        assert!(LiveFile::make(path.clone(), huge, None).is_err(), "256 TiB");
         assert!(!path.exists());
         assert!(!is_remote(folder.path()));
     }

@@ -1,7 +1,10 @@
-//! Locks. Only slow paths take them: a thread whose slot is full, the helper, and the calls of the API.
+//! Locks.
+//! Only slow paths take them: a thread with a full slot, the writer thread, and the calls of the
+//! API.
 //!
-//! Order, where several are held: the sink, the session, the tables of names, the log of names. A `fork` holds all of them, so that the
-//! child finds them whole; what a `fork` in a signal handler does, whose thread holds some itself, is in `fork`.
+//! Lock order: the sink, the session, the tables of names, the log of names. A `fork` holds all of
+//! them, so that the child finds their data consistent. `session/fork.rs` describes a `fork` in a
+//! signal handler, whose thread may hold some of them.
 
 use std::cell::{Cell, UnsafeCell};
 use std::io;
@@ -11,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// The locks, each a bit of [`held`].
+/// The locks as bits of [`held`].
 pub(crate) mod bit {
     pub(crate) const SINK: u8 = 1;
     pub(crate) const STATE: u8 = 2;
@@ -20,38 +23,40 @@ pub(crate) mod bit {
 }
 
 thread_local! {
-    /// The locks that the thread holds, as bits.
+    /// Bits of the locks that the thread holds.
     static HELD: Cell<u8> = const { Cell::new(0) };
 }
 
-/// Which locks the calling thread holds: known to signal handlers, which cannot wait for them.
+/// Bits of the locks that the calling thread holds.
+/// Signal handlers need them, because they cannot wait for these locks.
 pub(crate) fn held() -> u8 {
     HELD.get()
 }
 
-/// This is a child in which the work of the parent's thread goes on.
+/// True in a forked child that still continues the interrupted work of its parent's thread.
 static UNSETTLED: AtomicBool = AtomicBool::new(false);
 
-/// Called in such a child when its thread releases its last lock.
+/// The function that such a child calls when its thread releases its last lock.
 static SETTLE: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Whether this is a child which has not begun anew yet.
+/// Whether this is a forked child that has not begun anew yet.
 pub(crate) fn is_unsettled() -> bool {
     UNSETTLED.load(Ordering::Relaxed)
 }
 
-/// An error in such a child: files would be the parent's.
+/// Returns an error in such a child, because the files belong to its parent.
 pub(crate) fn refuse_unsettled() -> io::Result<()> {
     if is_unsettled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }
 
-/// This child continues the work of its parent's thread. `settle` is called when the thread releases its last lock.
+/// Stores that this child continues the work of its parent's thread.
+/// `settle` is called when the thread releases its last lock.
 pub(crate) fn set_unsettled(settle: fn()) {
     SETTLE.store(settle as *mut (), Ordering::Relaxed);
     UNSETTLED.store(true, Ordering::Relaxed);
 }
 
-/// In a child, when its thread has released its last lock.
+/// Called when the thread has released its last lock.
 #[inline]
 fn settle() {
     if is_unsettled() {
@@ -61,7 +66,7 @@ fn settle() {
 
 #[cold]
 fn settle_now() {
-    // First: the function releases locks, too.
+    // The flag comes first, because the function releases locks, too.
     UNSETTLED.store(false, Ordering::Relaxed);
     let settle = SETTLE.load(Ordering::Relaxed);
     // SAFETY: `set_unsettled` stored this function pointer before it set the flag.
@@ -69,51 +74,51 @@ fn settle_now() {
     settle();
 }
 
-/// A mutex that does not care whether a holder panicked: nothing in here panics, and a lost block is better than a
-/// second panic.
+/// A mutex without poisoning.
+/// Nothing that holds it panics, and a lost block is better than a second panic.
 #[derive(Debug)]
-pub(crate) struct Lock<T> {
+pub(crate) struct RecorderLock<T> {
     mutex: UnsafeCell<Mutex<T>>,
     bit: u8,
-    /// Threads that wait for it.
+    /// Number of threads that wait for the lock.
     waiting: AtomicUsize,
 }
 
-// SAFETY: the mutex is used as such, but by `revive`, in a process of one thread.
-unsafe impl<T: Send> Sync for Lock<T> {}
+// SAFETY: all accesses use the mutex, except `revive`, which runs in a process with one thread.
+unsafe impl<T: Send> Sync for RecorderLock<T> {}
 
-/// A lock that is held.
+/// The guard of a held lock.
 #[derive(Debug)]
-pub(crate) struct Guard<'a, T> {
+pub(crate) struct RecorderLockGuard<'a, T> {
     guard: ManuallyDrop<MutexGuard<'a, T>>,
     bit: u8,
 }
 
-impl<'a, T> Guard<'a, T> {
+impl<'a, T> RecorderLockGuard<'a, T> {
     fn new(guard: MutexGuard<'a, T>, bit: u8) -> Self {
         HELD.set(HELD.get() | bit);
         Self { guard: ManuallyDrop::new(guard), bit }
     }
 }
 
-impl<T> Deref for Guard<'_, T> {
+impl<T> Deref for RecorderLockGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.guard
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
+impl<T> DerefMut for RecorderLockGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.guard
     }
 }
 
-impl<T> Drop for Guard<'_, T> {
+impl<T> Drop for RecorderLockGuard<'_, T> {
     fn drop(&mut self) {
         let held = HELD.get() & !self.bit;
         HELD.set(held);
-        // SAFETY: nobody uses it behind this.
+        // SAFETY: the guard is not used after this.
         unsafe { ManuallyDrop::drop(&mut self.guard) };
         if held == 0 {
             settle();
@@ -121,35 +126,37 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
-impl<T> Lock<T> {
+impl<T> RecorderLock<T> {
     pub(crate) const fn new(bit: u8, value: T) -> Self {
         Self { mutex: UnsafeCell::new(Mutex::new(value)), bit, waiting: AtomicUsize::new(0) }
     }
 
     const fn mutex(&self) -> &Mutex<T> {
-        // SAFETY: it is replaced in `revive` alone, whose callers promise that nobody else uses it.
+        // SAFETY: only `revive` replaces the mutex, and its callers guarantee that no other code
+        // uses it.
         unsafe { &*self.mutex.get() }
     }
 
-    pub(crate) fn lock(&self) -> Guard<'_, T> {
+    pub(crate) fn lock(&self) -> RecorderLockGuard<'_, T> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let guard = self.mutex().lock().unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        Guard::new(guard, self.bit)
+        RecorderLockGuard::new(guard, self.bit)
     }
 
-    /// For a signal handler, whose own thread may hold it.
-    pub(crate) fn try_lock(&self) -> Option<Guard<'_, T>> {
+    /// Takes the lock if it is free. For signal handlers, because their own thread may hold it.
+    pub(crate) fn try_lock(&self) -> Option<RecorderLockGuard<'_, T>> {
         let guard = match self.mutex().try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(Guard::new(guard, self.bit))
+        Some(RecorderLockGuard::new(guard, self.bit))
     }
 
-    /// The same, for a lock that nobody holds for long: tries a few times, unless the own thread may be the one that holds it.
-    pub(crate) fn try_lock_soon(&self) -> Option<Guard<'_, T>> {
+    /// Like [`Self::try_lock`], for a lock that is held only for short times.
+    /// Tries 20 more times, unless the calling thread holds a lock.
+    pub(crate) fn try_lock_soon(&self) -> Option<RecorderLockGuard<'_, T>> {
         const TURNS: usize = 20;
         let turns = if held() == 0 { TURNS } else { 0 };
         self.try_lock().or_else(|| {
@@ -165,20 +172,21 @@ impl<T> Lock<T> {
         held() & self.bit != 0
     }
 
-    /// In a forked child: a lock that was held by a thread which does not exist here is free, with what it guarded.
+    /// Releases, in a forked child, a lock that was held by a thread of the parent. Keeps the data.
     ///
     /// # Safety
-    /// Only where there is no other thread, and the calling one does not hold it.
+    /// The process must have one thread, and this thread must not hold the lock.
     pub(crate) unsafe fn revive(&self) {
         let place = self.mutex.get();
-        // SAFETY: the caller's promise; the old one is not dropped.
+        // SAFETY: the caller guarantees it. The old mutex is not dropped.
         let value = unsafe { place.read() }.into_inner().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: as above.
         unsafe { place.write(Mutex::new(value)) };
     }
 
-    /// For a thread that takes the lock again and again, between two times: lets those go first that wait for it. The
-    /// mutex alone would let them starve.
+    /// Lets waiting threads take the lock first.
+    /// For a thread that takes the lock repeatedly: the mutex alone would let the other threads
+    /// starve.
     pub(crate) fn give_way(&self) {
         const TURNS: usize = 1000;
         for _ in 0..TURNS {
@@ -189,13 +197,15 @@ impl<T> Lock<T> {
         }
     }
 
-    /// After a `fork`, in the child: those who waited are not there.
+    /// Resets the number of waiting threads in a forked child, because these threads do not exist
+    /// there.
     pub(crate) fn forget_waiting(&self) {
         self.waiting.store(0, Ordering::Relaxed);
     }
 
-    /// For the end of the process, where a holder may be a thread that never runs again.
-    pub(crate) fn lock_within(&self, patience: Duration) -> Option<Guard<'_, T>> {
+    /// Waits for the lock for a limited time.
+    /// For the end of the process, when the holder may be a thread that never runs again.
+    pub(crate) fn lock_within(&self, patience: Duration) -> Option<RecorderLockGuard<'_, T>> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let give_up = Instant::now() + patience;
         let guard = loop {
@@ -210,10 +220,12 @@ impl<T> Lock<T> {
     }
 }
 
-/// Sleeps, not longer: signals that come all the time would have `std` begin again each time, with the rest and the system's own slack.
+/// Sleeps for `time`, or less.
+/// `std` would restart the sleep after each signal, with the remaining time and the slack of the
+/// system.
 fn nap(time: Duration) {
     let request = libc::timespec { tv_sec: 0, tv_nsec: libc::c_long::from(time.subsec_nanos().cast_signed()) };
-    // SAFETY: the pointer is to a live local; what is left of it is not asked for.
+    // SAFETY: the pointer is to a live local. The remaining time is not requested.
     unsafe { libc::nanosleep(&raw const request, std::ptr::null_mut()) };
 }
 
@@ -224,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_process_gets_its_turn() {
-        static BUSY: Lock<()> = Lock::new(0, ());
+        static BUSY: RecorderLock<()> = RecorderLock::new(0, ());
         static STOP: AtomicBool = AtomicBool::new(false);
         let helper = std::thread::spawn(|| {
             while !STOP.load(Ordering::Relaxed) {

@@ -12,28 +12,29 @@ use tracer_format::{BlockKind, PROCESS_STREAM};
 use crate::cursor::raise_test_signal;
 use crate::files::cut;
 use crate::live_file;
-use crate::locks::{Lock, bit};
+use crate::locks::{RecorderLock, bit};
 
-/// Bytes of a string; the rest is cut, between characters.
+/// Maximum bytes of a string. A longer string is cut between characters.
 pub(crate) const MAX_TEXT_BYTES: usize = 4096;
-/// All strings may take so many bytes together; what comes later is recorded as [`TOO_MANY`].
+/// Maximum bytes of all strings together. Later strings are recorded as [`TOO_MANY`].
 const MAX_STRING_BYTES: usize = 64 << 20;
 const TOO_MANY: &str = "(too many different strings)";
 
 #[derive(Debug)]
-pub(crate) struct Tables {
+pub(crate) struct InternTables {
     strings: Vec<&'static str>,
     string_ids: Option<HashMap<&'static str, u32>>,
     string_bytes: usize,
     sites: Vec<&'static Location<'static>>,
     site_ids: Option<HashMap<(&'static str, u32, u32), u32>>,
-    /// A name found no room in the live file: this one and all later ones must be in the file before they are used.
+    /// The live file had no space for a name.
+    /// This name and all later ones must be in the file before they are used.
     pub(crate) overflowed: bool,
 }
 
-pub(crate) static TABLES: Lock<Tables> = Lock::new(
+pub(crate) static TABLES: RecorderLock<InternTables> = RecorderLock::new(
     bit::TABLES,
-    Tables {
+    InternTables {
         strings: Vec::new(),
         string_ids: None,
         string_bytes: 0,
@@ -43,12 +44,13 @@ pub(crate) static TABLES: Lock<Tables> = Lock::new(
     },
 );
 
-/// Numbers of strings and sites, to see without the lock whether there are new ones.
+/// Number of strings, to detect new ones without the lock.
 static STRINGS: AtomicUsize = AtomicUsize::new(0);
 
+/// Number of sites, to detect new ones without the lock.
 static SITES: AtomicUsize = AtomicUsize::new(0);
 
-impl Tables {
+impl InternTables {
     pub(crate) fn string(&mut self, text: &str) -> (&'static str, u32) {
         let text = cut(text, MAX_TEXT_BYTES);
         let ids = self.string_ids.get_or_insert_default();
@@ -88,7 +90,7 @@ impl Tables {
         id
     }
 
-    /// Notes all names in the live file, which is new and has room for them.
+    /// Adds all names to the new live file, which has space for them.
     pub(crate) fn log(&self) {
         for (at, text) in self.strings.iter().enumerate() {
             let mut entry = Vec::new();
@@ -102,30 +104,30 @@ impl Tables {
         }
     }
 
-    /// After a `fork`, in the child: its live file will be another.
+    /// Resets the overflow flag in a forked child, because it will have another live file.
     pub(crate) const fn forget_overflow(&mut self) {
         self.overflowed = false;
     }
 
-    /// Bytes that [`Self::log`] needs.
+    /// Size in bytes of the log entries of [`Self::log`].
     pub(crate) fn log_bytes(&self) -> usize {
         let strings: usize = self.strings.iter().map(|text| live_file::entry_bytes(8 + text.len())).sum();
         let sites: usize = self.sites.iter().map(|site| live_file::entry_bytes(12 + site.file().len())).sum();
         strings + sites
     }
 
-    /// Strings from the given number on; the first has id `from + 1`.
+    /// The strings from index `from` on. The first one has the id `from + 1`.
     pub(crate) fn strings_from(&self, from: usize) -> &[&'static str] {
         self.strings.get(from..).unwrap_or(&[])
     }
 
-    /// Sites from the given number on; the first has id `from + 1`.
+    /// The sites from index `from` on. The first one has the id `from + 1`.
     pub(crate) fn sites_from(&self, from: usize) -> &[&'static Location<'static>] {
         self.sites.get(from..).unwrap_or(&[])
     }
 }
 
-/// Whether there are more strings or sites than so many.
+/// Whether there are more than `strings` strings or `sites` sites.
 pub(crate) fn has_more(strings: usize, sites: usize) -> bool {
     STRINGS.load(Ordering::Acquire) > strings || SITES.load(Ordering::Acquire) > sites
 }

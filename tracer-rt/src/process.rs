@@ -1,4 +1,4 @@
-//! Facts about this process that its file begins with.
+//! Facts about this process at the start of its file.
 
 pub(crate) mod launch;
 pub(crate) mod start_dir;
@@ -10,7 +10,7 @@ use tracer_format::tags::{append_integer, append_tag, tag};
 
 use crate::clock;
 
-/// What writes the file.
+/// Name and version of the recorder.
 const WRITER: &str = concat!("rust ", env!("CARGO_PKG_VERSION"));
 
 /// A random number for the process, unique over all runs.
@@ -26,8 +26,8 @@ pub(crate) fn new_id() -> [u8; 16] {
     id
 }
 
-/// `./PROGRAM-JOB.tmt`, where the processes of a job know what it is called: all of them meet there. Else `./PROGRAM-DATE-PID.tmt`, the date in
-/// local time.
+/// `./PROGRAM-JOB.tmt` if all processes of the job know its name, so that they share one folder.
+/// Otherwise `./PROGRAM-DATE-PID.tmt`, with the local time.
 pub(crate) fn default_folder() -> PathBuf {
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
@@ -39,12 +39,12 @@ pub(crate) fn default_folder() -> PathBuf {
     start_dir::path(Path::new(&name))
 }
 
-/// A text in which only what is safe in the name of a file stays.
+/// Replaces characters that are not safe in a file name by `_`.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_') { c } else { '_' }).collect()
 }
 
-/// A random number, and the name of the process's file by it: one that the folder does not have.
+/// A random process id, and a file name with this id that the folder does not contain yet.
 pub(crate) fn new_name(folder: &Path) -> ([u8; 16], String) {
     const MOST_TRIES: u32 = 64;
     let mut tries = 0;
@@ -58,7 +58,7 @@ pub(crate) fn new_name(folder: &Path) -> ([u8; 16], String) {
     }
 }
 
-/// `r00003-HOST-PID-xxxxxxxx.tmt`; without the rank where none is known.
+/// `r00003-HOST-PID-xxxxxxxx.tmt`, without the rank if it is unknown.
 fn file_name(id: &[u8; 16]) -> String {
     let rank = rank().map_or_else(String::new, |(rank, _)| format!("r{rank:05}-"));
     let [a, b, c, d, ..] = *id;
@@ -93,7 +93,9 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str)
     out
 }
 
-/// Processes with equal text read one clock. A user's clock is one process's own unless the user says otherwise; the machine's is known.
+/// The clock domain: processes with equal texts read one clock.
+/// A user's clock belongs to one process, unless the program names a domain. The domain of the
+/// machine's clock is known.
 pub(crate) fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
     if clock::kind() == ClockKind::User {
         if let Some(domain) = user_domain {
@@ -107,13 +109,13 @@ pub(crate) fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String
     format!("{} {}", boot.trim(), name_space.display()).trim_end().to_owned()
 }
 
-/// A number for a text, the same in all processes and languages (FNV-1a).
+/// A hash of a text, equal in all processes and languages (FNV-1a).
 pub(crate) fn short(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Rank and number of ranks, as launchers tell them.
+/// Rank and number of ranks, from the variables of known launchers.
 pub(crate) fn rank() -> Option<(u64, Option<u64>)> {
     const LAUNCHERS: [(&str, &str); 5] = [
         ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
@@ -122,7 +124,7 @@ pub(crate) fn rank() -> Option<(u64, Option<u64>)> {
         ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
         ("SLURM_PROCID", "SLURM_NTASKS"),
     ];
-    // In a batch script, which is no step of its job, Slurm calls each program rank 0 of all.
+    // In a batch script, outside job steps, Slurm sets rank 0 for each program.
     let is_launched = |rank: &&(&str, &str)| rank.0 != "SLURM_PROCID" || text_of("SLURM_STEP_ID").is_some();
     LAUNCHERS
         .iter()
@@ -138,8 +140,8 @@ fn job() -> Option<String> {
     Some(text_of("SLURM_STEP_ID").map_or(job.clone(), |step| format!("{job}.{step}")))
 }
 
-/// What all processes that were launched together call their launch. A job by itself may launch several, and so may the shell that is all
-/// that was launched.
+/// The name of the launch that all its processes share, if there is one.
+/// A job may contain several launches. So may a launch of one process, if that process is a shell.
 fn shared_job() -> Option<String> {
     let is_launch = text_of("PMIX_NAMESPACE").is_some() || text_of("SLURM_STEP_ID").is_some();
     let is_one = rank().is_some_and(|(_, ranks)| ranks == Some(1));
@@ -156,13 +158,13 @@ fn integer_of(variable: &str) -> Option<u64> {
 
 fn host() -> String {
     let mut name = [0u8; 256];
-    // SAFETY: pointer and length are of one live array; the last byte stays zero.
+    // SAFETY: pointer and length are those of one live array. The last byte stays zero.
     unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let name = String::from_utf8_lossy(name.split(|byte| *byte == 0).next().unwrap_or(&[])).into_owned();
     if name.is_empty() { "host".to_owned() } else { name }
 }
 
-/// The command line, its arguments separated by spaces.
+/// The command line. Spaces separate its arguments.
 fn command() -> Vec<u8> {
     let mut line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     while line.last() == Some(&0) {
@@ -177,12 +179,12 @@ fn command() -> Vec<u8> {
 }
 
 fn local_date() -> String {
-    // SAFETY: a null argument asks for the value alone.
+    // SAFETY: with a null argument the call only returns the value.
     let now = unsafe { libc::time(std::ptr::null_mut()) };
     let mut parts = std::mem::MaybeUninit::<libc::tm>::zeroed();
     // SAFETY: both pointers are to live locals of the right types.
     unsafe { libc::localtime_r(&raw const now, parts.as_mut_ptr()) };
-    // SAFETY: all of its fields may be zero, and the call filled them.
+    // SAFETY: all fields may be zero, and the call filled them.
     let tm = unsafe { parts.assume_init() };
     format!(
         "{:04}{:02}{:02}-{:02}{:02}{:02}",
@@ -209,7 +211,7 @@ mod tests {
             !name.contains('/') && name.ends_with(".tmt") && name.contains(&format!("-{:02x}{:02x}", id[0], id[1])),
             "{name}"
         );
-        // A folder in which every name is taken by now but that of another number.
+        // A folder that contains one file name. The next name has another number.
         let folder = tempfile::tempdir().unwrap();
         let (first, name) = new_name(folder.path());
         std::fs::write(folder.path().join(name), "").unwrap();

@@ -1,11 +1,15 @@
-//! Keeps the recorder's work out of itself: a signal handler or an allocator may call it in the midst of its own work, and a child
-//! that no fork handler saw may call it in a copy of its parent's memory.
+//! Prevents reentrant calls of the recorder.
+//!
+//! A signal handler or an allocator may call the recorder during the recorder's own work. A child
+//! created without fork handlers may call it with a copy of its parent's memory.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cursor::{CURSOR, busy};
 
-/// Runs work that takes locks, with records of signal handlers kept out, unless it is itself in such a handler: then it says no.
+/// Runs work that takes locks.
+/// Records of signal handlers meanwhile are nested. Returns false without running the work if the
+/// recorder was interrupted. A child created without fork handlers does not run it either.
 pub(crate) fn unnested(work: impl FnOnce()) -> bool {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();
@@ -17,8 +21,8 @@ pub(crate) fn unnested(work: impl FnOnce()) -> bool {
     })
 }
 
-/// Nested (in a signal handler that interrupted a record) the lock may be the thread's own; the record that asks will
-/// be dropped anyway.
+/// Runs `work`, unless the recorder was interrupted by the caller (a signal handler).
+/// In that case the lock may be the thread's own, and the record of the caller is dropped anyway.
 pub(crate) fn unless_nested<T>(work: impl FnOnce() -> T) -> Option<T> {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();
@@ -28,20 +32,21 @@ pub(crate) fn unless_nested<T>(work: impl FnOnce() -> T) -> Option<T> {
     })
 }
 
-/// The process that records; 0 before it does.
+/// Id of the process that records. 0 before recording starts.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// This process records from now on.
+/// Marks this process as the one that records.
 pub(crate) fn own_process() {
     PROCESS.store(std::process::id(), Ordering::Relaxed);
 }
 
-/// In a child: none does.
+/// In a forked child: no process records yet.
 pub(crate) fn disown_process() {
     PROCESS.store(0, Ordering::Relaxed);
 }
 
-/// Whether this is not a child that no fork handler was told of (`_Fork`, a raw `clone`): the trace that it sees is its parent's.
+/// Whether this process is not a child created without fork handlers (`_Fork`, a raw `clone`).
+/// Such a child sees the trace of its parent.
 pub(crate) fn is_own_process() -> bool {
     let process = PROCESS.load(Ordering::Relaxed);
     process == 0 || process == std::process::id()

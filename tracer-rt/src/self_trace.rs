@@ -1,5 +1,8 @@
-//! What the recorder records of itself, as `std:tracer` describes it: the helper's work, and the waits of the program's threads. Off unless
-//! it is switched on. It never waits and never calls itself: what finds no room is dropped, as all else.
+//! Self-tracing: records of the recorder about itself, described by `std:tracer`.
+//!
+//! They show the work of the writer thread and the waits of the program's threads. Off by default.
+//! Self-tracing never waits and never calls itself: records without space are dropped, as all
+//! others.
 
 use std::sync::atomic::Ordering;
 
@@ -7,31 +10,31 @@ use crate::fields::Choice;
 use crate::levels::table::Level;
 use crate::slots::pool::slot_bytes;
 use crate::slots::write::write;
-use crate::slots::{Slot, room_bytes, used};
+use crate::slots::{SlotHeader, room_bytes, used};
 
 tracer_macros::events!("std:tracer");
 
-/// Its one level.
+/// The only level of the self-tracing.
 pub(crate) static LEVEL: &Level = &__tumit_tracer::LEVEL_0;
 
-/// Ids of a wait in its spec.
+/// Ids of the begin and end of a wait in the spec.
 const WAIT_BEGIN: u32 = 2;
 const WAIT_END: u32 = 3;
 
-/// Adds to a record, which is in its slot, why its thread stood still before, and until when.
-pub(crate) fn waited(slot: *const Slot, now: u64, why: Cause, until: u64) {
+/// Adds the wait of the thread after a record in its slot: the cause, and its end `until`.
+pub(crate) fn waited(slot: *const SlotHeader, now: u64, why: Cause, until: u64) {
     const MOST_BYTES: usize = 64;
     let Some(base) = LEVEL.known_base() else { return };
-    // SAFETY: a slot of the pool, the thread's own.
+    // SAFETY: the pointer is to a slot of the pool that the thread owns.
     let head = unsafe { &*slot };
     let fits =
-        |slot: *const Slot| used(head.state.load(Ordering::Relaxed)) + MOST_BYTES <= room_bytes(slot_bytes(slot));
+        |slot: *const SlotHeader| used(head.state.load(Ordering::Relaxed)) + MOST_BYTES <= room_bytes(slot_bytes(slot));
     if fits(slot) {
         let state = head.state.load(Ordering::Relaxed);
-        // SAFETY: the slot is the thread's own, in this state, and has the room.
+        // SAFETY: the slot is the thread's own, in this state, and has the space.
         unsafe { write(slot, state, (base + WAIT_BEGIN) as u16, now, (Choice(why),)) };
         let state = head.state.load(Ordering::Relaxed);
-        // SAFETY: as above; both records, and two dates, are less than what there is room for.
+        // SAFETY: as above. Both records, with two timestamps, take less than the checked space.
         unsafe { write(slot, state, (base + WAIT_END) as u16, until, ()) };
     }
 }

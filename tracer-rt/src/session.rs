@@ -1,4 +1,4 @@
-//! The session: how recording begins and ends, and the calls of programs in between.
+//! The session: start and end of recording, and the calls of programs in between.
 
 mod end;
 mod fork;
@@ -16,17 +16,19 @@ use end::finish_with;
 pub use start::start;
 pub(crate) use start::{begin, start_if_asked};
 
-/// Why [`start`] could not record. The program can go on: its records are dropped.
+/// The reason why [`start`] did not start recording.
+/// The program can continue without a trace: its records are dropped.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Recording has begun already (`TUMIT_START=1` begins it, too), has ended, or could not begin before.
+    /// Recording has started already (`TUMIT_START=1` starts it, too), has ended, or failed to
+    /// start.
     Late,
-    /// The file in the run folder could not be made.
+    /// The file in the run folder could not be created.
     Folder {
         /// The run folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// There is no memory for the buffers.
@@ -58,8 +60,8 @@ impl std::error::Error for StartError {
     }
 }
 
-/// A session that was started by [`start`]. Dropping it changes nothing: recording ends with the process, or by
-/// [`Session::finish`].
+/// A session that was started by [`start`]. Dropping it changes nothing: recording ends with the
+/// process, or by [`Session::finish`].
 #[derive(Debug)]
 pub struct Session {
     folder: PathBuf,
@@ -78,23 +80,25 @@ impl Session {
     }
 }
 
-/// Writes out what was recorded so far, of all threads.
+/// Writes all records so far, of all threads.
 pub fn flush() {
     if !unnested(|| SINK.lock().flush()) {
         deferred::ask(deferred::FLUSH);
     }
 }
 
-/// Writes out what the levels that overwrite ([`crate::Policy::Overwrite`]) hold, of all threads, oldest first. They go on
-/// recording, into what is then empty.
+/// Writes the records of the levels that overwrite ([`crate::Policy::Overwrite`]), of all threads,
+/// oldest first.
+/// Recording continues with empty buffers.
 pub fn dump() {
     if !unnested(|| SINK.lock().dump()) {
         deferred::ask(deferred::DUMP);
     }
 }
 
-/// Ends recording: writes out everything, of all threads, and closes the file. Later records are dropped. Not needed at
-/// the end of a process, which does the same. Before anything is recorded it does nothing.
+/// Ends recording: writes all records of all threads and closes the file.
+/// Later records are dropped. The end of the process does the same, so this call is optional.
+/// Before the first record it does nothing.
 pub fn finish() {
     unnested(|| finish_with(&mut SINK.lock()));
 }
@@ -102,19 +106,19 @@ pub fn finish() {
 /// Numbers of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Counts {
-    /// In the file. Call [`flush`] before, to count those in the buffers.
+pub struct RecordCounts {
+    /// In the file. A call of [`flush`] before includes the records in the buffers.
     pub written: u64,
-    /// Dropped, for whatever reason.
+    /// Dropped, for any reason.
     pub dropped: u64,
-    /// After the end: in the live file, because the file could not take them.
+    /// After the end of recording: in the live file, because the file could not take them.
     pub kept: u64,
 }
 
-/// How many records were written and dropped so far by this process.
+/// The numbers of records that this process has written and dropped so far.
 #[must_use]
-pub fn counts() -> Counts {
-    let mut counts = Counts::default();
+pub fn counts() -> RecordCounts {
+    let mut counts = RecordCounts::default();
     unnested(|| {
         counts.written = SINK.lock().records_written();
         let state = STATE.lock();

@@ -1,25 +1,26 @@
-//! The slow path of a record: its thread needs a stream or a slot, or its signal handler interrupted the recorder.
+//! The slow path of a record: its thread needs a stream or a slot, or its signal handler
+//! interrupted the recorder.
 
 pub(crate) mod attach;
 pub(crate) mod drops;
 pub(crate) mod signal_stream;
 
 use crate::self_trace;
-use crate::slots::Slot;
+use crate::slots::SlotHeader;
 
 /// Space for a record, and the record's timestamp.
 #[derive(Clone, Copy)]
-pub(crate) struct Room {
-    pub(crate) slot: *const Slot,
+pub(crate) struct RecordSpace {
+    pub(crate) slot: *const SlotHeader,
     pub(crate) now: u64,
-    pub(crate) after: After,
-    /// For a record that is too long: the size to which it is truncated, with its mark.
+    pub(crate) after: FollowUp,
+    /// Maximum size in bytes of a record that is too long, with its mark. `None` for other records.
     pub(crate) limit: Option<usize>,
 }
 
 /// The action that follows the record.
 #[derive(Clone, Copy)]
-pub(crate) enum After {
+pub(crate) enum FollowUp {
     Nothing,
     /// Release the thread's stream for signal handlers, which contains the record.
     Handler,

@@ -1,4 +1,5 @@
-//! What the threads and the helper share: slots, streams and names, from the first record to the end.
+//! The state shared by the threads and the writer thread: slots, streams and names, from the first
+//! record to the end.
 
 pub(crate) mod flight_recorder;
 pub(crate) mod stream_entry;
@@ -10,89 +11,95 @@ use std::sync::atomic::Ordering;
 use std::thread::Thread;
 use std::time::Duration;
 
-use tracer_format::entries::Anchor;
+use tracer_format::entries::ClockAnchor;
 
-use crate::config::Config;
-use crate::cursor::Cursor;
+use crate::config::RecorderConfig;
+use crate::cursor::ThreadCursor;
 use crate::fault_injection;
-use crate::levels::table::Levels;
-use crate::live_file::{Live, Region};
-use crate::locks::{Lock, bit};
+use crate::levels::table::LevelTable;
+use crate::live_file::{LiveFile, MappedRegion};
+use crate::locks::{RecorderLock, bit};
 use crate::self_trace;
-use crate::slots::Slot;
-use crate::slots::pool::{self, Pool};
+use crate::slots::SlotHeader;
+use crate::slots::pool::{self, SlotPool};
 use crate::slots::write::{REPEATED, TRUNCATED};
-use crate::stream::{STRAYS, Stream};
-use flight_recorder::Ring;
-use stream_entry::{Entry, Names};
+use crate::stream::{STRAYS, ThreadStream};
+use flight_recorder::FlightRecorder;
+use stream_entry::{StreamEntry, StreamNames};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum SessionPhase {
     Idle,
     Recording,
     Finished,
 }
 
-/// What the threads and the helper share.
+/// The state shared by the threads and the writer thread.
 #[derive(Debug)]
-pub(crate) struct State {
-    pub(crate) phase: Phase,
-    pub(crate) config: Option<Config>,
+pub(crate) struct RecorderState {
+    pub(crate) phase: SessionPhase,
+    pub(crate) config: Option<RecorderConfig>,
     /// The run folder, absolute, once recording.
     pub(crate) folder: Option<PathBuf>,
     /// The run folder has the default name, so the recorder prints the name at the end.
     pub(crate) tells_folder: bool,
-    /// Name of the process's file in it, and the tags that it begins with.
+    /// Name of the process's file in the run folder.
     pub(crate) file_name: String,
+    /// The tags at the start of that file.
     pub(crate) process_tags: Vec<u8>,
-    /// The live file, where slots are mapped.
-    pub(crate) live: Option<Live>,
-    /// Private memory for slots, or where the parent's live file was mapped.
-    pub(crate) region: Option<Region>,
-    /// The process ended recording, and the live file holds what the file could not take.
+    /// The live file in which the slots are mapped.
+    pub(crate) live: Option<LiveFile>,
+    /// Private memory for slots, or the address range of the parent's live file.
+    pub(crate) region: Option<MappedRegion>,
+    /// The process ended recording, and the live file contains records that the file could not
+    /// take.
     pub(crate) kept: bool,
-    /// The process's id, and the first reading of its clocks, once recording.
+    /// The process's id, set at the start of recording.
     pub(crate) process_id: [u8; 16],
-    pub(crate) first_anchor: Anchor,
-    /// Short for the text that says which clock the process reads.
+    /// The first reading of the clocks, made at the start of recording.
+    pub(crate) first_anchor: ClockAnchor,
+    /// Hash of the clock domain, the text that identifies the process's clock.
     pub(crate) clock_domain: u64,
-    /// What was chosen for samples of clocks.
+    /// Number of exchanges with a peer in a sample of clocks.
     pub(crate) sync_exchanges: u32,
+    /// Minimum time between two samples at synchronization points.
     pub(crate) sync_interval: Duration,
-    /// Process id of the parent that was forked.
+    /// Process id of the parent if this process is a forked child.
     pub(crate) parent: Option<[u8; 16]>,
-    pub(crate) pool: Pool,
-    /// Slots to be written, oldest first.
-    pub(crate) full: VecDeque<*const Slot>,
-    /// What the flight recorder keeps.
-    pub(crate) ring: Ring,
-    /// Streams by their index; those that are written out and gone leave.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) pool: SlotPool,
+    /// Full slots that wait for the writer thread, oldest first.
+    pub(crate) full: VecDeque<*const SlotHeader>,
+    /// Full slots of the flight recorder.
+    pub(crate) ring: FlightRecorder,
+    /// Streams in order of their index.
+    /// A stream is removed when its thread has ended and its records are written.
+    pub(crate) entries: Vec<StreamEntry>,
     pub(crate) next_stream: u32,
-    /// Streams for signal handlers, which cannot ask for memory.
+    /// Spare streams for signal handlers, which cannot allocate.
     #[expect(clippy::vec_box, reason = "a handler must not ask for the memory of the box")]
-    pub(crate) spares: Vec<Box<Stream>>,
-    /// Streams of threads that live.
+    pub(crate) spares: Vec<Box<ThreadStream>>,
+    /// Number of streams of running threads.
     pub(crate) alive: usize,
-    /// What streams that left had dropped.
+    /// Number of records dropped by streams that were removed.
     dropped_by_the_gone: u64,
-    pub(crate) levels: Levels,
+    pub(crate) levels: LevelTable,
     pub(crate) helper: Option<Thread>,
     pub(crate) thread_key: Option<libc::pthread_key_t>,
     pub(crate) hooked: bool,
 }
 
-// SAFETY: the pointers are to slots, which are never unmapped, and to cursors, which outlive their entries' use.
-unsafe impl Send for State {}
+// SAFETY: the pointers are to slots, which are never unmapped, and to cursors, which outlive their
+// entries' use.
+unsafe impl Send for RecorderState {}
 
-/// Samples of clocks, where nothing else is said.
+/// Defaults for samples of clocks.
 pub(crate) const SYNC_EXCHANGES: u32 = 300;
 pub(crate) const SYNC_INTERVAL: Duration = Duration::from_secs(60);
 
-pub(crate) static STATE: Lock<State> = Lock::new(
+pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
     bit::STATE,
-    State {
-        phase: Phase::Idle,
+    RecorderState {
+        phase: SessionPhase::Idle,
         config: None,
         folder: None,
         tells_folder: false,
@@ -102,46 +109,47 @@ pub(crate) static STATE: Lock<State> = Lock::new(
         region: None,
         kept: false,
         process_id: [0; 16],
-        first_anchor: Anchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
+        first_anchor: ClockAnchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
         clock_domain: 0,
         sync_exchanges: SYNC_EXCHANGES,
         sync_interval: SYNC_INTERVAL,
         parent: None,
-        pool: Pool::empty(),
+        pool: SlotPool::empty(),
         full: VecDeque::new(),
-        ring: Ring::new(),
+        ring: FlightRecorder::new(),
         spares: Vec::new(),
         alive: 0,
         entries: Vec::new(),
         next_stream: 0,
         dropped_by_the_gone: 0,
-        levels: Levels::new(self_trace::LEVEL),
+        levels: LevelTable::new(self_trace::LEVEL),
         helper: None,
         thread_key: None,
         hooked: false,
     },
 );
 
-impl State {
+impl RecorderState {
     pub(crate) fn is_recording(&self) -> bool {
-        self.phase == Phase::Recording
+        self.phase == SessionPhase::Recording
     }
 
-    pub(crate) fn entry(&mut self, stream: u32) -> Option<&mut Entry> {
+    pub(crate) fn entry(&mut self, stream: u32) -> Option<&mut StreamEntry> {
         let at = self.entries.binary_search_by_key(&stream, |entry| entry.stream.index).ok()?;
         self.entries.get_mut(at)
     }
 
-    /// Whether the helper should look at once, not only when it does anyway: slots are getting scarce. Seldom enough that a
-    /// thread that fills slots makes no system call for it.
+    /// Whether slots are getting scarce, so that the writer thread should run at once.
+    /// This is rare enough that a thread that fills slots makes no system call for it.
     pub(crate) fn is_urgent(&self) -> bool {
         let slots = self.pool.slots();
         self.full.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
     }
 
-    /// Takes a free slot for a record of so many bytes. With many threads, and for the first records of one while others have many slots, it
-    /// is a part of one: most threads are short.
-    pub(crate) fn take_slot(&mut self, bytes: usize, is_first: bool) -> Option<*const Slot> {
+    /// Takes a free slot for a record of `bytes` bytes.
+    /// It is a part of a slot if there are many threads, or for the first slot of a stream while
+    /// others have many slots. The reason is that most threads record little.
+    pub(crate) fn take_slot(&mut self, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
         let slots = self.pool.slots();
         let many = self.alive > slots / 2 || (is_first && pool::available() < slots - slots / 4);
         if bytes > pool::MAX_PART_RECORD_BYTES {
@@ -150,12 +158,14 @@ impl State {
         if many { self.pool.take_part() } else { self.pool.take().or_else(|| self.pool.take_part()) }
     }
 
-    /// The names that a thread has in another stream of it: they may have been given after that stream began.
-    pub(crate) fn names_of(&self, cursor: &Cursor) -> Option<Names> {
+    /// The names that a thread has in another of its streams, because the program may have set them
+    /// after that stream began.
+    pub(crate) fn names_of(&self, cursor: &ThreadCursor) -> Option<StreamNames> {
         self.entries.iter().find(|entry| std::ptr::eq(entry.cursor, cursor)).map(|entry| entry.names.clone())
     }
 
-    /// Lets go of those of these streams, by their indexes in order, that are gone. What they dropped stays in the sum.
+    /// Removes those of the given streams that are gone. Adds their dropped records to the sum.
+    /// `streams` is sorted.
     pub(crate) fn forget(&mut self, streams: &[u32]) {
         let mut dropped = 0;
         self.entries.retain(|entry| {
@@ -170,29 +180,31 @@ impl State {
         self.dropped_by_the_gone += dropped;
     }
 
-    /// Records dropped so far.
+    /// Number of records dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
         let alive: u64 = self.entries.iter().map(|entry| entry.stream.dropped()).sum();
         alive + self.dropped_by_the_gone + STRAYS.load(Ordering::Relaxed)
     }
 
-    /// After the end of recording: records in slots that nobody writes out any more.
+    /// Number of records in slots that will not be written any more. 0 before the end of recording.
     pub(crate) fn unwritten_at_the_end(&self) -> u64 {
-        if self.phase != Phase::Finished {
+        if self.phase != SessionPhase::Finished {
             return 0;
         }
         let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
-        // SAFETY: a stream's slot is null or, as those of the queue, one of the pool, which is never unmapped.
+        // SAFETY: a stream's slot is null or a slot of the pool, as are those of the queues. Slots
+        // are never unmapped.
         let heads =
             live.chain(self.full.iter().copied()).chain(self.ring.iter()).filter_map(|slot| unsafe { slot.as_ref() });
         heads.map(|head| u64::from(head.unwritten())).sum()
     }
 
-    /// After a `fork`, in the child: it has one thread and no helper. What its parent had not written is the parent's to
-    /// write; the child's first record opens a file of its own in the same folder.
+    /// Resets the state in a forked child, which has one thread and no writer thread.
+    /// The parent writes its own unwritten records. The child's first record opens a new file in
+    /// the same folder.
     pub(crate) fn begin_child(&mut self) {
-        if self.phase == Phase::Recording {
-            self.phase = Phase::Idle;
+        if self.phase == SessionPhase::Recording {
+            self.phase = SessionPhase::Idle;
             self.parent = Some(self.process_id);
         }
         if let Some(live) = self.live.take() {
@@ -200,7 +212,8 @@ impl State {
         }
         self.full.clear();
         self.ring.clear();
-        // Not freed: a signal handler may have interrupted a record of another thread, which exists no more.
+        // Not freed: a signal handler may have interrupted a record of another thread, which no
+        // longer exists.
         std::mem::forget(std::mem::take(&mut self.entries));
         self.kept = false;
         self.next_stream = 0;

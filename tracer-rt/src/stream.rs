@@ -1,43 +1,43 @@
-//! A stream: the records of one thread of one kind, and what of them was lost.
+//! A stream: the records of one kind of one thread, and the counts of its dropped records.
 
 pub(crate) mod drops;
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::live_file;
-use crate::slots::Slot;
-use drops::Losses;
+use crate::slots::SlotHeader;
+use drops::DropCounts;
 
-/// What a thread shares with the helper.
+/// The part of a stream that the thread shares with the writer thread.
 #[derive(Debug)]
-pub(crate) struct Stream {
-    /// Its number in the file.
+pub(crate) struct ThreadStream {
+    /// Index of the stream in the file.
     pub(crate) index: u32,
-    /// Which of its thread's streams it is.
+    /// Class of the stream: one of the thread's streams.
     pub(crate) class: usize,
-    /// The slot being written, or null; changed under the session's lock only.
-    pub(crate) slot: AtomicPtr<Slot>,
-    /// What was dropped.
-    pub(crate) losses: Losses,
-    /// Records that were overwritten: where, its entry knows.
+    /// The current slot, or null. Changed only under the session's lock.
+    pub(crate) slot: AtomicPtr<SlotHeader>,
+    /// The dropped records.
+    pub(crate) losses: DropCounts,
+    /// Number of overwritten records. The stream's entry has their places.
     pub(crate) overwritten: AtomicU64,
 }
 
-impl Stream {
+impl ThreadStream {
     pub(crate) fn new(index: u32, class: usize) -> Self {
         let slot = AtomicPtr::new(std::ptr::null_mut());
-        Self { index, class, slot, losses: Losses::default(), overwritten: AtomicU64::new(0) }
+        Self { index, class, slot, losses: DropCounts::default(), overwritten: AtomicU64::new(0) }
     }
 
-    /// Counts lost records.
+    /// Counts `count` records of `bytes` bytes as dropped between two timestamps.
     pub(crate) fn lose(&self, count: u64, bytes: u64, dates: (u64, u64), cause: u32) {
         self.losses.add(count, bytes, dates.0, dates.1, cause);
         live_file::count_lost(self.index, count);
     }
 
-    /// The latest date that it knows.
+    /// The latest timestamp of the stream.
     pub(crate) fn latest(&self) -> u64 {
-        // SAFETY: a stream's slot is null or one of the pool, which is never unmapped.
+        // SAFETY: a stream's slot is null or a slot of the pool, which is never unmapped.
         let head = unsafe { self.slot.load(Ordering::Relaxed).as_ref() };
         head.map_or(0, |head| head.last.load(Ordering::Relaxed)).max(self.losses.latest())
     }
@@ -48,10 +48,10 @@ impl Stream {
     }
 }
 
-/// Losses of threads that had no stream yet, or have none any more.
+/// Number of records dropped by threads that had no stream yet, or no longer have one.
 pub(crate) static STRAYS: AtomicU64 = AtomicU64::new(0);
 
-/// Counts a record that no stream can be charged with.
+/// Counts a dropped record that belongs to no stream.
 pub(crate) fn lose_stray() {
     STRAYS.fetch_add(1, Ordering::Relaxed);
     live_file::count_lost(0, 1);

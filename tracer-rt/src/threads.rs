@@ -1,26 +1,29 @@
-//! Queries about threads that may have exited: they ask the system and never read the memory of another thread. A thread
-//! may end without notice, by a record in the last round of its key destructors.
+//! Queries about threads that may have exited.
+//! They ask the kernel and never read the memory of another thread.
+//!
+//! A thread may exit without notice if it makes a record in the last round of its key destructors.
 
 use std::io;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::cursor::{Cursor, busy};
+use crate::cursor::{ThreadCursor, busy};
 use crate::fault_injection;
 
-/// Whether a thread is busy in the recorder. One that is gone is not; where its memory is another's by now, the answer is of no worth,
-/// and of no harm: it writes nothing any more. A system call, which never waits.
-pub(crate) fn is_busy(cursor: *const Cursor) -> bool {
+/// Whether a thread is busy in the recorder, by a system call that never waits.
+/// An exited thread is not busy. If its memory has another use now, the result is meaningless but
+/// harmless, because the thread writes nothing any more.
+pub(crate) fn is_busy(cursor: *const ThreadCursor) -> bool {
     if cursor.is_null() {
         return false;
     }
     if fault_injection::injected("the gone are read") {
-        // SAFETY: the fault is that there is no reason.
+        // SAFETY: the fault deliberately skips the safe check.
         return unsafe { &*cursor }.busy.load(Ordering::Acquire) != busy::IDLE;
     }
-    let word = cursor.wrapping_byte_add(std::mem::offset_of!(Cursor, busy)).cast::<u32>();
+    let word = cursor.wrapping_byte_add(std::mem::offset_of!(ThreadCursor, busy)).cast::<u32>();
     fence(Ordering::SeqCst);
-    // It compares the word and, as told, wakes none and moves none.
-    // SAFETY: the system reads the word, or says that nothing is there.
+    // The call compares the word. It wakes and requeues no thread.
+    // SAFETY: the system reads the word, or returns an error if nothing is mapped there.
     let found = unsafe { libc::syscall(libc::SYS_futex, word, CMP_REQUEUE, 0, 0usize, word, busy::IDLE) };
     let nothing_there = found != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT);
     fence(Ordering::SeqCst);
@@ -29,20 +32,20 @@ pub(crate) fn is_busy(cursor: *const Cursor) -> bool {
 
 const CMP_REQUEUE: libc::c_int = libc::FUTEX_CMP_REQUEUE | libc::FUTEX_PRIVATE_FLAG;
 
-/// The number that the system gives the calling thread.
+/// The kernel's id of the calling thread.
 pub(crate) fn thread_id() -> u64 {
-    // SAFETY: takes nothing, touches nothing.
+    // SAFETY: the call takes nothing and touches nothing.
     let tid = unsafe { libc::syscall(libc::SYS_gettid) };
     tid.cast_unsigned()
 }
 
-/// Whether no thread of this process has this number any more.
+/// Whether no thread of this process has this id any more.
 pub(crate) fn is_gone(tid: u64) -> bool {
     if fault_injection::injected("the gone are read") {
         return false;
     }
     let own = std::process::id();
-    // SAFETY: takes numbers; no signal is sent.
+    // SAFETY: the call takes numbers, and no signal is sent.
     let found = unsafe { libc::syscall(libc::SYS_tgkill, own, tid, 0) };
     found != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }

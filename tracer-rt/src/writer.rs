@@ -1,18 +1,19 @@
-//! The process's file: definitions first, then full slots, each checksummed, compressed where it pays, and appended by one
-//! write. Whatever cannot be written is counted as dropped; the file ends at its last whole block.
+//! The process's file: definitions first, then full slots.
+//! Each block has a checksum, is compressed if that saves space, and is appended by one write.
+//! Records that cannot be written are counted as dropped. The file ends at its last whole block.
 
 use std::io;
 use std::sync::atomic::Ordering;
 
-use tracer_format::entries::{Anchor, SyncSample};
+use tracer_format::entries::{ClockAnchor, SyncSample};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
 use crate::cursor::raise_test_signal;
 use crate::diagnostics::report;
-use crate::locks::{self, Lock, bit};
+use crate::locks::{self, RecorderLock, bit};
 use crate::slots::write::{REPEATED, TRUNCATED};
-use crate::slots::{LOST_BYTES, Slot, pool};
+use crate::slots::{LOST_BYTES, SlotHeader, pool};
 use crate::state::{STATE, flight_recorder};
 use crate::stream::drops::news_at_start;
 use crate::{clock, fault_injection, live_file};
@@ -30,19 +31,19 @@ pub(crate) mod thread;
 
 pub(crate) use file_handle::detach;
 
-use clock_steps::Watch;
-use codec::{Effort, Packing};
-use file_handle::OwnFile;
-use flush_active::Live;
-use pending_block::Piece;
-use reserve::{Reserve, Stage};
+use clock_steps::ClockStepWatch;
+use codec::{CompressionEffort, PayloadPacker};
+use file_handle::ProcessFileHandle;
+use flush_active::ActiveSlots;
+use pending_block::SealedBlock;
+use reserve::{DiskReserve, ReserveStage};
 
-pub(crate) static SINK: Lock<Writer> = Lock::new(bit::SINK, Writer::closed());
+pub(crate) static SINK: RecorderLock<BlockWriter> = RecorderLock::new(bit::SINK, BlockWriter::closed());
 
-/// The file and what it holds already.
+/// The file and the amount of data in it.
 #[derive(Debug)]
-pub(crate) struct Writer {
-    file: Target,
+pub(crate) struct BlockWriter {
+    file: WriterTarget,
     /// Length of the file up to its last whole block.
     length: u64,
     /// Sequence number of the next block of the process.
@@ -53,32 +54,32 @@ pub(crate) struct Writer {
     records: u64,
     /// Timestamp of the latest record that was written.
     latest: u64,
-    /// At the end, something could not be written that the live file still has.
+    /// At the end, the live file contains records that could not be written.
     left_behind: bool,
     complained: bool,
-    reserve: Reserve,
-    stage: Stage,
-    packing: Packing,
-    watch: Watch,
-    /// Kept from block to block.
+    reserve: DiskReserve,
+    stage: ReserveStage,
+    packing: PayloadPacker,
+    watch: ClockStepWatch,
+    /// The buffer of a block, reused.
     block: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum Target {
+enum WriterTarget {
     /// Not opened yet.
     None,
-    Open(OwnFile),
+    Open(ProcessFileHandle),
     /// Could not be opened.
     Failed,
-    /// Whole, or as whole as it will be: what is in slots now stays there.
+    /// Complete, or no longer writable: records in slots stay there.
     Ended,
 }
 
-impl Writer {
+impl BlockWriter {
     const fn closed() -> Self {
         Self {
-            file: Target::None,
+            file: WriterTarget::None,
             length: 0,
             sequence: 0,
             schemas: 0,
@@ -88,15 +89,15 @@ impl Writer {
             latest: 0,
             left_behind: false,
             complained: false,
-            reserve: Reserve::new(false),
-            stage: Stage::Records,
-            packing: Packing::new(),
-            watch: Watch::new(),
+            reserve: DiskReserve::new(false),
+            stage: ReserveStage::Records,
+            packing: PayloadPacker::new(),
+            watch: ClockStepWatch::new(),
             block: Vec::new(),
         }
     }
 
-    /// After a `fork`, in the child: the file is the parent's.
+    /// Resets the writer in a forked child, because the file belongs to the parent.
     pub(crate) fn forget(&mut self) {
         *self = Self::closed();
     }
@@ -110,16 +111,16 @@ impl Writer {
         self.records
     }
 
-    /// Makes the folder and the file, unless it is open.
+    /// Creates the folder and the file, unless the file is open.
     pub(crate) fn open(&mut self) -> io::Result<()> {
         match self.file {
-            Target::Open(_) => return Ok(()),
-            Target::Failed | Target::Ended => return Err(io::Error::other("its file could not be made")),
-            Target::None => {}
+            WriterTarget::Open(_) => return Ok(()),
+            WriterTarget::Failed | WriterTarget::Ended => return Err(io::Error::other("its file could not be made")),
+            WriterTarget::None => {}
         }
         let opened = self.open_now();
         if opened.is_err() {
-            self.file = Target::Failed;
+            self.file = WriterTarget::Failed;
             if let Some(live) = &STATE.lock().live {
                 live.remove();
             }
@@ -131,37 +132,37 @@ impl Writer {
         let state = STATE.lock();
         let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
         let (tags, anchor) = (state.process_tags.clone(), state.first_anchor);
-        self.reserve = Reserve::new(state.live.is_none());
+        self.reserve = DiskReserve::new(state.live.is_none());
         drop(state);
         locks::refuse_unsettled()?;
         std::fs::create_dir_all(&folder)?;
         let path = folder.join(name);
-        let file = OwnFile::create(path.clone())?;
+        let file = ProcessFileHandle::create(path.clone())?;
         let begun = self.begin(file, &tags, &anchor);
         if begun.is_err() {
-            // It says nothing.
+            // The file contains no records.
             let _ = std::fs::remove_file(path);
         }
         begun
     }
 
-    fn begin(&mut self, mut file: OwnFile, tags: &[u8], anchor: &Anchor) -> io::Result<()> {
+    fn begin(&mut self, mut file: ProcessFileHandle, tags: &[u8], anchor: &ClockAnchor) -> io::Result<()> {
         self.length = preamble().len() as u64;
         self.reserve.grow(file.ours(0)?, self.length, self.stage)?;
         file.write(&preamble(), 0)?;
-        self.file = Target::Open(file);
+        self.file = WriterTarget::Open(file);
         self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
         self.anchor(anchor)?;
-        // However soon the process ends, two readings tell how fast its clock is.
+        // Two readings show the rate of the clock, even if the process ends soon.
         clock::anchor_behind(anchor).map_or(Ok(()), |second| self.anchor(&second))
     }
 
-    /// Someone removed the file, perhaps with its folder: what it held is put there again.
+    /// If the file was removed, perhaps with its folder, writes its contents again.
     fn restore(&mut self) {
         if locks::is_unsettled() {
             return;
         }
-        let Target::Open(file) = &mut self.file else { return };
+        let WriterTarget::Open(file) = &mut self.file else { return };
         if !file.is_removed(self.length) {
             return;
         }
@@ -172,7 +173,7 @@ impl Writer {
         let what = format!("`{}` was removed", folder.join(name).display());
         match restored {
             Ok(copy) => {
-                self.file = Target::Open(copy);
+                self.file = WriterTarget::Open(copy);
                 self.reserve.cut(self.length);
                 report(&format!("{what} while the program runs: it is made again"));
             }
@@ -182,9 +183,9 @@ impl Writer {
 
     fn opened(&mut self) -> bool {
         match self.file {
-            Target::Open(_) => true,
-            Target::Failed | Target::Ended => false,
-            Target::None => match self.open() {
+            WriterTarget::Open(_) => true,
+            WriterTarget::Failed | WriterTarget::Ended => false,
+            WriterTarget::None => match self.open() {
                 Ok(()) => true,
                 Err(error) => {
                     let folder = STATE.lock().folder.clone().unwrap_or_default();
@@ -202,7 +203,7 @@ impl Writer {
         }
     }
 
-    /// Writes all full slots, unless threads fill them faster than that: then at most as many as wait now.
+    /// Writes all full slots. If threads fill slots faster, writes as many as wait at the start.
     pub(crate) fn write_full(&mut self) {
         let waiting = STATE.lock().full.len();
         for _ in 0..waiting.max(1) {
@@ -212,10 +213,10 @@ impl Writer {
         }
     }
 
-    /// Writes the oldest full slot; false when there is none.
+    /// Writes the oldest full slot. Returns false if there is none.
     pub(crate) fn write_next(&mut self) -> bool {
-        if matches!(self.file, Target::Ended) && !fault_injection::injected("slots are taken after the end") {
-            // The helper came too late: a live file that was kept has them.
+        if matches!(self.file, WriterTarget::Ended) && !fault_injection::injected("slots are taken after the end") {
+            // The writer thread came too late. A live file that remains contains these slots.
             return false;
         }
         self.opened();
@@ -225,16 +226,17 @@ impl Writer {
             self.forget_the_gone();
             return false;
         };
-        // When half of the slots wait, speed counts for more than size.
+        // If more than half of the slots wait, speed matters more than size.
         let hurry = state.full.len() > state.pool.slots() / 2;
         let mapped = state.live.is_some();
         let mut pending = state.entry(stream_of(slot)).and_then(|entry| entry.pending_of(slot));
         drop(state);
-        let effort = if hurry { Effort::Hurry } else { Effort::Records };
-        while let Some(piece) = Piece::of_sealed(slot, pending) {
+        let effort = if hurry { CompressionEffort::Hurry } else { CompressionEffort::Records };
+        while let Some(piece) = SealedBlock::of_sealed(slot, pending) {
             if !fault_injection::injected("slots are forgotten") && self.write_in_place(&piece, effort).is_err() {
                 if mapped && self.is_open() {
-                    // Safe where it is: until the file takes it, or for ever.
+                    // The records are safe in the live file. They stay there until the file can
+                    // take them, or for ever.
                     STATE.lock().full.push_front(slot);
                     self.left_behind = true;
                     return false;
@@ -253,13 +255,14 @@ impl Writer {
         let mut state = STATE.lock();
         state.pool.give(slot);
         if let Some(entry) = state.entry(stream) {
-            // In a child that was forked meanwhile it is another one, of which nothing waits.
+            // In a child that was forked meanwhile, this is another entry, without waiting slots.
             entry.waiting = entry.waiting.saturating_sub(1);
         }
         true
     }
 
-    /// Writes what was recorded before the call: full slots, and what the threads have in theirs.
+    /// Writes all records made before the call: those in full slots and those in the threads'
+    /// current slots.
     pub(crate) fn flush(&mut self) {
         // Before the first record no folder is known.
         if !STATE.lock().is_recording() {
@@ -267,10 +270,10 @@ impl Writer {
         }
         STATE.lock().end_streams_of_exited_threads();
         self.write_full();
-        self.write_live(Live::SinceTheCall);
+        self.write_live(ActiveSlots::SinceTheCall);
     }
 
-    /// Writes what is kept of the streams that overwrite.
+    /// Writes the kept records of the streams that overwrite.
     pub(crate) fn dump(&mut self) {
         let mut state = STATE.lock();
         if !state.is_recording() {
@@ -280,35 +283,37 @@ impl Writer {
         drop(state);
         fault_injection::hold_dump();
         self.write_full();
-        self.write_live(Live::Dump);
+        self.write_live(ActiveSlots::Dump);
     }
 
-    /// About once a second.
+    /// Runs about once per second.
     pub(crate) fn tick(&mut self) {
         self.restore();
         STATE.lock().end_streams_of_exited_threads();
-        self.write_live(Live::Quiet);
-        // Where slots wait all the time, nobody else does.
+        self.write_live(ActiveSlots::Quiet);
+        // If slots wait all the time, no other call does this.
         self.forget_the_gone();
-        if matches!(self.file, Target::Open(_))
+        if matches!(self.file, WriterTarget::Open(_))
             && let Err(error) = self.anchor(&clock::anchor())
         {
             self.complain(&format!("cannot write the trace: {error}"));
         }
     }
 
-    /// Reads the clocks, about ten times a second. If a clock was set since the last reading, both readings go to the file.
+    /// Reads the clocks, about ten times per second.
+    /// If a clock was set since the last reading, writes both readings.
     pub(crate) fn look_at_clocks(&mut self) {
         let now = clock::anchor();
         live_file::note_reading(now.ticks);
-        if matches!(self.file, Target::Open(_))
+        if matches!(self.file, WriterTarget::Open(_))
             && let Err(error) = self.readings(&now, false)
         {
             self.complain(&format!("cannot write the trace: {error}"));
         }
     }
 
-    /// Writes what the clocks of this process and of a peer showed. The anchor behind it is the nearest one.
+    /// Writes samples of the clocks of this process and of a peer.
+    /// The anchor after them is the nearest one.
     pub(crate) fn write_samples(&mut self, samples: &[SyncSample]) {
         let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
         if !STATE.lock().is_recording() || !self.opened() {
@@ -321,18 +326,19 @@ impl Writer {
         }
     }
 
-    /// Writes everything and ends the file. Tells how many records are in none of our files.
+    /// Writes everything and ends the file.
+    /// Returns the number of records that are in none of the files.
     pub(crate) fn finish(&mut self) -> u64 {
         let now = clock::read();
         self.restore();
         flight_recorder::release(&mut STATE.lock());
-        // No thread gets a new slot any more: what is full is finite.
+        // Threads get no new slots any more, so the number of full slots is finite.
         while self.write_next() {}
         self.left_behind = false;
-        self.write_live(Live::AtEnd);
+        self.write_live(ActiveSlots::AtEnd);
         while self.write_next() {}
         fault_injection::hold_end();
-        self.stage = Stage::News;
+        self.stage = ReserveStage::News;
         self.write_untold();
         let mut state = STATE.lock();
         state.kept = state.live.is_some() && self.is_open() && self.left_behind;
@@ -340,15 +346,16 @@ impl Writer {
         drop(state);
         live_file::note_process_end(now.max(self.latest));
         if !self.opened() || kept {
-            // Without an end, readers look into the live file.
+            // Without an `end` block, readers open the live file.
             self.close();
             let state = STATE.lock();
             return state.dropped() + if kept { 0 } else { state.unwritten_at_the_end() };
         }
-        // The names that are new, and one more reading of the clocks, may find no room; the end does.
+        // New names and one more reading of the clocks may not fit. There is reserved space for the
+        // `end` block.
         let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
         let state = STATE.lock();
-        // What other threads recorded meanwhile counts as dropped, too.
+        // Records that other threads made meanwhile count as dropped, too.
         let dropped = state.dropped() + state.unwritten_at_the_end();
         let last_thread = state.entries.iter().filter_map(|entry| entry.end).max().unwrap_or(0);
         drop(state);
@@ -367,7 +374,7 @@ impl Writer {
             append_integer(&mut tags, tag::CLOCK_WRAPS, clock::wraps());
         }
         append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest).max(last_thread));
-        self.stage = Stage::End;
+        self.stage = ReserveStage::End;
         match self.process_block(BlockKind::End, 1, &tags, (0, 0)) {
             Ok(()) => {
                 if let Some(live) = &STATE.lock().live {
@@ -380,17 +387,17 @@ impl Writer {
         dropped
     }
 
-    /// Nothing is written any more.
+    /// Closes the file. Nothing is written after this.
     fn close(&mut self) {
-        if let Target::Open(file) = &mut self.file
+        if let WriterTarget::Open(file) = &mut self.file
             && self.reserve.is_beyond(self.length)
         {
             file.cut(self.length);
         }
-        self.file = Target::Ended;
+        self.file = WriterTarget::Ended;
     }
 
-    fn write_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
+    fn write_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
         let written = if self.opened() {
             self.try_piece(piece, effort)
         } else {
@@ -407,8 +414,8 @@ impl Writer {
         written
     }
 
-    /// Counts what could not be written as lost.
-    fn give_up(&mut self, piece: &Piece) {
+    /// Counts the records of a piece that could not be written as lost.
+    fn give_up(&mut self, piece: &SealedBlock) {
         if let Some(entry) = STATE.lock().entry(piece.stream) {
             let (count, mut bytes) = (u64::from(piece.records), piece.payload().len() as u64);
             if let Some(told) = news_at_start(piece.payload()) {
@@ -420,16 +427,17 @@ impl Writer {
     }
 
     const fn is_open(&self) -> bool {
-        matches!(self.file, Target::Open(_))
+        matches!(self.file, WriterTarget::Open(_))
     }
 
-    fn try_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
+    fn try_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
         raise_test_signal("the file");
         let named = self.definitions();
-        if self.stage == Stage::Records {
+        if self.stage == ReserveStage::Records {
             named?;
         }
-        // At the end there may be no room for names, but for the news of losses, which need none.
+        // At the end there may be no space for names. Reports of losses are written all the same,
+        // because they need no names.
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
             stream: piece.stream,
@@ -444,12 +452,13 @@ impl Writer {
         self.append(header, piece.payload(), effort)
     }
 
-    fn anchor(&mut self, anchor: &Anchor) -> io::Result<()> {
+    fn anchor(&mut self, anchor: &ClockAnchor) -> io::Result<()> {
         self.readings(anchor, true)
     }
 
-    /// Writes a reading of the clocks, or at least looks at it.
-    fn readings(&mut self, now: &Anchor, wanted: bool) -> io::Result<()> {
+    /// Passes a reading of the clocks to the step detection.
+    /// Writes it if `wanted` or if a clock was set.
+    fn readings(&mut self, now: &ClockAnchor, wanted: bool) -> io::Result<()> {
         self.watch
             .look(*now, wanted)
             .try_for_each(|told| self.process_block(BlockKind::Anchors, 1, &told.encode(), (told.ticks, told.ticks)))
@@ -465,14 +474,14 @@ impl Writer {
             last_ticks: dates.1,
             ..BlockHeader::default()
         };
-        self.append(header, payload, Effort::Texts)?;
+        self.append(header, payload, CompressionEffort::Texts)?;
         self.sequence += 1;
         Ok(())
     }
 
-    /// Appends a block by one write. When that fails, the file ends where it did before.
-    fn append(&mut self, mut header: BlockHeader, payload: &[u8], effort: Effort) -> io::Result<()> {
-        let Target::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
+    /// Appends a block by one write. If the write fails, cuts the file to its previous length.
+    fn append(&mut self, mut header: BlockHeader, payload: &[u8], effort: CompressionEffort) -> io::Result<()> {
+        let WriterTarget::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
         let (codec, stored) = self.packing.pack(payload, effort);
         header.codec = codec as u8;
         header.raw_bytes = payload.len() as u32;
@@ -490,17 +499,17 @@ impl Writer {
     }
 }
 
-fn stream_of(slot: *const Slot) -> u32 {
+fn stream_of(slot: *const SlotHeader) -> u32 {
     // SAFETY: slots are never unmapped.
     unsafe { &*slot }.stream.load(Ordering::Relaxed)
 }
 
-/// Writes full slots in the calling thread, where the system gave no writer thread.
+/// Writes full slots in the calling thread, if the system provided no writer thread.
 pub(crate) fn write_full_slots() {
     SINK.lock().write_full();
 }
 
-/// Writes names to the file in the calling thread: those for which the live file has no space.
+/// Writes names to the file in the calling thread. Used if the live file has no space for them.
 pub(crate) fn write_names() {
     let mut sink = SINK.lock();
     if STATE.lock().is_recording() {

@@ -1,5 +1,5 @@
-//! An allocator that records each of its calls, from the first one of the process on: also those that the recorder makes while it starts,
-//! writes, and ends.
+//! An allocator records each of its calls, from the first one of the process on.
+//! This includes the calls that the recorder makes while it starts, writes and ends.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::Command;
@@ -10,12 +10,12 @@ tracer_rt::events!("tests/ways_out.tumit");
 
 struct Recording;
 
-/// Calls that were to be recorded.
+/// Number of calls that must be recorded or counted.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 static OFF: AtomicBool = AtomicBool::new(false);
 
 fn note(size: usize) {
-    // SAFETY: the name ends with a zero. Asking so takes no memory.
+    // SAFETY: the name ends with a zero. `getenv` allocates no memory.
     let is_child = || !unsafe { libc::getenv(c"TUMIT_PROGRAM".as_ptr()) }.is_null();
     if !OFF.load(Ordering::SeqCst) && is_child() {
         let call = CALLS.fetch_add(1, Ordering::SeqCst);
@@ -23,17 +23,17 @@ fn note(size: usize) {
     }
 }
 
-// SAFETY: the system's allocator does it all.
+// SAFETY: the system's allocator does all the work.
 unsafe impl GlobalAlloc for Recording {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         note(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -41,14 +41,15 @@ unsafe impl GlobalAlloc for Recording {
 #[global_allocator]
 static ALLOCATOR: Recording = Recording;
 
-/// A clock that asks for memory, and so records: what it records may not ask it again.
+/// A clock that allocates, and therefore causes a record.
+/// That record must not call the clock again.
 fn clock_of_the_program() -> u64 {
     static TIME: AtomicU64 = AtomicU64::new(1);
     drop(std::hint::black_box(Box::new(TIME.load(Ordering::Relaxed))));
     TIME.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Before the first record of all, which is made before `main`.
+/// Runs before the first record of the process, which is made before `main`.
 #[used]
 #[unsafe(link_section = ".preinit_array")]
 static AT_LOAD: extern "C" fn() = choose_clock;
@@ -69,13 +70,13 @@ fn child() {
     let work = |thread: usize| (0..2_000).map(|n| format!("{thread} {n}").len()).sum::<usize>();
     let threads: Vec<_> = (0..4).map(|thread| std::thread::spawn(move || work(thread))).collect();
     threads.into_iter().for_each(|thread| assert!(thread.join().unwrap() > 0));
-    // What the helper does about once a second, and what it needs for that.
+    // The work that the writer thread does about once per second, and its allocations.
     tracer_rt::flush();
     std::thread::sleep(Duration::from_millis(150));
     tracer_rt::flush();
     OFF.store(true, Ordering::SeqCst);
     tracer_rt::finish();
-    // A call of another thread may still be on its way.
+    // A call of another thread may still be in progress.
     let give_up = Instant::now() + Duration::from_secs(60);
     loop {
         let (calls, counts) = (CALLS.load(Ordering::SeqCst), tracer_rt::counts());
@@ -105,7 +106,8 @@ fn an_allocator_may_record_from_the_first_call_on() {
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         let written = printed.lines().find_map(|line| line.split_once("written ")).unwrap().1;
         let written: u64 = written.split(' ').next().unwrap().parse().unwrap();
-        // Those of the threads' own work find their place, whatever becomes of those that the recorder itself causes.
+        // Records of the threads' own work are written, even if records caused by the recorder
+        // itself are not.
         assert!(written >= 4 * 2_000, "{buffers}, {clock}: {printed}");
     }
 }

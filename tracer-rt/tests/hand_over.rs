@@ -1,9 +1,12 @@
-//! The hand-over of slots between a thread and the helper, under every order in which they may see each other's stores: the
-//! words of a slot are those of the recorder (`src/slots/slot.rs`), what is around them is a model of it.
+//! Checks the hand-over of slots between a thread and the writer thread, for every memory order in
+//! which they may see each other's stores.
+//!
+//! The words of a slot are those of the recorder (`src/slots/slot.rs`). The rest is a model of the
+//! recorder.
 
 #![expect(clippy::unwrap_used, reason = "a model of tests")]
 
-/// Those of the checker.
+/// The atomics of the model checker.
 mod atomic {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 }
@@ -17,19 +20,20 @@ use std::collections::VecDeque;
 use atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
-use slot::{Flushed, ONE_RECORD, Slot, records, used};
+use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used};
 
-/// Records that fit a slot: each takes one byte, and is its date.
+/// Number of records that fit into a slot.
+/// Each record has one byte, and its content is its timestamp.
 const ROOM: usize = 2;
 const SLOTS: usize = 2;
 
-/// A slot and its payload. The checker sees whoever reads what another is writing.
+/// A slot and its payload. The checker detects data races on the payload.
 struct Place {
-    head: Slot,
+    head: SlotHeader,
     payload: [UnsafeCell<u64>; ROOM],
 }
 
-/// A block in the file: the date that its head says it ends with, and its records.
+/// A block in the file: the last timestamp in its header, and its records.
 type Block = (u64, Vec<u64>);
 
 #[derive(Default)]
@@ -46,8 +50,8 @@ struct Process {
     state: Mutex<State>,
 }
 
-fn head() -> Slot {
-    Slot {
+fn head() -> SlotHeader {
+    SlotHeader {
         state: AtomicU64::new(0),
         last: AtomicU64::new(0),
         first: AtomicU64::new(0),
@@ -67,8 +71,8 @@ impl Process {
         Self { places: std::array::from_fn(place), busy: AtomicBool::new(false), state: Mutex::new(state) }
     }
 
-    /// `buffer::record`, and `thread::exchange` when the slot is full.
-    fn record(&self, own: &mut Option<usize>, date: u64, publish: fn(&Slot, u64, u64)) {
+    /// A model of `record::record`, and of `attach::exchange` if the slot is full.
+    fn record(&self, own: &mut Option<usize>, date: u64, publish: fn(&SlotHeader, u64, u64)) {
         self.busy.store(true, Ordering::Relaxed);
         let full = |at: &usize| used(self.places[*at].head.state.load(Ordering::Relaxed)) == ROOM;
         if own.as_ref().is_none_or(full) {
@@ -89,21 +93,21 @@ impl Process {
         if let Some(at) = *own {
             let place = &self.places[at];
             let state = place.head.state.load(Ordering::Relaxed);
-            // SAFETY: the checker fails where another thread reads this.
+            // SAFETY: the checker fails if another thread reads this at the same time.
             place.payload[used(state)].with_mut(|byte| unsafe { *byte = date });
             publish(&place.head, state + (ONE_RECORD | 1), date);
         }
         self.busy.store(false, Ordering::Release);
     }
 
-    /// The part of a slot that is not in the file: what `Piece` is.
-    fn block(&self, at: usize, from: Flushed, state: u64, last: u64) -> Block {
-        // SAFETY: the checker fails where another thread writes this.
+    /// A model of `Piece`: the part of a slot that is not in the file.
+    fn block(&self, at: usize, from: FlushMark, state: u64, last: u64) -> Block {
+        // SAFETY: the checker fails if another thread writes this at the same time.
         let read = |byte: &UnsafeCell<u64>| byte.with(|byte| unsafe { *byte });
         (last, self.places[at].payload[from.bytes..used(state)].iter().map(read).collect())
     }
 
-    /// `Sink::write_next`.
+    /// A model of `Writer::write_next`.
     fn write_full(&self, file: &mut Vec<Block>) {
         let next = self.state.lock().unwrap().full.pop_front();
         let Some(at) = next else { return };
@@ -115,7 +119,7 @@ impl Process {
         self.state.lock().unwrap().free.push(at);
     }
 
-    /// `Sink::write_live`: full slots first.
+    /// A model of `Writer::write_live`. Full slots come first.
     fn write_live(&self, file: &mut Vec<Block>, at_end: bool) {
         let state = self.state.lock().unwrap();
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
@@ -128,12 +132,12 @@ impl Process {
         drop(state);
         file.push(self.block(at, from, now, last));
         let _state = self.state.lock().unwrap();
-        head.commit(Flushed { bytes: used(now), records: records(now), blocks: from.blocks + 1 }, last);
+        head.commit(FlushMark { bytes: used(now), records: records(now), blocks: from.blocks + 1 }, last);
     }
 }
 
-/// A thread records five times; the helper writes meanwhile, and what is left at the end.
-fn hand_over(publish: fn(&Slot, u64, u64)) {
+/// A thread makes five records. The writer thread writes meanwhile, and writes the rest at the end.
+fn hand_over(publish: fn(&SlotHeader, u64, u64)) {
     const RECORDS: u64 = 5;
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
@@ -162,7 +166,7 @@ fn hand_over(publish: fn(&Slot, u64, u64)) {
 
 #[test]
 fn slots_are_handed_over_whole() {
-    hand_over(Slot::publish);
+    hand_over(SlotHeader::publish);
 }
 
 #[test]

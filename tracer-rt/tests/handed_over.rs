@@ -1,5 +1,5 @@
-//! A slot of which a part is to be written goes full meanwhile, and the disk is full, too: when there is room again, the blocks have the
-//! numbers that those behind them count on.
+//! A slot becomes full while a part of it is about to be written, and the disk is full, too.
+//! When there is space again, the blocks have the sequence numbers that later blocks assume.
 
 #![cfg(debug_assertions)]
 #![expect(clippy::unwrap_used, reason = "programs of tests, outside test functions")]
@@ -32,7 +32,8 @@ fn child() {
         tracer_rt::flush();
         FLUSHED.store(true, Ordering::Release);
     });
-    // Slots fill up from when a part of one is about to be written, until that is done.
+    // Slots become full from the moment when a part of one is about to be written until the write
+    // is done.
     while !tracer_rt::private::ABOUT_TO_WRITE.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
@@ -50,7 +51,9 @@ fn child() {
     std::fs::write(std::env::var("TUMIT_MADE").unwrap(), (made + 10_000).to_string()).unwrap();
 }
 
-/// Numbers of the blocks of records, which the reader takes for missing ones where they have gaps.
+/// Runs the program with a fault.
+/// Returns whether all records are in the file: the reader reports gaps in the sequence numbers as
+/// missing blocks.
 fn run(fault: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let (run, made) = (folder.path().join("run.tmt"), folder.path().join("made"));

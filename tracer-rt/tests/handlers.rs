@@ -1,5 +1,7 @@
-//! Signal handlers that record or fork where the code that they interrupted can be entered once only: in the allocator, and in the midst
-//! of the recorder's own work. Each program would hang for ever in a recorder that waits there.
+//! Signal handlers record or fork while they interrupt code that is not reentrant: the allocator,
+//! and the recorder's own work.
+//!
+//! Each program would hang for ever if the recorder waited there.
 
 #![expect(clippy::unwrap_used, reason = "programs of tests, outside test functions")]
 
@@ -16,14 +18,14 @@ use read::Left;
 
 tracer_rt::events!("tests/ways_out.tumit");
 
-/// An allocator of which a part can be entered once only, as of those that lock.
+/// An allocator with a part that is not reentrant, as in allocators with locks.
 struct Once;
 
-/// The next call is interrupted by a signal.
+/// If set, a signal interrupts the next call.
 static ARMED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicBool = AtomicBool::new(false);
 
-// SAFETY: the system's allocator does it all.
+// SAFETY: the system's allocator does all the work.
 unsafe impl GlobalAlloc for Once {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         while INSIDE.load(Ordering::Acquire) {
@@ -35,12 +37,12 @@ unsafe impl GlobalAlloc for Once {
             unsafe { libc::raise(libc::SIGUSR1) };
             INSIDE.store(false, Ordering::Release);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -57,7 +59,7 @@ extern "C" fn record_in_handler(_: libc::c_int) {
 }
 
 extern "C" fn fork_in_handler(_: libc::c_int) {
-    // SAFETY: what the test is about.
+    // SAFETY: the test checks that this is allowed.
     CHILD.store(unsafe { libc::fork() }, Ordering::Relaxed);
 }
 
@@ -91,14 +93,15 @@ fn interrupted_allocation() {
     assert!(!ARMED.load(Ordering::Acquire));
 }
 
-/// Records, and forks in a handler that interrupts the recorder where `TUMIT_FAULT` says; both go on.
+/// Records, and forks in a handler that interrupts the recorder at the place in `TUMIT_FAULT`.
+/// Parent and child continue.
 #[cfg(debug_assertions)]
 fn fork() {
     on_signal(fork_in_handler);
     com::tick(0, 0);
     tracer_rt::private::ARMED.store(true, Ordering::Relaxed);
     com::text("a new name");
-    // Several slots.
+    // Enough records for several slots.
     (1..20_000).for_each(|n| com::tick(n, 0));
     tracer_rt::flush();
     assert!(!tracer_rt::private::ARMED.load(Ordering::Relaxed), "the place was not met");
@@ -132,18 +135,18 @@ impl Run {
         command.env("TUMIT_TRACE", folder.path().join("run.tmt")).env("TUMIT_PROGRAM", program);
         command.env("TUMIT_FAULT", fault).env("TUMIT_BUFFERS", buffers).env_remove("TUMIT_LEVELS");
         command.env("TUMIT_POLICY", "all=block").stdout(Stdio::null());
-        // A group of its own, so that its children can be ended with it.
+        // A process group of its own, so that its children can be killed with it.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         Self { folder, child: command.spawn().unwrap() }
     }
 
-    /// How it ended, unless it did not within this time.
+    /// Returns the exit status, or `None` if the program runs longer than `patience`.
     fn ended_within(&mut self, patience: Duration) -> Option<ExitStatus> {
         let give_up = Instant::now() + patience;
         loop {
             let status = self.child.try_wait().unwrap();
             if status.is_some() || Instant::now() >= give_up {
-                // SAFETY: ends what is left of the group that was made for it.
+                // SAFETY: kills the rest of the process group of this program.
                 unsafe { libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL) };
                 self.child.wait().unwrap();
                 return status;
@@ -163,11 +166,11 @@ impl Run {
 #[test]
 fn the_first_record_may_be_in_a_handler_that_interrupted_the_allocator() {
     for buffers in ["mapped", "private"] {
-        // No session can be started there: the record is counted.
+        // A session cannot start there, so the record is only counted.
         let left = Run::start("first of all", "", buffers).left().pop().unwrap();
         assert_eq!(left.ticks()[0], (1..10).collect::<Vec<_>>());
         assert!(left.ended && left.end_dropped == 1 && left.ticks()[1].is_empty());
-        // A thread's own goes to its stream for handlers.
+        // A thread's first record goes to its stream for handlers.
         let left = Run::start("first of a thread", "", buffers).left().pop().unwrap();
         assert_eq!((left.ticks()[0].len(), left.ticks()[1].as_slice()), (10, &[0][..]));
         assert!(left.ended && left.end_dropped == 0);

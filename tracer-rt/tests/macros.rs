@@ -1,5 +1,8 @@
-//! What a user sees who makes a mistake with the macros: the compiler's messages are compared with files beside the cases. `BLESS=1` writes these
-//! files anew. The compiler is run alone, with the crates that this test was linked with: Cargo would build all of them once more.
+//! Compares the compiler's messages for wrong uses of the macros with expected files next to the
+//! cases.
+//!
+//! `BLESS=1` rewrites these files. The test runs the compiler without Cargo, with the crates that
+//! the test was linked with, because Cargo would build all of them again.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
@@ -21,7 +24,8 @@ fn library(deps: &Path) -> PathBuf {
     files.filter(is_library).max_by_key(|path| time(path)).expect("the library this test is linked with")
 }
 
-/// Compiles a case; `emit` is `metadata` for a check alone. Paths of specs count from the folder of the cases.
+/// Compiles a case.
+/// `emit` is `metadata` to check only. Paths of specs are relative to the folder of the cases.
 fn compile(case: &str, emit: &str, to: &Path) -> Output {
     let own = std::env::current_exe().unwrap();
     let deps = own.parent().unwrap();
@@ -31,13 +35,13 @@ fn compile(case: &str, emit: &str, to: &Path) -> Output {
     rustc.arg("-L").arg(format!("dependency={}", deps.display()));
     rustc.arg("--extern").arg(format!("tracer_rt={}", library(deps).display()));
     rustc.arg(format!("{CASES}/{case}.rs")).env("CARGO_MANIFEST_DIR", std::path::absolute(CASES).unwrap());
-    // As under Cargo: some hints name it.
+    // As under Cargo, because some hints contain this name.
     rustc.env("CARGO_CRATE_NAME", case);
     rustc.output().expect("a test is run where there is a compiler")
 }
 
-/// The compiler's messages without what changes with other files, or with where they are: of places outside the cases the file alone, and
-/// not the lines that are there.
+/// Removes from the compiler's messages all parts that depend on other files or on their location.
+/// For locations outside the cases, only the file name remains.
 fn normal(messages: &str) -> String {
     let here = std::path::absolute(CASES).unwrap().display().to_string();
     let (mut lines, mut elsewhere) = (Vec::<String>::new(), false);
@@ -66,7 +70,7 @@ fn normal(messages: &str) -> String {
     lines.join("\n").trim().to_owned() + "\n"
 }
 
-/// Checks a case; says what is wrong with it.
+/// Checks a case. Returns a description of the differences.
 fn check(case: &str, folder: &Path) -> Option<String> {
     let output = compile(case, "metadata", folder);
     let messages = normal(&String::from_utf8_lossy(&output.stderr));
@@ -75,7 +79,7 @@ fn check(case: &str, folder: &Path) -> Option<String> {
         std::fs::write(&path, &messages).unwrap();
     }
     let expected = std::fs::read_to_string(&path).unwrap();
-    // How far lines are indented is up to the largest line number of all files.
+    // The indentation depends on the largest line number of all files.
     let same = messages.lines().map(str::trim).eq(expected.lines().map(str::trim));
     let wrong = output.status.success() || !same;
     wrong.then(|| format!("{case} ({}):\n{messages}\nexpected:\n{expected}", output.status))

@@ -1,5 +1,6 @@
-//! What a process records is what it called. Each case runs in a process of its own: this test binary, started again for
-//! its test `child` with the case's name in the environment.
+//! Checks that the records of a process are those of its calls.
+//! Each case runs in its own process: this test binary, started again for its test `child` with the
+//! name of the case in the environment.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
 
@@ -13,10 +14,10 @@ use std::process::{Command, Output};
 
 use recording::read::{self, File, Number as _, Record, Run, Value, read_run};
 use tracer_format::cause;
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::tags::tag;
 
-/// Runs a case and returns what its folder holds, and what it printed.
+/// Runs a case. Returns the contents of its folder and its output.
 fn run_with(case: &str, settings: &[(&str, &str)]) -> (Run, Output) {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
@@ -73,7 +74,7 @@ fn every_type_is_recorded_as_called() {
     assert_eq!(others.get("shade"), &Value::Text("dark_blue".into()));
     let (line, source) = others.site.clone().unwrap();
     assert!(source.ends_with("cases.rs") && line > 1, "{source}:{line}");
-    // The date field was read just before the record.
+    // The value of the field `when` was read just before the record.
     let when = others.get("when").number();
     assert!(when <= others.ticks && when >= records[0].ticks);
     assert_eq!(
@@ -180,7 +181,8 @@ fn the_last_moments_are_recorded() {
     }
     assert_eq!(texts.iter().filter(|text| *text == "destructor of a key").count(), 2);
     assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("a name longer than the system's")));
-    // The detached thread never stopped: all that it had recorded when another thread told the process to exit is there.
+    // The detached thread never stopped. All its records are there up to the moment when another
+    // thread called `exit`.
     let detached = file.streams.values().find(|stream| stream.name.as_deref() == Some("detached")).unwrap();
     let known = file.records().find(|record| record.name == "tick" && record.get("m").number() == 99).unwrap();
     assert!(detached.records.len() as u64 >= known.get("n").number());
@@ -201,7 +203,7 @@ fn losses_are_counted_exactly() {
     for stream in file.streams.values() {
         let told: u64 = stream.losses.iter().map(|lost| lost.count).sum();
         assert_eq!(told, stream.dropped, "every loss is told of in its place");
-        // Numbers that are missing lie where a `lost` record stands.
+        // Missing numbers have a `lost` record at their place.
         let mut next = 0;
         let mut gaps = 0;
         for record in &stream.records {
@@ -228,8 +230,9 @@ fn overlong_records_are_truncated_and_marked() {
     assert_eq!((stream.dropped, stream.losses.len(), file.truncated), (0, 0, Some(2)));
 }
 
-/// The content of the largest `blob`: a slot of 64 KiB, or a part of one, without its head, a wide date, an account of losses, a mark, id,
-/// delta and count.
+/// The largest content of a `blob` in a slot of 64 KiB or a part of one.
+/// The slot also contains its head, a wide timestamp, a report of losses, a mark, id, delta and
+/// count.
 const fn most_in(slot: usize) -> usize {
     slot - 64 - 14 - 42 - 42 - 6 - 2
 }
@@ -315,7 +318,8 @@ fn forks_among_recording_threads_are_safe() {
         let recorded = file.records().count() as u64;
         assert_eq!(file.end_written, Some(recorded));
         let asked = recorded + file.end_dropped.unwrap();
-        // The first forks may come before the parent's first record: such children have no recorded parent.
+        // The first forks may come before the parent's first record. Such children have no recorded
+        // parent.
         if file.streams.len() == 1 {
             assert_eq!(asked, 5_000);
         } else {
@@ -342,7 +346,8 @@ fn rare_dates_are_right() {
     let file = &run.files[0];
     assert_eq!((file.integer(tag::CLOCK_KIND), file.integer(tag::CLOCK_HZ)), (Some(5), Some(1_000_000)));
     let ticks: Vec<(u64, u64)> = file.records().map(|record| (record.get("n").number(), record.ticks)).collect();
-    // Far ahead, back (which repeats the date), ahead by the largest and the smallest step on either side of 32 bits.
+    // Far ahead, back (which repeats the timestamp), and ahead by the largest and the smallest step
+    // on both sides of 32 bits.
     for (asked, recorded) in ticks {
         assert_eq!(recorded, asked.max(10_000_000_000 * u64::from(asked < 10_000_000_000 && asked > 1_000)));
     }
@@ -360,13 +365,14 @@ fn quiet_threads_are_flushed_and_go_on() {
     assert!(stream.packed_blocks > 0, "so little is packed, too");
     let dates: Vec<u64> = file.records().map(|record| record.ticks).collect();
     let said: Vec<u64> = file.records().map(|record| record.get("m").number()).collect();
-    // Each record carries the clock as read just before it: the dates of all blocks must interleave with them.
+    // Each record contains the clock as read just before it. The timestamps of all blocks must
+    // interleave with these values.
     for (at, date) in dates.iter().enumerate() {
         assert!(said[at] <= *date && said.get(at + 1).is_none_or(|next| date <= next), "record {at}");
     }
 }
 
-/// A loop records, and so does a handler that interrupts it, wherever it is.
+/// A loop records, and so does a handler that interrupts it at any point.
 fn check_handlers(fault: &str) {
     let (run, output) = run_with("signals", &[("TUMIT_FAULT", fault), ("TUMIT_POLICY", "all=block")]);
     let file = &run.files[0];
@@ -374,10 +380,11 @@ fn check_handlers(fault: &str) {
     let asked = printed.lines().find_map(|line| line.split_once("asked ")).unwrap().1;
     let (own, handlers) = asked.trim().split_once(" and ").unwrap();
     let (own, handlers): (u64, u64) = (own.parse().unwrap(), handlers.parse().unwrap());
-    // Its own records are all there, in their order, whatever the handlers did.
+    // The loop's own records are all there, in order, independent of the handlers.
     let numbers = |m: u64| file.records().filter(move |record| record.get("m").number() == m);
     assert!(numbers(1).map(|record| record.get("n").number()).eq(1..own), "{own} in the loop");
-    // Those of the handlers are there once, or counted: a few find the recorder with its lock.
+    // Each record of the handlers is there once, or counted: some handlers interrupt the recorder
+    // while it holds its lock.
     let mut of_handlers: Vec<u64> = numbers(2).map(|record| record.get("n").number()).collect();
     of_handlers.sort_unstable();
     of_handlers.dedup();
@@ -387,7 +394,8 @@ fn check_handlers(fault: &str) {
     let main = file.streams.values().find(|stream| !stream.signal && stream.records.len() > 100).unwrap();
     assert!(nested.records.len() > 10, "{} of {handlers} interrupted a record", nested.records.len());
     assert_eq!((nested.tid, &nested.name), (main.tid, &main.name));
-    let lost: u64 = file.streams.values().flat_map(|stream| &stream.losses).map(|lost: &Lost| lost.count).sum();
+    let lost: u64 =
+        file.streams.values().flat_map(|stream| &stream.losses).map(|lost: &DroppedRecords| lost.count).sum();
     assert_eq!(lost, file.end_dropped.unwrap());
     let causes = |stream: &read::Stream| stream.losses.iter().all(|lost| lost.cause == cause::NESTED);
     assert!(file.streams.values().all(causes));
@@ -405,7 +413,8 @@ fn records_of_signal_handlers_are_kept() {
 
 #[test]
 fn the_first_record_of_all_made_by_a_handler_is_counted() {
-    // It may have interrupted the allocator: no spec is made known there, and no session started.
+    // The handler may have interrupted the allocator, so no spec is registered and no session
+    // started there.
     let file = run("first in a handler");
     let numbers: Vec<u64> = file.records().map(|record| record.get("n").number()).collect();
     assert_eq!(numbers, [2]);
@@ -414,7 +423,7 @@ fn the_first_record_of_all_made_by_a_handler_is_counted() {
 
 #[test]
 fn a_signal_handler_may_end_the_process() {
-    // Wherever the signal strikes, in a record or between two: the trace ends in order.
+    // The signal interrupts a record or comes between two. The trace ends in order in both cases.
     for _ in 0..10 {
         let file = run("exit in a handler");
         let numbers: Vec<u64> = file.records().map(|record| record.get("n").number()).collect();
@@ -440,8 +449,8 @@ fn a_folder_that_cannot_be_made_harms_nothing() {
 
 #[test]
 fn a_full_disk_leaves_whole_blocks() {
-    // A limit on the size of files stands in for a full disk: writes beyond it fail. The buffers hold all records, so that
-    // the limit is reached however late the helper comes.
+    // A limit on the file size replaces a full disk: writes beyond it fail. The buffers hold all
+    // records, so that the limit is reached even if the writer thread is late.
     let (run, output) = run_with("full disk", &[("TUMIT_MEMORY", "64M")]);
     let file = &run.files[0];
     let recorded = file.records().count() as u64;

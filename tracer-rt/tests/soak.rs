@@ -1,4 +1,4 @@
-//! Recording for long takes no more memory than recording for a moment.
+//! Recording for a long time takes no more memory than recording for a short time.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests, outside test functions")]
 #![cfg(target_os = "linux")]
@@ -7,7 +7,7 @@ use std::process::Command;
 
 tracer_rt::events!("tests/ways_out.tumit");
 
-/// All that the process has in memory, live file included, in bytes.
+/// Resident memory of the process in bytes, including the live file.
 fn resident() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
@@ -17,7 +17,8 @@ fn resident() -> u64 {
 #[ignore = "the other tests run it, in a process of its own"]
 fn child() {
     const PART: u64 = 1_000_000;
-    // The file that grows is no memory. Slots are: when all of the default 16 MiB of them were used is up to the helper.
+    // The growing file is no memory, but slots are. The writer thread determines when all slots of
+    // the default 16 MiB have been used.
     const SLOTS: u64 = 16 << 20;
     let Ok(events) = std::env::var("TUMIT_SOAK") else { return };
     let events: u64 = events.parse().unwrap();
@@ -45,7 +46,7 @@ fn soak(events: u64) {
     for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE"] {
         command.env_remove(variable);
     }
-    // The thread waits for the helper: nothing is dropped.
+    // The thread waits for the writer thread, so that nothing is dropped.
     command.env("TUMIT_TRACE", folder.path().join("run.tmt")).env("TUMIT_POLICY", "all=block");
     let output = command.env("TUMIT_SOAK", events.to_string()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

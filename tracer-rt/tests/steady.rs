@@ -1,8 +1,10 @@
-//! In the steady state the recording thread makes no system call and meets no page fault: another process traces it and
-//! counts the calls, the system counts the faults.
+//! In the steady state the recording thread makes no system call and has no page fault.
+//! Another process traces it and counts the calls, and the system counts the faults.
 //!
-//! Other programs may keep the helper from running, or stop it in its short critical section: then the thread calls, too. So
-//! it records window by window, each of several slots, until one was undisturbed: that shows what the thread does of its own.
+//! Other programs may delay the writer thread or stop it in its short critical section. The
+//! recording thread then makes system calls, too. The test therefore records window by window, each
+//! of several slots, until one window is undisturbed. This window shows the behaviour of the thread
+//! itself.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests, outside test functions")]
 #![cfg(target_os = "linux")]
@@ -18,7 +20,8 @@ tracer_rt::events!("tests/ways_out.tumit");
 fn child() {
     let Ok(folder) = std::env::var("TUMIT_STEADY") else { return };
     let rate: u64 = std::env::var("TUMIT_RATE").unwrap().parse().unwrap();
-    // Several slots, so that the helper knows how many to keep warm; all in the file before the measurement.
+    // Several slots, so that the writer thread knows how many to keep warm. All are in the file
+    // before the measurement.
     record_at(rate, rate / 2);
     tracer_rt::flush();
     // SAFETY: takes nothing.
@@ -26,7 +29,7 @@ fn child() {
     std::fs::write(Path::new(&folder).join("tid.new"), tid.to_string()).unwrap();
     std::fs::rename(Path::new(&folder).join("tid.new"), Path::new(&folder).join("tid")).unwrap();
     wait_for(&Path::new(&folder).join("go"));
-    // Until it is killed.
+    // Until the process is killed.
     loop {
         let before = faults();
         mark(0);
@@ -38,11 +41,12 @@ fn child() {
 
 /// Records in a window: eight slots.
 const WINDOW: u64 = 25_000;
-/// As many windows are tried, or for so long.
+/// Maximum number of windows.
 const WINDOWS: usize = 3_000;
+/// Maximum duration of the test.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Records so many events at so many a second, waiting without calls to the system.
+/// Records `events` events at the rate `per_second`, and waits without system calls.
 fn record_at(per_second: u64, events: u64) {
     let (start, mut made) = (Instant::now(), 0);
     while made < events {
@@ -62,9 +66,10 @@ fn wait_for(path: &Path) {
     }
 }
 
-/// A system call that nobody else makes. It takes nothing: the number is for the tracing process.
+/// Makes a system call that is used only here.
+/// The call ignores its argument, which is for the tracing process.
 fn mark(faults: i64) {
-    // SAFETY: what it does not take is ignored.
+    // SAFETY: the call ignores its argument.
     unsafe { libc::syscall(libc::SYS_getppid, faults) };
 }
 
@@ -72,13 +77,13 @@ fn faults() -> i64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a local of the right type.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of the structure may be zero.
     let usage = unsafe { usage.assume_init() };
     usage.ru_minflt + usage.ru_majflt
 }
 
 fn ptrace(request: libc::c_uint, tid: libc::pid_t, address: usize, data: usize) -> i64 {
-    // SAFETY: the requests made here take numbers, or a buffer of the length that is given.
+    // SAFETY: the requests made here take numbers, or a buffer of the given length.
     let result = unsafe { libc::ptrace(request, tid, address, data) };
     assert!(result >= 0, "ptrace {request}: {}", std::io::Error::last_os_error());
     result
@@ -92,8 +97,8 @@ fn wait(tid: libc::pid_t) -> libc::c_int {
     status
 }
 
-/// Runs the child at a rate, until it has recorded a window without a call to the system and without a page fault. Returns
-/// whether it ever did.
+/// Runs the child at a rate until it has recorded a window without system calls and page faults.
+/// Returns whether it ever did.
 fn is_quiet_at(rate: u64) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -119,13 +124,14 @@ fn is_quiet_at(rate: u64) -> bool {
         calls.is_empty() && faults == 0
     });
     child.kill().unwrap();
-    // A process has not ended before those who trace its threads know that they have.
+    // A process ends only after its tracer has received the end of all its traced threads.
     while libc::WIFSTOPPED(wait(tid)) {}
     child.wait().unwrap();
     quiet
 }
 
-/// The calls to the system that a thread makes between two marks, and its page faults, which it tells with a third one.
+/// The system calls of a thread between two marks, and its page faults, which it passes with a
+/// third mark.
 fn window(tid: libc::pid_t) -> (Vec<u64>, u64) {
     let (mut marks, mut calls) = (0, Vec::new());
     loop {
@@ -135,7 +141,7 @@ fn window(tid: libc::pid_t) -> (Vec<u64>, u64) {
         if libc::WSTOPSIG(status) != libc::SIGTRAP | 0x80 {
             continue;
         }
-        // Kind of the stop at byte 0, number of the call at byte 24, what it takes behind that.
+        // Kind of the stop at byte 0, number of the call at byte 24, its arguments after that.
         let mut about = [0u8; 88];
         ptrace(libc::PTRACE_GET_SYSCALL_INFO, tid, about.len(), about.as_mut_ptr().expose_provenance());
         let word = |at: usize| u64::from_le_bytes(about[at..at + 8].try_into().unwrap());

@@ -1,5 +1,5 @@
-//! `#[traced]` records what the function did: one span per call, and one per poll of what is async. Each case runs in a
-//! process of its own: this test binary, started again for its test `child`.
+//! Checks the records of `#[traced]`: one span per call, and one per poll of an async function.
+//! Each case runs in its own process: this test binary, started again for its test `child`.
 
 #![expect(clippy::unwrap_used, reason = "programs and readers of tests, outside test functions")]
 
@@ -32,7 +32,7 @@ fn child() {
     }
 }
 
-/// The records of a case, but for the ticks that show who polls what.
+/// The records of a case as texts.
 fn texts(file: &File) -> Vec<String> {
     file.records().map(Record::text).collect()
 }

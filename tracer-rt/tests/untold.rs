@@ -1,5 +1,6 @@
-//! Programs that do what nobody tells the recorder of: threads that end without a word, files that are closed under its hands, records that
-//! are left in their midst, processes that are made without `fork`.
+//! Programs with actions that the recorder cannot see: threads that end without notice, files that
+//! are closed without the recorder, interrupted records that are never completed, processes that
+//! are created without `fork`.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs of tests, outside test functions")]
 
@@ -37,7 +38,7 @@ fn child() {
     }
 }
 
-/// A program's run folder.
+/// The run folder of a program.
 pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
@@ -59,7 +60,7 @@ impl Place {
         command.current_dir(self.0.path()).envs(settings.iter().copied()).output().unwrap()
     }
 
-    /// What each process left.
+    /// The files of each process.
     pub(crate) fn left(&self) -> Vec<Left> {
         read::read(&self.run(), &self.run())
     }

@@ -1,5 +1,5 @@
-//! However a process ends, what it had recorded is in its two files. A witness outside the process, a mapped file of counters,
-//! knows which calls had returned.
+//! Checks for each way in which a process can end: its records are in its two files.
+//! A mapped file of counters outside the process, the witness, stores how many calls have returned.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
 
@@ -24,7 +24,8 @@ fn child() {
     }
 }
 
-/// However busy the machine is, no record is dropped because the helper could not follow.
+/// The program's threads wait for slots, so that no record is dropped even if the writer thread is
+/// slow.
 const PATIENT: (&str, &str) = ("TUMIT_POLICY", "all=block");
 
 fn nothing_lost_nothing_torn(place: &Place) {
@@ -67,7 +68,8 @@ fn every_way_out_leaves_all() {
         let place = Place::new().with(PATIENT.0, PATIENT.1);
         let output = place.output(how);
         let left = place.left().pop().unwrap();
-        // After the end of `exit` the other threads may go on for a moment: what they record then is counted, not kept.
+        // After the start of `exit` the other threads may continue for a moment. Their records
+        // after that are counted, not kept.
         let clean = ["exit", "panic"].contains(&how);
         assert_eq!(left.ended, clean, "{how}: {output:?}");
         let threads = left.ticks();
@@ -83,7 +85,8 @@ fn every_way_out_leaves_all() {
     }
 }
 
-/// Slots that they fill when the last one of the queue was written are counted as dropped; the live file need not stay for them.
+/// Slots that are filled after the last write of the queue count as dropped.
+/// The live file need not remain for them.
 #[test]
 fn threads_that_record_behind_the_end_do_not_keep_it_from_being_clean() {
     if cfg!(debug_assertions) {
@@ -112,7 +115,7 @@ fn a_clean_end_removes_the_live_file() {
 
 #[test]
 fn names_are_there_before_their_records() {
-    // The log of names has 64 KiB here, the names take 200 KB.
+    // The log of names has 64 KiB here, and the names need 200 KB.
     let place = Place::new().with("TUMIT_MEMORY", "256K");
     place.output("names");
     let left = place.left().pop().unwrap();
@@ -154,20 +157,20 @@ fn buffers_lie_where_they_are_asked_for() {
     let place = Place::new().with("TUMIT_BUFFERS", "private");
     assert!(place.output("return").status.success());
     assert_eq!(place.all_is_there().buffers, 0);
-    // Elsewhere: the process block tells where.
+    // In another folder: the process block contains its path.
     let elsewhere = tempfile::tempdir().unwrap();
     let place = Place::new().with("TUMIT_LIVE", elsewhere.path().to_str().unwrap());
     place.output("SIGKILL");
     let left = read(&place.run(), elsewhere.path()).pop().unwrap();
     assert!(left.ticks()[0].len() as u64 == 10_000 && left.live_blocks > 0);
     assert_eq!(std::fs::read_dir(place.run()).unwrap().count(), 1);
-    // No such place: recording goes on, and the file says so.
+    // The folder does not exist: recording continues, and the file reports it.
     let place = Place::new().with("TUMIT_LIVE", "/proc/nowhere");
     assert!(place.output("return").status.success());
     assert_eq!(place.all_is_there().buffers, 2);
 }
 
-/// What the program "full" said: written, dropped, kept.
+/// The output of the program "full": written, dropped, kept.
 fn counts(output: &Output) -> [u64; 3] {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{output:?}");
@@ -180,19 +183,20 @@ fn counts(output: &Output) -> [u64; 3] {
 
 #[test]
 fn a_full_disk_loses_nothing_silently() {
-    // Room for the live file, and for a part of the other one: the rest stays where it is.
+    // Space for the live file and for a part of the other file. The remaining records stay in the
+    // live file.
     let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4700k");
     let output = place.output("on a small disk");
     let [written, dropped, kept] = counts(&output);
     assert!(written > 0 && kept > 0 && dropped == 0 && written + kept == 100_000, "{written} {dropped} {kept}");
     let left = place.all_is_there();
     assert!(!left.ended && left.buffers == 1 && left.live_blocks > 0);
-    // No room for the live file, enough for the other one.
+    // No space for the live file, but enough for the other file.
     let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4m");
     assert_eq!(counts(&place.output("on a small disk")), [100_000, 0, 0]);
     let left = place.all_is_there();
     assert!(left.ended && left.buffers == 2);
-    // Room for nearly nothing: all else is counted.
+    // Nearly no space: all records that do not fit are counted.
     for (program, setting) in [("on a small disk", "size=200k"), ("limited", "")] {
         let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", setting);
         let output = place.output(program);
@@ -200,21 +204,21 @@ fn a_full_disk_loses_nothing_silently() {
         assert!(written > 0 && dropped > 0 && kept == 0 && written + dropped == 100_000, "{written} {dropped} {kept}");
         let left = place.left().pop().unwrap();
         assert_eq!((left.blocks_of_records(), left.buffers), (written, 2));
-        // Once when it happens, and how much it was, at the end.
+        // One message when it happens, and one with the number of records at the end.
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(errors.matches("tumit: ").count(), 2, "{errors}");
         assert!(errors.contains(&format!("tumit: {dropped} records are missing from ")), "{errors}");
     }
 }
 
-/// Disks and limits of any size, with any memory: what is written, kept and dropped is all that was recorded, and what is said to be
-/// written or kept is there.
+/// Disks and limits of any size, with any memory: the written, kept and dropped records are all
+/// records. All records that count as written or kept are there.
 fn full_disks(times: u32, fault: &'static str) {
     let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
     for at in 0..times {
         println!("disk {at}, seed {seed}");
         let memory = 128 << (random(&mut seed) % 6);
-        // Less than the live file needs, or enough for it and a part of the other one.
+        // Less than the live file needs, or enough for it and a part of the other file.
         let live = random(&mut seed) % 2 * (memory + 400);
         let kilobytes = live + 8 + random(&mut seed) % 700;
         let place = Place::new().with("TUMIT_MEMORY", format!("{memory}K")).with("TUMIT_FAULT", fault);
@@ -230,7 +234,8 @@ fn full_disks(times: u32, fault: &'static str) {
     }
 }
 
-/// What a run holds, and what it says is missing, is what the program says.
+/// Checks that the records in a run and the missing records that it reports are those that the
+/// program printed.
 fn adds_up(place: &Place, [written, dropped, kept]: [u64; 3], output: &Output) {
     // A disk may be too small for any file.
     let Some(left) = place.left().pop() else { return assert_eq!(written + kept, 0, "{output:?}") };
@@ -239,7 +244,7 @@ fn adds_up(place: &Place, [written, dropped, kept]: [u64; 3], output: &Output) {
     assert_eq!(lost, Some(dropped), "told in the run: {output:?}");
 }
 
-/// Disks that are full when the file is to be ended, and nothing but the file tells of losses.
+/// Disks that are full when the file ends, and only the file can report losses.
 fn full_to_the_last_block(times: u64, fault: &'static str) {
     for at in 0..times {
         let kilobytes = 40 + at * 4 % 256;
@@ -248,7 +253,8 @@ fn full_to_the_last_block(times: u64, fault: &'static str) {
         let place = place.with("TUMIT_DISK", format!("size={kilobytes}k"));
         let output = place.output("on a small disk");
         let counts = counts(&output);
-        // Whether anything is written is up to chance on the smallest: a block that is not packed may have no room.
+        // On the smallest disks it is random whether anything is written: a block that is not
+        // packed may not fit.
         assert!(counts[1] > 0, "{counts:?}");
         adds_up(&place, counts, &output);
     }
@@ -258,7 +264,7 @@ fn full_to_the_last_block(times: u64, fault: &'static str) {
 fn the_end_of_a_file_has_its_room() {
     full_to_the_last_block(16, "");
     if cfg!(debug_assertions) {
-        // The first few find it; how many it takes is up to chance.
+        // The first few runs detect it. The number of runs is random.
         assert!(fails(|| full_to_the_last_block(500, "nothing is reserved")));
     }
 }
@@ -274,7 +280,8 @@ fn a_helper_that_comes_behind_the_end_takes_nothing() {
     };
     if cfg!(debug_assertions) {
         with("helper is held");
-        // The first finds it, unless the machine is so loaded that the helper comes in time after all.
+        // The first run detects it, unless the machine is so loaded that the writer thread comes in
+        // time.
         assert!(fails(|| (0..20).for_each(|_| with("helper is held;slots are taken after the end"))));
     }
 }
@@ -283,7 +290,7 @@ fn a_helper_that_comes_behind_the_end_takes_nothing() {
 fn full_disks_add_up() {
     full_disks(20, "");
     if cfg!(debug_assertions) {
-        // The first few find it; how many it takes is up to chance.
+        // The first few runs detect it. The number of runs is random.
         assert!(fails(|| full_disks(500, "writing is believed")));
         assert!(fails(|| full_disks(500, "overwriting is silent")));
     }
@@ -302,7 +309,7 @@ fn a_broken_recorder_is_found_out() {
     }
     let broken = |fault: &'static str| Place::new().with("TUMIT_FAULT", fault);
     let forgotten = [PATIENT, ("TUMIT_FAULT", "slots are forgotten")];
-    // The first few kills find it; how many it takes is up to chance.
+    // The first few kills detect it. The number of kills is random.
     assert!(fails(|| kill_at_random("for ever", 500, &forgotten, 0, nothing_lost_nothing_torn)));
     let place = broken("names come late");
     place.output("names");
@@ -312,8 +319,8 @@ fn a_broken_recorder_is_found_out() {
     assert!(fails(|| kill_at_random("flush slowly for ever", 500, &early, 0, nothing_lost_nothing_torn)));
 }
 
-/// Two levels that record more than two slots can take, one that waits and one that drops. On a loaded machine the writer
-/// thread may keep up in one run, but not in five.
+/// Two levels record more than two slots can take. One level waits, and one drops.
+/// On a loaded machine the writer thread may keep up in one run, but not in five.
 fn check_policies(fault: &str) {
     let has_dropped = (0..5).any(|_| check_policies_once(fault) > 0);
     assert!(has_dropped, "records that nobody waits for are dropped");
@@ -344,7 +351,7 @@ fn a_level_may_wait_for_room() {
 
 #[test]
 fn short_lived_threads_take_no_memory() {
-    // Two megabytes: 32 slots.
+    // Two megabytes are 32 slots.
     let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
     let output = place.output("short-lived threads");
     assert!(output.status.success(), "{output:?}");
@@ -358,7 +365,8 @@ fn short_lived_threads_take_no_memory() {
 #[test]
 fn threads_share_slots_when_there_are_many() {
     for kill in [true, false] {
-        // 160 slots: half of them for the first 81 threads, a fifteenth of one for each of the others.
+        // 160 slots: half of them for the first 81 threads, and a fifteenth of a slot for each of
+        // the other threads.
         let place = Place::new().with("TUMIT_MEMORY", "10M").with(PATIENT.0, PATIENT.1);
         let place = if kill { place.with("TUMIT_KILL", "1") } else { place };
         let output = place.output("many threads");
@@ -368,7 +376,7 @@ fn threads_share_slots_when_there_are_many() {
         assert!(numbers.into_iter().eq(0..20_000), "kill {kill}: {output:?}");
         let dropped = if kill { left.live_dropped } else { Some(left.end_dropped) };
         assert_eq!((left.ended, dropped), (!kill, Some(0)));
-        // What they shared is whole again.
+        // The divided slots are whole again.
         assert!(kill || left.largest_block() > 60_000, "{}", left.largest_block());
     }
 }
@@ -418,7 +426,7 @@ fn levels_are_switched_from_outside() {
     assert_eq!(ask(1, "NOTHING=on"), 1);
     assert_eq!(ask(2, "app is on"), 1);
     assert_eq!(ask(3, "ways_out.APP=on, com=off"), 0);
-    // Ten calls more that began after the answer.
+    // Ten more calls that began after the answer.
     let until = place.witnessed()[1] + 11;
     while place.witnessed()[1] < until {
         std::thread::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! What names and types alone do not say: rules against the type tree, labels, links, outputs.
+//! Checks beyond names and types: rules against the tree of types, labels, links, outputs.
 
 mod action;
 mod collision;
@@ -10,13 +10,13 @@ mod rules;
 mod unused;
 
 use crate::diag::Diagnostics;
-use crate::load::Loaded;
-use crate::model::Model;
+use crate::load::ParsedFile;
+use crate::model::SpecModel;
 use crate::spec::Action;
 use crate::syntax::ast::{self, Item};
 
-/// Checks everything that rules say, and lowers them into the spec.
-pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagnostics) {
+/// Checks all rules, and lowers them into the spec.
+pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &mut Diagnostics) {
     let items = || files.iter().flat_map(|loaded| &loaded.tree.items);
     let rules: Vec<&ast::Rule> = items()
         .filter_map(|item| match item {
@@ -24,7 +24,7 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
             _ => None,
         })
         .collect();
-    let mut usage = action::Usage::default();
+    let mut usage = action::RuleUsage::default();
     let lowered = rules::lower(&rules, model, &mut usage, diagnostics);
     model.spec.rule_texts = rules::texts(&rules, &lowered.1, diagnostics);
     let lowered = lowered.0;
@@ -35,8 +35,8 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
     let of_ends = [&model.spec.end_rules.thread, &model.spec.end_rules.process];
     let actions: Vec<&Action> = lowered.iter().flatten().chain(of_ends.into_iter().flatten()).collect();
     let (outputs, placed) = output::lower(items(), model, diagnostics);
-    // Lines of Pajé text may name any entity type and value.
-    let has_paje_text = placed.iter().any(paje_text::PlacedOutput::is_paje);
+    // Lines of Pajé text can name any entity type and value.
+    let has_paje_text = placed.iter().any(paje_text::LocatedOutput::is_paje);
     unused::check(files, model, (&actions, has_paje_text), &usage, diagnostics);
     collision::check(model, diagnostics);
     model.spec.rules = lowered;

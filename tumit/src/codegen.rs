@@ -1,4 +1,5 @@
-//! Generators: from a [`Spec`] to the text of tracing functions. They see only `Spec`; output is deterministic.
+//! Generators: from a [`Spec`] to the text of tracing functions. They read only the `Spec`. Their
+//! output is deterministic.
 
 pub mod c;
 pub mod doc;
@@ -10,48 +11,48 @@ use crate::Spec;
 
 /// A generator.
 pub trait Backend {
-    /// Makes the files for a spec.
+    /// Generates the files for a spec.
     ///
     /// # Errors
-    /// When the target language cannot express something.
-    fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported>;
+    /// When the target language cannot express a part of the spec.
+    fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature>;
 }
 
-/// What the user chose.
+/// Options of the generators.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Options {
+pub struct CodegenOptions {
     /// Levels that are removed at compile time.
     pub off: Vec<String>,
-    /// Rust: the module that holds the modules of the levels. Without it, they stand at the
+    /// Rust: the module that contains the modules of the levels. Without it, they are at the
     /// position of the macro or of the generated code.
     pub module: Option<String>,
 }
 
 /// Generated files, in a fixed order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files(pub Vec<File>);
+pub struct GeneratedFiles(pub Vec<GeneratedFile>);
 
 /// One generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// A good name for it, without a folder.
+pub struct GeneratedFile {
+    /// The suggested file name, without a folder.
     pub name: String,
     /// Its text.
     pub text: String,
 }
 
-/// Something that the target language cannot express.
+/// Error: the target language cannot express a part of the spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsupported {
-    /// What, and what to do.
+pub struct UnsupportedFeature {
+    /// The unsupported part, and a remedy.
     pub reason: String,
 }
 
-impl std::fmt::Display for Unsupported {
+impl std::fmt::Display for UnsupportedFeature {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.reason)
     }
 }
 
-impl std::error::Error for Unsupported {}
+impl std::error::Error for UnsupportedFeature {}

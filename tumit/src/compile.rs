@@ -1,19 +1,20 @@
-//! Text to [`Spec`], on one screen: load and parse, resolve names, check rules.
+//! Compilation of a text to a [`Spec`]: load and parse, resolve names, check rules.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::load::{self, LoadError, Loader};
+use crate::load::{self, Loader, SpecLoadError};
 use crate::spec::{SourceFile, Spec};
 use crate::{check, growth, resolve};
 
-/// Compiles the spec whose root file is `root`; `loader` gives its text and those of the files that it uses.
+/// Compiles the spec with the root file `root`. `loader` loads the root and the files that it uses.
 ///
-/// There is a `Spec` unless a diagnostic is an error; there may be warnings beside one.
+/// The result has a `Spec` unless a diagnostic is an error. Warnings can accompany a `Spec`.
 pub fn compile(root: &str, loader: &mut dyn Loader) -> (Option<Spec>, Diagnostics) {
     compile_with(root, loader, None)
 }
 
-/// Compiles a spec and also says what of an older one it no longer understands: see [`crate::growth`]. What does not fit
-/// is an error, unless the new spec has a higher `version`.
+/// Compiles a spec and compares it with an older one: see [`crate::growth`].
+///
+/// An incompatible change is an error, unless the new spec has a higher `version`.
 pub fn compile_since(root: &str, loader: &mut dyn Loader, older: &Spec) -> (Option<Spec>, Diagnostics) {
     compile_with(root, loader, Some(older))
 }
@@ -42,7 +43,7 @@ pub fn compile_text(path: &str, text: &str) -> (Option<Spec>, Diagnostics) {
     compile_sources(&[SourceFile { path: path.to_owned(), text: text.to_owned() }])
 }
 
-/// Compiles a spec from texts at hand, the root first: what [`Spec::sources`] holds, or the schema of a run.
+/// Compiles a spec from texts in memory, the root first: [`Spec::sources`], or the schema of a run.
 #[must_use]
 pub fn compile_sources(sources: &[SourceFile]) -> (Option<Spec>, Diagnostics) {
     let Some(root) = sources.first() else {
@@ -50,15 +51,15 @@ pub fn compile_sources(sources: &[SourceFile]) -> (Option<Spec>, Diagnostics) {
         diagnostics.push(Diagnostic::error(Code::CannotRead, "there is no source text to compile"));
         return (None, diagnostics);
     };
-    compile(&root.path, &mut Given(sources))
+    compile(&root.path, &mut TextLoader(sources))
 }
 
-/// Texts at hand, by their paths.
-struct Given<'a>(&'a [SourceFile]);
+/// Texts in memory, found by their paths.
+struct TextLoader<'a>(&'a [SourceFile]);
 
-impl Loader for Given<'_> {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+impl Loader for TextLoader<'_> {
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         let found = self.0.iter().find(|source| source.path == path);
-        found.map(|source| source.text.clone()).ok_or_else(|| LoadError::new("no such file is at hand"))
+        found.map(|source| source.text.clone()).ok_or_else(|| SpecLoadError::new("no such file is at hand"))
     }
 }

@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong with a spec, gathered over the whole run. Drawing them is a separate step.
+//! Diagnostics of a spec, collected during the whole compilation. Rendering is a separate step.
 
 pub mod codes;
 mod render;
@@ -7,42 +7,42 @@ mod similar;
 pub use codes::Code;
 pub use similar::did_you_mean;
 
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceMap, SourceSpan};
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The spec cannot be used.
     Error,
-    /// It can, but probably does not do what was meant.
+    /// The spec can be used, but its effect is probably not the intended one.
     Warning,
 }
 
-/// A place, and what is there.
+/// A span with a text about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// Where.
-    pub span: Span,
-    /// What is there.
+pub struct DiagnosticLabel {
+    /// The span.
+    pub span: SourceSpan,
+    /// The text about the span.
     pub text: String,
 }
 
-/// One finding.
+/// One diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which kind.
+    /// The kind.
     pub code: Code,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// One line: what is wrong.
+    /// Description of the problem in one line.
     pub title: String,
-    /// The place of the mistake. `None` when it is about no place in a text (a file that cannot be read).
-    pub primary: Option<Label>,
-    /// Other places that help to understand.
-    pub secondary: Vec<Label>,
-    /// Facts worth knowing.
+    /// The span of the mistake. `None` when no text has it, as for a file that cannot be read.
+    pub primary: Option<DiagnosticLabel>,
+    /// Other spans that help to understand the mistake.
+    pub secondary: Vec<DiagnosticLabel>,
+    /// Additional facts.
     pub notes: Vec<String>,
-    /// What to write instead.
+    /// Suggested corrections.
     pub help: Vec<String>,
 }
 
@@ -63,15 +63,15 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, title) }
     }
 
-    /// Where it is, and what is wrong there.
-    pub(crate) fn at(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.primary = Some(Label { span, text: text.into() });
+    /// Sets the span of the mistake and the text about it.
+    pub(crate) fn at(mut self, span: SourceSpan, text: impl Into<String>) -> Self {
+        self.primary = Some(DiagnosticLabel { span, text: text.into() });
         self
     }
 
-    /// Another place.
-    pub(crate) fn also(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.secondary.push(Label { span, text: text.into() });
+    /// Adds another span.
+    pub(crate) fn also(mut self, span: SourceSpan, text: impl Into<String>) -> Self {
+        self.secondary.push(DiagnosticLabel { span, text: text.into() });
         self
     }
 
@@ -99,7 +99,7 @@ impl Diagnostic {
             && others(self) == others(other)
     }
 
-    /// Adds the place of another diagnostic for the same name. The first place remains the primary
+    /// Adds the span of another diagnostic for the same name. The first span remains the primary
     /// one.
     fn add_place(&mut self, other: Self) {
         let Some((mine, mut theirs)) = self.primary.as_mut().zip(other.primary) else { return };
@@ -108,26 +108,26 @@ impl Diagnostic {
         }
         let is_known = mine.span == theirs.span || self.secondary.iter().any(|label| label.span == theirs.span);
         if !is_known && self.secondary.len() < MAX_PLACES {
-            self.secondary.push(Label { text: FURTHER_PLACE.to_owned(), ..theirs });
+            self.secondary.push(DiagnosticLabel { text: FURTHER_PLACE.to_owned(), ..theirs });
         }
     }
 
-    /// Adds a help if there is one.
+    /// Adds a help text if there is one.
     pub(crate) fn maybe_help(mut self, text: Option<String>) -> Self {
         self.help.extend(text);
         self
     }
 }
 
-/// Label of the further places of an unknown name.
+/// Label of the further spans of an unknown name.
 const FURTHER_PLACE: &str = "and here";
-/// Maximum number of places in one diagnostic.
+/// Maximum number of spans in one diagnostic.
 const MAX_PLACES: usize = 20;
 
-/// Most findings that are kept.
+/// Maximum number of diagnostics that are kept.
 const MAX_KEPT: usize = 500;
 
-/// All findings of a compilation, with the texts that they point into.
+/// All diagnostics of a compilation, with the texts that they refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     pub(crate) sources: SourceMap,
@@ -135,7 +135,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds a finding, unless it is there already. After very many, no more are kept: the text is no spec.
+    /// Adds a diagnostic, unless the list contains it already.
+    ///
+    /// The list keeps at most [`MAX_KEPT`] diagnostics, because a text with more of them is no
+    /// spec. The first error is always kept.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         if let Some(known) = self.list.iter_mut().find(|known| known.is_same_name(&diagnostic)) {
             return known.add_place(diagnostic);
@@ -146,12 +149,12 @@ impl Diagnostics {
         }
     }
 
-    /// Whether no more are kept: then nobody needs to look for what may have been meant.
+    /// Whether further diagnostics are discarded. Searches for suggestions are then useless.
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= MAX_KEPT && self.has_errors()
     }
 
-    /// Whether any of them is an error: then there is no `Spec`.
+    /// Whether any diagnostic is an error. There is then no `Spec`.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.error_count() > 0
@@ -169,36 +172,38 @@ impl Diagnostics {
         self.list.len() - self.error_count()
     }
 
-    /// Number of findings.
+    /// Number of diagnostics.
     #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no diagnostics.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The findings, in the order of their places.
+    /// The diagnostics, in the order of their spans.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
 
-    /// The texts that the findings point into.
+    /// The texts that the diagnostics refer to.
     #[must_use]
     pub fn sources(&self) -> &SourceMap {
         &self.sources
     }
 
-    /// Draws the findings with the lines that they point at, and a last line that counts them. Empty when there are none.
+    /// Renders the diagnostics with the lines that they refer to, and a last line that counts them.
+    ///
+    /// The result is empty when there are no diagnostics.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         render::render(self, color)
     }
 
-    /// In the order of their places; what has no place comes first.
+    /// Sorts by span. Diagnostics without a span come first.
     pub(crate) fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| diagnostic.primary.as_ref().map(|label| label.span));
     }
@@ -209,8 +214,8 @@ mod tests {
     use super::*;
     use crate::source::FileId;
 
-    fn at(start: usize) -> Span {
-        Span::new(FileId(0), start..start + 1)
+    fn at(start: usize) -> SourceSpan {
+        SourceSpan::new(FileId(0), start..start + 1)
     }
 
     #[test]

@@ -1,14 +1,17 @@
-//! What `tumit explain` shows: the sentence of a code, the smallest spec that draws it, what the compiler says of that, and
-//! what is right. The examples are files beside this one; what the compiler says is asked of the compiler.
+//! Output of `tumit explain`: the sentence of a code, the smallest spec that causes the diagnostic,
+//! the output of the compiler for this spec, and a correct spec.
+//!
+//! The examples are files in the folder `explain`. The compiler runs to produce its output.
 
 use std::fmt::Write as _;
 
 use crate::diag::{Code, Diagnostics};
-use crate::load::{LoadError, Loader};
+use crate::load::{Loader, SpecLoadError};
 
 macro_rules! pages {
     ($($code:ident)*) => {
-        /// A page for each code: prose, and blocks that start with `wrong`, `right`, `older` or `file NAME`.
+        /// A page for each code: prose, and blocks that start with `wrong`, `right`, `older` or
+        /// `file NAME`.
         const PAGES: &[(&str, &str)] =
             &[$((stringify!($code), include_str!(concat!("explain/", stringify!($code), ".md"))),)*];
     };
@@ -23,27 +26,27 @@ pages! {
     T0095
 }
 
-/// The name of the wrong and of the right spec in messages.
+/// The path of the wrong and of the right spec in messages.
 const ROOT: &str = "example.tumit";
-/// The name of what they are compared with.
+/// The path of the older spec in messages.
 const OLDER: &str = "older.tumit";
 
-/// A page, taken apart.
+/// The contents of a page.
 #[derive(Debug, Default)]
-struct Page<'a> {
+struct ExplainPage<'a> {
     prose: String,
     wrong: String,
     right: String,
-    /// What the wrong and the right spec come after (`tumit check --since`).
+    /// The older spec of the comparison (`tumit check --since`).
     older: Option<String>,
-    /// Other files, which both specs may use: name and text.
+    /// Other files that both specs can use: name and text.
     files: Vec<(&'a str, String)>,
 }
 
-impl<'a> Page<'a> {
-    fn of(code: Code) -> Option<Page<'static>> {
+impl<'a> ExplainPage<'a> {
+    fn of(code: Code) -> Option<ExplainPage<'static>> {
         let name = code.to_string();
-        PAGES.iter().find(|(known, _)| *known == name).map(|(_, text)| Page::parse(text))
+        PAGES.iter().find(|(known, _)| *known == name).map(|(_, text)| ExplainPage::parse(text))
     }
 
     fn parse(text: &'a str) -> Self {
@@ -71,14 +74,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Files beside the examples.
+    /// The older spec and the other files of the page.
     fn others(&self) -> impl Iterator<Item = (&str, &str)> {
         let older = self.older.as_deref().map(|text| (OLDER, text));
         older.into_iter().chain(self.files.iter().map(|(name, text)| (*name, text.as_str())))
     }
 
     fn compile(&self, text: &str) -> Diagnostics {
-        let mut files = Example { root: text, files: &self.files };
+        let mut files = ExplainExample { root: text, files: &self.files };
         match self.older.as_ref().and_then(|older| crate::compile_text(OLDER, older).0) {
             Some(older) => crate::compile_since(ROOT, &mut files, &older).1,
             None => crate::compile(ROOT, &mut files).1,
@@ -86,23 +89,23 @@ impl<'a> Page<'a> {
     }
 }
 
-/// An example and the files that it uses.
-struct Example<'a> {
+/// A loader of an example and the files that it uses.
+struct ExplainExample<'a> {
     root: &'a str,
     files: &'a [(&'a str, String)],
 }
 
-impl Loader for Example<'_> {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+impl Loader for ExplainExample<'_> {
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         if path == ROOT {
             return Ok(self.root.to_owned());
         }
         let found = self.files.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| text.clone()).ok_or_else(|| LoadError::new("there is no such file"))
+        found.map(|(_, text)| text.clone()).ok_or_else(|| SpecLoadError::new("there is no such file"))
     }
 }
 
-/// The first sentence of what a code means.
+/// The first sentence of the explanation of a code.
 #[must_use]
 pub fn headline(code: Code) -> &'static str {
     let text = code.explanation();
@@ -115,7 +118,7 @@ pub fn headline(code: Code) -> &'static str {
 pub fn text(code: Code, color: bool) -> String {
     let (bold, plain) = if color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
     let mut out = format!("{bold}{code}{plain}: {}\n", code.explanation());
-    let Some(page) = Page::of(code) else { return out };
+    let Some(page) = ExplainPage::of(code) else { return out };
     if !page.prose.is_empty() {
         let _ = write!(out, "\n{}\n", page.prose);
     }
@@ -135,7 +138,7 @@ pub fn text(code: Code, color: bool) -> String {
 #[must_use]
 pub fn markdown(code: Code) -> String {
     let mut out = format!("## {code}\n\n{}\n", code.explanation());
-    let Some(page) = Page::of(code) else { return out };
+    let Some(page) = ExplainPage::of(code) else { return out };
     if !page.prose.is_empty() {
         let _ = write!(out, "\n{}\n", page.prose);
     }
@@ -171,7 +174,7 @@ pub fn markdown_page() -> String {
     out
 }
 
-/// The drawn findings without their last line, which counts them.
+/// The rendered diagnostics without their last line, which counts them.
 fn without_count(said: &str) -> &str {
     said.rfind("\n\n").map_or(said, |at| &said[..=at])
 }
@@ -189,7 +192,7 @@ mod tests {
     fn every_code_has_an_example_that_draws_it_and_one_that_is_right() {
         let mut faults = Vec::new();
         for code in Code::ALL {
-            let Some(page) = Page::of(*code) else {
+            let Some(page) = ExplainPage::of(*code) else {
                 faults.push(format!("{code} has no page: add src/explain/{code}.md and name it in explain.rs"));
                 continue;
             };

@@ -1,55 +1,55 @@
-//! Expressions: what names mean, and whether the types fit.
+//! Expressions: resolution of their names, and checks of their types.
 
 pub(crate) mod fold;
 mod function;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Model, listed};
-use crate::source::Span;
-use crate::spec::{BinaryOp, Builtin, Expr, Pattern, Piece, RecordId, UnaryOp};
+use crate::model::{SpecModel, listed};
+use crate::source::SourceSpan;
+use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, RecordId, TextPattern, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 
 use function::check_format;
 pub(crate) use function::is_function;
 
-const BUILTINS: [(&str, Builtin, Type); 11] = [
-    ("date", Builtin::Date, Type::Date),
-    ("pid", Builtin::Pid, Type::Integer),
-    ("tid", Builtin::Tid, Type::Integer),
-    ("rank", Builtin::Rank, Type::Integer),
-    ("host", Builtin::Host, Type::Text),
-    ("thread_name", Builtin::ThreadName, Type::Text),
-    ("stream_label", Builtin::StreamLabel, Type::Text),
-    ("file", Builtin::File, Type::Text),
-    ("line", Builtin::Line, Type::Integer),
-    ("event", Builtin::Event, Type::Text),
-    ("level", Builtin::Level, Type::Text),
+const BUILTINS: [(&str, Builtin, ValueType); 11] = [
+    ("date", Builtin::Date, ValueType::Date),
+    ("pid", Builtin::Pid, ValueType::Integer),
+    ("tid", Builtin::Tid, ValueType::Integer),
+    ("rank", Builtin::Rank, ValueType::Integer),
+    ("host", Builtin::Host, ValueType::Text),
+    ("thread_name", Builtin::ThreadName, ValueType::Text),
+    ("stream_label", Builtin::StreamLabel, ValueType::Text),
+    ("file", Builtin::File, ValueType::Text),
+    ("line", Builtin::Line, ValueType::Integer),
+    ("event", Builtin::Event, ValueType::Text),
+    ("level", Builtin::Level, ValueType::Text),
 ];
 
 /// The built-ins that are available at the end of a thread or process.
 const AT_ENDS: &str = "date pid tid rank host thread_name stream_label";
 
-/// Where an expression is evaluated: on a record of this type.
+/// The context of an expression: the record type on which it is evaluated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scope<'m> {
-    pub(crate) model: &'m Model,
+pub(crate) struct ExprScope<'m> {
+    pub(crate) model: &'m SpecModel,
     pub(crate) record: RecordId,
 }
 
-/// Stands for a missing record type: constants are computed without a record.
+/// Stands for a missing record type: constants are evaluated without a record.
 const OF_CONSTANTS: RecordId = RecordId(u32::MAX);
 /// Stands for a missing record type: the end of a thread or process has no record.
 const OF_ENDS: RecordId = RecordId(u32::MAX - 1);
 
-impl<'m> Scope<'m> {
-    /// Where a constant is declared: there is no record.
-    pub(crate) fn of_constants(model: &'m Model) -> Self {
+impl<'m> ExprScope<'m> {
+    /// The scope of constants: there is no record.
+    pub(crate) fn of_constants(model: &'m SpecModel) -> Self {
         Self { model, record: OF_CONSTANTS }
     }
 
     /// The scope of the end of a thread or process: it has a stream, but no record.
-    pub(crate) fn of_ends(model: &'m Model) -> Self {
+    pub(crate) fn of_ends(model: &'m SpecModel) -> Self {
         Self { model, record: OF_ENDS }
     }
 
@@ -59,14 +59,14 @@ impl<'m> Scope<'m> {
     }
 }
 
-impl Scope<'_> {
-    /// The expression with its type; after a complaint the type is [`Type::Any`].
-    pub(crate) fn expr(&self, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+impl ExprScope<'_> {
+    /// The lowered expression with its type. After an error, the type is [`ValueType::Any`].
+    pub(crate) fn expr(&self, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
         match &expr.kind {
-            ExprKind::Integer(value) => (Expr::Integer(*value), Type::Integer),
-            ExprKind::Float(value) => (Expr::Float(*value), Type::Float),
-            ExprKind::Bool(value) => (Expr::Bool(*value), Type::Bool),
-            ExprKind::Text(text) => (Expr::Text(self.text(text, diagnostics)), Type::Text),
+            ExprKind::Integer(value) => (Expr::Integer(*value), ValueType::Integer),
+            ExprKind::Float(value) => (Expr::Float(*value), ValueType::Float),
+            ExprKind::Bool(value) => (Expr::Bool(*value), ValueType::Bool),
+            ExprKind::Text(text) => (Expr::Text(self.text(text, diagnostics)), ValueType::Text),
             ExprKind::Path(path) => self.path(path, diagnostics),
             ExprKind::Element(name, index) => self.element(name, index, diagnostics),
             ExprKind::Call(name, arguments) => self.call(name, arguments, expr.span, diagnostics),
@@ -76,13 +76,19 @@ impl Scope<'_> {
         }
     }
 
-    /// The expression, which must have this type; `what` names its place.
-    pub(super) fn expect(&self, expr: &ast::Expr, expected: Type, what: &str, diagnostics: &mut Diagnostics) -> Expr {
+    /// The lowered expression, which must have this type. `what` names its place in diagnostics.
+    pub(super) fn expect(
+        &self,
+        expr: &ast::Expr,
+        expected: ValueType,
+        what: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Expr {
         let (lowered, ty) = self.expr(expr, diagnostics);
-        if ty != expected && ty != Type::Any {
+        if ty != expected && ty != ValueType::Any {
             let mut diagnostic = Diagnostic::error(Code::WrongType, format!("{what} must be {}", expected.name()))
                 .at(expr.span, format!("this is {}", ty.name()));
-            if expected == Type::Bool {
+            if expected == ValueType::Bool {
                 diagnostic = diagnostic.help("compare it, for example with `!= 0`");
             }
             diagnostics.push(diagnostic);
@@ -90,27 +96,27 @@ impl Scope<'_> {
         lowered
     }
 
-    fn text(&self, text: &Text, diagnostics: &mut Diagnostics) -> Pattern {
+    fn text(&self, text: &Text, diagnostics: &mut Diagnostics) -> TextPattern {
         let piece = |piece: &TextPiece, diagnostics: &mut Diagnostics| match piece {
-            TextPiece::Literal(literal) => Piece::Text(literal.clone()),
+            TextPiece::Literal(literal) => PatternPiece::Text(literal.clone()),
             TextPiece::Hole(expr, format) => {
                 let (value, ty) = self.expr(expr, diagnostics);
                 check_format(*format, ty, expr.span, diagnostics);
-                Piece::Expr(value, *format)
+                PatternPiece::Expr(value, *format)
             }
         };
-        Pattern(text.pieces.iter().map(|part| piece(part, diagnostics)).collect())
+        TextPattern(text.pieces.iter().map(|part| piece(part, diagnostics)).collect())
     }
 
     /// The parameter with this name.
-    fn parameter(&self, name: &Ident) -> Option<(Expr, Type)> {
+    fn parameter(&self, name: &Ident) -> Option<(Expr, ValueType)> {
         let record = self.model.spec.records.get(self.record.index())?;
         let at = record.layout.fields.iter().position(|field| field.name == name.text)?;
-        let ty = Type::of_field(record.layout.fields[at].ty);
+        let ty = ValueType::of_field(record.layout.fields[at].ty);
         Some((Expr::Field(crate::model::index(at)), ty))
     }
 
-    fn path(&self, path: &Path, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+    fn path(&self, path: &Path, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
         if let Some(part) = &path.part {
             return self.enum_value(&path.name, part, diagnostics);
         }
@@ -211,8 +217,8 @@ impl Scope<'_> {
         diagnostic.also(model.record_spans[self.record.index()], "the event").maybe_help(help)
     }
 
-    /// The remedy if a rule for one end of a span names a parameter of the other end.
-    fn other_end(&self, span: &crate::spec::Span, name: &str) -> Option<String> {
+    /// A help text for a rule for one end of a span that uses a parameter of the other end.
+    fn other_end(&self, span: &crate::spec::SpanType, name: &str) -> Option<String> {
         let at_end = span.end == self.record;
         let (other, end) = if at_end { (span.begin, "begin") } else { (span.end, "end") };
         let record = &self.model.spec.records[other.index()];
@@ -234,7 +240,7 @@ impl Scope<'_> {
         record.map_or(Vec::new(), |record| record.layout.fields.iter().map(|field| field.name.as_str()).collect())
     }
 
-    fn enum_value(&self, name: &Ident, part: &Ident, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+    fn enum_value(&self, name: &Ident, part: &Ident, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
         let model = self.model;
         let Some(index) = model.enums.get(&name.text).copied() else {
             model.unknown(Code::UnknownType, "enum", name, model.enums.keys().map(String::as_str), diagnostics);
@@ -246,11 +252,11 @@ impl Scope<'_> {
             model.unknown(Code::UnknownValue, &what, part, values(), diagnostics);
             return bad();
         }
-        (Expr::Text(Pattern(vec![Piece::Text(part.text.clone())])), Type::Enum(index))
+        (Expr::Text(TextPattern(vec![PatternPiece::Text(part.text.clone())])), ValueType::Enum(index))
     }
 
-    /// Complains about a text that is compared with an enum and none of its values.
-    fn no_value_of(&self, item: u32, text: &str, span: Span, diagnostics: &mut Diagnostics) {
+    /// Reports a comparison of an enum with a text that is not one of its values.
+    fn no_value_of(&self, item: u32, text: &str, span: SourceSpan, diagnostics: &mut Diagnostics) {
         let Some(item) = self.model.spec.enums.get(item as usize) else { return };
         let values: Vec<&str> = item.values.iter().map(|value| value.name.as_str()).collect();
         if !values.contains(&text) && !diagnostics.is_full() {
@@ -262,11 +268,11 @@ impl Scope<'_> {
         }
     }
 
-    fn unary(&self, operator: UnaryOp, inner: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+    fn unary(&self, operator: UnaryOp, inner: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
         let (operand, ty) = self.expr(inner, diagnostics);
         let (fits, result) = match operator {
             UnaryOp::Minus => (ty.is_number(), ty),
-            UnaryOp::Not => (matches!(ty, Type::Bool | Type::Any), Type::Bool),
+            UnaryOp::Not => (matches!(ty, ValueType::Bool | ValueType::Any), ValueType::Bool),
         };
         if !fits {
             let (sign, needs) = if operator == UnaryOp::Minus { ("-", "a number") } else { ("not", "a bool") };
@@ -289,19 +295,19 @@ impl Scope<'_> {
         left: &ast::Expr,
         right: &ast::Expr,
         diagnostics: &mut Diagnostics,
-    ) -> (Expr, Type) {
+    ) -> (Expr, ValueType) {
         let (left_value, left_type) = self.expr(left, diagnostics);
         let (right_value, right_type) = self.expr(right, diagnostics);
         let Some(result) = result_type(operator, left_type, right_type) else {
-            if left_type == Type::Any || right_type == Type::Any {
+            if left_type == ValueType::Any || right_type == ValueType::Any {
                 return bad();
             }
             diagnostics.push(misfit(operator, (left.span, left_type), (right.span, right_type)));
             return bad();
         };
         for (side, ty, text) in [(right, left_type, &right_value), (left, right_type, &left_value)] {
-            if let (Type::Enum(item), Expr::Text(Pattern(pieces))) = (ty, text)
-                && let [Piece::Text(text)] = pieces.as_slice()
+            if let (ValueType::Enum(item), Expr::Text(TextPattern(pieces))) = (ty, text)
+                && let [PatternPiece::Text(text)] = pieces.as_slice()
             {
                 self.no_value_of(item, text, side.span, diagnostics);
             }
@@ -317,51 +323,51 @@ impl Scope<'_> {
     }
 }
 
-fn bad() -> (Expr, Type) {
-    (Expr::Integer(0), Type::Any)
+fn bad() -> (Expr, ValueType) {
+    (Expr::Integer(0), ValueType::Any)
 }
 
 fn is_zero(expr: &Expr) -> bool {
     matches!(expr, Expr::Integer(0)) || matches!(expr, Expr::Float(value) if *value == 0.0)
 }
 
-/// The type of `left operator right`, or `None` when they do not go together.
-fn result_type(operator: BinaryOp, left: Type, right: Type) -> Option<Type> {
+/// The type of `left operator right`. `None` when the operator does not support these types.
+fn result_type(operator: BinaryOp, left: ValueType, right: ValueType) -> Option<ValueType> {
     use BinaryOp::{
         Add, And, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply, NotEqual, Or, Remainder, Subtract,
     };
-    let both = |a: Type| [left, right].iter().all(|ty| *ty == a || *ty == Type::Any);
-    let any = left == Type::Any || right == Type::Any;
+    let both = |a: ValueType| [left, right].iter().all(|ty| *ty == a || *ty == ValueType::Any);
+    let any = left == ValueType::Any || right == ValueType::Any;
     match operator {
-        And | Or => both(Type::Bool).then_some(Type::Bool),
-        Equal | NotEqual => (any || comparable(left, right)).then_some(Type::Bool),
+        And | Or => both(ValueType::Bool).then_some(ValueType::Bool),
+        Equal | NotEqual => (any || comparable(left, right)).then_some(ValueType::Bool),
         Less | LessEqual | Greater | GreaterEqual => {
-            let ordered = !matches!(left, Type::Bool | Type::Enum(_) | Type::Pointer);
-            (any || (ordered && comparable(left, right))).then_some(Type::Bool)
+            let ordered = !matches!(left, ValueType::Bool | ValueType::Enum(_) | ValueType::Pointer);
+            (any || (ordered && comparable(left, right))).then_some(ValueType::Bool)
         }
-        Add | Subtract if left == Type::Date && right == Type::Integer => Some(Type::Date),
-        Add if left == Type::Integer && right == Type::Date => Some(Type::Date),
-        Subtract if left == Type::Date && right == Type::Date => Some(Type::Integer),
+        Add | Subtract if left == ValueType::Date && right == ValueType::Integer => Some(ValueType::Date),
+        Add if left == ValueType::Integer && right == ValueType::Date => Some(ValueType::Date),
+        Subtract if left == ValueType::Date && right == ValueType::Date => Some(ValueType::Integer),
         Add | Subtract | Multiply | Divide | Remainder => {
             if any {
-                Some(Type::Any)
-            } else if both(Type::Integer) {
-                Some(Type::Integer)
+                Some(ValueType::Any)
+            } else if both(ValueType::Integer) {
+                Some(ValueType::Integer)
             } else {
-                (left.is_number() && right.is_number()).then_some(Type::Float)
+                (left.is_number() && right.is_number()).then_some(ValueType::Float)
             }
         }
     }
 }
 
-fn comparable(left: Type, right: Type) -> bool {
-    left == right && left != Type::List
+fn comparable(left: ValueType, right: ValueType) -> bool {
+    left == right && left != ValueType::List
         || left.is_number() && right.is_number()
-        || matches!((left, right), (Type::Enum(_), Type::Text) | (Type::Text, Type::Enum(_)))
-        || matches!((left, right), (Type::Pointer, Type::Integer) | (Type::Integer, Type::Pointer))
+        || matches!((left, right), (ValueType::Enum(_), ValueType::Text) | (ValueType::Text, ValueType::Enum(_)))
+        || matches!((left, right), (ValueType::Pointer, ValueType::Integer) | (ValueType::Integer, ValueType::Pointer))
 }
 
-fn misfit(operator: BinaryOp, left: (Span, Type), right: (Span, Type)) -> Diagnostic {
+fn misfit(operator: BinaryOp, left: (SourceSpan, ValueType), right: (SourceSpan, ValueType)) -> Diagnostic {
     let sign = sign(operator);
     let diagnostic = Diagnostic::error(
         Code::WrongType,
@@ -369,11 +375,11 @@ fn misfit(operator: BinaryOp, left: (Span, Type), right: (Span, Type)) -> Diagno
     )
     .at(left.0, format!("this is {}", left.1.name()))
     .also(right.0, format!("this is {}", right.1.name()));
-    let text = left.1 == Type::Text || right.1 == Type::Text;
+    let text = left.1 == ValueType::Text || right.1 == ValueType::Text;
     match operator {
         BinaryOp::Add if text => diagnostic.help("join texts by holes: `\"{a} and {b}\"`"),
-        _ if [left.1, right.1].iter().any(|ty| matches!(ty, Type::Enum(_) | Type::Pointer))
-            && (left.1 == Type::Integer || right.1 == Type::Integer || left.1 == right.1) =>
+        _ if [left.1, right.1].iter().any(|ty| matches!(ty, ValueType::Enum(_) | ValueType::Pointer))
+            && (left.1 == ValueType::Integer || right.1 == ValueType::Integer || left.1 == right.1) =>
         {
             diagnostic.help("write `number(…)` for the number of an enum value or a pointer")
         }
@@ -408,7 +414,7 @@ pub(super) fn is_builtin(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Type::{Any, Bool, Date, Enum, Float, Integer, List, Pointer, Text};
+    use ValueType::{Any, Bool, Date, Enum, Float, Integer, List, Pointer, Text};
 
     #[test]
     fn types_of_results() {

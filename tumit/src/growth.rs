@@ -1,22 +1,24 @@
-//! Growth of a spec: whether the rules of a new one still show the traces of an older one.
+//! Growth of a spec: whether the rules of a new spec still show the traces of an older spec.
 //!
-//! A run carries the spec that it was recorded with, so that it can always be read; the rules of a newer spec match its
-//! events and parameters by name (`tumit convert --rules`). What is only added does no harm, what is removed or means
-//! something else does: then the new spec has a higher `version`.
+//! A run carries the spec of its recording, so that it can always be read. The rules of a newer
+//! spec match the events and parameters of the run by name (`tumit convert --rules`). Additions are
+//! compatible. Removals and changes of meaning are not: they require a higher `version`.
 
 use std::collections::BTreeSet;
 
 use tracer_format::schema::{FieldType, RecordKind, Scalar};
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::{EventRef, Model};
-use crate::source::Span;
-use crate::spec::{Action, Expr, Instance, Pattern, Piece, Record, RecordId, Spec, ValueExpr, Verb};
+use crate::model::{EventRef, SpecModel};
+use crate::source::SourceSpan;
+use crate::spec::{
+    Action, ActionVerb, Expr, Instance, PatternPiece, RecordDecl, RecordId, Spec, TextPattern, ValueExpr,
+};
 
-/// Compares the new spec, which compiles, with the older one.
-pub(crate) fn check(old: &Spec, model: &Model, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
+/// Compares the new spec, which compiles without errors, with the older one.
+pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
     let new = &model.spec;
-    let mut growth = Growth { old, model, raised: new.version > old.version, diagnostics };
+    let mut growth = GrowthCheck { old, model, raised: new.version > old.version, diagnostics };
     growth.version();
     let absent = old.first_absent_end();
     for record in old.records.iter().take(absent) {
@@ -32,15 +34,15 @@ pub(crate) fn check(old: &Spec, model: &Model, rules: &[Vec<Action>], diagnostic
     }
 }
 
-struct Growth<'g> {
+struct GrowthCheck<'g> {
     old: &'g Spec,
-    model: &'g Model,
-    /// The new spec has a higher version: what does not fit is meant.
+    model: &'g SpecModel,
+    /// Whether the new spec has a higher version. Incompatible changes are then intended.
     raised: bool,
     diagnostics: &'g mut Diagnostics,
 }
 
-impl Growth<'_> {
+impl GrowthCheck<'_> {
     fn version(&mut self) {
         let (old, new) = (self.old.version, self.model.spec.version);
         if new < old {
@@ -53,7 +55,7 @@ impl Growth<'_> {
         }
     }
 
-    fn record(&mut self, old: &Record, rules: &[Vec<Action>]) {
+    fn record(&mut self, old: &RecordDecl, rules: &[Vec<Action>]) {
         let is_end = old.layout.kind == RecordKind::End;
         let what = if old.layout.kind == RecordKind::Event { "event" } else { "span" };
         let Some(new) = self.model.events.get(&old.name).copied() else {
@@ -101,7 +103,7 @@ impl Growth<'_> {
 
     /// Reports parameters that a rule of the older spec used and that no rule of the new one uses.
     /// An event without rules shows all of its parameters. Uses in text outputs are not compared.
-    fn no_longer_used(&mut self, old: &Record, id: RecordId, span: Span, rules: &[Vec<Action>]) {
+    fn no_longer_used(&mut self, old: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
         let actions = rules.get(id.index()).map_or(&[][..], Vec::as_slice);
         if actions.is_empty() || !self.old.outputs.is_empty() || !self.model.spec.outputs.is_empty() {
             return;
@@ -129,7 +131,7 @@ impl Growth<'_> {
         }
     }
 
-    fn added(&mut self, old: &Record, id: RecordId, span: Span, rules: &[Vec<Action>]) {
+    fn added(&mut self, old: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
         let mut used = BTreeSet::new();
         rules.get(id.index()).into_iter().flatten().for_each(|action| fields_of(action, &mut used));
         let fields = &self.model.spec.records[id.index()].layout.fields;
@@ -147,17 +149,17 @@ impl Growth<'_> {
         }
     }
 
-    fn removed(&mut self, what: &str, place: Span, label: &str) {
+    fn removed(&mut self, what: &str, place: SourceSpan, label: &str) {
         let diagnostic = self.severe(Code::Removed, format!("{what} is gone"));
         self.diagnostics.push(diagnostic.at(place, label));
     }
 
-    fn changed(&mut self, title: &str, place: Span) {
+    fn changed(&mut self, title: &str, place: SourceSpan) {
         let diagnostic = self.severe(Code::Changed, title.to_owned());
         self.diagnostics.push(diagnostic.at(place, "not what older traces hold"));
     }
 
-    /// An error, unless the version was raised.
+    /// A diagnostic that is a warning if the version was raised, and an error otherwise.
     fn severe(&self, code: Code, title: String) -> Diagnostic {
         if self.raised {
             return Diagnostic::warning(code, title);
@@ -171,7 +173,7 @@ fn with_article(what: &str) -> String {
     format!("{} {what}", if what == "event" { "an" } else { "a" })
 }
 
-/// What a field means to rules: its width does not matter.
+/// The class of a type that rules distinguish. The width of a number does not matter to them.
 fn class(ty: FieldType, spec: &Spec) -> String {
     let scalar = |scalar: Scalar| match scalar {
         Scalar::F32 | Scalar::F64 => "a float".to_owned(),
@@ -206,9 +208,9 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
                 expr(left, used);
                 expr(right, used);
             }
-            Expr::Text(Pattern(pieces)) => {
+            Expr::Text(TextPattern(pieces)) => {
                 for piece in pieces {
-                    if let Piece::Expr(hole, _) = piece {
+                    if let PatternPiece::Expr(hole, _) = piece {
                         expr(hole, used);
                     }
                 }
@@ -222,28 +224,29 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
         }
     };
     let on: Option<&Instance> = match &action.verb {
-        Verb::Create { container } | Verb::Destroy { container } => Some(container),
-        Verb::SetState { value: given, on, .. }
-        | Verb::PushState { value: given, on, .. }
-        | Verb::Mark { value: given, on, .. } => {
+        ActionVerb::Create { container } | ActionVerb::Destroy { container } => Some(container),
+        ActionVerb::SetState { value: given, on, .. }
+        | ActionVerb::PushState { value: given, on, .. }
+        | ActionVerb::Mark { value: given, on, .. } => {
             value(given);
             Some(on)
         }
-        Verb::PopState { value: given, on, .. } => {
+        ActionVerb::PopState { value: given, on, .. } => {
             given.iter().for_each(&mut value);
             Some(on)
         }
-        Verb::ResetState { on, .. } => Some(on),
-        Verb::Variable { value: given, on, .. } => {
+        ActionVerb::ResetState { on, .. } => Some(on),
+        ActionVerb::Variable { value: given, on, .. } => {
             expr(given, used);
             Some(on)
         }
-        Verb::StartLink { value: given, key, from: on, .. } | Verb::EndLink { value: given, key, to: on, .. } => {
+        ActionVerb::StartLink { value: given, key, from: on, .. }
+        | ActionVerb::EndLink { value: given, key, to: on, .. } => {
             given.iter().for_each(&mut value);
             key.iter().for_each(|part| expr(part, used));
             Some(on)
         }
-        Verb::Ignore => None,
+        ActionVerb::Ignore => None,
     };
     let related = action.related.iter().map(|(_, whom)| whom);
     on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| expr(key, used));

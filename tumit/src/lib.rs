@@ -1,6 +1,6 @@
 //! The Tumit language: from the text of a spec to a [`Spec`], and from a [`Spec`] to tracing code.
 //!
-//! The library does no I/O: [`compile`] asks a [`Loader`] for the files that a spec uses.
+//! The library does no I/O. [`compile`] requests the files that a spec uses from a [`Loader`].
 //!
 //! ```
 //! let text = "trace hello;\nlevel APP { event greeting { whom: string } }\n";
@@ -31,5 +31,5 @@ mod value_type;
 
 pub use compile::{compile, compile_since, compile_sources, compile_text};
 pub use diag::{Code, Diagnostic, Diagnostics};
-pub use load::{LoadError, Loader};
+pub use load::{Loader, SpecLoadError};
 pub use spec::Spec;

@@ -1,48 +1,53 @@
-//! The files of a spec: the root and all that it uses, each once, a used file before its user.
+//! The files of a spec: the root and all files that it uses. Each file occurs once, before the
+//! files that use it.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceSpan};
 use crate::syntax::{self, ast};
 
-/// Gives the texts of files. The compiler itself does no I/O.
+/// Loads the texts of files. The compiler itself does no I/O.
 pub trait Loader {
-    /// The text of the file at `path`: the root as the caller named it, or a path relative to it with `/` between its parts.
+    /// The text of the file at `path`.
+    ///
+    /// `path` is the root as the caller names it, or a path relative to the root with `/` as
+    /// separator.
     ///
     /// # Errors
     /// When there is no such file or it is not UTF-8 text.
-    fn load(&mut self, path: &str) -> Result<String, LoadError>;
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError>;
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError {
+pub struct SpecLoadError {
     message: String,
 }
 
-impl LoadError {
-    /// With a message for the user, such as the operating system's.
+impl SpecLoadError {
+    /// Creates an error with a message for the user, such as the message of the operating system.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 }
 
-impl fmt::Display for LoadError {
+impl fmt::Display for SpecLoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for LoadError {}
+impl std::error::Error for SpecLoadError {}
 
-/// What paths of standard specs start with.
+/// The prefix of the paths of standard specs.
 pub const STANDARD: &str = "std:";
 
-/// The specs that come with the language, which `use "std:NAME";` takes in and which can be roots themselves.
+/// The specs that come with the language. `use "std:NAME";` includes one, and each can be a root.
 ///
-/// `std:paje` has Pajé's own instructions, for programs that want no spec of their own; `std:tracer` is what recorders record of themselves.
+/// `std:paje` has Pajé's own instructions, for programs that have no spec of their own.
+/// `std:tracer` describes the records that recorders write about themselves.
 #[must_use]
 pub fn standard(path: &str) -> Option<&'static str> {
     match path.strip_prefix(STANDARD)? {
@@ -53,35 +58,36 @@ pub fn standard(path: &str) -> Option<&'static str> {
 }
 
 /// A parsed file.
-pub(crate) struct Loaded {
+pub(crate) struct ParsedFile {
     pub(crate) file: FileId,
     pub(crate) tree: ast::File,
 }
 
-/// Most bytes of all files together: they travel in the schema of each run, which has a limit of its own.
+/// Maximum number of bytes of all files together. The schema of each run carries the files, and its
+/// size is limited.
 const MAX_BYTES: usize = 8 << 20;
-/// Deepest chain of files that use each other.
+/// Maximum number of files in a chain of files that use each other.
 const MAX_CHAIN: usize = 32;
 
-/// Loads and parses the root and all that it uses.
-pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagnostics) -> Vec<Loaded> {
+/// Loads and parses the root and all files that it uses.
+pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagnostics) -> Vec<ParsedFile> {
     let mut walk =
-        Walk { loader, diagnostics, known: BTreeMap::new(), chain: Vec::new(), too_large: false, done: Vec::new() };
+        UseWalk { loader, diagnostics, known: BTreeMap::new(), chain: Vec::new(), too_large: false, done: Vec::new() };
     walk.visit(root, None);
     walk.done
 }
 
-struct Walk<'a> {
+struct UseWalk<'a> {
     loader: &'a mut dyn Loader,
     diagnostics: &'a mut Diagnostics,
     known: BTreeMap<String, ()>,
     chain: Vec<String>,
     too_large: bool,
-    done: Vec<Loaded>,
+    done: Vec<ParsedFile>,
 }
 
-impl Walk<'_> {
-    fn visit(&mut self, path: &str, from: Option<Span>) {
+impl UseWalk<'_> {
+    fn visit(&mut self, path: &str, from: Option<SourceSpan>) {
         if let Some(start) = self.chain.iter().position(|open| open == path) {
             return self.cycle(start, path, from);
         }
@@ -89,7 +95,7 @@ impl Walk<'_> {
             return;
         }
         self.known.insert(path.to_owned(), ());
-        // The caller comes first: a run carries the standard specs as they were when it was recorded.
+        // The loader takes precedence, because a run carries the standard specs of its recording.
         let text = match self.loader.load(path).or_else(|error| standard(path).map(str::to_owned).ok_or(error)) {
             Ok(text) => text,
             Err(error) => {
@@ -108,7 +114,7 @@ impl Walk<'_> {
         self.size(file, path);
         let tree = if self.too_large { ast::File::default() } else { syntax::parse(file, self.diagnostics) };
         self.chain.push(path.to_owned());
-        let mut used_here: BTreeMap<String, Span> = BTreeMap::new();
+        let mut used_here: BTreeMap<String, SourceSpan> = BTreeMap::new();
         for item in &tree.items {
             if let ast::Item::Use(used) = item {
                 if self.chain.len() >= MAX_CHAIN {
@@ -134,23 +140,23 @@ impl Walk<'_> {
             }
         }
         self.chain.pop();
-        self.done.push(Loaded { file, tree });
+        self.done.push(ParsedFile { file, tree });
     }
 
-    /// Complains once when the texts together are larger than what a run can carry.
+    /// Reports once when the texts together exceed [`MAX_BYTES`].
     fn size(&mut self, file: FileId, path: &str) {
         let bytes: usize = self.diagnostics.sources.iter().map(|source| source.text.len()).sum();
         if bytes > MAX_BYTES && !self.too_large {
             self.too_large = true;
             self.diagnostics.push(
                 Diagnostic::error(Code::SpecTooLarge, format!("the files of the spec have {bytes} bytes"))
-                    .at(Span::new(file, 0..0), format!("`{path}` goes beyond the limit of {MAX_BYTES}"))
+                    .at(SourceSpan::new(file, 0..0), format!("`{path}` goes beyond the limit of {MAX_BYTES}"))
                     .help("make several specs: a program can use more than one"),
             );
         }
     }
 
-    fn cycle(&mut self, start: usize, path: &str, from: Option<Span>) {
+    fn cycle(&mut self, start: usize, path: &str, from: Option<SourceSpan>) {
         let mut round: Vec<&str> = self.chain[start..].iter().map(String::as_str).collect();
         round.push(path);
         let mut diagnostic = Diagnostic::error(Code::UseCycle, format!("`{path}` uses itself"));
@@ -165,7 +171,7 @@ impl Walk<'_> {
     }
 }
 
-/// The path of a used file, seen from where the root's path counts from.
+/// The path of a used file, relative to the same folder as the path of the root.
 fn joined(user: &str, used: &str) -> String {
     if used.starts_with('/') || used.starts_with(STANDARD) {
         return used.to_owned();

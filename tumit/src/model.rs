@@ -1,12 +1,12 @@
-//! The spec under construction: what `resolve` collects and the checks read.
+//! The spec under construction: `resolve` fills it, and the checks read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::source::Span;
+use crate::source::SourceSpan;
 use crate::spec::{ContainerTypeId, EntityTypeId, Expr, LevelId, RecordId, Spec};
 use crate::syntax::ast::{self, Ident};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 
 /// An event or a span, by name.
 #[derive(Clone, Copy, Debug)]
@@ -17,52 +17,53 @@ pub(crate) enum EventRef {
 
 /// A key of a container.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct KeyModel {
     pub(crate) name: String,
     /// The scalar type, as declared.
     pub(crate) ty: tracer_format::schema::Scalar,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
-/// The spec under construction, with what only the checks need.
+/// The spec under construction, with the data that only the checks need.
 #[derive(Debug, Default)]
-pub(crate) struct Model {
+pub(crate) struct SpecModel {
     pub(crate) spec: Spec,
     pub(crate) levels: BTreeMap<String, LevelId>,
     pub(crate) events: BTreeMap<String, EventRef>,
     pub(crate) enums: BTreeMap<String, u32>,
     pub(crate) aliases: BTreeMap<String, ast::TypeRef>,
-    pub(crate) constants: BTreeMap<String, (Expr, Type)>,
+    pub(crate) constants: BTreeMap<String, (Expr, ValueType)>,
     pub(crate) containers: BTreeMap<String, ContainerTypeId>,
-    /// Place of the version, else of the name of the trace.
-    pub(crate) version_span: Span,
-    pub(crate) level_spans: Vec<Span>,
-    pub(crate) enum_spans: Vec<Span>,
-    /// Places of the names of records.
-    pub(crate) record_spans: Vec<Span>,
-    pub(crate) container_spans: Vec<Span>,
-    pub(crate) entity_spans: Vec<Span>,
-    /// Entities by name: several when different containers have one.
+    /// Span of the version, or of the name of the trace when there is no version.
+    pub(crate) version_span: SourceSpan,
+    pub(crate) level_spans: Vec<SourceSpan>,
+    pub(crate) enum_spans: Vec<SourceSpan>,
+    /// Spans of the names of records.
+    pub(crate) record_spans: Vec<SourceSpan>,
+    pub(crate) container_spans: Vec<SourceSpan>,
+    pub(crate) entity_spans: Vec<SourceSpan>,
+    /// Entities by name. A name has several entities when several containers declare it.
     pub(crate) entity_names: BTreeMap<String, Vec<EntityTypeId>>,
-    /// Places of the values of each entity.
-    pub(crate) value_spans: Vec<Vec<Span>>,
-    /// Own keys of each container.
-    pub(crate) keys: Vec<Vec<Key>>,
-    /// Holes of the label of each container: name and place.
-    pub(crate) holes: Vec<Vec<(String, Span)>>,
-    /// Which containers were given a label.
+    /// Spans of the values of each entity.
+    pub(crate) value_spans: Vec<Vec<SourceSpan>>,
+    /// Keys that each container declares itself, without those of its parents.
+    pub(crate) keys: Vec<Vec<KeyModel>>,
+    /// Holes of the label of each container: name and span.
+    pub(crate) holes: Vec<Vec<(String, SourceSpan)>>,
+    /// Whether each container has a label of its own.
     pub(crate) labelled: Vec<bool>,
-    /// Names declared in parts that could not be read.
+    /// Names declared in pieces of the text that could not be parsed.
     pub(crate) broken: BTreeSet<String>,
 }
 
-impl Model {
-    /// The record types that `name` stands for.
+impl SpecModel {
+    /// The full name of a record type.
     pub(crate) fn record_name(&self, record: RecordId) -> &str {
         self.spec.records.get(record.index()).map_or("", |record| record.layout.name.as_str())
     }
 
-    /// Complains that no `what` has this name, unless its declaration could not be read.
+    /// Reports that no `what` has this name, unless the declaration of the name could not be
+    /// parsed.
     pub(crate) fn unknown<'a>(
         &self,
         code: Code,
@@ -88,25 +89,25 @@ impl Model {
     }
 
     /// All keys of the path of a container, outermost first.
-    pub(crate) fn path_keys(&self, id: ContainerTypeId) -> Vec<&Key> {
+    pub(crate) fn path_keys(&self, id: ContainerTypeId) -> Vec<&KeyModel> {
         let path = self.spec.path(id);
         path.into_iter().filter_map(|container| self.keys.get(container.index())).flatten().collect()
     }
 
-    /// How an instance of a container is written.
+    /// The notation of an instance of a container, `NAME[KEY, …]`.
     pub(crate) fn pattern_of(&self, id: ContainerTypeId) -> String {
         let keys: Vec<&str> = self.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
         let name = self.container_name(id);
         if keys.is_empty() { name.to_owned() } else { format!("{name}[{}]", keys.join(", ")) }
     }
 
-    /// Entities of this name: several when different containers have one.
+    /// Entities with this name. There are several when several containers declare the name.
     pub(crate) fn entities_named(&self, name: &str) -> &[EntityTypeId] {
         self.entity_names.get(name).map_or(&[], Vec::as_slice)
     }
 }
 
-/// "there are `a`, `b`", when there are few.
+/// "there are `a`, `b`", when there are few candidates.
 pub(crate) fn listed(candidates: &[&str]) -> Option<String> {
     let quoted: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
     match quoted.len() {
@@ -117,7 +118,7 @@ pub(crate) fn listed(candidates: &[&str]) -> Option<String> {
     }
 }
 
-/// What fits into an integer type.
+/// The smallest and the largest number of an integer type. `None` for other types.
 pub(crate) fn integer_range(ty: tracer_format::schema::Scalar) -> Option<(i128, i128)> {
     use tracer_format::schema::Scalar;
     Some(match ty {
@@ -133,7 +134,7 @@ pub(crate) fn integer_range(ty: tracer_format::schema::Scalar) -> Option<(i128, 
     })
 }
 
-/// As an index of an arena.
+/// A position as an index of an arena.
 pub(crate) fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

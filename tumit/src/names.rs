@@ -1,4 +1,4 @@
-//! From the names of a spec to identifiers of the target languages: case, and words that a language keeps for itself.
+//! Identifiers of the target languages, made from the names of a spec: case and reserved words.
 
 /// `snake_case`: `APP` gives `app`, `RecvDone` gives `recv_done`, `HTTPServer` gives `http_server`.
 #[must_use]
@@ -6,7 +6,7 @@ pub fn snake_case(name: &str) -> String {
     words(name).join("_")
 }
 
-/// `UPPER_CASE`.
+/// `UPPER_CASE`: the snake-case name in capitals.
 #[must_use]
 pub fn upper_case(name: &str) -> String {
     snake_case(name).to_ascii_uppercase()
@@ -24,7 +24,8 @@ pub fn pascal_case(name: &str) -> String {
     out
 }
 
-/// The snake-case name for Rust (functions, modules, parameters); a keyword gets an underscore at its end.
+/// The snake-case name for Rust (functions, modules, parameters). A keyword gets an underscore at
+/// its end.
 #[must_use]
 pub fn rust_name(name: &str) -> String {
     escaped(snake_case(name), RUST_KEYWORDS)
@@ -36,17 +37,20 @@ pub fn rust_type_name(name: &str) -> String {
     escaped(pascal_case(name), &["Self"])
 }
 
-/// The name as declared, for C (parameters, parts of names), also usable from C++; a keyword gets an underscore at its end.
+/// The name as declared, for C (parameters, parts of names), also usable from C++. A keyword gets
+/// an underscore at its end.
 #[must_use]
 pub fn c_name(name: &str) -> String {
     escaped(name.to_owned(), C_KEYWORDS)
 }
 
-/// Most letters of a name in Fortran 2008.
+/// Maximum number of characters of a name in Fortran 2008.
 const FORTRAN_LETTERS: usize = 63;
 
-/// The name for Fortran: no underscore in front, 63 letters at most. A longer one keeps its first 54 and ends with a hash
-/// of the whole, in which upper and lower case are one, as they are in Fortran.
+/// The name for Fortran: no underscore in front, at most 63 characters.
+///
+/// A longer name keeps its first 54 characters and ends with a hash of the whole name. The hash
+/// ignores case, because Fortran does.
 #[must_use]
 pub fn fortran_name(name: &str) -> String {
     let letters: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -72,7 +76,7 @@ fn escaped(mut name: String, keywords: &[&str]) -> String {
     name
 }
 
-/// Lower-case words of a name: cut at `_`, at other signs, and where the case says so.
+/// Words of a name in lower case. A name is cut at `_`, at other signs, and where its case changes.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -108,7 +112,7 @@ const RUST_KEYWORDS: &[&str] = &[
     "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Keywords of C up to C23 and of C++ up to C++23, and names that the usual headers take.
+/// Keywords of C up to C23 and of C++ up to C++23, and names that common headers define.
 const C_KEYWORDS: &[&str] = &[
     "alignas",
     "alignof",

@@ -1,4 +1,5 @@
-//! Names to ids: collects the declarations of all files into the arenas of a [`Spec`](crate::spec::Spec), and remembers where each was declared.
+//! From names to ids: collects the declarations of all files into the arenas of a
+//! [`Spec`](crate::spec::Spec), and records the span of each declaration.
 
 pub(crate) mod constants;
 mod events;
@@ -6,15 +7,15 @@ mod tree;
 mod types;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::load::Loaded;
+use crate::load::ParsedFile;
 use crate::load::STANDARD;
-use crate::model::Model;
-use crate::source::Span;
+use crate::model::SpecModel;
+use crate::source::SourceSpan;
 use crate::syntax::ast::{Ident, Item};
 
 /// Collects all declarations.
-pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model {
-    let mut model = Model::default();
+pub(crate) fn resolve(files: &[ParsedFile], diagnostics: &mut Diagnostics) -> SpecModel {
+    let mut model = SpecModel::default();
     for loaded in files {
         model.broken.extend(loaded.tree.broken.iter().cloned());
     }
@@ -31,7 +32,7 @@ pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model 
     model.constants_of(items(), diagnostics);
     for item in items() {
         if let Item::Alias(alias) = item {
-            // Also of those that nothing uses: a circle or an unknown name is a mistake anyway.
+            // Unused aliases are checked, too: a cycle or an unknown name is a mistake in any case.
             model.field_type(&alias.ty, diagnostics);
         }
     }
@@ -54,9 +55,9 @@ pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model 
     model
 }
 
-impl Model {
-    fn trace_name(&mut self, files: &[Loaded], diagnostics: &mut Diagnostics) {
-        // The root is the last to be finished.
+impl SpecModel {
+    fn trace_name(&mut self, files: &[ParsedFile], diagnostics: &mut Diagnostics) {
+        // The root is the last file, because each file comes after the files that it uses.
         let Some(root) = files.last() else { return };
         self.spec.doc.clone_from(&root.tree.doc);
         let mut names = root.tree.items.iter().filter_map(|item| match item {
@@ -68,7 +69,7 @@ impl Model {
             if !unread {
                 diagnostics.push(
                     Diagnostic::error(Code::NoTrace, "the spec has no name")
-                        .at(Span::new(root.file, 0..0), "no `trace NAME;` in this file")
+                        .at(SourceSpan::new(root.file, 0..0), "no `trace NAME;` in this file")
                         .help("write `trace my_program;` as the first declaration"),
                 );
             }
@@ -86,8 +87,8 @@ impl Model {
         }
     }
 
-    /// The root's version; that of used files is theirs.
-    fn version(&mut self, files: &[Loaded], diagnostics: &mut Diagnostics) {
+    /// Sets the version to that of the root. The versions of used files are not relevant.
+    fn version(&mut self, files: &[ParsedFile], diagnostics: &mut Diagnostics) {
         let Some(root) = files.last() else { return };
         let mut versions = root.tree.items.iter().filter_map(|item| match item {
             Item::Version(number, span) => Some((*number, *span)),
@@ -106,7 +107,7 @@ impl Model {
     }
 }
 
-/// Complains about names that cannot be used anywhere.
+/// Reports names that are not allowed anywhere.
 pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     const MAX_NAME: usize = 63;
     const OPERATORS: [&str; 5] = ["and", "or", "not", "true", "false"];
@@ -124,7 +125,7 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
         );
     }
     let lower = name.text.to_ascii_lowercase();
-    // What comes with the language knows what generated code needs.
+    // The standard specs may use reserved names, because they suit the generated code.
     let ours = diagnostics.sources.get(name.span.file).is_some_and(|source| source.path.starts_with(STANDARD));
     if lower.starts_with("tumit") && !ours || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
         diagnostics.push(
@@ -135,8 +136,8 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Complains that a name is declared a second time.
-pub(crate) fn duplicate(what: &str, name: &Ident, first: Span, diagnostics: &mut Diagnostics) {
+/// Reports that a name is declared a second time.
+pub(crate) fn duplicate(what: &str, name: &Ident, first: SourceSpan, diagnostics: &mut Diagnostics) {
     diagnostics.push(
         Diagnostic::error(Code::Duplicate, format!("{what} `{}` is declared twice", name.text))
             .at(name.span, "declared again")

@@ -1,4 +1,4 @@
-//! The texts that are being compiled, and places in them.
+//! The texts of a compilation, and positions in them.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,10 +7,10 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
-/// A place in a file: byte offsets.
+/// A range of bytes in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Span {
-    /// Which file.
+pub struct SourceSpan {
+    /// The file.
     pub file: FileId,
     /// Offset of the first byte.
     pub start: u32,
@@ -18,21 +18,21 @@ pub struct Span {
     pub end: u32,
 }
 
-impl Span {
-    /// The place of these bytes.
+impl SourceSpan {
+    /// The span of these bytes.
     #[must_use]
     pub fn new(file: FileId, range: Range<usize>) -> Self {
         let small = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Self { file, start: small(range.start), end: small(range.end) }
     }
 
-    /// From the start of this to the end of `other`.
+    /// A span from the start of `self` to the end of `other`.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { end: other.end.max(self.end), ..self }
     }
 
-    /// As a range of byte offsets.
+    /// The span as a range of byte offsets.
     #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -42,13 +42,13 @@ impl Span {
 /// All texts of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: Vec<Source>,
+    files: Vec<SourceFileText>,
 }
 
 /// One text.
 #[derive(Clone, Debug)]
-pub struct Source {
-    /// Path, for people.
+pub struct SourceFileText {
+    /// Path, as printed in diagnostics.
     pub path: String,
     /// The whole text.
     pub text: String,
@@ -56,14 +56,14 @@ pub struct Source {
 
 /// Line and column, both from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Position {
+pub struct LineColumn {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for LineColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -73,35 +73,35 @@ impl SourceMap {
     /// Adds a text.
     pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
         let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
-        self.files.push(Source { path: path.into(), text: text.into() });
+        self.files.push(SourceFileText { path: path.into(), text: text.into() });
         id
     }
 
     /// The file with this id.
     #[must_use]
-    pub fn get(&self, file: FileId) -> Option<&Source> {
+    pub fn get(&self, file: FileId) -> Option<&SourceFileText> {
         self.files.get(file.0 as usize)
     }
 
     /// All files, the root first.
-    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+    pub fn iter(&self) -> impl Iterator<Item = &SourceFileText> {
         self.files.iter()
     }
 
-    /// The text at a place; empty when there is none.
+    /// The text of a span. Empty when the span lies outside the texts.
     #[must_use]
-    pub fn text(&self, span: Span) -> &str {
+    pub fn text(&self, span: SourceSpan) -> &str {
         self.get(span.file).and_then(|file| file.text.get(span.range())).unwrap_or_default()
     }
 
-    /// Line and column of the start of a place.
+    /// Line and column of the start of a span.
     #[must_use]
-    pub fn position(&self, span: Span) -> Position {
+    pub fn position(&self, span: SourceSpan) -> LineColumn {
         let Some(before) = self.get(span.file).and_then(|file| file.text.get(..span.start as usize)) else {
-            return Position { line: 1, column: 1 };
+            return LineColumn { line: 1, column: 1 };
         };
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Position { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+        LineColumn { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
     }
 }
 
@@ -113,9 +113,9 @@ mod tests {
     fn positions_count_lines_and_characters() {
         let mut map = SourceMap::default();
         let file = map.add("a", "é\nàb");
-        assert_eq!(map.position(Span::new(file, 0..1)), Position { line: 1, column: 1 });
-        assert_eq!(map.position(Span::new(file, 5..6)), Position { line: 2, column: 2 });
-        assert_eq!(map.text(Span::new(file, 5..6)), "b");
-        assert_eq!(map.text(Span::new(FileId(7), 5..6)), "");
+        assert_eq!(map.position(SourceSpan::new(file, 0..1)), LineColumn { line: 1, column: 1 });
+        assert_eq!(map.position(SourceSpan::new(file, 5..6)), LineColumn { line: 2, column: 2 });
+        assert_eq!(map.text(SourceSpan::new(file, 5..6)), "b");
+        assert_eq!(map.text(SourceSpan::new(FileId(7), 5..6)), "");
     }
 }

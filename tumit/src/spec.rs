@@ -1,14 +1,16 @@
-//! `Spec`: all that the language says, checked and resolved. Generators, the converter and the printer of documentation
-//! read this and nothing else; they never see syntax.
+//! `Spec`: the complete contents of a spec, checked and resolved.
 //!
-//! Names have become typed indexes into the arenas of [`Spec`]. Rules for levels, spans and defaults have been lowered:
-//! every record type has its own list of actions.
+//! The generators, the converter and the generator of documentation read only `Spec`, never syntax.
+//! Names are resolved to typed indexes into the arenas of [`Spec`]. Rules for levels, spans and
+//! defaults are lowered: every record type has its own list of actions.
 
 mod expr;
 
 use tracer_format::schema::{RecordKind, RecordType, Schema};
 
-pub use expr::{Align, BinaryOp, Builtin, Expr, Format, Function, Notation, Pattern, Piece, UnaryOp};
+pub use expr::{
+    BinaryOp, Builtin, Expr, ExprFunction, NumberNotation, PatternPiece, TextAlign, TextPattern, UnaryOp, ValueFormat,
+};
 
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -44,7 +46,7 @@ id! {
 pub struct Spec {
     /// `trace NAME;`
     pub name: String,
-    /// The `//!` text.
+    /// The `version NUMBER;` of the spec. 0 if there is none.
     pub doc: String,
     /// `version NUMBER;` of the spec; 0 if it says none.
     pub version: u32,
@@ -54,14 +56,14 @@ pub struct Spec {
     pub aliases: Vec<Alias>,
     /// Levels in declared order.
     pub levels: Vec<Level>,
-    /// Named enums of integers with names.
+    /// Enums, in declared order.
     pub enums: Vec<Enum>,
     /// Record types. A span has two consecutive ones, `NAME.begin` and `NAME.end`. The [absent
     /// ends](Span::absent_end) follow after all others. Each has the name of the end that it
     /// represents.
-    pub records: Vec<Record>,
-    /// Spans, as pairs of record types.
-    pub spans: Vec<Span>,
+    pub records: Vec<RecordDecl>,
+    /// Spans, each with its record types.
+    pub spans: Vec<SpanType>,
     /// Numbers of the spans with [absent ends](Span::absent_end), in the order of these at the end
     /// of `records`.
     pub absent_ends: Vec<u32>,
@@ -69,20 +71,20 @@ pub struct Spec {
     pub containers: Vec<ContainerType>,
     /// State, event, variable and link types, in declared order.
     pub entities: Vec<EntityType>,
-    /// What each record does to the picture: `rules[r]` belongs to `records[r]`. Empty: nothing was said about it, and the
-    /// default holds (see [`Spec::has_rules`]).
+    /// Actions of each record: `rules[r]` belongs to `records[r]`. A record with an empty list has
+    /// no rule, and the default applies (see [`Spec::has_rules`]).
     pub rules: Vec<Vec<Action>>,
     /// Actions at the ends of threads and processes: `rule thread.end`, `rule process.end`.
     pub end_rules: EndRules,
-    /// Rules as they were written, in their order: for documentation.
+    /// Rules as written, in the order of the text. Documentation shows them.
     pub rule_texts: Vec<RuleText>,
     /// Text outputs made by template rules.
     pub outputs: Vec<TextOutput>,
-    /// The files it was compiled from; the first is the root.
+    /// The files of the spec. The first is the root.
     pub sources: Vec<SourceFile>,
 }
 
-/// Actions at the ends of threads and processes. These have neither parameters nor links.
+/// Actions at the ends of threads and processes. They have neither parameters nor links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndRules {
     /// At the end of each thread.
@@ -98,7 +100,8 @@ pub struct Level {
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// On at the start of a program unless its environment says otherwise.
+    /// Whether the level is on when a program starts. The environment of the program can override
+    /// it.
     pub enabled: bool,
 }
 
@@ -114,7 +117,7 @@ pub struct Enum {
 }
 
 impl Enum {
-    /// Some number needs two bytes in a record.
+    /// Whether a number of the enum needs two bytes in a record.
     #[must_use]
     pub fn is_wide(&self) -> bool {
         self.values.iter().any(|value| value.number > 0xFF)
@@ -128,7 +131,7 @@ pub struct EnumValue {
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// Stands for it in records. Unique in its enum.
+    /// The number of the value in records. It is unique in its enum.
     pub number: u16,
 }
 
@@ -139,7 +142,7 @@ pub struct Constant {
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// A literal: computed when the spec was compiled.
+    /// A literal, because the compiler evaluates the constant.
     pub value: Expr,
 }
 
@@ -150,25 +153,25 @@ pub struct Alias {
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// The type, as it was written.
+    /// The type as written.
     pub text: String,
 }
 
-/// A rule as it was written.
+/// A rule as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleText {
     /// Its `///` text.
     pub doc: String,
-    /// From `rule` or `also` to its `;`.
+    /// The text from `rule` or `also` to its `;`.
     pub text: String,
-    /// The records on which it acts; empty if it never does.
+    /// The records on which the rule acts. Empty if there are none.
     pub records: Vec<RecordId>,
 }
 
-/// An event, or one end of a span: what is recorded.
+/// The record type of an event, or of one end of a span.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// The name that users wrote: of the event, or of the span without `.begin`.
+pub struct RecordDecl {
+    /// The name in the spec: of the event, or of the span without `.begin`.
     pub name: String,
     /// Its `///` text.
     pub doc: String,
@@ -176,34 +179,34 @@ pub struct Record {
     pub level: LevelId,
     /// Layout of its bytes, with its full name (`iteration.begin`).
     pub layout: RecordType,
-    /// What was written about each field of the layout, in the same order.
+    /// Declared text of each field of the layout, in the same order.
     pub fields: Vec<FieldText>,
 }
 
-/// What a spec says about a field beside its name and layout.
+/// Properties of a field that its layout does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldText {
     /// Its `///` text.
     pub doc: String,
-    /// The type as it was written: `[rank; 4]`.
+    /// The type as written: `[rank; 4]`.
     pub written: String,
 }
 
 /// A span: a begin and an end from one declaration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Span {
+pub struct SpanType {
     /// Name as declared.
     pub name: String,
-    /// Holds the parameters.
+    /// The record type with the parameters.
     pub begin: RecordId,
-    /// Holds `task` of an `async` span, and the parameters declared after `end`.
+    /// The record type with the `task` of an `async` span, and the parameters declared after `end`.
     pub end: RecordId,
     /// A second record type with the name of the end. It represents an end without its parameters,
-    /// and holds only `task`. Only spans with `end { … }` have it. The rules of the end apply to
+    /// and contains only `task`. Only spans with `end { … }` have it. The rules of the end apply to
     /// it.
     pub absent_end: Option<RecordId>,
-    /// Declared `async`: it may leave its thread and go on elsewhere, in parts. Both ends have `task: u64` as their first
-    /// field, which says what belongs together.
+    /// Whether the span is declared `async`: it can move to other threads, with pauses. Both record
+    /// types then have `task: u64` as their first field. It identifies the records of one span.
     pub is_async: bool,
 }
 
@@ -214,85 +217,85 @@ pub struct ContainerType {
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// The type it is inside, if any.
+    /// The container type that contains it, if any.
     pub parent: Option<ContainerTypeId>,
-    /// Names of its own keys (those of its parents come first in a path).
+    /// Names of the keys that it declares itself. In a path, the keys of its parents precede them.
     pub keys: Vec<String>,
-    /// How an instance is named on the screen.
-    pub pattern: Pattern,
-    /// `= stream`: spans without rules appear here; every key of the path is a stream built-in.
+    /// The displayed name of an instance.
+    pub pattern: TextPattern,
+    /// `= stream`: spans without rules appear here. Every key of the path is a built-in of streams.
     pub stream: Option<Vec<Expr>>,
 }
 
-/// What a container type or an entity is shown by.
+/// A type of state, event, variable or link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityType {
     /// Name as declared.
     pub name: String,
-    /// Label on the screen.
+    /// Displayed label.
     pub label: String,
     /// Its `///` text.
     pub doc: String,
     /// State, event, variable or link.
-    pub nature: Nature,
-    /// The container type that holds it; for a link, the common ancestor.
+    pub nature: EntityNature,
+    /// The container type that contains it. For a link, the common ancestor of its endpoints.
     pub container: ContainerTypeId,
     /// Declared values (states, events, links).
-    pub values: Vec<Value>,
+    pub values: Vec<DeclaredValue>,
     /// Colour of a variable, or of undeclared values.
-    pub color: Option<Color>,
-    /// Shape and size, when declared.
-    pub look: Look,
-    /// A link whose ends may stay alone: a pause of an `async` span that is its end.
+    pub color: Option<SpecColor>,
+    /// Shape and size, if declared.
+    pub look: SpecStyle,
+    /// Whether a link may have only one endpoint: a pause of an `async` span can also be its end.
     pub is_partial: bool,
 }
 
-/// The four natures of Pajé's entities.
+/// The four kinds of entities in Pajé.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Nature {
-    /// A state that lasts.
+pub enum EntityNature {
+    /// A state with a duration.
     State,
     /// A point in time.
     Event,
-    /// A number that varies.
+    /// A number that changes over time.
     Variable,
-    /// From one container to another.
+    /// A connection from one container to another.
     Link {
-        /// Types of container where it may start.
+        /// Container types where the link can start.
         from: Vec<ContainerTypeId>,
-        /// Types of container where it may end.
+        /// Container types where the link can end.
         to: Vec<ContainerTypeId>,
     },
 }
 
 /// A declared value of a state, event or link type.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Value {
+pub struct DeclaredValue {
     /// Name as declared.
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// Label on the screen; the name unless said otherwise.
+    /// Displayed label. The name, unless the spec declares another label.
     pub label: String,
     /// Its colour, if declared.
-    pub color: Option<Color>,
-    /// Shape and size, when declared.
-    pub look: Look,
+    pub color: Option<SpecColor>,
+    /// Shape and size, if declared.
+    pub look: SpecStyle,
 }
 
-/// Shape and size on the screen (Pajé papers, S41).
+/// Displayed shape and size (Pajé papers, S41).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct SpecStyle {
     /// Shape of a mark.
-    pub shape: Option<Shape>,
+    pub shape: Option<SpecShape>,
     /// Size relative to the default 1.0.
     pub size: Option<f64>,
 }
 
-/// Shapes that a spec can ask for.
+/// The shapes that the language knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub enum Shape {
+pub enum SpecShape {
     Triangle,
     Diamond,
     Circle,
@@ -303,66 +306,68 @@ pub enum Shape {
 /// An sRGB colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub struct Color {
+pub struct SpecColor {
     pub red: u8,
     pub green: u8,
     pub blue: u8,
 }
 
 impl Spec {
-    /// All actions of rules, for records and for ends.
+    /// All actions of rules, for records and for the ends of threads and processes.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
         self.rules.iter().flatten().chain(&self.end_rules.thread).chain(&self.end_rules.process)
     }
 }
 
-/// One arrow of a rule.
+/// One action of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// What it does.
-    pub verb: Verb,
-    /// Another date than the record's own.
+    /// The effect of the action.
+    pub verb: ActionVerb,
+    /// The timestamp of the action, instead of that of the record.
     pub at: Option<Expr>,
-    /// Only when this holds.
+    /// The condition under which the action is performed.
     pub when: Option<Expr>,
     /// Extra fields: name and value.
     pub with: Vec<(String, Expr)>,
-    /// Related containers: how, and which (`waits for semaphore[s]` gives `("waits for", …)`).
+    /// Related containers, each with the name of the relation. `waits for semaphore[s]` gives
+    /// `("waits for", …)`.
     pub related: Vec<(String, Instance)>,
 }
 
-/// What an action does.
+/// The effect of an action.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub enum Verb {
+pub enum ActionVerb {
     /// A container begins.
     Create { container: Instance },
     /// A container ends.
     Destroy { container: Instance },
-    /// The state becomes this one, whatever was stacked.
+    /// Replaces all states of the stack with this one.
     SetState { ty: EntityTypeId, value: ValueExpr, on: Instance },
     /// A nested state begins.
     PushState { ty: EntityTypeId, value: ValueExpr, on: Instance },
-    /// The innermost state ends; with a value, all down to the innermost one of that value.
+    /// The innermost state ends. With a value, all states end down to the innermost one with this
+    /// value.
     PopState { ty: EntityTypeId, value: Option<ValueExpr>, on: Instance },
     /// All states of the type end.
     ResetState { ty: EntityTypeId, on: Instance },
     /// A variable is set, increased or decreased.
-    Variable { op: VariableOp, ty: EntityTypeId, value: Expr, on: Instance },
+    Variable { op: VariableChange, ty: EntityTypeId, value: Expr, on: Instance },
     /// A point event.
     Mark { ty: EntityTypeId, value: ValueExpr, on: Instance },
-    /// A link starts. `value` is the default value of its type when not said.
+    /// A link starts. Without `value`, the link has the default value of its type.
     StartLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, from: Instance },
     /// A link ends.
     EndLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, to: Instance },
-    /// Nothing is shown, not even by default.
+    /// Shows nothing, not even the default.
     Ignore,
 }
 
-/// What happens to a variable.
+/// The operation on a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub enum VariableOp {
+pub enum VariableChange {
     Set,
     Add,
     Subtract,
@@ -375,10 +380,11 @@ pub struct Instance {
     pub ty: ContainerTypeId,
     /// One expression per key of the path.
     pub keys: Vec<Expr>,
-    /// `existing`: where there is no such container, the action is left out; otherwise it makes one.
+    /// `existing`: the action is dropped if the container does not exist. Without it, the action
+    /// creates the container.
     pub existing: bool,
-    /// Its place in [`Spec::sources`]; `None` if no rule says it, as in the default picture.
-    pub span: Option<crate::source::Span>,
+    /// Its span in [`Spec::sources`]. `None` if no rule contains it, as for the default rules.
+    pub span: Option<crate::source::SourceSpan>,
 }
 
 /// The value of a state, event or link.
@@ -386,55 +392,56 @@ pub struct Instance {
 pub enum ValueExpr {
     /// A declared value of its type.
     Declared(ValueId),
-    /// Computed; its text is the value's name, declared or not.
+    /// Computed. Its text is the name of the value, declared or undeclared.
     Computed(Expr),
 }
 
-/// A text output, made by template rules.
+/// A text output that template rules produce.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOutput {
     /// Its name.
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// Written first.
+    /// Text at the start of the output.
     pub prologue: String,
     /// Lines of each record: `rules[r]` belongs to `records[r]`.
     pub rules: Vec<Vec<TemplateLine>>,
 }
 
-/// One arrow of a template rule: one line of output.
+/// One line of output: one action of a template rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateLine {
-    /// Written once, however many records ask for the same line, before all lines that have a date.
+    /// Whether identical lines are written only once. Such lines precede all lines with a
+    /// timestamp.
     pub once: bool,
-    /// Text between the `@`: always one piece more than there are arguments.
+    /// Text between the `@` signs. There is always one piece more than there are arguments.
     pub text: Vec<String>,
-    /// What replaces each `@`.
+    /// The replacement of each `@`.
     pub arguments: Vec<Expr>,
-    /// Only when this holds.
+    /// The condition under which the line is written.
     pub when: Option<Expr>,
-    /// Index of the argument that dates the line; the record's own date if none.
+    /// Index of the argument with the timestamp of the line. `None`: the timestamp of the record.
     pub date: Option<u32>,
 }
 
 /// One file of the spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Path as given or as `use` wrote it.
+    /// Path of the root as given, or path as written after `use`.
     pub path: String,
     /// The whole text.
     pub text: String,
 }
 
 impl Spec {
-    /// The span of which this record is an end. O(log spans).
+    /// The span of a record that is one of its ends. O(log spans).
     #[must_use]
-    pub fn span_of(&self, record: RecordId) -> Option<&Span> {
+    pub fn span_of(&self, record: RecordId) -> Option<&SpanType> {
         if let Some(place) = record.index().checked_sub(self.first_absent_end()) {
             return self.spans.get(*self.absent_ends.get(place)? as usize);
         }
-        // Spans and their records were numbered in one order.
+        // Spans and their records are numbered in the same order.
         let after = self.spans.partition_point(|span| span.begin <= record);
         self.spans.get(after.checked_sub(1)?).filter(|span| span.begin == record || span.end == record)
     }
@@ -457,24 +464,26 @@ impl Spec {
         self.records.iter().filter(|record| record.layout.kind == RecordKind::Event).count()
     }
 
-    /// Whether anything was said about the picture of this record. If not, the default holds: a span is a state, and an
-    /// event a mark, on the thread that recorded it (an implicit tree `process` / `thread`, or the `= stream` container).
+    /// Whether the record or its span has a rule. Otherwise the default applies.
+    ///
+    /// By default a span is a state and an event a mark. Both appear on the thread that recorded
+    /// them, in an implicit tree `process` / `thread`, or in the `= stream` container.
     #[must_use]
     pub fn has_rules(&self, record: RecordId) -> bool {
         let acts = |record: RecordId| self.rules.get(record.index()).is_some_and(|actions| !actions.is_empty());
-        // The default needs both ends of a span: a rule for one of them switches it off for both.
+        // The default needs both ends of a span, so a rule for one end disables it for both.
         self.span_of(record).map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
     }
 
-    /// The file, the line from 1 and the text of a place in [`sources`](Self::sources).
+    /// The file, the line counted from 1, and the text of a span in [`sources`](Self::sources).
     #[must_use]
-    pub fn source_at(&self, span: crate::source::Span) -> Option<(&str, usize, &str)> {
+    pub fn source_at(&self, span: crate::source::SourceSpan) -> Option<(&str, usize, &str)> {
         let file = self.sources.get(span.file.0 as usize)?;
         let before = file.text.get(..span.start as usize)?;
         Some((&file.path, before.matches('\n').count() + 1, file.text.get(span.range())?))
     }
 
-    /// Types from the root to `ty`, itself included.
+    /// Types from the root to `ty`, including `ty`.
     #[must_use]
     pub fn path(&self, ty: ContainerTypeId) -> Vec<ContainerTypeId> {
         let mut path = vec![ty];
@@ -487,7 +496,7 @@ impl Spec {
         path
     }
 
-    /// The schema that generators embed and files carry.
+    /// The schema that generators embed and that trace files carry.
     #[must_use]
     pub fn schema(&self) -> Schema {
         use tracer_format::schema::{LevelInfo, SCHEMA_VERSION, SourceText};

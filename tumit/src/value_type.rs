@@ -4,7 +4,7 @@ use tracer_format::schema::{FieldType, Scalar};
 
 /// The type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
+pub(crate) enum ValueType {
     Integer,
     Float,
     Bool,
@@ -12,14 +12,14 @@ pub(crate) enum Type {
     Enum(u32),
     Date,
     Pointer,
-    /// An array or bytes: can be shown, not calculated with.
+    /// An array or bytes. It can be shown, but not be an operand.
     List,
-    /// Unknown, because of a mistake that was reported. Fits everywhere.
+    /// Unknown, because of a mistake that was already reported. Compatible with every type.
     Any,
 }
 
-impl Type {
-    /// With an article, for messages.
+impl ValueType {
+    /// The name with an article, for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Integer => "an integer",

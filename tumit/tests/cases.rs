@@ -1,20 +1,24 @@
-//! Specs as data. `good/`: they compile, and `NAME.txt` says what came out. `bad/`: `NAME.txt` is what a user sees; each file
-//! name starts with a code that must be among the diagnostics, and every code has a file. `grown/`: the same for a spec and
-//! the older one beside it, `NAME.old.tumit`.
+//! Tests with specs in files.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p tumit --test cases` rewrites the expected texts; look at the difference before committing.
+//! - `good/`: specs that compile. `NAME.txt` is the expected result.
+//! - `bad/`: specs with mistakes. `NAME.txt` is the expected output for the user. Each file name
+//!   starts with a code that the diagnostics must contain, and every code has a file.
+//! - `grown/`: the same for a spec and its older version, `NAME.old.tumit`.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p tumit --test cases` rewrites the expected texts. Check the
+//! difference before you commit it.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tumit::{Code, Diagnostics, LoadError, Loader, Spec};
+use tumit::{Code, Diagnostics, Loader, Spec, SpecLoadError};
 
 struct Folder(PathBuf);
 
 impl Loader for Folder {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
-        fs::read_to_string(self.0.join(path)).map_err(|error| LoadError::new(error.kind().to_string()))
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
+        fs::read_to_string(self.0.join(path)).map_err(|error| SpecLoadError::new(error.kind().to_string()))
     }
 }
 
@@ -36,7 +40,7 @@ fn compile(kind: &str, file: &str) -> (Option<Spec>, Diagnostics) {
     tumit::compile(file, &mut Folder(folder(kind)))
 }
 
-/// Compares with the expected text beside the spec; the differing cases are returned.
+/// Compares with the expected text in the same folder. Returns a description of the difference.
 fn differs(kind: &str, file: &str, found: &str) -> Option<String> {
     let path = folder(kind).join(file).with_extension("txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
@@ -77,7 +81,7 @@ fn growth_is_judged_as_expected() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Too large to be a file of the package.
+/// This spec is too large for a file of the package.
 #[test]
 fn a_spec_of_many_megabytes_is_refused() {
     let text = format!("trace large;\n{}", "// a comment of forty-eight letters, over and over\n".repeat(200_000));
@@ -98,7 +102,7 @@ fn a_spec_of_many_megabytes_is_refused() {
 fn every_code_has_a_case() {
     let files = specs("bad").into_iter().chain(specs("grown"));
     let mut covered: BTreeSet<Code> = files.filter_map(|file| Code::parse(&file[..5])).collect();
-    // By `a_spec_of_many_megabytes_is_refused`.
+    // `a_spec_of_many_megabytes_is_refused` covers this code.
     covered.insert(Code::SpecTooLarge);
     let missing: Vec<String> = Code::ALL.iter().filter(|code| !covered.contains(code)).map(Code::to_string).collect();
     assert!(missing.is_empty(), "no case for {}", missing.join(", "));
@@ -128,7 +132,7 @@ fn good_specs_give_what_they_say() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Removes the places of references, which change with every edit of a spec.
+/// Removes the spans of references, which change with every edit of a spec.
 fn remove_places(text: &mut String) {
     while let Some(start) = text.find(", span: Some(Span {") {
         let end = text[start..].find("})").expect("the end of the place") + start;
@@ -136,7 +140,7 @@ fn remove_places(text: &mut String) {
     }
 }
 
-/// All that a spec says, a line for each thing.
+/// The contents of a spec, one line per item.
 fn describe(spec: &Spec, paths: &[&str]) -> String {
     fn list<T: std::fmt::Debug>(out: &mut String, what: &str, items: &[T]) {
         for (at, item) in items.iter().enumerate() {

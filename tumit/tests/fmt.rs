@@ -1,8 +1,8 @@
-//! The formatter: pairs of texts, and what must hold for every text: formatting twice changes nothing more, no comment and
-//! no token is lost, and the meaning stays.
+//! The formatter: pairs of texts, and properties that every text must have. A second formatting
+//! changes nothing, no comment and no token is lost, and the meaning does not change.
 //!
-//! `fmt/NAME.tumit` becomes `fmt/NAME.formatted.tumit`. With `TUMIT_UPDATE=1` in the environment, the latter are written
-//! anew: look at the diff.
+//! `fmt/NAME.tumit` becomes `fmt/NAME.formatted.tumit`. With `TUMIT_UPDATE=1` in the environment,
+//! the test rewrites the latter. Check the difference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tumit::fmt::{MAX_WIDTH, format};
-use tumit::{LoadError, Loader};
+use tumit::{Loader, SpecLoadError};
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
@@ -21,7 +21,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).expect("a text")
 }
 
-/// Specs below a folder, in order.
+/// Specs below a folder, sorted.
 fn specs(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
         fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
@@ -35,7 +35,7 @@ fn specs(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every spec of the repository, and those in the reference of the language, with the folder of each.
+/// Every spec of the repository, and those in the reference of the language, each with its folder.
 fn corpus() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace");
     let mut paths = Vec::new();
@@ -54,7 +54,7 @@ fn corpus() -> Vec<(PathBuf, String)> {
 
 static CORPUS: LazyLock<Vec<(PathBuf, String)>> = LazyLock::new(corpus);
 
-/// Words, texts, signs and comments; docs apart from other comments.
+/// A word, text, sign or comment. Docs are distinct from other comments.
 #[derive(Clone, Debug, PartialEq)]
 enum Piece {
     Token(String),
@@ -62,7 +62,7 @@ enum Piece {
     Doc(String),
 }
 
-/// A lexer that knows nothing of ours.
+/// A lexer that is independent of the one under test.
 fn pieces(text: &str) -> Vec<Piece> {
     let text = text.replace('\u{feff}', "");
     let mut rest = text.trim_start();
@@ -109,7 +109,8 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Tokens and docs in their order, without what the formatter may add or leave out; and all other comments in theirs.
+/// Tokens and docs in their order, without tokens that the formatter may add or remove. And all
+/// other comments in their order.
 fn kept(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut tokens, mut comments) = (Vec::new(), Vec::new());
     for piece in pieces(text) {
@@ -122,7 +123,7 @@ fn kept(text: &str) -> (Vec<String>, Vec<String>) {
     (tokens, comments)
 }
 
-/// Formats a text and checks what must hold for every one.
+/// Formats a text and checks the properties that every text must have.
 fn formatted(text: &str) -> Result<String, String> {
     let once = format("test.tumit", text).map_err(|diagnostics| diagnostics.render(false))?;
     let (tokens, comments) = kept(text);
@@ -139,22 +140,22 @@ fn formatted(text: &str) -> Result<String, String> {
     Ok(once)
 }
 
-/// Reads files from beside a spec.
+/// Reads files from the folder of a spec.
 struct Beside<'a> {
     folder: &'a Path,
     root: &'a str,
 }
 
 impl Loader for Beside<'_> {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         if path == "root.tumit" {
             return Ok(self.root.to_owned());
         }
-        fs::read_to_string(self.folder.join(path)).map_err(|error| LoadError::new(error.to_string()))
+        fs::read_to_string(self.folder.join(path)).map_err(|error| SpecLoadError::new(error.to_string()))
     }
 }
 
-/// The meaning of a spec: everything but its text, places in the text, and how types are written.
+/// The meaning of a spec: all data except its text, spans in the text, and the notation of types.
 fn meaning(path: &Path, text: &str) -> Option<String> {
     let (spec, _) = tumit::compile("root.tumit", &mut Beside { folder: path.parent().expect("a folder"), root: text });
     let mut spec = spec?;
@@ -228,7 +229,8 @@ fn deep_and_long_texts_are_formatted() {
     formatted(&calls).unwrap();
 }
 
-/// Puts blanks, line ends and comments between the pieces of a text; never takes apart what must stand together.
+/// Inserts blanks, line ends and comments between the pieces of a text, but not where they would
+/// change its tokens.
 fn mangled(text: &str, choices: &[u8]) -> String {
     const BETWEEN: [&str; 12] = [
         " ",
@@ -252,13 +254,13 @@ fn mangled(text: &str, choices: &[u8]) -> String {
         let joins = |c: char| c.is_ascii_alphanumeric() || "_\"#`.-><=!&|/".contains(c);
         match (&before, &piece) {
             (None, _) => {}
-            // Its bracket follows at once.
+            // The opening bracket must follow without a blank.
             (Some(Piece::Token(last)), _) if last == "rgb" => {}
             (Some(Piece::Token(last)), Piece::Token(token)) => {
                 let apart = last.ends_with(joins) && token.starts_with(joins);
                 mangled.push_str(if apart && BETWEEN[choice].is_empty() { " " } else { BETWEEN[choice] });
             }
-            // No two comments of the text become one.
+            // Two comments of the text must not become one.
             (Some(Piece::Token(_)), _) => mangled.push_str(BETWEEN[choice]),
             (Some(_), _) => {
                 mangled.push('\n');
@@ -272,12 +274,12 @@ fn mangled(text: &str, choices: &[u8]) -> String {
     mangled
 }
 
-/// The tree of tokens without blanks and comments decides about the form: the same spec in one line.
+/// The same spec in one line. The form depends only on the tokens, not on blanks and comments.
 fn squeezed(text: &str) -> String {
     mangled(text, &[])
 }
 
-/// A random spec that can be parsed, though it means nothing: names and lists of all lengths.
+/// A random spec that can be parsed, without a meaning: names and lists of all lengths.
 fn generated() -> impl Strategy<Value = String> {
     let name = || {
         let all = "[a-z_]{1,4}|[a-z]{8,20}".prop_map(|name| format!("n{name}"));
@@ -357,7 +359,8 @@ fn generated() -> impl Strategy<Value = String> {
         .prop_map(|items| items.concat())
 }
 
-/// Whether a line has a place where it may go on in the next one. A few long names and a field of one have none, however far right they begin.
+/// Whether a line can be broken. A few long names and a field with one of them cannot, wherever
+/// they begin.
 fn can_break(line: &str) -> bool {
     let inner = line.trim().trim_end_matches([',', ';', '[', '(', '{']);
     inner.contains(['(', '[', '{', ','])

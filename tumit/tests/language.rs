@@ -25,14 +25,14 @@ fn standard_specs_compile_and_can_be_used() {
     assert!(diagnostics.is_empty(), "{}", diagnostics.render(false));
     let used = spec.expect("it is right");
     assert_eq!((used.records, used.outputs), (own.records, own.outputs));
-    // A run carries the text; what it carries is what counts.
+    // A run carries the text of the standard specs, and this text takes precedence.
     let older = [("a.tumit", "trace a;\nuse \"std:paje\";\n"), ("std:paje", "level OLD { event x; }\n")];
     let older = older.map(|(path, text)| tumit::spec::SourceFile { path: path.into(), text: text.into() });
     assert_eq!(tumit::compile_sources(&older).0.expect("it is right").records[0].name, "x");
     assert_eq!(tumit::load::standard("std:pajé"), None);
 }
 
-/// Calls of `std:paje` can make variables and values that no rule makes.
+/// Calls of `std:paje` can create variables and values that no rule creates.
 #[test]
 fn entities_beside_paje_text_may_have_no_rule() {
     let paje = "paje { container node[node: u16] { state mode { busy } variable load } }\n";

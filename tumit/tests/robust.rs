@@ -1,4 +1,5 @@
-//! Whatever the text, the compiler neither panics nor overflows its stack nor takes forever, and its drawing works.
+//! For any text, the compiler does not panic, does not overflow its stack and ends in time, and its
+//! diagnostics can be rendered.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +34,7 @@ fn good_specs() -> Vec<String> {
     ["everything.tumit", "taktuk-by-hand.tumit"].map(read).into()
 }
 
-/// What a slip of the editor may do.
+/// An accidental edit of a text.
 #[derive(Clone, Debug)]
 enum Slip {
     Delete(usize, usize),
@@ -166,7 +167,8 @@ fn deep_nesting_is_reported() {
     }
 }
 
-/// The operators of an expression are counted with those in its brackets: 64 brackets with 199 each are no small tree.
+/// The operators of an expression include those in its brackets, because 64 brackets with 199
+/// operators each are a large tree.
 #[test]
 fn operators_in_brackets_count_together() {
     let nested = |around: &dyn Fn(String) -> String, first: &str| {
@@ -213,7 +215,8 @@ fn large_good_files_compile() {
     assert_eq!(spec.map(|spec| spec.records.len()), Some(5_000), "{}", diagnostics.render(false));
 }
 
-/// Every `also rule default` acts on every event: the product is bounded before it is made.
+/// Every `also rule default` acts on every event. The number of pairs is checked before they are
+/// created.
 #[test]
 fn also_rules_times_events_are_bounded() {
     let events: String = (0..2_000).map(|n| format!("event e{n}; ")).collect();

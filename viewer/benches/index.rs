@@ -1,23 +1,27 @@
-//! What the index costs beside the store in memory, as ratios; and, of a trace that is given, in figures.
+//! Measures the cost of the index: ratios to the store in memory, or absolute figures for a trace.
 //!
 //! ```console
-//! $ cargo bench -p tumit-viewer --bench index                      # ratios; with -- --smoke in a moment
-//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt   # figures: making, opening, pictures, statistics, links
-//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt --there   # the same of the index that is beside the trace; nothing is made
-//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt --there --only "few values"   # those questions alone that are called so
+//! $ cargo bench -p tumit-viewer --bench index                      # ratios; quick with -- --smoke
+//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt   # figures of a trace
+//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt --there
+//! $ cargo bench -p tumit-viewer --bench index -- --trace big.tmt --there --only "few values"
 //! ```
+//!
+//! The figures are those of building and opening the index, images, statistics and links. With
+//! `--there`, the index next to the trace is used, and none is built. With `--only`, only the
+//! queries with this name are measured.
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
-use tumit_viewer::index::{Index, Key};
-use tumit_viewer::layout::{Options, Outline};
-use tumit_viewer::query::{GlobalNanos, Interval, Lane, TimelineSource};
+use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId};
+use tumit_viewer::index::{IndexKey, IndexReader};
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+use tumit_viewer::query::{GlobalNanos, StateLaneId, TimeRange, TimelineSource};
 use tumit_viewer::scene::{DocumentOptions, document};
-use tumit_viewer::store::Store;
+use tumit_viewer::store::TraceStore;
 use tumit_viewer::{IndexChoice, OpenOptions, make_index};
 
 fn main() {
@@ -31,7 +35,7 @@ fn main() {
     }
 }
 
-/// The shortest of some runs.
+/// The shortest of five runs.
 fn least<T>(mut run: impl FnMut() -> T) -> Duration {
     (0..5)
         .map(|_| {
@@ -43,8 +47,8 @@ fn least<T>(mut run: impl FnMut() -> T) -> Duration {
         .unwrap_or_default()
 }
 
-/// As [`least`], and the least processor time of a run, which other work disturbs less. It is counted in hundredths of a second, so
-/// that there are enough runs for some of those.
+/// As [`least`], with the smallest processor time of a run, which other work disturbs less. Its
+/// resolution is 10 ms, so there are enough runs to measure it.
 fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
     let took = least(run);
     let runs = (Duration::from_millis(500).as_nanos() / took.as_nanos().max(1)).clamp(1, 50) as u32;
@@ -67,18 +71,18 @@ fn below(state: &mut u64, limit: u64) -> u64 {
 fn events(states: u64) -> Vec<PajeEvent<'static>> {
     let (thread, activity, message) = (TypeId(1), TypeId(2), TypeId(3));
     let define =
-        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE };
     let mut events = vec![
-        define(thread, TypeKind::Container, TypeId::ROOT),
-        define(activity, TypeKind::State, thread),
-        define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
+        define(thread, PajeTypeKind::Container, TypeId::ROOT),
+        define(activity, PajeTypeKind::State, thread),
+        define(message, PajeTypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
     ];
     events.extend((0..=1000).map(|value| PajeEvent::DefineValue {
         value: ValueId(value),
         ty: if value < 1000 { activity } else { message },
         name: "value",
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     }));
     let (mut random, mut now) = (1, 0);
     events.extend((1..=16).map(|container| PajeEvent::CreateContainer {
@@ -109,11 +113,11 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
 fn ratios(states: u64) {
     let events = events(states);
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (path, key) = (folder.path().join("bench.tmtx"), Key::default());
-    let made = least(|| Index::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
-    let stored = least(|| Store::from_events("bench", events.iter().copied()));
-    let index = Index::map_file(&path, key).expect("it was just written");
-    let store = Store::from_events("bench", events);
+    let (path, key) = (folder.path().join("bench.tmtx"), IndexKey::default());
+    let made = least(|| IndexReader::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
+    let stored = least(|| TraceStore::from_events("bench", events.iter().copied()));
+    let index = IndexReader::map_file(&path, key).expect("it was just written");
+    let store = TraceStore::from_events("bench", events);
     let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
     println!("{states} states, {} links: {bytes} bytes", index.summary().links);
     let ratio = |what: &str, index: Duration, store: Duration| {
@@ -124,10 +128,10 @@ fn ratios(states: u64) {
     };
     ratio("making", made, stored);
     let extent = index.summary().extent;
-    let part = Interval { from: GlobalNanos(extent.to.0 / 3), to: GlobalNanos(extent.to.0 / 3 + extent.to.0 / 100) };
+    let part = TimeRange { from: GlobalNanos(extent.to.0 / 3), to: GlobalNanos(extent.to.0 / 3 + extent.to.0 / 100) };
     for (values, odd) in [(5, 0), (1000, 1)] {
-        let of = |container| Lane { container: ContainerId(container), ty: TypeId(2), depth: 0 };
-        let lanes: Vec<Lane> = (1..=16).filter(|container| container % 2 == odd).map(of).collect();
+        let of = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
+        let lanes: Vec<StateLaneId> = (1..=16).filter(|container| container % 2 == odd).map(of).collect();
         for (name, window, columns) in [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)] {
             let ask = |source: &dyn TimelineSource| least(|| source.cells(&lanes, window, columns));
             ratio(&format!("{values} values, {name}, {columns} columns"), ask(&index), ask(&store));
@@ -139,40 +143,41 @@ fn ratios(states: u64) {
     }
 }
 
-/// Most memory that this process had, in bytes, without what is mapped from files.
+/// A size from the process status, in bytes.
 fn status(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
     line.trim_matches([':', ' ', '\t']).trim_end_matches(" kB").trim().parse().unwrap_or(0) * 1024
 }
 
-/// Processor time of this process so far, all threads together.
+/// Processor time of all threads of this process so far.
 fn processor() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in brackets, may hold blanks; the times are fields 14 and 15, in hundredths of a second.
+    // The name, in parentheses, may contain blanks. The times are fields 14 and 15, in hundredths
+    // of a second.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     Duration::from_millis(10 * ticks)
 }
 
-/// Draws the whole trace as a command or page does first; gives the number of primitives.
+/// Draws the whole trace, as a command or page does first. Returns the number of primitives.
 fn first_picture(source: &dyn TimelineSource) -> usize {
-    let outline = Outline::new(source).expect("the trace is whole");
+    let outline = ContainerOutline::new(source).expect("the trace is whole");
     let interval = source.extent();
     let of = DocumentOptions { interval, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
-    let scene = document(source, &outline, &Options::default(), of).expect("the trace is whole");
+    let scene = document(source, &outline, &LayoutOptions::default(), of).expect("the trace is whole");
     scene.items.len()
 }
 
-/// Forgets what the system has of a file in memory.
+/// Removes a file from the system's page cache.
 fn cool(path: &Path) {
     let file = std::fs::File::open(path).expect("it is there");
     let _ = file.sync_all();
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
 }
 
-/// Opens the trace, and draws it, cold and warm.
-fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[Lane]) {
+/// Opens and draws the trace, cold and warm.
+fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[StateLaneId]) {
     for (name, cold) in [("cold", true), ("warm", false)] {
         if cold {
             cool(place);
@@ -200,7 +205,7 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
     let mut options = OpenOptions::default();
     if !is_there {
         let place = trace.with_extension("bench.tmtx");
-        // That of another time; there may be none.
+        // An index of an earlier run, if there is one.
         let _ = std::fs::remove_file(&place);
         options.index = IndexChoice::At(place);
     }
@@ -228,15 +233,15 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
     }
     let source = tumit_viewer::open(trace, &options).expect("it was just made");
     let (model, containers, extent) = (source.model(), source.containers(), source.summary().extent);
-    let mut lanes: Vec<(u32, Lane)> = Vec::new();
+    let mut lanes: Vec<(u32, StateLaneId)> = Vec::new();
     for container in containers.iter() {
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             let values = model.values.iter().filter(|value| value.ty == ty.id).count() as u32;
             let depths = source.depths(container.id, ty.id);
-            lanes.extend((0..depths).map(|depth| (values, Lane { container: container.id, ty: ty.id, depth })));
+            lanes.extend((0..depths).map(|depth| (values, StateLaneId { container: container.id, ty: ty.id, depth })));
         }
     }
-    let of = |wanted: &dyn Fn(u32) -> bool, most: usize| -> Vec<Lane> {
+    let of = |wanted: &dyn Fn(u32) -> bool, most: usize| -> Vec<StateLaneId> {
         lanes.iter().filter(|lane| wanted(lane.0)).map(|lane| lane.1).take(most).collect()
     };
     let (few, many, all) = (of(&|values| values <= 16, 64), of(&|values| values > 16, 64), of(&|_| true, 900));
@@ -248,7 +253,7 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
     let length = extent.to.0 - extent.from.0;
     let window = |share: i64| {
         let from = extent.from.0 + length / 3;
-        Interval { from: GlobalNanos(from), to: GlobalNanos(from + length / share) }
+        TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length / share) }
     };
     let timed = |what: &str, run: &dyn Fn()| {
         if what.contains(only) {
@@ -269,9 +274,9 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
     let rows = of(&|_| true, 1024);
     timed(&format!("time per value of {} lanes", rows.len()), &|| drop(source.cells(&rows, window(3), 1)));
     timed("  of all lanes together", &|| drop(source.times(&rows, window(3))));
-    for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
         let inner =
-            Interval { from: GlobalNanos(extent.from.0 + length / 50), to: GlobalNanos(extent.to.0 - length / 50) };
+            TimeRange { from: GlobalNanos(extent.from.0 + length / 50), to: GlobalNanos(extent.to.0 - length / 50) };
         for window in [window(3), inner] {
             let total = source.links(ty.id, window, 0).map_or(0, |links| links.total);
             println!("{total} links counted: {:.1?}", least(|| source.links(ty.id, window, 0)));

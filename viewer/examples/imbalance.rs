@@ -13,8 +13,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use tumit_viewer::OpenOptions;
-use tumit_viewer::filter::Pattern;
-use tumit_viewer::query::{Lane, TypeKind};
+use tumit_viewer::filter::NamePattern;
+use tumit_viewer::query::{PajeTypeKind, StateLaneId};
 use tumit_viewer::text::time::timestamp;
 
 const COLUMNS: u32 = 20;
@@ -24,16 +24,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [_, trace, value] = args.as_slice() else { return Err("usage: imbalance TRACE VALUE".into()) };
     let source = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
     let (model, extent) = (source.model(), source.extent());
-    let named = Pattern::new(value.as_str());
+    let named = NamePattern::new(value.as_str());
     let fits = |id: tumit_viewer::query::ValueId| named.fits(&model.values[id.index()].name);
 
     // A row of cells for each container that has states: exact, by a query that does not depend on the number of states.
     let mut rows: Vec<Vec<i64>> = Vec::new();
     for container in source.containers().iter() {
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             let depths = source.depths(container.id, ty.id);
-            let lanes: Vec<Lane> =
-                (0..depths).map(|depth| Lane { container: container.id, ty: ty.id, depth }).collect();
+            let lanes: Vec<StateLaneId> =
+                (0..depths).map(|depth| StateLaneId { container: container.id, ty: ty.id, depth }).collect();
             let cells = source.cells(&lanes, extent, COLUMNS)?.cells;
             let mut row = vec![0; COLUMNS as usize];
             for (at, cell) in cells.iter().enumerate() {

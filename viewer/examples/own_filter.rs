@@ -1,6 +1,6 @@
 //! A filter of one's own: states shorter than a threshold are shown as one value, "short", instead of their own.
 //!
-//! It implements [`Layer`], overrides the queries whose answers differ, and leaves all others to the source within; views, statistics and
+//! It implements [`FilterLayer`], overrides the queries whose answers differ, and leaves all others to the source within; views, statistics and
 //! other filters cannot tell it from a trace.
 //!
 //! ```sh
@@ -12,29 +12,29 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tumit_viewer::OpenOptions;
-use tumit_viewer::export::{self, Format};
-use tumit_viewer::filter::{Chain, Layer};
-use tumit_viewer::layout::{Options, Outline};
+use tumit_viewer::export::{self, ImageFormat};
+use tumit_viewer::filter::{FilterChain, FilterLayer};
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{
-    Cell, Cells, EntityId, Facts, Interval, Lane, Listed, Model, QueryError, State, TimelineSource, TypeKind, ValueId,
-    ValueInfo, walk,
+    EntityFacts, EntityId, EntityList, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TypeModel, ValueId, ValueInfo, walk,
 };
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::style::theme::rgb;
 
-struct Short {
+struct ShortStates {
     inner: Arc<dyn TimelineSource>,
-    model: Arc<Model>,
+    model: Arc<TypeModel>,
     /// The new value of each type.
     short: Vec<Option<ValueId>>,
     nanos: i64,
 }
 
-impl Short {
+impl ShortStates {
     fn new(inner: Arc<dyn TimelineSource>, nanos: i64) -> Self {
         let mut model = inner.model().as_ref().clone();
         let mut short = vec![None; model.types.len()];
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             // Ids of a source within keep their meaning; new ones come after them.
             let id = ValueId(u32::try_from(model.values.len()).unwrap_or(u32::MAX));
             model.values.push(ValueInfo {
@@ -49,7 +49,7 @@ impl Short {
         Self { inner, model: Arc::new(model), short, nanos }
     }
 
-    fn changed(&self, lane: Lane, mut state: State) -> State {
+    fn changed(&self, lane: StateLaneId, mut state: StateEntity) -> StateEntity {
         if state.life.to.0 - state.life.from.0 < self.nanos {
             state.value = self.short[lane.ty.index()].unwrap_or(state.value);
         }
@@ -57,27 +57,32 @@ impl Short {
     }
 }
 
-impl Layer for Short {
+impl FilterLayer for ShortStates {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         Arc::clone(&self.model)
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         let listed = self.inner.states(lane, interval, limit)?;
         let items = listed.items.into_iter().map(|state| self.changed(lane, state)).collect();
-        Ok(Listed { total: listed.total, items })
+        Ok(EntityList { total: listed.total, items })
     }
 
     /// Sums of values do not tell durations, so that each state is looked at.
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::new();
         for &lane in lanes {
             for column in (0..columns).map(|at| interval.column(at, columns)) {
-                let mut cell = Cell::default();
+                let mut cell = MixtureCell::default();
                 walk::states(self.inner(), lane, column, |state| {
                     let state = self.changed(lane, *state);
                     let nanos = state.life.to.0.min(column.to.0) - state.life.from.0.max(column.from.0);
@@ -92,10 +97,10 @@ impl Layer for Short {
                 cells.push(cell);
             }
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let mut facts = self.inner.facts(id)?;
         if matches!(id, EntityId::State(_)) && facts.life.to.0 - facts.life.from.0 < self.nanos {
             facts.name = "short".to_owned();
@@ -109,16 +114,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [_, trace, threshold, picture] = args.as_slice() else {
         return Err("usage: own_filter TRACE THRESHOLD PICTURE.svg".into());
     };
-    let format = Format::of(Path::new(picture))?;
+    let format = ImageFormat::of(Path::new(picture))?;
     let trace = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
-    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, tumit_viewer::text::time::parse(threshold)?));
+    let short: Arc<dyn TimelineSource> = Arc::new(ShortStates::new(trace, tumit_viewer::text::time::parse(threshold)?));
     // Other filters take it as they take a trace.
-    let chain: Chain = ["bright short".parse()?].into_iter().collect();
+    let chain: FilterChain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;
-    let outline = Outline::new(source.as_ref())?;
+    let outline = ContainerOutline::new(source.as_ref())?;
     let interval = source.extent();
     let of = DocumentOptions { interval, width: 1600.0, height: None, resolution: 1.0, titles: true };
-    let scene = document(source.as_ref(), &outline, &Options::default(), of)?;
+    let scene = document(source.as_ref(), &outline, &LayoutOptions::default(), of)?;
     export::save(&scene, format, 1.0, Path::new(picture))?;
     Ok(())
 }

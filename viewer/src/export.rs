@@ -1,4 +1,4 @@
-//! Pictures as files: SVG as text, PNG and HTML from the same scene.
+//! Images as files: SVG as text, and PNG and HTML from the same scene.
 
 pub mod html;
 mod pack;
@@ -14,47 +14,47 @@ use tumit_converter::run::output_permissions;
 
 use crate::scene::Scene;
 
-/// What kind of file.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ImageFormat {
     /// Scalable Vector Graphics.
     Svg,
     /// Portable Network Graphics.
     Png,
-    /// One page that zooms, and needs nothing else.
+    /// A self-contained page with zoom.
     Html,
 }
 
-/// Why a picture was not written.
+/// The reason why an image was not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The name does not say what to write.
+    /// The file's name has no known extension.
     #[error("`{path}` names no format: end it with .svg, .png or .html")]
     UnknownFormat {
         /// The name.
         path: PathBuf,
     },
-    /// The picture is larger than can be drawn in memory.
+    /// The image is too large to be drawn in memory.
     #[error(
         "a picture of {width} × {height} pixels is too large; choose a smaller --width, --height or --scale, or gather rows: --filter 'group * into All'"
     )]
     TooLarge {
-        /// Pixels.
+        /// Width in pixels.
         width: u64,
-        /// Pixels.
+        /// Height in pixels.
         height: u64,
     },
     /// Drawing failed.
     #[error("the picture cannot be drawn: {reason}")]
     Drawing {
-        /// What the drawing library says.
+        /// The message of the drawing library.
         reason: String,
     },
-    /// What takes the picture does not.
+    /// The receiver of the image failed.
     #[error("the picture cannot be written")]
     Send {
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// Writing failed.
@@ -62,13 +62,13 @@ pub enum ExportError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl ExportError {
-    /// The same, and which file takes the picture.
+    /// Adds the path of the file that receives the image.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {
@@ -78,11 +78,11 @@ impl ExportError {
     }
 }
 
-impl Format {
-    /// The format that a file's name asks for.
+impl ImageFormat {
+    /// The format for a file's extension.
     ///
     /// # Errors
-    /// When it ends in none of `.svg`, `.png` and `.html`.
+    /// If the extension is not `.svg`, `.png`, `.html` or `.htm`.
     pub fn of(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
         match extension.as_deref() {
@@ -94,46 +94,47 @@ impl Format {
     }
 }
 
-/// The bytes of a picture; `scale` is pixels per unit, for PNG.
+/// Encodes an image. For PNG, `scale` is in pixels per unit.
 ///
 /// # Errors
 /// See [`ExportError`].
-pub fn encode(scene: &Scene, format: Format, scale: f32) -> Result<Vec<u8>, ExportError> {
+pub fn encode(scene: &Scene, format: ImageFormat, scale: f32) -> Result<Vec<u8>, ExportError> {
     let mut bytes = Vec::new();
     draw(scene, format, scale, &mut bytes)?;
     Ok(bytes)
 }
 
-/// Draws a picture into `out`; a part of its text or pixels is in memory at a time. `scale` is pixels per unit, for PNG.
+/// Draws an image to `out`, with only a part of its text or pixels in memory at a time. For PNG,
+/// `scale` is in pixels per unit.
 ///
 /// # Errors
 /// See [`ExportError`].
-pub fn draw(scene: &Scene, format: Format, scale: f32, out: &mut dyn Write) -> Result<(), ExportError> {
+pub fn draw(scene: &Scene, format: ImageFormat, scale: f32, out: &mut dyn Write) -> Result<(), ExportError> {
     let sent = |source| ExportError::Send { source };
     match format {
-        Format::Svg => svg::write(scene, out).map_err(sent),
-        Format::Html => html::write(scene, out).map_err(sent),
-        Format::Png => png::write(scene, scale, out),
+        ImageFormat::Svg => svg::write(scene, out).map_err(sent),
+        ImageFormat::Html => html::write(scene, out).map_err(sent),
+        ImageFormat::Png => png::write(scene, scale, out),
     }
 }
 
-/// Draws a picture into a file, whole or not at all.
+/// Draws an image to a file. The file appears only when complete.
 ///
 /// # Errors
 /// See [`ExportError`].
-pub fn save(scene: &Scene, format: Format, scale: f32, path: &Path) -> Result<(), ExportError> {
+pub fn save(scene: &Scene, format: ImageFormat, scale: f32, path: &Path) -> Result<(), ExportError> {
     replace(path, |out| draw(scene, format, scale, out))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file. It appears only when complete.
 ///
 /// # Errors
-/// When the folder is missing, full, or may not be written to.
+/// If the folder is missing, full or not writable.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
     replace(path, |out| out.write_all(bytes).map_err(|source| ExportError::Send { source }))
 }
 
-/// Makes a file under a temporary name, and gives it its own when it is whole.
+/// Creates a file under a temporary name, and renames it when it is complete.
 fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let error = |source| ExportError::Write { path: path.to_owned(), source };
     let there = std::fs::metadata(path).map(|there| there.permissions()).ok();
@@ -142,7 +143,7 @@ fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportEr
         .and_then(|()| file.set_permissions(output_permissions::permissions_of_file(there.as_ref())).map_err(error))
         .and_then(|()| std::fs::rename(&temporary, path).map_err(error));
     if result.is_err() {
-        // What was written so far is of no use to anyone.
+        // An incomplete file is useless.
         let _ = std::fs::remove_file(&temporary);
     }
     result.map_err(|error| error.in_file(path))
@@ -154,10 +155,10 @@ mod tests {
 
     #[test]
     fn names_say_the_format() {
-        assert_eq!(Format::of(Path::new("a/b.SVG")).unwrap(), Format::Svg);
-        assert_eq!(Format::of(Path::new("b.html")).unwrap(), Format::Html);
-        assert_eq!(Format::of(Path::new("b.png")).unwrap(), Format::Png);
-        assert!(Format::of(Path::new("b.pdf")).unwrap_err().to_string().contains(".svg, .png or .html"));
+        assert_eq!(ImageFormat::of(Path::new("a/b.SVG")).unwrap(), ImageFormat::Svg);
+        assert_eq!(ImageFormat::of(Path::new("b.html")).unwrap(), ImageFormat::Html);
+        assert_eq!(ImageFormat::of(Path::new("b.png")).unwrap(), ImageFormat::Png);
+        assert!(ImageFormat::of(Path::new("b.pdf")).unwrap_err().to_string().contains(".svg, .png or .html"));
     }
 
     #[test]

@@ -1,24 +1,27 @@
-//! Filters (thesis P53–P63, papers S30–S35): sources around other sources, and their [`Chain`].
+//! Filters (thesis P53–P63, papers S30–S35): sources on top of other sources, and their [`FilterChain`].
 //!
-//! A [`Filter`] is a value: it can be parsed, printed, compared and stored. [`Filter::apply`]
-//! resolves
-//! its names in a trace and returns a [`TimelineSource`](crate::query::TimelineSource) around that
-//! of the trace. Entities are never copied or changed: a filter queries the inner source on demand,
-//! and uses sums where those suffice. The header of its module states the cost.
+//! A [`FilterExpr`] is a value: it can be parsed, printed, compared and stored. [`FilterExpr::apply`]
+//! resolves its names in a trace and returns a [`TimelineSource`](crate::query::TimelineSource) on
+//! top of that of the trace. Entities are never copied or changed: a filter queries the inner
+//! source on demand, and uses sums where they suffice. The header of each filter's module states
+//! its cost.
 //!
-//! Applications implement filters of their own by [`Layer`].
+//! Applications implement filters of their own with [`FilterLayer`].
 
 mod apply;
 mod chain;
 pub mod language;
 pub(crate) mod sources;
 
-pub use chain::{Chain, Entry, FieldError, FileError, Problem};
-pub use language::ast::{Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Rank, Reduction};
+pub use chain::{ChainEntry, FilterChain, FilterFailure, FilterFieldError, FilterFileError};
+pub use language::ast::{
+    AssignedEndpoint, DurationRank, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm,
+    SelectionEffect,
+};
 pub use language::comparison::Comparison;
 pub use language::complete::{Completion, complete};
 pub use language::condition::{Condition, FieldTest};
 pub use language::error::FilterError;
-pub use language::pattern::{Pattern, Patterns};
-pub use language::time_range::Part;
-pub use sources::layer::Layer;
+pub use language::pattern::{NamePattern, NamePatterns};
+pub use language::time_range::OpenTimeRange;
+pub use sources::layer::FilterLayer;

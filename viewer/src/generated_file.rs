@@ -12,23 +12,23 @@ pub const MOST_BYTES: u64 = 8 << 20;
 
 /// The name of a kind of file, and a test of its content.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct FileKind {
     /// The name in a message: `file of filters`.
     pub name: &'static str,
     /// Whether a text is the content of such a file.
     pub fits: fn(&str) -> bool,
 }
 
-impl std::fmt::Debug for Kind {
+impl std::fmt::Debug for FileKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Kind").field(&self.name).finish()
     }
 }
 
 /// Files of filters (`*.tumit-view`).
-pub const FILTERS: Kind = Kind { name: "file of filters", fits: crate::filter::Chain::is_own_text };
+pub const FILTERS: FileKind = FileKind { name: "file of filters", fits: crate::filter::FilterChain::is_own_text };
 
-impl Kind {
+impl FileKind {
     /// Writes a new file, or replaces one of this kind.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ fn foreign(path: &Path, why: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    const OURS: Kind = Kind { name: "file of tests", fits: |text| text.starts_with("ours") };
+    const OURS: FileKind = FileKind { name: "file of tests", fits: |text| text.starts_with("ours") };
 
     #[test]
     fn only_files_of_the_kind_are_replaced_and_removed() {

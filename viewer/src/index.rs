@@ -1,7 +1,9 @@
-//! A trace larger than memory: its columns and sums in a file beside it, made once and read in place.
+//! The index: columns and sums of a trace in a file next to it. It is written once and read in
+//! place, also if the trace is larger than memory.
 //!
-//! `record` gathers what the simulation gives away, `assemble` writes the file, [`Index`] answers from it. `lookup` says where the
-//! file is and whether it is still of this trace. `INDEX.md` describes the layout, `format` alone knows it.
+//! `record` collects the output of the simulation, `assemble` writes the file, and [`Index`]
+//! answers queries from it. `lookup` finds the file and checks that it belongs to this trace.
+//! `INDEX.md` describes the layout; only `format` implements it.
 
 pub(crate) mod assembly;
 pub(crate) mod bit_fields;
@@ -41,34 +43,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{PajeEvent, Sink};
+use tumit_paje::{PajeEvent, PajeSink};
 
-pub use format::Key;
-pub(crate) use lookup::{Lookup, Target};
-pub use reader::Index;
+pub use format::IndexKey;
+pub(crate) use lookup::{IndexLookup, IndexPath};
+pub use reader::IndexReader;
 
-use crate::input::options::{OpenError, OpenOptions, READ_BYTES};
-use crate::input::trace::Input;
+use crate::input::options::{OpenOptions, READ_BYTES, TraceOpenError};
+use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
-use builder::Recorder;
-use format::Refused;
+use builder::IndexBuilder;
+use format::IndexRefusal;
 use image::ImageError;
-use temporary_streams::Room;
+use temporary_streams::TemporarySpace;
 
-/// Bytes of what is gathered that stay in memory, unless told otherwise.
+/// Default size in bytes of the collected data in memory.
 const MEMORY: usize = 32 << 20;
 
-/// Why an index at a path is not used.
+/// The reason why an index at a path is not used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// There is none, or it cannot be read.
+    /// There is no index, or it cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The file is something else.
-    #[error("{}", Refused::Foreign)]
+    /// The file is not an index.
+    #[error("{}", IndexRefusal::Foreign)]
     Foreign,
-    /// Of another version, of another trace, or damaged.
+    /// The index has another version, belongs to another trace, or is damaged.
     #[error("{0}")]
     Useless(String),
 }
@@ -77,76 +79,80 @@ impl From<ImageError> for IndexError {
     fn from(error: ImageError) -> Self {
         match error {
             ImageError::Io(error) => Self::Io(error),
-            ImageError::Refused(Refused::Foreign) => Self::Foreign,
+            ImageError::Refused(IndexRefusal::Foreign) => Self::Foreign,
             ImageError::Refused(refused) => Self::Useless(refused.to_string()),
         }
     }
 }
 
-impl Index {
-    /// Opens the index at `path` if it is of what `key` stands for, undamaged as far as was looked: the first page and the
-    /// checksums, and everything in files of some megabytes. What is damaged elsewhere is found when it is asked for.
+impl IndexReader {
+    /// Opens the index at `path` if it belongs to the trace of `key` and the checked part is
+    /// undamaged.
+    /// The first page and the checksums are checked, and small files of some megabytes as a whole.
+    /// Other damage is found when the damaged part is queried.
     ///
     /// # Errors
     /// See [`IndexError`].
-    pub fn open_file(path: &Path, key: Key) -> Result<Self, IndexError> {
+    pub fn open_file(path: &Path, key: IndexKey) -> Result<Self, IndexError> {
         Ok(Self::open(path, key, READ_BYTES)?)
     }
 
-    /// As [`Self::open_file`], and files beyond so many bytes are mapped.
-    pub(crate) fn open_up_to(path: &Path, key: Key, bytes: u64) -> Result<Self, IndexError> {
+    /// As [`Self::open_file`]. Files above `bytes` bytes are mapped.
+    pub(crate) fn open_up_to(path: &Path, key: IndexKey, bytes: u64) -> Result<Self, IndexError> {
         Ok(Self::open(path, key, bytes)?)
     }
 
-    /// As [`Self::open_file`], but never reads the whole file, however small it is.
+    /// As [`Self::open_file`], but maps the file regardless of its size.
     ///
     /// # Errors
     /// See [`IndexError`].
-    pub fn map_file(path: &Path, key: Key) -> Result<Self, IndexError> {
+    pub fn map_file(path: &Path, key: IndexKey) -> Result<Self, IndexError> {
         Ok(Self::open(path, key, 0)?)
     }
 
-    /// Makes an index at `path` of what `send` sends to the sink that it is given, which it must finish. For programs that make
-    /// their own traces, and for tests.
+    /// Builds an index at `path` from the events that `send` sends to its sink. For programs that
+    /// generate traces, and for tests.
+    /// `send` must finish the sink.
     ///
     /// # Errors
-    /// When `send` fails; when the file, or temporary ones beside it, cannot be written.
+    /// If `send` fails, or if the file or temporary files next to it cannot be written.
     pub fn write(
         path: &Path,
-        key: Key,
+        key: IndexKey,
         name: &str,
-        send: impl FnOnce(&mut dyn Sink) -> io::Result<()>,
+        send: impl FnOnce(&mut dyn PajeSink) -> io::Result<()>,
     ) -> io::Result<()> {
         Self::write_within(path, key, name, MEMORY, send)
     }
 
-    /// As [`Self::write`], with about twice so many bytes of memory at most for what is gathered; the rest goes to temporary files. What
-    /// grows beyond that is what the simulation keeps: containers, names, and what is open.
+    /// As [`Self::write`], with a limit on memory: collected data uses about twice `memory` bytes,
+    /// and the rest goes to temporary files. Only the data of the simulation grows beyond that:
+    /// containers, names and open entities.
     ///
     /// # Errors
     /// As [`Self::write`].
     pub fn write_within(
         path: &Path,
-        key: Key,
+        key: IndexKey,
         name: &str,
         memory: usize,
-        send: impl FnOnce(&mut dyn Sink) -> io::Result<()>,
+        send: impl FnOnce(&mut dyn PajeSink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let room = Room::of(&folder_of(path), memory);
-        let mut simulation = Simulation::into_entities(name, Recorder::new(&room, None));
+        let room = TemporarySpace::of(&folder_of(path), memory);
+        let mut simulation = Simulation::into_entities(name, IndexBuilder::new(&room, None));
         send(&mut simulation)?;
         let file = room.file()?;
         assembly::write(simulation.into_outcome(), key, file.try_clone()?)?;
         name_file(file, path, None)
     }
 
-    /// As [`Self::write`], of a list of events. The trace ends at the largest date.
+    /// As [`Self::write`], from a list of events. The trace ends at the largest timestamp.
     ///
     /// # Errors
-    /// When the file, or temporary ones beside it, cannot be written.
+    /// If the file or temporary files next to it cannot be written.
     pub fn write_events<'a>(
         path: &Path,
-        key: Key,
+        key: IndexKey,
         name: &str,
         events: impl IntoIterator<Item = PajeEvent<'a>>,
     ) -> io::Result<()> {
@@ -161,13 +167,18 @@ impl Index {
     }
 }
 
-/// Simulates a trace into an index at `target`, which appears when it is complete.
-pub(crate) fn build(input: Input, options: &OpenOptions, lookup: &Lookup, target: &Path) -> Result<(), OpenError> {
-    let room = Room::new(&folder_of(target));
+/// Simulates a trace into an index at `target`. The file appears when it is complete.
+pub(crate) fn build(
+    input: TraceInputFile,
+    options: &OpenOptions,
+    lookup: &IndexLookup,
+    target: &Path,
+) -> Result<(), TraceOpenError> {
+    let room = TemporarySpace::new(&folder_of(target));
     let cancel: Option<Arc<AtomicBool>> = options.cancel.clone();
-    let mut simulation = Simulation::into_entities(&input.name(), Recorder::new(&room, cancel.clone()));
-    let make = || -> Result<(), OpenError> {
-        let write_error = |source| OpenError::Index { path: target.to_owned(), source };
+    let mut simulation = Simulation::into_entities(&input.name(), IndexBuilder::new(&room, cancel.clone()));
+    let make = || -> Result<(), TraceOpenError> {
+        let write_error = |source| TraceOpenError::Index { path: target.to_owned(), source };
         let told = input.feed_shown(options, &mut simulation)?;
         simulation.fault(told.faults);
         simulation.remark(told.remarks);
@@ -177,21 +188,21 @@ pub(crate) fn build(input: Input, options: &OpenOptions, lookup: &Lookup, target
         assembly::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;
         let _naming = NAMING.lock().unwrap_or_else(PoisonError::into_inner);
         if cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            return Err(OpenError::Cancelled);
+            return Err(TraceOpenError::Cancelled);
         }
         name_file(file, target, lookup.permissions.clone()).map_err(write_error)
     };
     make().map_err(|error| match cancel {
-        Some(cancel) if cancel.load(Ordering::Relaxed) => OpenError::Cancelled,
+        Some(cancel) if cancel.load(Ordering::Relaxed) => TraceOpenError::Cancelled,
         _ => error,
     })
 }
 
-/// Held while a file gets its name, which takes two steps.
+/// Locked while a file gets its name, which takes two steps.
 static NAMING: Mutex<()> = Mutex::new(());
 
-/// Cancels what is being made, before the process ends: files without a name go with it, and one that is just being named has its name
-/// when this returns.
+/// Cancels the construction of indexes before the process ends. Unnamed files vanish with the
+/// process. A file that is being named has its name when this returns.
 pub fn abandon(cancel: &AtomicBool) {
     cancel.store(true, Ordering::Relaxed);
     drop(NAMING.lock().unwrap_or_else(PoisonError::into_inner));
@@ -201,10 +212,11 @@ fn folder_of(path: &Path) -> PathBuf {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Gives a file without a name its name, in place of what was there. Where the system cannot, a copy gets it.
+/// Gives an unnamed file its name, and replaces the previous file. If the system does not support
+/// this, a copy gets the name.
 fn name_file(mut file: File, path: &Path, permissions: Option<std::fs::Permissions>) -> io::Result<()> {
     if let Some(permissions) = permissions {
-        // That others may read it is worth having, not worth failing for.
+        // Read permission for others is useful, but not required.
         let _ = file.set_permissions(permissions);
     }
     // The name is short, because the name of the index may have the maximum length. A process
@@ -224,7 +236,7 @@ fn name_file(mut file: File, path: &Path, permissions: Option<std::fs::Permissio
 #[cfg(target_os = "linux")]
 fn link(file: &File, to: &Path) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
-    // A file of this name is left from a process that was killed right here.
+    // A file with this name was left by a process that was killed at this point.
     let _ = std::fs::remove_file(to);
     let open = format!("/proc/self/fd/{}", file.as_raw_fd());
     let here = rustix::fs::CWD;

@@ -1,7 +1,8 @@
-//! From the container tree to rows: which container stands where, and what is drawn in its row.
+//! Converts the container tree to rows: the position and contents of each container's row.
 //!
-//! An [`Outline`] says what each container holds; it depends on the trace alone and is made once. A [`Layout`] is a pure
-//! function of an outline and [`Options`]; it does not depend on time, so that zooming never moves a row.
+//! An [`ContainerOutline`] describes the contents of each container. It depends only on the trace and is
+//! built once. A [`RowLayout`] is a pure function of an outline and [`LayoutOptions`]. It does not depend on
+//! time, so that zooming never moves a row.
 
 mod arrange;
 pub mod scale;
@@ -12,58 +13,59 @@ use std::ops::RangeInclusive;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::query::{
-    ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, types_in, weight,
+    ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, types_in, weight,
 };
 use crate::style::sizes;
 use crate::style::theme::ThemeKind;
 
-pub use arrange::Arrangement;
+pub use arrange::RowArrangement;
 
-/// What the containers of a trace hold, and which lie within which.
+/// The contents of the containers of a trace, and their tree.
 #[derive(Debug)]
-pub struct Outline {
-    /// By depth-first position.
-    nodes: Vec<Node>,
+pub struct ContainerOutline {
+    /// The containers by depth-first position.
+    nodes: Vec<LayoutNode>,
     /// Depth-first position of each container.
     positions: Vec<usize>,
-    /// The positions of the containers that have entities of each type.
+    /// The positions of the containers with entities of each type.
     by_type: FxHashMap<TypeId, Vec<u32>>,
-    /// By which factor the strip of each type differs from the usual height.
+    /// For each type, the factor of its strip's height relative to the usual height.
     factors: Vec<f32>,
 }
 
-/// A container with what is drawn in it.
+/// A container and its contents.
 #[derive(Debug)]
-struct Node {
+struct LayoutNode {
     info: ContainerInfo,
-    /// First position after the subtree.
+    /// First position after its subtree.
     end: usize,
-    /// State types with the number of nesting depths, and of how many containers at once their states are: more than 1 for a group.
+    /// State types with their number of nesting depths, and the maximum number of containers with
+    /// states at the same time. The latter is above 1 for a group.
     states: Vec<(TypeId, u32, usize)>,
     events: Vec<TypeId>,
-    /// Variable types with the least and largest value of their axes.
+    /// Variable types with the smallest and largest value of their axes.
     variables: Vec<(TypeId, Option<(f64, f64)>)>,
 }
 
-/// Which containers are folded.
+/// The selection of folded containers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Folds {
-    /// Containers at this depth of the drawn tree are folded, unless toggled; `None` folds nothing.
+pub struct FoldedContainers {
+    /// Containers at this depth of the drawn tree are folded, unless toggled. `None` folds none.
     pub level: Option<u32>,
-    /// Containers that differ from what `level` says.
+    /// Containers for which the effect of `level` is inverted.
     pub toggled: BTreeSet<ContainerId>,
 }
 
-/// What a user can choose about a picture.
+/// The user's choices for an image.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Which containers are folded.
-    pub folds: Folds,
-    /// Which rows stand where.
-    pub arrangement: Arrangement,
-    /// Types that are not drawn.
+pub struct LayoutOptions {
+    /// The selection of folded containers.
+    pub folds: FoldedContainers,
+    /// The order of the rows.
+    pub arrangement: RowArrangement,
+    /// Hidden types.
     pub hidden: BTreeSet<TypeId>,
-    /// Variables that are drawn as gradients: the larger, the stronger the colour.
+    /// Variables that are drawn as gradients, with stronger colour for larger values.
     pub gradients: BTreeSet<TypeId>,
     /// Values that are drawn in grey, so that the others stand out.
     pub dimmed: BTreeSet<ValueId>,
@@ -73,11 +75,11 @@ pub struct Options {
     pub row_scale: f32,
 }
 
-impl Default for Options {
+impl Default for LayoutOptions {
     fn default() -> Self {
         Self {
-            folds: Folds::default(),
-            arrangement: Arrangement::default(),
+            folds: FoldedContainers::default(),
+            arrangement: RowArrangement::default(),
             hidden: BTreeSet::new(),
             gradients: BTreeSet::new(),
             dimmed: BTreeSet::new(),
@@ -87,50 +89,50 @@ impl Default for Options {
     }
 }
 
-/// The rows of a picture, from top to bottom.
+/// The rows of an image, from top to bottom.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub struct RowLayout {
     /// The rows, by `y`.
-    pub rows: Vec<Row>,
-    /// Height of them all.
+    pub rows: Vec<LayoutRow>,
+    /// Total height of the rows.
     pub height: f32,
-    /// Height of the pinned rows, which come first; 0 without any.
+    /// Height of the pinned rows, which come first; 0 if there are none.
     pub pinned: f32,
-    /// For each container, the row in which it is seen: its own, or that of a folded ancestor.
+    /// For each container, the row that shows it: its own row, or the row of a folded ancestor.
     row_of: Vec<Option<u32>>,
 }
 
 /// A container's row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct LayoutRow {
     /// The container.
     pub container: ContainerId,
     /// Its name.
     pub name: String,
     /// Its type.
     pub ty: TypeId,
-    /// Levels below the first that is drawn.
+    /// Number of levels below the first drawn level.
     pub depth: u32,
-    /// Whether it has rows below it, or would have.
+    /// Whether it has rows below it, or would have when unfolded.
     pub expandable: bool,
-    /// Whether those are folded into it.
+    /// Whether the rows below it are folded into it.
     pub folded: bool,
-    /// Whether it is pinned, by itself or with a container above it.
+    /// Whether it or a container above it is pinned.
     pub pinned: bool,
     /// Top of the row.
     pub y: f32,
-    /// Height of the row, with its margins.
+    /// Height of the row, including margins.
     pub height: f32,
-    /// What is drawn, from top to bottom.
-    pub strips: Vec<Strip>,
+    /// The contents, from top to bottom.
+    pub strips: Vec<RowStrip>,
 }
 
-/// A horizontal band of a row.
+/// A horizontal strip of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Strip {
-    /// What is drawn.
+pub struct RowStrip {
+    /// The contents.
     pub kind: StripKind,
-    /// Its type, or the first of several.
+    /// Its type, or the first of its types.
     pub ty: TypeId,
     /// Top, in the coordinates of the rows.
     pub y: f32,
@@ -138,17 +140,17 @@ pub struct Strip {
     pub height: f32,
 }
 
-/// What a strip shows.
+/// The contents of a strip.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StripKind {
-    /// States of one type in one container, nested so deep.
+    /// States of one type in one container.
     States {
         /// Number of nesting depths.
         depths: u32,
     },
-    /// Mean mixture of the states of one type over the containers folded into the row.
+    /// Mean mixture of the states of one type, over the containers folded into the row.
     Summary {
-        /// Containers with such states, each with its number of depths.
+        /// Containers with such states, each with its number of nesting depths.
         members: Vec<(ContainerId, u32)>,
     },
     /// Point events of these types.
@@ -158,22 +160,22 @@ pub enum StripKind {
     },
     /// A variable.
     Variable {
-        /// Least and largest value of its axis; none when it has no finite value.
+        /// Smallest and largest value of its axis. `None` if it has no finite value.
         bounds: Option<(f64, f64)>,
     },
     /// A variable as a gradient.
     Gradient {
-        /// The values of the palest and the strongest colour.
+        /// The values with the palest and the strongest colour.
         bounds: Option<(f64, f64)>,
     },
 }
 
-/// Natural heights.
+/// Natural heights in units.
 const STATE_HEIGHT: f32 = 19.0;
 const NESTING_HEIGHT: f32 = 5.0;
 const DEEP_HEIGHT: f32 = 13.0;
 const VARIABLE_HEIGHT: f32 = 40.0;
-/// A variable that counts to a few.
+/// For a variable with few integer values.
 const COUNT_HEIGHT: f32 = 22.0;
 const GRADIENT_HEIGHT: f32 = 16.0;
 const SUMMARY_HEIGHT: f32 = 28.0;
@@ -181,17 +183,18 @@ const HEADING_HEIGHT: f32 = 24.0;
 const MARGIN: f32 = 2.0;
 const GAP: f32 = 2.0;
 const GROUP_GAP: f32 = 8.0;
-/// Between the pinned rows and the others.
+/// Gap between the pinned rows and the others.
 const PINNED_GAP: f32 = 6.0;
 
-/// Nestings up to this many depths are drawn as boxes in boxes; deeper ones as one line below the other.
+/// Up to this number of depths, nested states are drawn as boxes in boxes. Deeper nestings are
+/// drawn as one line per depth.
 const BOXED_DEPTHS: u32 = 4;
 
-impl Outline {
-    /// Looks through the containers of a source. Costs some queries per container.
+impl ContainerOutline {
+    /// Scans the containers of a source. Makes some queries per container.
     ///
     /// # Errors
-    /// When the source contradicts itself.
+    /// If the source is inconsistent.
     pub fn new(source: &dyn TimelineSource) -> Result<Self, QueryError> {
         let (model, containers, extent) = (source.model(), source.containers(), source.extent());
         let mut positions = vec![usize::MAX; containers.iter().map(|c| c.id.index() + 1).max().unwrap_or(0)];
@@ -199,43 +202,43 @@ impl Outline {
         let mut axes = FxHashMap::default();
         for (position, info) in containers.iter().enumerate() {
             positions[info.id.index()] = position;
-            let mut node = Node {
+            let mut node = LayoutNode {
                 info: info.clone(),
                 end: position + 1,
                 states: Vec::new(),
                 events: Vec::new(),
                 variables: Vec::new(),
             };
-            // A group may hold containers of several types.
+            // A group may have entities of several container types.
             let mixed = !source.members(info.id).is_empty();
             let types = types_in(source, &model, info.id).into_iter();
             for ty in types.filter(|ty| (mixed || ty.parent == info.ty) && ty.id != TypeId::ROOT) {
                 match ty.kind {
-                    TypeKind::State => {
+                    PajeTypeKind::State => {
                         let depths = source.depths(info.id, ty.id);
                         node.states.extend((depths > 0).then(|| (ty.id, depths, weight(source, info.id, ty.id))));
                     }
-                    // An event on the last date would lie outside of the half-open extent.
-                    TypeKind::Event => {
-                        let whole = crate::query::Interval {
+                    // An event at the last timestamp lies outside of the half-open extent.
+                    PajeTypeKind::Event => {
+                        let whole = crate::query::TimeRange {
                             from: extent.from,
                             to: crate::query::GlobalNanos(extent.to.0.saturating_add(1)),
                         };
                         node.events.extend((source.events(info.id, ty.id, whole, 1)?.total > 0).then_some(ty.id));
                     }
-                    TypeKind::Variable => {
+                    PajeTypeKind::Variable => {
                         let any = extent.from < extent.to && source.samples(info.id, ty.id, extent, 1)?.total > 0;
                         if any {
                             let axis = *axes.entry(ty.id).or_insert_with(|| axis(source.range(ty.id)));
                             node.variables.push((ty.id, axis));
                         }
                     }
-                    TypeKind::Container | TypeKind::Link { .. } => {}
+                    PajeTypeKind::Container | PajeTypeKind::Link { .. } => {}
                 }
             }
             nodes.push(node);
         }
-        // The containers that hold the present one: they come depth first.
+        // The containers that enclose the current one. The list is depth first.
         let mut open: Vec<usize> = Vec::new();
         for position in 0..nodes.len() {
             while let Some(last) = open.pop_if(|&mut last| nodes[last].info.depth >= nodes[position].info.depth) {
@@ -249,12 +252,13 @@ impl Outline {
         Ok(Self { nodes, positions, by_type, factors: sizes::factors(&model) })
     }
 
-    /// The nodes that have entities of a type, in order.
+    /// The nodes with entities of a type, in order.
     fn nodes_with(&self, ty: TypeId) -> &[u32] {
         self.by_type.get(&ty).map_or(&[], Vec::as_slice)
     }
 
-    /// The containers with states of a type within a container (itself included), with their numbers of depths.
+    /// The containers with states of a type within a container, including itself, with their
+    /// numbers of depths.
     #[must_use]
     pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<(ContainerId, u32)> {
         let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
@@ -271,7 +275,8 @@ impl Outline {
         within.filter_map(of_type).collect()
     }
 
-    /// The height of a strip: the usual one, but as the sizes of its type, or of several types of events, ask for.
+    /// The height of a strip: the usual height, multiplied by the factor of its type or event
+    /// types.
     fn height(&self, kind: &StripKind, ty: TypeId, scale: f32) -> f32 {
         match kind {
             StripKind::Events { types } => sizes::band(sizes::of_band(&self.factors, types), scale),
@@ -296,7 +301,7 @@ impl Outline {
         nodes.filter(move |node| node.events.binary_search(&ty).is_ok()).map(|node| node.info.id)
     }
 
-    /// Whether a variable type occurs anywhere.
+    /// Whether any container has a variable of this type.
     #[must_use]
     pub fn has_variable(&self, ty: TypeId) -> bool {
         let mut nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
@@ -304,7 +309,7 @@ impl Outline {
     }
 }
 
-impl Folds {
+impl FoldedContainers {
     /// Whether a container at this depth of the drawn tree is folded.
     #[must_use]
     pub fn contains(&self, container: ContainerId, depth: u32) -> bool {
@@ -312,10 +317,10 @@ impl Folds {
     }
 }
 
-impl Layout {
+impl RowLayout {
     /// Lays out the rows of all containers.
     #[must_use]
-    pub fn new(outline: &Outline, options: &Options) -> Self {
+    pub fn new(outline: &ContainerOutline, options: &LayoutOptions) -> Self {
         let row_of = vec![None; outline.positions.len()];
         let mut layout = Self { rows: Vec::new(), height: 0.0, pinned: 0.0, row_of };
         for place in arrange::places(outline, options) {
@@ -331,7 +336,7 @@ impl Layout {
                     position = member.end;
                     continue;
                 }
-                // What is pinned has its row already, and keeps it.
+                // A pinned container already has its row, and keeps it.
                 let row = &mut layout.row_of[member.info.id.index()];
                 *row = row.or(index);
                 position += 1;
@@ -340,22 +345,27 @@ impl Layout {
         layout
     }
 
-    /// The deepest level of containers that, folded, leave rows no higher than this; `None` where even the highest does not. Costs
-    /// a few layouts.
+    /// The deepest level of containers that, when folded, limits the rows to this height. `None` if
+    /// not even the top level does. Computes a few layouts.
     #[must_use]
-    pub fn level_that_fits(outline: &Outline, options: &Options, height: f32) -> Option<u32> {
+    pub fn level_that_fits(outline: &ContainerOutline, options: &LayoutOptions, height: f32) -> Option<u32> {
         let fits = |level: u32| {
-            let folds = Folds { level: Some(level), ..options.folds.clone() };
-            Self::new(outline, &Options { folds, ..options.clone() }).height <= height
+            let folds = FoldedContainers { level: Some(level), ..options.folds.clone() };
+            Self::new(outline, &LayoutOptions { folds, ..options.clone() }).height <= height
         };
         let levels: Vec<u32> = (0..outline.nodes.iter().map(|node| node.info.depth).max().unwrap_or(0)).collect();
-        // The deeper what is folded, the higher the rows.
+        // The deeper the folded level, the higher the rows.
         levels.partition_point(|&level| fits(level)).checked_sub(1).and_then(|at| levels.get(at).copied())
     }
 
-    /// The natural layout scaled so that it fills `height`, as far as `factors` allow.
+    /// The natural layout, scaled to fill `height` within the limits of `factors`.
     #[must_use]
-    pub fn filling(outline: &Outline, options: &Options, height: f32, factors: RangeInclusive<f32>) -> Self {
+    pub fn filling(
+        outline: &ContainerOutline,
+        options: &LayoutOptions,
+        height: f32,
+        factors: RangeInclusive<f32>,
+    ) -> Self {
         let natural = Self::new(outline, options);
         if natural.height <= 0.0 {
             return natural;
@@ -364,16 +374,16 @@ impl Layout {
         if (factor - 1.0).abs() < 0.01 {
             return natural;
         }
-        Self::new(outline, &Options { row_scale: options.row_scale * factor, ..options.clone() })
+        Self::new(outline, &LayoutOptions { row_scale: options.row_scale * factor, ..options.clone() })
     }
 
-    /// The row in which a container is seen; `None` when it is not.
+    /// The row that shows a container. `None` if it is not visible.
     #[must_use]
-    pub fn row_of(&self, container: ContainerId) -> Option<&Row> {
+    pub fn row_of(&self, container: ContainerId) -> Option<&LayoutRow> {
         self.rows.get(self.index_of(container)?)
     }
 
-    /// The place of that row.
+    /// The index of the row that shows a container.
     #[must_use]
     pub fn index_of(&self, container: ContainerId) -> Option<usize> {
         (*self.row_of.get(container.index())?).map(|index| index as usize)
@@ -381,12 +391,12 @@ impl Layout {
 
     fn push(
         &mut self,
-        (outline, node): (&Outline, &Node),
-        place: &arrange::Place,
+        (outline, node): (&ContainerOutline, &LayoutNode),
+        place: &arrange::RowCandidate,
         kinds: Vec<(StripKind, TypeId)>,
         scale: f32,
     ) {
-        let &arrange::Place { depth, expandable, folded, pinned, .. } = place;
+        let &arrange::RowCandidate { depth, expandable, folded, pinned, .. } = place;
         if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
             self.height += PINNED_GAP;
         }
@@ -396,7 +406,7 @@ impl Layout {
         let mut strips = Vec::with_capacity(kinds.len());
         for (kind, ty) in kinds {
             let height = outline.height(&kind, ty, scale);
-            strips.push(Strip { kind, ty, y, height });
+            strips.push(RowStrip { kind, ty, y, height });
             y += height + GAP * scale.min(1.0);
         }
         let height = if strips.is_empty() { HEADING_HEIGHT * scale } else { y - top };
@@ -404,7 +414,7 @@ impl Layout {
         if pinned {
             self.pinned = self.height + PINNED_GAP;
         }
-        self.rows.push(Row {
+        self.rows.push(LayoutRow {
             container: node.info.id,
             name: node.info.name.clone(),
             ty: node.info.ty,
@@ -419,17 +429,17 @@ impl Layout {
     }
 }
 
-impl Node {
+impl LayoutNode {
     fn draws_anything(&self) -> bool {
         !(self.states.is_empty() && self.events.is_empty() && self.variables.is_empty())
     }
 }
 
-impl Row {
-    /// The height at which arrows reach the row.
+impl LayoutRow {
+    /// The height at which arrows meet the row.
     #[must_use]
     pub fn anchor(&self) -> f32 {
-        let states = |strip: &&Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
+        let states = |strip: &&RowStrip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
         match self.strips.iter().find(states).or(self.strips.first()) {
             Some(strip) => strip.y + strip.height / 2.0,
             None => self.y + self.height / 2.0,
@@ -437,8 +447,8 @@ impl Row {
     }
 }
 
-impl Strip {
-    /// Top and height of the box of a nesting depth.
+impl RowStrip {
+    /// Top and height of the lane of a nesting depth.
     #[must_use]
     pub fn lane(&self, depth: u32, depths: u32) -> (f32, f32) {
         #[expect(clippy::cast_precision_loss, reason = "a nesting depth")]
@@ -454,8 +464,8 @@ impl Strip {
     }
 }
 
-/// The positions of the nodes that have entities of each type.
-fn positions_by_type(nodes: &[Node]) -> FxHashMap<TypeId, Vec<u32>> {
+/// The positions of the nodes with entities of each type.
+fn positions_by_type(nodes: &[LayoutNode]) -> FxHashMap<TypeId, Vec<u32>> {
     let mut by_type: FxHashMap<TypeId, Vec<u32>> = FxHashMap::default();
     for (at, node) in nodes.iter().enumerate() {
         let variables = node.variables.iter().map(|variable| variable.0);
@@ -481,7 +491,7 @@ fn natural_height(kind: &StripKind) -> f32 {
     }
 }
 
-/// The axis of a variable of this range: zero belongs to the picture unless that would flatten the curve.
+/// The axis of a variable with this range. It includes zero, unless that would flatten the curve.
 fn axis(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
     let (least, largest) = range.filter(|(a, b)| a.is_finite() && b.is_finite())?;
     Some(if least < largest {
@@ -489,7 +499,7 @@ fn axis(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
     } else if least == 0.0 {
         (0.0, 1.0)
     } else {
-        // A value that never changes is seen against zero.
+        // A constant value is drawn relative to zero.
         (least.min(0.0), least.max(0.0))
     })
 }
@@ -499,8 +509,8 @@ fn is_count(low: f64, high: f64) -> bool {
     low.fract() == 0.0 && high.fract() == 0.0 && high - low <= 16.0
 }
 
-/// What a container's own row shows.
-fn strips_of(node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
+/// The contents of a container's own row.
+fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
     let shown = |ty| !options.hidden.contains(&ty);
     let mut kinds = Vec::new();
     let types: Vec<TypeId> = node.events.iter().copied().filter(|&ty| shown(ty)).collect();
@@ -508,7 +518,7 @@ fn strips_of(node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
         kinds.push((StripKind::Events { types }, first));
     }
     let states = |depths, weight| match weight {
-        // The states of containers that live at once lie over each other: their mean mixture is shown.
+        // States of containers that exist at the same time overlap, so their mean mixture is drawn.
         2.. => StripKind::Summary { members: vec![(node.info.id, depths)] },
         _ => StripKind::States { depths },
     };
@@ -517,8 +527,8 @@ fn strips_of(node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
     kinds
 }
 
-/// What the row of a folded container shows.
-fn summary_of(outline: &Outline, node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
+/// The contents of the row of a folded container.
+fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
     let types = outline.state_types_within(node.info.id);
     let gone: BTreeSet<ContainerId> =
         options.arrangement.hidden.iter().flat_map(|&container| outline.within(container)).collect();
@@ -537,7 +547,7 @@ fn summary_of(outline: &Outline, node: &Node, options: &Options) -> Vec<(StripKi
     kinds
 }
 
-fn variable(options: &Options, ty: TypeId, bounds: Option<(f64, f64)>) -> StripKind {
+fn variable(options: &LayoutOptions, ty: TypeId, bounds: Option<(f64, f64)>) -> StripKind {
     if options.gradients.contains(&ty) { StripKind::Gradient { bounds } } else { StripKind::Variable { bounds } }
 }
 

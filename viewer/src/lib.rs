@@ -1,7 +1,9 @@
-//! From the stream of Pajé events to pictures: simulate, store, query, lay out, draw, serve.
+//! Tumit's viewer: simulates, stores, queries, lays out and draws streams of Pajé events.
 //!
-//! Data flows one way: [`open`](open()) reads a trace through `sim` into a store in memory or an [`index`] in a file; [`query::TimelineSource`] is the one door to it;
-//! `stats` and `rows` count and list what is behind it; `layout` and `scene` turn answers into primitives without a toolkit; `export` and `server` show those. Only `server` and `ui` know of a page.
+//! Data flow in one direction. [`open`](open()) reads a trace through `sim` into a store in memory
+//! or an [`index`] in a file. [`query::TimelineSource`] is the only interface to it. `stats` and
+//! `tables` count and list entities; `layout` and `scene` convert answers to primitives independent
+//! of any toolkit; `export` writes these to files. The package `tumit-server` shows them on a page.
 
 #![deny(unsafe_code)]
 
@@ -22,5 +24,5 @@ pub mod style;
 pub mod tables;
 pub mod text;
 
-pub use crate::input::options::{IndexChoice, OpenError, OpenOptions};
-pub use open::{Indexed, make_index, open};
+pub use crate::input::options::{IndexChoice, OpenOptions, TraceOpenError};
+pub use open::{PreparedIndex, make_index, open};

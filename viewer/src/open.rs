@@ -1,4 +1,4 @@
-//! [`open`]: from a path to a source, whatever is there.
+//! [`open`]: opens any kind of trace at a path as a source.
 
 pub mod progressive;
 
@@ -6,49 +6,50 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::index::self_repair::{Mending, Rebuilt};
-use crate::index::{self, Index, IndexError, Key, Lookup, Target};
-use crate::input::options::{OpenError, OpenOptions};
-use crate::input::trace::Input;
-use crate::query::{Summary, TimelineSource};
+use crate::index::self_repair::{RebuildResult, SelfRepairingIndex};
+use crate::index::{self, IndexError, IndexKey, IndexLookup, IndexPath, IndexReader};
+use crate::input::options::{OpenOptions, TraceOpenError};
+use crate::input::trace::TraceInputFile;
+use crate::query::{TimelineSource, TraceSummary};
 use crate::sim::Simulation;
 
-/// Opens a trace. A folder is a run, a file one process of a run or Pajé text.
+/// Opens a trace. A folder is a run. A file is a process of a run or Pajé text.
 ///
-/// A small one is read or converted, simulated, and kept in memory. Of a large one that is done once, into an [`Index`]; after
-/// that, opening takes the same short time whatever its size.
+/// A small trace is read or converted, simulated, and kept in memory. A large one is simulated
+/// once, into an [`Index`]. After that, opening takes the same short time for any size.
 ///
 /// # Errors
-/// When there is nothing there, or nothing that is a trace. What is wrong *inside* a trace is in its summary's remarks.
-pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource>, OpenError> {
-    let io_error = |source| OpenError::Io { path: path.to_owned(), source };
-    let Some(lookup) = Lookup::new(path, options).map_err(io_error)? else {
-        return in_memory(Input::find(path, options)?, options, None);
+/// If there is no trace at the path. Problems *inside* a trace are diagnostics of its summary.
+pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource>, TraceOpenError> {
+    let io_error = |source| TraceOpenError::Io { path: path.to_owned(), source };
+    let Some(lookup) = IndexLookup::new(path, options).map_err(io_error)? else {
+        return in_memory(TraceInputFile::find(path, options)?, options, None);
     };
     let mut remark = None;
     for place in &lookup.target.newest_first() {
-        match Index::open_up_to(place, lookup.key, options.read_up_to) {
-            Ok(index) => return Ok(Arc::new(Mending::new(index, lookup.key, path, options, anew))),
-            Err(IndexError::Foreign) if matches!(lookup.target, Target::Given(_)) => {
-                return Err(OpenError::NoIndex { path: place.clone() });
+        match IndexReader::open_up_to(place, lookup.key, options.read_up_to) {
+            Ok(index) => return Ok(Arc::new(SelfRepairingIndex::new(index, lookup.key, path, options, anew))),
+            Err(IndexError::Foreign) if matches!(lookup.target, IndexPath::Given(_)) => {
+                return Err(TraceOpenError::NoIndex { path: place.clone() });
             }
             Err(IndexError::Io(_)) => {}
             Err(why) => remark = Some(format!("the index {} is made anew: {why}", place.display())),
         }
     }
-    let input = Input::find(path, options)?;
-    if lookup.is_small && matches!(lookup.target, Target::Usual(_)) {
+    let input = TraceInputFile::find(path, options)?;
+    if lookup.is_small && matches!(lookup.target, IndexPath::Usual(_)) {
         return in_memory(input, options, None);
     }
     match writable(&lookup.target) {
         Ok(place) => {
             index::build(input, options, &lookup, &place)?;
-            let cannot = |error: IndexError| OpenError::Index { path: place.clone(), source: io::Error::other(error) };
-            let index = Index::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot)?;
-            Ok(Arc::new(Mending::new(index.remarking(remark), lookup.key, path, options, anew)))
+            let cannot =
+                |error: IndexError| TraceOpenError::Index { path: place.clone(), source: io::Error::other(error) };
+            let index = IndexReader::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot)?;
+            Ok(Arc::new(SelfRepairingIndex::new(index.remarking(remark), lookup.key, path, options, anew)))
         }
-        Err((place, source)) if matches!(lookup.target, Target::Given(_)) => {
-            Err(OpenError::Index { path: place, source })
+        Err((place, source)) if matches!(lookup.target, IndexPath::Given(_)) => {
+            Err(TraceOpenError::Index { path: place, source })
         }
         Err((place, why)) => {
             let place = place.display();
@@ -58,72 +59,73 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
     }
 }
 
-/// The index of a trace made anew, as the one that there is was found to be damaged while it was read; where none can be written any more, the trace
-/// in memory.
-fn anew(path: &Path, options: &OpenOptions, key: Key) -> Rebuilt {
-    let io_error = |source| OpenError::Io { path: path.to_owned(), source };
-    let lookup = Lookup::new(path, options).map_err(io_error)?.filter(|lookup| lookup.key == key);
+/// Rebuilds the index of a trace after it was found to be damaged. If no index can be written, the
+/// trace is loaded into memory.
+fn anew(path: &Path, options: &OpenOptions, key: IndexKey) -> RebuildResult {
+    let io_error = |source| TraceOpenError::Io { path: path.to_owned(), source };
+    let lookup = IndexLookup::new(path, options).map_err(io_error)?.filter(|lookup| lookup.key == key);
     let lookup = lookup.ok_or_else(|| io_error(io::Error::other("the trace is another one by now")))?;
-    let input = Input::find(path, options)?;
+    let input = TraceInputFile::find(path, options)?;
     let Ok(place) = writable(&lookup.target) else {
         let remark = "the index was damaged, and none can be written: the trace is kept in memory";
         return in_memory(input, options, Some(remark.to_owned())).map(Err);
     };
     index::build(input, options, &lookup, &place)?;
-    let cannot = |error: IndexError| OpenError::Index { path: place.clone(), source: io::Error::other(error) };
-    Index::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot).map(Ok)
+    let cannot = |error: IndexError| TraceOpenError::Index { path: place.clone(), source: io::Error::other(error) };
+    IndexReader::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot).map(Ok)
 }
 
-/// The index that [`make_index`] made or found.
+/// The index that [`make_index`] built or found.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Indexed {
-    /// Where it is.
+pub struct PreparedIndex {
+    /// The path of the index.
     pub path: PathBuf,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Whether it was there before, and still right.
+    /// Whether a valid index existed before.
     pub was_there: bool,
-    /// What is known of the trace.
-    pub summary: Summary,
+    /// The summary of the trace.
+    pub summary: TraceSummary,
 }
 
-/// Makes the index of a trace ahead of its first opening, however small the trace is.
+/// Builds the index of a trace before its first opening, for a trace of any size.
 ///
 /// # Errors
-/// As [`open()`]; and when the trace can have none, as it is still being written, for one.
-pub fn make_index(path: &Path, options: &OpenOptions) -> Result<Indexed, OpenError> {
-    let io_error = |source| OpenError::Io { path: path.to_owned(), source };
-    let lookup = Lookup::new(path, options).map_err(io_error)?;
-    // What is no trace says so better than a missing index.
-    let input = Input::find(path, options)?;
+/// As [`open()`]. Also if the trace cannot have an index, for example because it is still being
+/// written.
+pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, TraceOpenError> {
+    let io_error = |source| TraceOpenError::Io { path: path.to_owned(), source };
+    let lookup = IndexLookup::new(path, options).map_err(io_error)?;
+    // Checks the trace first, because its error is more helpful than that of a missing index.
+    let input = TraceInputFile::find(path, options)?;
     let lookup = lookup.ok_or_else(|| {
         io_error(io::Error::other(
             "a trace that is no file, or still grows, has no index beside it; for a pipe or a compressed file, name \
              the index with `-o PATH`",
         ))
     })?;
-    let found = |place: &Path, was_there| -> Result<Indexed, IndexError> {
-        let index = Index::open_up_to(place, lookup.key, options.read_up_to)?;
-        // Who makes an index ahead wants to know.
+    let found = |place: &Path, was_there| -> Result<PreparedIndex, IndexError> {
+        let index = IndexReader::open_up_to(place, lookup.key, options.read_up_to)?;
+        // An index built in advance is verified as a whole.
         if was_there && !index.is_whole() {
             return Err(IndexError::Useless("it is damaged".to_owned()));
         }
         let summary = index.summary();
-        Ok(Indexed { path: place.to_owned(), bytes: std::fs::metadata(place)?.len(), was_there, summary })
+        Ok(PreparedIndex { path: place.to_owned(), bytes: std::fs::metadata(place)?.len(), was_there, summary })
     };
     let mut remark = None;
     for place in &lookup.target.newest_first() {
         match found(place, true) {
             Ok(indexed) => return Ok(indexed),
-            Err(IndexError::Foreign) if matches!(lookup.target, Target::Given(_)) => {
-                return Err(OpenError::NoIndex { path: place.clone() });
+            Err(IndexError::Foreign) if matches!(lookup.target, IndexPath::Given(_)) => {
+                return Err(TraceOpenError::NoIndex { path: place.clone() });
             }
             Err(IndexError::Io(_)) => {}
             Err(why) => remark = Some(format!("the index {} is made anew: {why}", place.display())),
         }
     }
-    let cannot = |(path, source)| OpenError::Index { path, source };
+    let cannot = |(path, source)| TraceOpenError::Index { path, source };
     let place = writable(&lookup.target).map_err(cannot)?;
     index::build(input, options, &lookup, &place)?;
     let mut made = found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))?;
@@ -132,10 +134,10 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<Indexed, OpenErr
 }
 
 fn in_memory(
-    input: Input,
+    input: TraceInputFile,
     options: &OpenOptions,
     remark: Option<String>,
-) -> Result<Arc<dyn TimelineSource>, OpenError> {
+) -> Result<Arc<dyn TimelineSource>, TraceOpenError> {
     let mut simulation = Simulation::new(&input.title(options));
     let told = input.feed_shown(options, &mut simulation)?;
     simulation.fault(told.faults);
@@ -144,12 +146,12 @@ fn in_memory(
     Ok(Arc::new(simulation.into_store()))
 }
 
-/// The first place in which files can be made; else the first place, and why not.
-fn writable(target: &Target) -> Result<PathBuf, (PathBuf, io::Error)> {
+/// The first path at which files can be created. Otherwise, the first path with the error.
+fn writable(target: &IndexPath) -> Result<PathBuf, (PathBuf, io::Error)> {
     let mut why = None;
     for (at, place) in target.places().iter().enumerate() {
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // The cache folder may not be there yet.
+        // The cache folder may not exist yet.
         let made = if at > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
         match made.and_then(|()| tempfile::tempfile_in(folder)) {
             Ok(_) => return Ok(place.clone()),
@@ -161,7 +163,7 @@ fn writable(target: &Target) -> Result<PathBuf, (PathBuf, io::Error)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OpenError, OpenOptions, make_index, open};
+    use super::{OpenOptions, TraceOpenError, make_index, open};
     use crate::input::options::IndexChoice;
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
         );
     }
 
-    /// A Pajé file with one state, and the options that index it at a place.
+    /// A Pajé file with one state, and options that place its index at a path.
     fn traced(folder: &std::path::Path) -> (std::path::PathBuf, OpenOptions) {
         let path = folder.join("small.paje");
         let body = "0 T 0 Thread\n2 S T State\n5 a S work \"0 1 0\"\n6 0 t 0 T t\n11 0 t S a\n7 2 T t\n";
@@ -221,13 +223,13 @@ mod tests {
         std::fs::write(&path, text).expect("room for it");
         assert!(remarks()[0].contains("the trace has changed"));
         assert!(remarks().is_empty());
-        // What is something else is left alone when the user named it.
+        // Another file at the path that the user gave is left unchanged.
         std::fs::write(&index, "mine").expect("room for it");
-        assert!(matches!(open(&path, &options), Err(OpenError::NoIndex { .. })));
+        assert!(matches!(open(&path, &options), Err(TraceOpenError::NoIndex { .. })));
         assert_eq!(std::fs::read(&index).expect("it is there"), b"mine");
     }
 
-    /// All rows of a trace, as text.
+    /// All rows of a trace as text.
     fn rows(source: &dyn crate::query::TimelineSource) -> Vec<u8> {
         let mut rows = Vec::new();
         crate::text::entity_rows::write(source, &mut rows).expect("there is room");
@@ -243,7 +245,7 @@ mod tests {
             text.push_str(&format!("6 {at} c{at} 0 T c{at}\n11 {at} c{at} S a\n"));
         }
         std::fs::write(&path, text).expect("room for it");
-        // Mapped, however small it is.
+        // The file is mapped, although it is small.
         let options = OpenOptions { read_up_to: 0, ..options };
         let expected = rows(open(&path, &options).expect("it is a Pajé file").as_ref());
         let place = folder.path().join("small.tmtx");
@@ -253,19 +255,19 @@ mod tests {
         for at in (4096 + 7..whole.len()).step_by(4096) {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
-            // As a file of its own: the one before is still mapped.
+            // A new file, because the previous one is still mapped.
             std::fs::remove_file(&place).expect("it is there");
             std::fs::write(&place, bytes).expect("room for it");
             let source = open(&path, &options).expect("it is a Pajé file");
             assert!(rows(source.as_ref()) == expected, "byte {at}");
             mended += usize::from(source.summary().remarks.iter().any(|remark| remark.contains("made anew")));
-            // What nobody asked for is found by who looks at all of it.
+            // A scan of the whole file finds damage in parts that were not queried.
             let made = make_index(&path, &options).expect("it is a Pajé file");
             assert!(std::fs::read(&place).expect("it is there") == whole, "byte {at}");
             assert_eq!(made.summary.states, 701);
         }
         assert!(mended > 5, "{mended}");
-        // Without the trace there is nothing to make it of.
+        // Without the trace, the index cannot be rebuilt.
         let mut bytes = whole.clone();
         bytes[4096..].fill(0);
         bytes[..4096].copy_from_slice(&whole[..4096]);
@@ -282,7 +284,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (path, mut options) = traced(folder.path());
         options.cancel = Some(std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true)));
-        assert!(matches!(open(&path, &options), Err(OpenError::Cancelled)));
+        assert!(matches!(open(&path, &options), Err(TraceOpenError::Cancelled)));
         options.cancel = None;
         options.index = IndexChoice::At(folder.path().join("none").join("small.tmtx"));
         let why = open(&path, &options).err().map(|error| error.to_string());
@@ -294,7 +296,7 @@ mod tests {
     fn what_is_no_trace_is_named() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let missing = open(&folder.path().join("missing"), &OpenOptions::default()).err();
-        assert!(matches!(missing, Some(OpenError::Io { .. })));
+        assert!(matches!(missing, Some(TraceOpenError::Io { .. })));
         let empty = open(folder.path(), &OpenOptions::default()).err().map(|error| error.to_string());
         assert!(empty.is_some_and(|text| text.contains("*.tmt")));
         let path = folder.path().join("data.json");

@@ -1,13 +1,13 @@
-//! Work that is as well done by several threads: questions about many lanes, pictures of many rows.
+//! Distributes work to several threads: queries of many lanes, and images of many rows.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// What `of` makes of each of some jobs, in order: taken in turn by as many threads as there are processors, but at most `most`. This thread
-/// is one of them.
+/// The results of `of` for some jobs, in order. The jobs are distributed to as many threads as
+/// there are processors, but at most `most`, including the current thread.
 pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
     let others = jobs.len().min(most).min(*PROCESSORS).saturating_sub(1);
     let (left, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
-    // A lock is held by nobody who may panic.
+    // No code that may panic runs under a lock.
     let work = || {
         while let Some((number, job)) = { left.lock().unwrap_or_else(PoisonError::into_inner).next() } {
             let result = of(job);
@@ -23,19 +23,20 @@ pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I
     done.into_iter().map(|done| done.1).collect()
 }
 
-/// Most threads of a question, or of a picture.
+/// Maximum number of threads for a query or an image.
 pub(crate) const MOST_THREADS: usize = 8;
 
-/// How many threads run at once.
+/// The number of threads that run at the same time.
 pub(crate) fn processors() -> usize {
     *PROCESSORS
 }
 
-/// Asking the system takes longer than many a question.
+/// Cached, because the system call takes longer than many queries.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
-/// What `of` makes of a list, some of it at a time, by as many threads as there are processors, but each with at least `least` of the list;
-/// in order. This thread is one of them. `of` is told whether its part is the first.
+/// The results of `of` for parts of a list, in order. Each part has at least `least` items. There
+/// are at most as many parts as processors, each with a thread of its own. The current thread
+/// processes the first part. The second argument of `of` is true for the first part.
 pub(crate) fn in_parts<I: Sync, T: Send>(list: &[I], least: usize, of: impl Fn(&[I], bool) -> T + Sync) -> Vec<T> {
     let worth = (list.len() / least.max(1)).min(MOST_THREADS);
     let threads = if worth > 1 { worth.min(*PROCESSORS) } else { 1 };

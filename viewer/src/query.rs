@@ -1,7 +1,9 @@
-//! [`TimelineSource`]: the one door between data and drawing (the queries of the Pajé thesis, §3.4.2.3).
+//! [`TimelineSource`]: the only interface between data and drawing (the queries of the Pajé thesis,
+//! §3.4.2.3).
 //!
-//! The store and the index implement it; each filter of [`crate::filter`] implements it around another one. Views cannot tell the
-//! difference. All dates are integer nanoseconds; intervals are half-open.
+//! The store and the index implement it. Each filter of [`crate::filter`] implements it on top of
+//! another source. Views cannot distinguish them. All timestamps are integer nanoseconds. Intervals
+//! are half-open.
 
 mod cells;
 pub(crate) mod counts;
@@ -20,39 +22,43 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use tumit_paje::time::GlobalNanos;
-pub use tumit_paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
+pub use tumit_paje::{ContainerId, DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
 
-pub(crate) use cells::CellWriter;
-pub use cells::{Cell, Cells, Shares};
+pub(crate) use cells::MixtureCellWriter;
+pub use cells::{MixtureCell, MixtureCells, ValueShares};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
-pub use entities::{EntityId, Facts, FreeNumbers, Lane, Link, Listed, Mark, Sample, SeriesColumn, State};
+pub use entities::{
+    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, StateEntity,
+    StateLaneId, VariableSample,
+};
 pub(crate) use links::{LinkRow, effective_end};
 pub use nested::NestedTime;
 pub(crate) use places::{ContainersByType, types_in};
 pub(crate) use raw_value::RawValue;
 
-/// Lanes of which all values are held at once, as each may have thousands.
+/// Number of lanes with all their values in memory at a time. Each lane may have thousands of
+/// values.
 const LANES_AT_ONCE: usize = 64;
 
-/// So many cells are held at once, as each may have thousands of shares.
+/// Number of cells in memory at a time. Each cell may have thousands of shares.
 const CELLS_AT_ONCE: usize = 1 << 14;
 
-/// Of how many lanes the cells are held at once.
+/// Number of lanes with all their cells in memory at a time.
 pub fn lanes_at_once(columns: u32) -> usize {
     (CELLS_AT_ONCE / columns.max(1) as usize).max(1)
 }
 
-/// A half-open interval of time, `from <= t < to`.
+/// A half-open time range, `from <= t < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Interval {
+pub struct TimeRange {
     pub from: GlobalNanos,
     pub to: GlobalNanos,
 }
 
-impl Interval {
-    /// Column `index` of `columns` equal ones; never narrower than 1 ns, so that no column shows nothing where there is something.
-    /// All sources cut intervals this way.
+impl TimeRange {
+    /// Column `index` of `columns` equally wide ones. All sources divide intervals in this way.
+    /// A column is at least 1 ns wide, so that no entity falls between columns.
     #[must_use]
     pub fn column(self, index: u32, columns: u32) -> Self {
         let width = i128::from(self.to.0) - i128::from(self.from.0);
@@ -64,7 +70,7 @@ impl Interval {
         Self { from: GlobalNanos(from), to: GlobalNanos(edge(index.saturating_add(1)).max(from.saturating_add(1))) }
     }
 
-    /// All that [`Self::column`] gives for `columns` equal ones, from left to right, without a division for each.
+    /// The same columns as [`Self::column`], from left to right, without a division for each.
     pub(crate) fn columns(self, columns: u32) -> impl Iterator<Item = Self> + Clone {
         let (from, width) = (self.from.0, self.to.0.wrapping_sub(self.from.0).cast_unsigned());
         let of = u64::from(columns.max(1));
@@ -80,16 +86,19 @@ impl Interval {
         })
     }
 
-    /// The columns that cover this interval, no narrower than `columns` equal ones would be and less than twice as wide, whose
-    /// edges are multiples of a power of two of nanoseconds: sources have sums of such columns, and they stay where they are when a
-    /// picture is moved. Gives from where to where they go, and how many they are: at most one more than `columns`.
+    /// Columns that cover this interval, with edges at multiples of a power of two of nanoseconds.
     ///
-    /// Where dates are so large that there are none: the interval and `columns` themselves.
+    /// Sources have stored sums of such columns, and the columns keep their positions when the view
+    /// moves. They are at least as wide as `columns` equal columns, and less than twice as wide.
+    /// Returns the covered interval and the number of columns, at most `columns` + 1.
+    ///
+    /// If the timestamps are too large for such edges, returns the interval and `columns`
+    /// unchanged.
     #[must_use]
     pub fn aligned(self, columns: u32) -> (Self, u32) {
         let width = i128::from(self.to.0) - i128::from(self.from.0);
         let least = width.div_euclid(i128::from(columns.max(1))).max(1);
-        // The least power of two that is not below the width of a column.
+        // The smallest power of two that is at least the width of a column.
         let exact = i128::from(columns.max(1)) * least == width;
         let step = if exact { least } else { least + 1 }.cast_unsigned().next_power_of_two().cast_signed();
         let first = i128::from(self.from.0).div_euclid(step);
@@ -102,29 +111,30 @@ impl Interval {
     }
 }
 
-/// What a trace is, as a whole.
+/// Properties of a whole trace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    /// Name shown in titles: the file's or folder's.
+pub struct TraceSummary {
+    /// Name shown in titles: the name of the file or folder.
     pub name: String,
-    /// From the first date to the last.
-    pub extent: Interval,
-    /// Numbers of entities.
+    /// From the first timestamp to the last.
+    pub extent: TimeRange,
+    /// Number of containers.
     pub containers: u64,
-    /// Of states.
+    /// Number of states.
     pub states: u64,
-    /// Of point events.
+    /// Number of point events.
     pub events: u64,
-    /// Of complete links.
+    /// Number of complete links.
     pub links: u64,
-    /// Of values of variables.
+    /// Number of values of variables.
     pub samples: u64,
-    /// What a user should know of the trace, above all what was wrong with it: sentences with counts.
+    /// Diagnostics for the user, above all problems of the trace, as sentences with counts.
     pub remarks: Vec<String>,
-    /// Whether nothing was lost, damaged, left out or mended: what the remarks then say is for information.
+    /// Whether no data is dropped, missing, damaged, left out or repaired. The diagnostics are then
+    /// only informative.
     pub intact: bool,
-    /// The real time of trace time 0, nanoseconds since 1970, if the trace is a run whose processes
-    /// read that clock.
+    /// The wall clock at trace time 0, in nanoseconds since 1970. It is known if the trace is a run
+    /// with processes that read that clock.
     pub wall_clock: Option<i64>,
     /// Changes whenever answers may change.
     pub generation: u64,
@@ -133,39 +143,39 @@ pub struct Summary {
 /// A type of the type tree.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TypeInfo {
-    /// Its id: the position in [`Model::types`].
+    /// Its id: its index in [`TypeModel::types`].
     pub id: TypeId,
     /// Container, state, event, variable or link.
-    pub kind: TypeKind,
-    /// Its parent type; the root's is itself.
+    pub kind: PajeTypeKind,
+    /// Its parent type. The root is its own parent.
     pub parent: TypeId,
-    /// Name to show.
+    /// Displayed name.
     pub name: String,
-    /// Colour given by the trace; else one that was chosen for types of events, variables and links.
-    pub color: Option<Color>,
-    /// Shape and size, as far as the trace says.
-    pub look: Look,
+    /// The trace's colour. Types of events, variables and links without one get a chosen colour.
+    pub color: Option<RgbColor>,
+    /// Shape and size, if the trace defines them.
+    pub look: DrawStyle,
 }
 
 /// A value of a type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueInfo {
-    /// Its id: the position in [`Model::values`].
+    /// Its id: its index in [`TypeModel::values`].
     pub id: ValueId,
-    /// The type it belongs to.
+    /// Its type.
     pub ty: TypeId,
-    /// Name to show.
+    /// Displayed name.
     pub name: String,
-    /// Its colour: the trace's, or one that was chosen for it.
-    pub color: Color,
-    /// Its shape and size: its own, else those of its type, as far as the trace says.
-    pub look: Look,
+    /// Its colour: the trace's colour, or a chosen one.
+    pub color: RgbColor,
+    /// Its shape and size: its own, or those of its type, if the trace defines them.
+    pub look: DrawStyle,
 }
 
 /// The type tree with its values.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Model {
-    /// Types by id; the root type first.
+pub struct TypeModel {
+    /// Types by id. The root type is first.
     pub types: Vec<TypeInfo>,
     /// Values by id.
     pub values: Vec<ValueInfo>,
@@ -178,38 +188,38 @@ pub struct ContainerInfo {
     pub id: ContainerId,
     /// Its type.
     pub ty: TypeId,
-    /// Its parent; the root's is itself.
+    /// Its parent. The root is its own parent.
     pub parent: ContainerId,
-    /// Levels below the root; the root has 0.
+    /// Number of levels below the root. The root has 0.
     pub depth: u32,
-    /// Name to show.
+    /// Displayed name.
     pub name: String,
-    /// When it existed.
-    pub life: Interval,
+    /// The interval in which it exists.
+    pub life: TimeRange,
 }
 
-/// Why a query has no answer.
+/// The reason why a query has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The id is not of this source.
+    /// The id does not exist in this source.
     #[error("there is no such {what} in this trace")]
     Unknown {
-        /// What was asked for.
+        /// The kind of the requested entity.
         what: &'static str,
     },
     /// The interval is empty or reversed, or there are no columns.
     #[error("the interval is empty")]
     EmptyInterval,
-    /// Whoever asked has gone meanwhile.
+    /// The client has disconnected.
     #[error("nobody waits for the answer any more")]
     NotAwaited,
-    /// The index of the trace is no longer as it was written, and could not be made anew.
+    /// The index of the trace is damaged, and cannot be rebuilt.
     #[error(
         "the index of this trace is damaged and could not be made anew: is the trace still there, and the disk sound?"
     )]
     Damaged,
-    /// What a filter made did not fit in memory, and its file failed.
+    /// The result of a filter does not fit in memory, and its file failed.
     #[error(
         "what a filter made is too large for memory, and could not be put aside in the folder for temporary files: \
          is there room on that disk? TMPDIR names another folder"
@@ -217,13 +227,15 @@ pub enum QueryError {
     PutAside,
 }
 
-/// How many of the containers that one stands for live at once, at most; 1 for a container of the trace. So many times its width a cell
-/// of such a lane can hold. Where that is more than 64 bits of nanoseconds, cells are of parts of it: a full one holds [`i64::MAX`].
+/// Maximum number of members of a container that exist at the same time; 1 for a container of the
+/// trace.
+/// A cell of a lane of the container can contain its width times this number. If that exceeds 64
+/// bits of nanoseconds, cells store fractions of it: a full cell contains [`i64::MAX`].
 pub fn weight(source: &dyn TimelineSource, container: ContainerId, ty: TypeId) -> usize {
     let members = source.members_with(container, ty);
     let mut edges: Vec<(i64, i32)> =
         members.iter().flat_map(|info| [(info.life.from.0, 1), (info.life.to.0, -1)]).collect();
-    // At one date, ends come before starts.
+    // At equal timestamps, ends sort before starts.
     edges.sort_unstable();
     let (mut now, mut most) = (0, 1);
     for (_, change) in edges {
@@ -233,10 +245,10 @@ pub fn weight(source: &dyn TimelineSource, container: ContainerId, ty: TypeId) -
     usize::try_from(most).unwrap_or(1)
 }
 
-/// Time of each value in some lanes together, from their cells of one column.
+/// Total time of each value in some lanes, from their cells of one column.
 pub(crate) fn times(
-    cells: impl Fn(&[Lane]) -> Result<Cells, QueryError>,
-    lanes: &[Lane],
+    cells: impl Fn(&[StateLaneId]) -> Result<MixtureCells, QueryError>,
+    lanes: &[StateLaneId],
 ) -> Result<Vec<(ValueId, i64)>, QueryError> {
     let mut times = BTreeMap::new();
     for some in lanes.chunks(LANES_AT_ONCE) {
@@ -247,56 +259,66 @@ pub(crate) fn times(
     Ok(times.into_iter().collect())
 }
 
-/// The queries. Every answer is a pure function of the source's state, which [`Summary::generation`] stands for.
+/// The queries of views. Each answer is a pure function of the source's state, which
+/// [`TraceSummary::generation`] identifies.
 pub trait TimelineSource: Send + Sync {
-    /// The trace as a whole.
-    fn summary(&self) -> Summary;
+    /// Returns the properties of the whole trace.
+    fn summary(&self) -> TraceSummary;
 
-    /// The type tree.
-    fn model(&self) -> Arc<Model>;
+    /// Returns the type tree.
+    fn model(&self) -> Arc<TypeModel>;
 
-    /// All containers, depth first; children in the order in which they should be drawn.
+    /// Returns all containers, depth first. Children are in the order in which they are drawn.
     fn containers(&self) -> Arc<Vec<ContainerInfo>>;
 
-    /// Number of nesting depths that states of `ty` reach in `container`; 0 when it has none.
+    /// Returns the number of nesting depths of the states of `ty` in `container`; 0 if it has none.
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32;
 
-    /// The types of which a container may have states, events or values of a variable, in order of ids. `None` if the
-    /// source does not know, so that any type must be tried. A trace may have many more types than one container has.
+    /// Returns the types of the states, events and variables that a container may have, in order of
+    /// their ids. `None` if the source does not know them. The caller must then try all types. A
+    /// trace may have many more types than one container has.
     fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
         let _ = container;
         None
     }
 
-    /// The exact mixture of values in each column of each lane.
+    /// Returns the exact mixture of values in each column of each lane.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError>;
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError>;
 
-    /// As [`Self::cells`], with no more than `most` shares in a cell: exactly the largest, and how much the others have together.
+    /// As [`Self::cells`], with at most `most` shares in a cell: exactly the largest, and the sum
+    /// of the others.
     ///
-    /// Where lanes have thousands of values, this costs much less than all of them, above all in columns that are
-    /// [aligned](Interval::aligned).
+    /// If lanes have thousands of values, this costs much less than `cells`, above all in
+    /// [aligned](Interval::aligned) columns.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        most: usize,
+    ) -> Result<MixtureCells, QueryError> {
         let mut cells = self.cells(lanes, interval, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep(most));
         Ok(cells)
     }
 
-    /// Time of each value in some lanes together, by value; only values that occur.
+    /// Returns the total time of each value in some lanes, by value. Only values that occur are
+    /// listed.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         times(|lanes| self.cells(lanes, interval, 1), lanes)
     }
 
-    /// Total and self time of each value of a state type in a container, over all depths. Only
-    /// values that occur are listed. See [`NestedTime`].
+    /// Returns the total and self time of each value of a state type in a container, over all
+    /// depths. Only values that occur are listed. See [`NestedTime`].
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -304,19 +326,24 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         let place = (container, ty, self.depths(container, ty));
         nested::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
     }
 
-    /// States of a lane that overlap the interval, by start.
+    /// Returns the states of a lane that overlap the interval, by start.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError>;
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError>;
 
-    /// Point events in the interval, by date.
+    /// Returns the point events in the interval, by timestamp.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -324,17 +351,19 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError>;
+    ) -> Result<EntityList<EventEntity>, QueryError>;
 
-    /// Links of a type that overlap the interval, by the earlier of their two dates.
+    /// Returns the links of a type that overlap the interval, by the earlier of their two
+    /// timestamps.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError>;
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError>;
 
-    /// How many point events are in each column, and of which values: no more than `most` of them in a column, the most frequent.
+    /// Returns the number of point events in each column, in total and for the `most` most frequent
+    /// values.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -342,29 +371,31 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
     }
 
-    /// Counts the links of a type that overlap the interval: each once, with others that are alike when both ends are told to stretches of
-    /// two to the power of `exponent` nanoseconds. They come in no order, and those that are alike may come in several parts.
+    /// Counts the links of a type that overlap the interval, each once.
+    /// A link is counted together with links that are equal after both timestamps are rounded down
+    /// to multiples of two to the power of `exponent` nanoseconds. The counts are unordered, and
+    /// equal links may appear in several counts.
     ///
     /// # Errors
-    /// See [`QueryError`], and what `visit` gives.
+    /// See [`QueryError`], and the errors of `visit`.
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
     }
 
-    /// Values of a variable that overlap the interval.
+    /// Returns the values of a variable that overlap the interval.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -372,11 +403,11 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError>;
+    ) -> Result<EntityList<VariableSample>, QueryError>;
 
-    /// A variable column by column; `None` where it has no value.
+    /// Returns a variable column by column; `None` if a column has no value.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -384,75 +415,83 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError>;
 
-    /// Smallest and largest value of a variable type over the whole trace, all containers together.
+    /// Returns the smallest and largest value of a variable type over the whole trace and all
+    /// containers.
     fn range(&self, ty: TypeId) -> Option<(f64, f64)>;
 
-    /// Everything about one entity.
+    /// Returns all facts of one entity.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError>;
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError>;
 
-    /// As [`Self::facts`], for a reader of fields and source position: paths, and the fields that have some, may be empty.
-    /// In a trace with long paths they take most of the time.
+    /// As [`Self::facts`], for callers that need only fields and source location.
+    /// Paths, and the fields that contain paths, may be empty. In a trace with long paths, they
+    /// take most of the time.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         self.facts(id)
     }
 
-    /// Entities related to this one: the states that a reference field names at that date, and the other way round; the
-    /// links that end or start in a state; the states at both ends of a link (thesis P79, papers S22).
+    /// Returns the entities that are related to one (thesis P79, papers S22).
+    /// These are the states at which a reference field points at that time, and the reverse; the
+    /// links that start or end in a state; and the states at both endpoints of a link.
     ///
     /// # Errors
     /// See [`QueryError`].
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError>;
 
-    /// From the first date to the last: that of the summary, without counting anything.
-    fn extent(&self) -> Interval {
+    /// Returns the interval from the first timestamp to the last. It equals that of the summary,
+    /// without counting entities.
+    fn extent(&self) -> TimeRange {
         self.summary().extent
     }
 
-    /// The containers that one stands for, when it is a group of them; none for a container of the trace.
+    /// Returns the members of a container that is a group. A container of the trace has none.
     ///
-    /// A lane of a group holds the states of all its members. When the lives of members overlap, so may the states, and a cell
-    /// may hold up to as many times its width as there are members.
+    /// A lane of a group contains the states of all its members. If the members exist at the same
+    /// time, their states may overlap. A cell may then contain up to its width times the number of
+    /// members.
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
         let _ = container;
         Vec::new()
     }
 
-    /// The containers that one stands for, as far as entities of this type go: none where they belong to the container itself, as the results of a
-    /// reduction over a group do.
+    /// Returns the members of a container with regard to entities of one type. There are none if
+    /// the entities belong to the container itself, as the results of a reduction over a group do.
     fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
         let _ = ty;
         self.members(container)
     }
 
-    /// Whether entities of a value may appear at all: not when a filter leaves them out.
+    /// Whether entities of a value may appear. They may not if a filter removes them.
     fn shows(&self, value: ValueId) -> bool {
         let _ = value;
         true
     }
 
-    /// Whether a lane has more than `most` states in an interval, so that it is better drawn from its cells. A filter may say so, too,
-    /// when the number would cost more to find than the picture: cells are exact in any case.
+    /// Whether a lane has more than `most` states in an interval, so that it is better drawn from
+    /// its cells.
+    /// A filter may also return `true` if counting would cost more than drawing. Cells are exact in
+    /// any case.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         Ok(self.states(lane, interval, 0)?.total > most as u64)
     }
 
-    /// The first numbers that no entity of this source has: where a filter may number its own.
-    fn free_numbers(&self) -> FreeNumbers {
+    /// Returns the first numbers that no entity of this source has. A filter numbers its own
+    /// entities from there.
+    fn free_numbers(&self) -> FirstFreeNumbers {
         let summary = self.summary();
         let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-        FreeNumbers { state: number(summary.states), sample: number(summary.samples) }
+        FirstFreeNumbers { state: number(summary.states), sample: number(summary.samples) }
     }
 }

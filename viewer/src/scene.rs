@@ -1,6 +1,8 @@
-//! A picture as a list of primitives, without a toolkit: what SVG, PNG, the page and the tests all draw from.
+//! Images as lists of primitives, independent of any toolkit. SVG, PNG, the page and the tests draw
+//! from them.
 //!
-//! [`chart`] draws the rows of an interval; [`document`] surrounds them with a heading, names, a ruler and a legend.
+//! [`chart`] draws the rows of an interval. [`document`] adds a heading, names, a ruler and a
+//! legend.
 
 pub(crate) mod bidi_isolate;
 mod chart;
@@ -17,49 +19,49 @@ pub(crate) mod value_palette;
 mod variables;
 pub mod wire;
 
-pub use chart::{View, chart, overview};
+pub use chart::{ChartView, chart, overview};
 pub(crate) use document::MOST_PIXELS;
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
-pub use pick::{Mixture, mixture, variable};
+pub use pick::{PickedMixture, mixture, variable};
 pub use variables::number;
 
-use tumit_paje::{Color, MarkShape};
+use tumit_paje::{MarkShape, RgbColor};
 
-use crate::query::{EntityId, Interval, ValueId};
-use crate::style::theme::Paint;
-use crate::style::theme::font::Weight;
+use crate::query::{EntityId, TimeRange, ValueId};
+use crate::style::theme::ColorWithOpacity;
+use crate::style::theme::font::FontWeight;
 
-/// Stands in mixtures for all values that are too small to be told apart.
+/// In mixtures, represents all values that are too small to be distinguished.
 pub const OTHERS: ValueId = ValueId(u32::MAX);
 
-/// A picture.
+/// An image.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// Width in units; at scale 1 a unit is a pixel.
+    /// Width in units. At scale 1, a unit is a pixel.
     pub width: f32,
     /// Height in units.
     pub height: f32,
-    /// What is behind everything; none is transparent.
-    pub background: Option<Color>,
-    /// Read aloud in place of the picture: a name and a sentence.
+    /// Colour of the background. `None` is transparent.
+    pub background: Option<RgbColor>,
+    /// The image's name for screen readers.
     pub title: String,
-    /// The sentence.
+    /// The image's description for screen readers.
     pub description: String,
-    /// What its ruler shows, of one that has a ruler.
-    pub interval: Option<Interval>,
-    /// From back to front.
-    pub items: Vec<Item>,
-    /// Whether a row shows less than it would if there were time: see [`View::quick`].
+    /// The interval of its ruler, if it has one.
+    pub interval: Option<TimeRange>,
+    /// The primitives, in drawing order.
+    pub items: Vec<SceneItem>,
+    /// Whether a row shows an approximation to save time. See [`ChartView::quick`].
     pub is_quick: bool,
-    /// What the picture draws as one because there is too much of it, as sentences.
+    /// Sentences about entities that are drawn as one because there are too many of them.
     pub notes: Vec<String>,
 }
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Frame {
+pub struct OutlineRect {
     pub x: f32,
     pub y: f32,
     pub width: f32,
@@ -68,83 +70,85 @@ pub struct Frame {
 
 /// A primitive.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
-    /// Several, moved together, perhaps seen through a window.
-    Group(Group),
+pub enum SceneItem {
+    /// Several primitives with an offset and an optional clip rectangle.
+    Group(SceneGroup),
     /// A filled rectangle.
-    Rect(Rect),
-    /// Exact mixtures, one per column of pixels.
-    Cells(Cells),
+    Rect(FilledRect),
+    /// Exact mixtures, one per pixel column.
+    Cells(SceneCells),
     /// A straight line.
-    Line(Line),
-    /// A line or area through points.
-    Curve(Curve),
-    /// A variable in columns of pixels.
-    Band(Band),
-    /// An arrow from one row to another.
-    Arrow(Arrow),
+    Line(SceneLine),
+    /// A line or an area through points.
+    Curve(SceneCurve),
+    /// A variable, one value range per pixel column.
+    Band(VariableBand),
+    /// An arrow between rows.
+    Arrow(SceneArrow),
     /// A small shape at a point.
-    Mark(Mark),
+    Mark(SceneMark),
     /// A line of text.
-    Text(Text),
+    Text(SceneText),
 }
 
-/// Several primitives in coordinates of their own.
+/// Several primitives with their own coordinate system.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Group {
-    /// What it is, for readers of the SVG.
+pub struct SceneGroup {
+    /// Its name, for readers of the SVG.
     pub name: String,
-    /// Where its origin lies.
+    /// Position of its origin.
     pub x: f32,
-    /// Where its origin lies.
+    /// Position of its origin.
     pub y: f32,
-    /// Only this part of it is seen, in its own coordinates.
-    pub window: Option<Frame>,
-    /// From back to front.
-    pub items: Vec<Item>,
+    /// Clip rectangle, in the group's own coordinates.
+    pub window: Option<OutlineRect>,
+    /// The primitives, in drawing order.
+    pub items: Vec<SceneItem>,
 }
 
 /// A filled rectangle.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Rect {
-    pub frame: Frame,
-    pub fill: Paint,
+pub struct FilledRect {
+    pub frame: OutlineRect,
+    pub fill: ColorWithOpacity,
     pub radius: f32,
-    /// What is pointed at.
+    /// The entity that the pointer selects.
     pub id: Option<EntityId>,
-    /// Said of it when pointed at in an SVG.
+    /// Tooltip in an SVG.
     pub title: Option<String>,
 }
 
-/// Exact mixtures: in each column the values stand on each other, each as high as its share.
+/// Exact mixtures. In each column, the values are stacked, each as high as its share.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cells {
-    /// Where they are; columns have equal widths.
-    pub frame: Frame,
-    /// Colours of the values, in the order in which they stand on each other.
-    pub palette: Vec<Color>,
+pub struct SceneCells {
+    /// Position and size. All columns have the same width.
+    pub frame: OutlineRect,
+    /// Colours of the values, in stacking order.
+    pub palette: Vec<RgbColor>,
     /// The values themselves, in the same order.
     pub values: Vec<ValueId>,
-    /// For each column `(place in the palette, share)`; shares of a column sum to at most 1.
-    pub columns: Columns<u16>,
+    /// For each column, pairs of an index in the palette and a share. The shares of a column sum to
+    /// at most 1.
+    pub columns: MixtureColumns<u16>,
 }
 
-/// Columns of parts with shares, one behind the other: a picture has a million of them, which would be as many pieces of memory.
+/// Columns of parts with shares, stored one after another. An image has up to a million columns, so
+/// separate vectors would be too many allocations.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Columns<P> {
+pub struct MixtureColumns<P> {
     ends: Vec<usize>,
     parts: Vec<(P, f32)>,
 }
 
-impl<P> Default for Columns<P> {
+impl<P> Default for MixtureColumns<P> {
     fn default() -> Self {
         Self { ends: Vec::new(), parts: Vec::new() }
     }
 }
 
-impl<P> Columns<P> {
-    /// No columns, but room for some.
+impl<P> MixtureColumns<P> {
+    /// Creates an empty list with capacity.
     pub(crate) fn with_room(columns: usize, parts: usize) -> Self {
         Self { ends: Vec::with_capacity(columns), parts: Vec::with_capacity(parts) }
     }
@@ -155,7 +159,7 @@ impl<P> Columns<P> {
         self.ends.push(self.parts.len());
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -180,7 +184,7 @@ impl<P> Columns<P> {
     }
 }
 
-impl<P> FromIterator<Vec<(P, f32)>> for Columns<P> {
+impl<P> FromIterator<Vec<(P, f32)>> for MixtureColumns<P> {
     fn from_iter<I: IntoIterator<Item = Vec<(P, f32)>>>(columns: I) -> Self {
         let mut all = Self::default();
         columns.into_iter().for_each(|column| all.push(column));
@@ -191,140 +195,141 @@ impl<P> FromIterator<Vec<(P, f32)>> for Columns<P> {
 /// A straight line.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Line {
+pub struct SceneLine {
     pub from: (f32, f32),
     pub to: (f32, f32),
     pub width: f32,
-    pub paint: Paint,
+    pub paint: ColorWithOpacity,
 }
 
-/// A line through points, and the area between it and a floor, or enclosed by it.
+/// A line through points, with the area between it and a floor or the area that it encloses.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
+pub struct SceneCurve {
     /// The points.
     pub points: Vec<(f32, f32)>,
-    /// The area reaches down to this height; without one it is the polygon of the points.
+    /// The area reaches down to this height. Without it, the area is the polygon of the points.
     pub floor: Option<f32>,
     /// Colour of the area.
-    pub fill: Option<Paint>,
-    /// Drawn as a line of this width.
-    pub stroke: Option<(Paint, f32)>,
+    pub fill: Option<ColorWithOpacity>,
+    /// Paint and width of the line.
+    pub stroke: Option<(ColorWithOpacity, f32)>,
 }
 
-/// What a variable is in columns that follow each other: the band between its least and largest value, and its mean with the area below.
+/// A variable in adjacent columns: the band between its smallest and largest value, and its mean
+/// with the area below.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Band {
+pub struct VariableBand {
     /// The middle of the first column.
     pub x: f32,
-    /// From one middle to the next.
+    /// Distance between the middles of adjacent columns.
     pub step: f32,
-    /// Heights of the largest value, of the least, and of the mean, for each column.
+    /// For each column, the heights of the largest value, the smallest value and the mean.
     pub columns: Vec<[f32; 3]>,
     /// The area of the means reaches down to this height.
     pub floor: f32,
     /// Paint of the band.
-    pub pale: Paint,
+    pub pale: ColorWithOpacity,
     /// Paint of the area.
-    pub fill: Paint,
-    /// The line of the means, and its width.
-    pub line: (Paint, f32),
+    pub fill: ColorWithOpacity,
+    /// Paint and width of the line of the means.
+    pub line: (ColorWithOpacity, f32),
 }
 
-impl Band {
-    /// The band and, above it, the means, as curves.
+impl VariableBand {
+    /// The band and the means as curves, in drawing order.
     #[must_use]
-    pub fn curves(&self) -> [Curve; 2] {
+    pub fn curves(&self) -> [SceneCurve; 2] {
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
         let x = |place: usize| self.x + place as f32 * self.step;
         let edge = |of: usize| self.columns.iter().enumerate().map(move |(place, column)| (x(place), column[of]));
         let points = edge(0).chain(edge(1).rev()).collect();
-        let band = Curve { points, floor: None, fill: Some(self.pale), stroke: None };
-        // The area under the means is the integral: what the eye compares.
+        let band = SceneCurve { points, floor: None, fill: Some(self.pale), stroke: None };
+        // The area under the means is the integral, which viewers compare.
         let points = edge(2).collect();
-        [band, Curve { points, floor: Some(self.floor), fill: Some(self.fill), stroke: Some(self.line) }]
+        [band, SceneCurve { points, floor: Some(self.floor), fill: Some(self.fill), stroke: Some(self.line) }]
     }
 }
 
 /// An arrow.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Arrow {
+pub struct SceneArrow {
     pub from: (f32, f32),
     pub to: (f32, f32),
     pub width: f32,
     /// Length of its head.
     pub head: f32,
-    pub paint: Paint,
-    /// Drawn around it, so that it stands out from what it crosses.
-    pub halo: Option<Paint>,
-    /// What is pointed at; none when it stands for several.
+    pub paint: ColorWithOpacity,
+    /// Drawn around the arrow, so that it stands out from the lines that it crosses.
+    pub halo: Option<ColorWithOpacity>,
+    /// The entity that the pointer selects. `None` if the arrow represents several links.
     pub id: Option<EntityId>,
-    /// Said of it when pointed at in an SVG.
+    /// Tooltip in an SVG.
     pub title: Option<String>,
 }
 
-/// A small shape above its date.
+/// A small shape above its timestamp.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Mark {
-    /// Its tip, or the middle of its foot.
+pub struct SceneMark {
+    /// Its tip, or the middle of its lower edge.
     pub at: (f32, f32),
     pub shape: MarkShape,
-    /// How high it is; a disc or square of this size is a little lower.
+    /// Its height. A disc or square of this size is slightly lower.
     pub size: f32,
-    pub fill: Paint,
+    pub fill: ColorWithOpacity,
     pub id: Option<EntityId>,
     pub title: Option<String>,
 }
 
-/// Where a text stands relative to its point.
+/// Position of a text relative to its point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub enum Anchor {
+pub enum TextAnchor {
     #[default]
     Start,
     Middle,
     End,
 }
 
-/// A line of text. It has been cut to fit already.
+/// A line of text that is already cut to fit.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Text {
+pub struct SceneText {
     /// On the baseline.
     pub at: (f32, f32),
     pub text: String,
     pub size: f32,
-    pub weight: Weight,
-    pub anchor: Anchor,
-    pub fill: Paint,
+    pub weight: FontWeight,
+    pub anchor: TextAnchor,
+    pub fill: ColorWithOpacity,
 }
 
-impl Frame {
-    /// A rectangle from its top left corner and size.
+impl OutlineRect {
+    /// Creates a rectangle from its top left corner and its size.
     #[must_use]
     pub const fn new(x: f32, y: f32, width: f32, height: f32) -> Self {
         Self { x, y, width, height }
     }
 
-    /// Its right edge.
+    /// The right edge.
     #[must_use]
     pub fn right(&self) -> f32 {
         self.x + self.width
     }
 
-    /// Its lower edge.
+    /// The lower edge.
     #[must_use]
     pub fn bottom(&self) -> f32 {
         self.y + self.height
     }
 }
 
-impl Mark {
-    /// Half of its width, where it is widest.
+impl SceneMark {
+    /// Half of its largest width.
     #[must_use]
     pub fn half_width(&self) -> f32 {
-        // As large to the eye, whatever the shape. The page's `draw.js` has the same numbers.
+        // All shapes appear equally large. The page's `draw.js` contains the same numbers.
         match self.shape {
             MarkShape::Triangle => self.size * 0.55,
             MarkShape::Diamond => self.size * 0.5,
@@ -334,7 +339,7 @@ impl Mark {
         }
     }
 
-    /// How far above its date's foot it reaches.
+    /// Its height above its timestamp.
     #[must_use]
     pub fn height(&self) -> f32 {
         match self.shape {
@@ -344,30 +349,37 @@ impl Mark {
     }
 }
 
-impl Rect {
-    /// Decoration: a rectangle that stands for nothing.
+impl FilledRect {
+    /// Creates a decorative rectangle that represents no entity.
     #[must_use]
-    pub const fn plain(frame: Frame, fill: Color, radius: f32) -> Self {
-        Self { frame, fill: Paint::solid(fill), radius, id: None, title: None }
+    pub const fn plain(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
+        Self { frame, fill: ColorWithOpacity::solid(fill), radius, id: None, title: None }
     }
 }
 
-impl Text {
-    /// A text that starts at a point.
+impl SceneText {
+    /// Creates a text that starts at a point.
     #[must_use]
-    pub fn new(at: (f32, f32), text: impl Into<String>, size: f32, fill: Color) -> Self {
-        Self { at, text: text.into(), size, weight: Weight::Regular, anchor: Anchor::Start, fill: Paint::solid(fill) }
+    pub fn new(at: (f32, f32), text: impl Into<String>, size: f32, fill: RgbColor) -> Self {
+        Self {
+            at,
+            text: text.into(),
+            size,
+            weight: FontWeight::Regular,
+            anchor: TextAnchor::Start,
+            fill: ColorWithOpacity::solid(fill),
+        }
     }
 
-    /// The same, semi-bold.
+    /// Makes the text semi-bold.
     #[must_use]
     pub fn strong(self) -> Self {
-        Self { weight: Weight::SemiBold, ..self }
+        Self { weight: FontWeight::SemiBold, ..self }
     }
 
-    /// The same, standing elsewhere relative to its point.
+    /// Changes the position relative to the point.
     #[must_use]
-    pub fn anchored(self, anchor: Anchor) -> Self {
+    pub fn anchored(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 }

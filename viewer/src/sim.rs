@@ -1,31 +1,37 @@
-//! [`Simulation`]: Pajé operations become entities (thesis P14–P39), each given to an [`Entities`] when it has ended.
+//! [`Simulation`]: converts Pajé operations to entities (thesis P14–P39), and passes each to an
+//! [`EntitySink`] when it has ended.
 //!
-//! Memory is that of open states, of the containers, and of what the taker keeps; halves of links that wait go to a file when they are many.
+//! The memory is that of open states, of containers, and of the data that the receiver keeps.
+//! Pending endpoints of links go to a file if there are many.
 //!
-//! Every case that the format leaves open is decided here, counted, and told in [`crate::query::Summary::remarks`]:
+//! The format leaves some cases open. Each of them is decided here, counted, and reported in
+//! [`crate::query::Summary::remarks`]:
 //!
-//! | case | what happens |
-//! |---|---|
-//! | a date before the last one of the same type in the same container | states and variables: moved up to that one; point events: sorted |
-//! | pop or reset of nothing | pop: counted, nothing ends; reset: nothing, as the format says |
-//! | set with states on the stack | all of them end, the new one starts at depth 0 |
-//! | more than 65,536 nested states | deeper ones are counted, not kept; their pops are recognised |
-//! | add to or subtract from a variable never set | starts from 0 |
-//! | a variable that leaves the finite numbers | the change is dropped |
-//! | a variable set twice at one date | the later value counts |
-//! | end of a link before its start | they are paired all the same, dates are kept |
-//! | a key used again | after its pair: a new link; before: pairs in order of arrival |
-//! | other value at the end of a link than at its start | the start's counts |
-//! | half of a link without the other | not kept |
-//! | an operation after the destruction of its container | Pajé text: kept, and the container lasts
-//! until then; run or `--pj-dump`: not kept |
-//! | a container created in a destroyed one | not kept, nor anything in it |
-//! | a link that starts or ends at a destroyed container | kept, as `pj_dump` does |
-//! | destruction | ends all states, variables and containers inside, not before the last date of anything there |
-//! | anything dated before the creation of the container that holds it | kept: the container begins then |
-//! | a second creation or destruction of one container | the first counts |
-//! | a type in a container of another type than declared | kept |
-//! | what is open at the end | ends at the largest date |
+//! - A timestamp before the last one of the same type in the same container: states and variables
+//!   move to the last one; point events are sorted.
+//! - A pop or reset without a state: a pop is counted and ends no state; a reset has no effect, as
+//!   the format defines.
+//! - A set with states on the stack: all of them end, and the new state starts at depth 0.
+//! - More than 65,536 nested states: deeper ones are counted but not kept. Their pops are
+//!   recognised.
+//! - Add to or subtract from a variable that was never set: it starts from 0.
+//! - A variable that leaves the finite numbers: the change is ignored.
+//! - A variable that is set twice at one timestamp: the later value counts.
+//! - The end of a link before its start: they are paired, and the timestamps are kept.
+//! - A key that is used again: after its pair, a new link; before, pairs in order of arrival.
+//! - Another value at the end of a link than at its start: the value of the start counts.
+//! - An endpoint of a link without the other: not kept.
+//! - An operation after the destruction of its container: in Pajé text it is kept, and the
+//!   container lasts until then; in a run or with `--pj-dump` it is not kept.
+//! - A container that is created in a destroyed one: it and its contents are not kept.
+//! - A link that starts or ends at a destroyed container: kept, as in `pj_dump`.
+//! - The destruction of a container: ends all states, variables and containers inside, but not
+//!   before the last timestamp of any of them.
+//! - An operation with a timestamp before the creation of its container: kept. The container then
+//!   begins at that timestamp.
+//! - A second creation or destruction of a container: the first counts.
+//! - A type in a container of another type than declared: kept.
+//! - Entities that are open at the end: they end at the largest timestamp.
 
 pub(crate) mod checkpoint;
 pub(crate) mod collector;
@@ -47,78 +53,81 @@ use std::io;
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    Color, ContainerId, Extra, KeyId, Look, PajeEvent, PlainEvent, PlainKind, Shape, Sink, Source, TypeId, TypeKind,
-    ValueId,
+    ContainerId, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind,
+    RgbColor, SourcePosition, TypeId, ValueId,
 };
 
 use crate::query::RawValue;
-use crate::query::{ContainerInfo, Interval, TypeInfo};
-pub use checkpoint::LoadError;
-pub use collector::Gather;
-use containers::Containers;
-pub use counter::Tally;
-pub use entities::{EndedLink, EndedState, Entities, Place};
+use crate::query::{ContainerInfo, TimeRange, TypeInfo};
+pub use checkpoint::CheckpointError;
+pub use collector::EntityGatherer;
+use containers::ContainerTable;
+pub use counter::EntityCounts;
+pub use entities::{EndedLink, EndedState, EntityPlace, EntitySink};
 pub use faults::Fault;
-use faults::Faults;
-use links::{Half, Links};
+use faults::FaultCounts;
+use links::{LinkHalf, PendingLinks};
 use location_cache::RecentStacks;
-pub(crate) use outcome::Outcome;
-use states::Stack;
-use variables::Variable;
+pub(crate) use outcome::SimOutcome;
+use states::OpenStates;
+use variables::VariableState;
 
-/// A fault of the trace, as it was met.
+/// A kind of error in the trace, and its first occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SimFault {
     /// Its kind.
     pub fault: Fault,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// The line of the first, if [`Sink::at_line`] told lines, as [`Place`](tumit_paje::read::Place) reads it; else 0.
+    /// The line of the first occurrence if [`PajeSink::at_line`] reported lines, in the form of
+    /// [`EntityPlace`](tumit_paje::read::Place); otherwise 0.
     pub line: u64,
-    /// The part of a split trace that has the line; empty for the root file.
+    /// The part of a split trace that contains the line. Empty for the root file.
     pub file: String,
-    /// The date of the first, if it came behind something that has one.
+    /// The timestamp of the first occurrence, if an operation with a timestamp came before.
     pub time: Option<GlobalNanos>,
 }
 
-impl Found {
-    /// What is wrong, with the number, where the first is (its line, or its date where there are no lines), and what to do.
+impl SimFault {
+    /// A sentence with the error, its number, the line or timestamp of the first occurrence, and
+    /// advice.
     #[must_use]
     pub fn sentence(&self) -> String {
         faults::sentence(self)
     }
 }
 
-/// A simulation under way. One that gathers is made into a [`Store`](crate::store::Store) at its end.
+/// A simulation in progress. With [`EntityGatherer`], it is converted to a [`Store`](crate::store::Store)
+/// at its end.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Simulation<E = Gather> {
+pub struct Simulation<E = EntityGatherer> {
     name: String,
     types: Vec<TypeInfo>,
     values: Vec<RawValue>,
-    /// By value, close together: it is asked for each operation.
+    /// The type of each value, in a compact list because each operation reads it.
     value_types: Vec<TypeId>,
-    containers: Containers,
-    stacks: Vec<Stack>,
+    containers: ContainerTable,
+    stacks: Vec<OpenStates>,
     #[serde(skip)]
     recent: RecentStacks,
-    variables: Vec<Variable>,
-    /// How many places of point events there are.
-    marks: Vec<Marks>,
-    links: Links,
+    variables: Vec<VariableState>,
+    /// One entry per place of point events.
+    marks: Vec<MarkList>,
+    links: PendingLinks,
     entities: E,
-    faults: Faults,
+    faults: FaultCounts,
     first: i64,
     last: i64,
-    /// The date of the last operation that had one.
+    /// The timestamp of the last operation that had one.
     latest: i64,
-    /// Whether to be as inexact as `pj_dump`,
+    /// Whether to be as inexact as `pj_dump`.
     peer: bool,
-    /// and whether the numbers are those that it reads.
+    /// Whether the numbers are those that `pj_dump` reads.
     peer_text: bool,
-    /// States, events, links and samples so far.
+    /// Number of states, events, links and samples so far.
     taken: u64,
     remarks: Vec<String>,
-    /// Whether no fault was told from outside.
+    /// Whether no error was reported from outside.
     intact: bool,
     /// As [`Summary::wall_clock`](crate::query::Summary::wall_clock).
     wall_clock: Option<i64>,
@@ -126,46 +135,48 @@ pub struct Simulation<E = Gather> {
 
 /// Point events of one type in one container.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct Marks {
-    place: Place,
+struct MarkList {
+    place: EntityPlace,
     last: i64,
-    /// When the container was created.
+    /// The timestamp at which the container was created.
     born: i64,
-    /// The first date here or that, and the last one.
+    /// The first timestamp here or in the container, and the last one.
     reach: (i64, i64),
 }
 
-/// The state, variable or events of one type in one container: an index into the list of its kind.
+/// The states, variable or events of one type in one container: an index in the list of the kind.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-enum Slot {
+enum EntitySlot {
     Stack(u32),
     Variable(u32),
     Marks(u32),
 }
 
-/// What is common to entities: container, type and value.
-type Of = (ContainerId, TypeId, ValueId);
+/// Common properties of entities: container, type and value.
+type EntityKey = (ContainerId, TypeId, ValueId);
 
 impl Simulation {
-    /// An empty one that gathers; `name` is the trace's, for titles.
+    /// Creates an empty simulation that collects entities. `name` is the name of the trace in
+    /// titles.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self::into_entities(name, Gather::default())
+        Self::into_entities(name, EntityGatherer::default())
     }
 }
 
-impl<E: Entities> Simulation<E> {
-    /// An empty one that gives entities away; `name` is the trace's, for titles.
+impl<E: EntitySink> Simulation<E> {
+    /// Creates an empty simulation that passes entities to a receiver. `name` is the name of the
+    /// trace in titles.
     pub fn into_entities(name: &str, mut entities: E) -> Self {
         let root = TypeInfo {
             id: TypeId::ROOT,
-            kind: TypeKind::Container,
+            kind: PajeTypeKind::Container,
             parent: TypeId::ROOT,
             name: name.to_owned(),
             color: None,
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         };
-        let containers = Containers::new(name);
+        let containers = ContainerTable::new(name);
         entities.define_type(&root);
         entities.create(containers.root());
         Self {
@@ -178,9 +189,9 @@ impl<E: Entities> Simulation<E> {
             recent: RecentStacks::new(),
             variables: Vec::new(),
             marks: Vec::new(),
-            links: Links::new(entities.overflow()),
+            links: PendingLinks::new(entities.overflow()),
             entities,
-            faults: Faults::default(),
+            faults: FaultCounts::default(),
             first: i64::MAX,
             last: i64::MIN,
             latest: i64::MIN,
@@ -193,52 +204,55 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    /// Does as `pj_dump` does where it leaves the format: values of variables pass through 32 bits and may become infinite, what is open at the end
-    /// ends at the date of the last operation, not at the largest one, and no container's end is moved.
-    /// `of_text` says that it is text that was read as `pj_dump` reads it ([`Reader::as_pj_dump`](tumit_paje::read::Reader::as_pj_dump)):
-    /// then any number is a value, and the end is that which the reader tells.
+    /// Imitates `pj_dump` where it deviates from the format.
+    /// Values of variables are rounded to 32 bits and may become infinite. Open entities end at the
+    /// timestamp of the last operation, not at the largest one. The end of a container never moves.
+    /// `of_text` states that the input is text in the reading of `pj_dump`
+    /// ([`Reader::as_pj_dump`](tumit_paje::read::Reader::as_pj_dump)). Then any number is a value,
+    /// and the reader determines the end.
     #[must_use]
     pub fn as_pj_dump(mut self, of_text: bool) -> Self {
         (self.peer, self.peer_text) = (true, of_text);
         self
     }
 
-    /// Who takes the entities.
+    /// The receiver of the entities.
     pub fn entities(&self) -> &E {
         &self.entities
     }
 
-    /// How many kinds of faults there were so far.
+    /// Number of kinds of errors so far.
     #[must_use]
     pub fn kinds_of_faults(&self) -> usize {
         self.faults.kinds
     }
 
-    /// What was wrong so far, one entry for each kind.
+    /// The errors so far, one entry per kind.
     #[must_use]
-    pub fn found(&self) -> Vec<Found> {
+    pub fn found(&self) -> Vec<SimFault> {
         self.faults.found().collect()
     }
 
-    /// Adds sentences about what was wrong with the trace before it came here.
+    /// Adds sentences about errors that were found in the trace before the simulation.
     pub fn fault(&mut self, faults: impl IntoIterator<Item = String>) {
         let before = self.remarks.len();
         self.remarks.extend(faults);
         self.intact &= self.remarks.len() == before;
     }
 
-    /// Adds sentences that a user should know, though nothing is wrong.
+    /// Adds sentences for the user that report no error.
     pub fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
         self.remarks.extend(remarks);
     }
 
-    /// Sets the real time of trace time 0, nanoseconds since 1970.
+    /// Sets the wall clock at trace time 0, in nanoseconds since 1970.
     pub(crate) fn set_wall_clock(&mut self, nanos: Option<i64>) {
         self.wall_clock = nanos;
     }
 
-    /// Takes the next operation. What is wrong with it is counted. Where so many halves of links wait that files are needed,
-    /// which not all [`Entities`] want, [`Sink::event`] also tells when that fails.
+    /// Processes the next operation. Its errors are counted.
+    /// With very many pending endpoints of links, some [`EntitySink`] use files. [`PajeSink::event`] also
+    /// reports failures of these files.
     pub fn take(&mut self, event: &PajeEvent<'_>) {
         if let Some(time) = event.time() {
             self.pass(time.0);
@@ -310,7 +324,7 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    /// The same as [`Self::take`] for most operations.
+    /// As [`Self::take`], optimised for most operations.
     #[inline]
     fn take_plain(&mut self, event: PlainEvent) {
         let PlainEvent { kind, time, container, ty, value } = event;
@@ -332,7 +346,7 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    /// An operation has this date.
+    /// Records the timestamp of an operation.
     #[inline]
     fn pass(&mut self, time: i64) {
         self.first = self.first.min(time);
@@ -341,7 +355,7 @@ impl<E: Entities> Simulation<E> {
         self.faults.time = time;
     }
 
-    /// Whether there are as many entities as there may be: counted.
+    /// Whether the maximum number of entities is reached. Counts the rejected ones.
     #[inline]
     fn is_full(&mut self) -> bool {
         let is_full = self.taken >= E::MOST;
@@ -351,9 +365,9 @@ impl<E: Entities> Simulation<E> {
         is_full
     }
 
-    /// The number of what an entity has beside its value; most have nothing.
+    /// The number of an entity's details; 0 for most entities, which have none.
     #[inline]
-    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+    fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
         if extra.is_empty() && source.is_none() { 0 } else { self.entities.detail(extra, source) }
     }
 
@@ -362,13 +376,13 @@ impl<E: Entities> Simulation<E> {
         time: GlobalNanos,
         (container, ty, parent): (ContainerId, TypeId, ContainerId),
         name: &str,
-        extra: &[Extra<'_>],
+        extra: &[ExtraField<'_>],
     ) {
-        if self.types.get(ty.index()).is_none_or(|info| info.kind != TypeKind::Container) {
+        if self.types.get(ty.index()).is_none_or(|info| info.kind != PajeTypeKind::Container) {
             return self.faults.count(Fault::UnknownType);
         }
         let detail = self.detail(extra, None);
-        let life = Interval { from: time, to: time };
+        let life = TimeRange { from: time, to: time };
         let info = ContainerInfo { id: container, ty, parent, depth: 0, name: name.to_owned(), life };
         let parent_type = self.types[ty.index()].parent;
         self.containers.create(info, parent_type, detail, &mut self.faults, &mut self.entities);
@@ -378,14 +392,14 @@ impl<E: Entities> Simulation<E> {
         &mut self,
         starts: bool,
         time: i64,
-        (holder, ty, value): Of,
+        (holder, ty, value): EntityKey,
         (end, key): (ContainerId, KeyId),
-        (extra, source): (&[Extra<'_>], Option<Source<'_>>),
+        (extra, source): (&[ExtraField<'_>], Option<SourcePosition<'_>>),
     ) {
         if self.can_link(starts, holder, ty, value, end) {
             let detail = self.detail(extra, source);
             self.entities.wait(detail);
-            let half = Half { starts, time, value, container: end, detail, key, line: self.faults.line };
+            let half = LinkHalf { starts, time, value, container: end, detail, key, line: self.faults.line };
             let pair = self.links.take((holder, ty), half, &mut self.faults, &mut self.entities);
             if let Some((from, to)) = pair {
                 if !self.peer && from < self.containers.from(holder) && holder != ContainerId::ROOT {
@@ -399,15 +413,15 @@ impl<E: Entities> Simulation<E> {
     fn define_type(
         &mut self,
         ty: TypeId,
-        kind: TypeKind,
+        kind: PajeTypeKind,
         parent: TypeId,
         name: &str,
-        (color, look): (Option<Color>, Look),
+        (color, look): (Option<RgbColor>, DrawStyle),
     ) {
         let count = self.types.len();
-        let known = |ty: TypeId| self.types.get(ty.index()).is_some_and(|info| info.kind == TypeKind::Container);
+        let known = |ty: TypeId| self.types.get(ty.index()).is_some_and(|info| info.kind == PajeTypeKind::Container);
         let ends_known = match kind {
-            TypeKind::Link { start, end } => known(start) && known(end),
+            PajeTypeKind::Link { start, end } => known(start) && known(end),
             _ => true,
         };
         if ty.index() != count || !known(parent) || !ends_known {
@@ -417,8 +431,9 @@ impl<E: Entities> Simulation<E> {
         self.entities.define_type(&self.types[count]);
     }
 
-    /// A value that comes again gets its new name and looks: files may declare values after their first use.
-    fn define_value(&mut self, value: ValueId, ty: TypeId, name: &str, (color, look): (Option<Color>, Look)) {
+    /// A repeated definition of a value replaces its name and style, because files may declare
+    /// values after their first use.
+    fn define_value(&mut self, value: ValueId, ty: TypeId, name: &str, (color, look): (Option<RgbColor>, DrawStyle)) {
         if ty.index() >= self.types.len() || value.index() > self.values.len() {
             return self.faults.count(Fault::ValueDefinition);
         }
@@ -435,7 +450,7 @@ impl<E: Entities> Simulation<E> {
     }
 }
 
-impl<E: Entities> Sink for Simulation<E> {
+impl<E: EntitySink> PajeSink for Simulation<E> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.take(event);
         self.links.sound()?;
@@ -456,7 +471,7 @@ impl<E: Entities> Sink for Simulation<E> {
         self.entities.after()
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         self.entities.announce(shape);
         Ok(())
     }
@@ -472,13 +487,13 @@ impl<E: Entities> Sink for Simulation<E> {
 
     fn begin_anew(&mut self) -> io::Result<()> {
         self.entities.begin_anew()?;
-        let fresh = Simulation::into_entities(&self.name, Tally::default());
-        // Its name, what was told from outside, and how exact to be, stay.
+        let fresh = Simulation::into_entities(&self.name, EntityCounts::default());
+        // Its name, the external diagnostics and the mode of `pj_dump` are kept.
         let Simulation { types, values, value_types, containers, stacks, recent, variables, marks, faults, .. } = fresh;
         (self.first, self.last, self.latest, self.taken) = (fresh.first, fresh.last, fresh.latest, fresh.taken);
         (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
         (self.stacks, self.recent, self.variables, self.marks) = (stacks, recent, variables, marks);
-        (self.links, self.faults) = (Links::new(self.entities.overflow()), faults);
+        (self.links, self.faults) = (PendingLinks::new(self.entities.overflow()), faults);
         self.entities.define_type(&self.types[0]);
         self.entities.create(self.containers.root());
         Ok(())

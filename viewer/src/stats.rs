@@ -1,7 +1,8 @@
-//! Numbers over an interval: how long, and how often, containers were in each state; what was sent; what variables were.
+//! Statistics of an interval: time and number of states per container, communication, and
+//! variables.
 //!
-//! All of it is asked through the door, so that it is of what filters leave, and of groups as of containers. [`table`] puts everything into
-//! rows for a command or a page.
+//! All queries use the [`TimelineSource`] interface, so that filters and groups are respected.
+//! [`table`] formats the results as rows for a command or a page.
 
 mod durations;
 mod links;
@@ -11,12 +12,12 @@ mod variables;
 
 pub use durations::{Durations, durations};
 pub use links::number;
-pub use links::{Exchange, exchanges, size_field};
-pub use table::{By, DATES, Row, table, time_of_day, to_csv, to_csv_with};
-pub use tasks::{Continuations, tasks_of};
-pub use tasks::{Tasks, tasks};
+pub use links::{LinkTraffic, exchanges, size_field};
+pub use table::{DATES, RowGrouping, StatsRow, table, time_of_day, to_csv, to_csv_with};
+pub use tasks::{ContinuationTypes, tasks_of};
+pub use tasks::{TaskGroup, tasks};
 pub use tasks::{TasksByValue, tasks_by_value};
-pub use variables::{Extreme, VariableStats, variable};
+pub use variables::{VariableExtreme, VariableStats, variable};
 
 use std::collections::BTreeMap;
 
@@ -28,10 +29,10 @@ use crate::parallel::in_parts;
 use crate::query::nested::NestedTotals;
 use crate::query::walk;
 use crate::query::{
-    ContainerId, ContainerInfo, Interval, Lane, NestedTime, QueryError, TimelineSource, TypeId, ValueId,
+    ContainerId, ContainerInfo, NestedTime, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId,
 };
 
-/// What one value of a state type comes to.
+/// The time of one value of a state type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueTime {
     /// The value.
@@ -51,16 +52,16 @@ pub struct ValueTime {
 /// Time per value of a state type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateTimes {
-    /// Longest first; only values that occur.
+    /// The values that occur, longest first.
     pub values: Vec<ValueTime>,
-    /// Nanoseconds for which the containers existed in the interval, added up.
+    /// Total nanoseconds for which the containers existed in the interval.
     pub lived: i128,
-    /// Nanoseconds of those without any state of the type.
+    /// Total nanoseconds without any state of the type.
     pub none: i128,
 }
 
 impl StateTimes {
-    /// The share of a value; 0 when it does not occur.
+    /// The share of a value; 0 if it does not occur.
     #[must_use]
     pub fn share(&self, value: ValueId) -> f64 {
         self.values.iter().find(|time| time.value == value).map_or(0.0, |time| time.share)
@@ -76,7 +77,7 @@ pub fn times(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<StateTimes, QueryError> {
     let all = source.containers();
     if let [one] = containers {
@@ -86,12 +87,12 @@ pub fn times(
     times_of(source, containers.iter().map(|container| all.get(container).copied()), ty, interval)
 }
 
-/// The same of containers that the caller has found.
+/// As [`times`], for containers that the caller has looked up.
 fn times_of<'a>(
     source: &dyn TimelineSource,
     containers: impl IntoIterator<Item = Option<&'a ContainerInfo>>,
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<StateTimes, QueryError> {
     let (mut lived, mut ids) = (0_i128, Vec::new());
     for info in containers {
@@ -114,7 +115,7 @@ fn times_of<'a>(
     Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
 }
 
-/// Containers with nested states per thread: fewer are not worth a thread.
+/// Minimum number of containers with nested states per thread.
 const NESTED_PER_THREAD: usize = 8;
 
 /// Total and self time of each value of a state type, summed over some containers.
@@ -125,12 +126,12 @@ pub(crate) fn nested_times(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<Vec<NestedTime>, QueryError> {
     let (mut flat, mut nested) = (Vec::new(), Vec::new());
     for &container in containers {
         match source.depths(container, ty) {
-            0 | 1 => flat.push(Lane { container, ty, depth: 0 }),
+            0 | 1 => flat.push(StateLaneId { container, ty, depth: 0 }),
             _ => nested.push(container),
         }
     }
@@ -151,18 +152,20 @@ pub(crate) fn nested_times(
     Ok(all.finish())
 }
 
-/// Nanoseconds of each value in some lanes together, by value. A day of 10⁵ containers is more than 64 bits hold, so it is asked for in parts.
+/// Total nanoseconds of each value in some lanes, by value.
+/// A day of 10⁵ containers exceeds 64 bits, so the interval is queried in parts.
 ///
 /// # Errors
 /// As [`TimelineSource::times`].
 pub(crate) fn of_lanes(
     source: &dyn TimelineSource,
-    lanes: &[Lane],
-    interval: Interval,
+    lanes: &[StateLaneId],
+    interval: TimeRange,
 ) -> Result<Vec<(ValueId, i128)>, QueryError> {
     let long = i128::from(interval.to.0) - i128::from(interval.from.0);
-    let wide = |lane: &Lane| source.members_with(lane.container, lane.ty).len().max(1) as i128;
-    // Without looking at each lane where it does not matter: few stand for more than a million.
+    let wide = |lane: &StateLaneId| source.members_with(lane.container, lane.ty).len().max(1) as i128;
+    // Skips the check of each lane if the sum is small, because few lanes represent more than 2^20
+    // containers.
     let is_short = lanes.len() as i128 * long < i128::from(i64::MAX) >> 20;
     let most = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
     let parts = u32::try_from(most / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
@@ -175,28 +178,30 @@ pub(crate) fn of_lanes(
     Ok(all.into_iter().collect())
 }
 
-/// For JSON, which has no wider integers than 64 bits: beyond them, the nearest number of a page.
+/// Converts a number for JSON, which has no integers above 64 bits. Larger ones become the nearest
+/// floating-point number.
 pub fn json_number(nanos: i128) -> Value {
     i64::try_from(nanos).map_or_else(|_wide| Value::from(nanos as f64), Value::from)
 }
 
-/// The same for a field.
+/// As [`json_number`], for a serde field.
 #[expect(clippy::ref_option, reason = "as serde calls it")]
 pub(crate) fn as_number<S: Serializer>(nanos: &Option<i128>, serializer: S) -> Result<S::Ok, S::Error> {
     nanos.map(json_number).serialize(serializer)
 }
 
-/// For how many nanoseconds of an interval a container existed that may have entities of a type; of one that stands for several, all of these
-/// together.
-pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, ty: TypeId, interval: Interval) -> i128 {
-    let within = |life: Interval| {
+/// Total nanoseconds of an interval for which a container existed that may have entities of a type.
+/// For a group, the sum over its members.
+pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, ty: TypeId, interval: TimeRange) -> i128 {
+    let within = |life: TimeRange| {
         i128::from(life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0)).max(0))
     };
     let members = source.members_with(container.id, ty);
     if members.is_empty() { within(container.life) } else { members.iter().map(|info| within(info.life)).sum() }
 }
 
-/// How many states of each value overlap an interval, all depths and containers together. The cost grows with their number.
+/// Number of states of each value that overlap an interval, over all depths and containers. The
+/// cost is proportional to their number.
 ///
 /// # Errors
 /// As [`TimelineSource::states`].
@@ -204,12 +209,12 @@ pub fn counts(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<BTreeMap<ValueId, u64>, QueryError> {
     let mut counts = BTreeMap::new();
     for &container in containers {
         for depth in 0..source.depths(container, ty) {
-            walk::states(source, Lane { container, ty, depth }, interval, |state| {
+            walk::states(source, StateLaneId { container, ty, depth }, interval, |state| {
                 *counts.entry(state.value).or_default() += 1;
                 Ok(())
             })?;
@@ -218,7 +223,7 @@ pub fn counts(
     Ok(counts)
 }
 
-/// All containers of a type, whatever their depth.
+/// All containers of a type, at any depth.
 #[must_use]
 pub fn containers_of(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId> {
     source.containers().iter().filter(|info| info.ty == ty).map(|info| info.id).collect()
@@ -227,8 +232,8 @@ pub fn containers_of(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId
 #[cfg(test)]
 mod tests {
     use super::{containers_of, counts, times};
-    use crate::query::{GlobalNanos, Interval, TimelineSource as _};
-    use crate::store::Store;
+    use crate::query::{GlobalNanos, TimeRange, TimelineSource as _};
+    use crate::store::TraceStore;
 
     #[test]
     fn shares_of_the_time_for_which_containers_lived() {
@@ -237,15 +242,16 @@ mod tests {
              6 0 a 0 T a\n6 0 b 0 T b\n11 0 a S w\n11 2 b S i\n12 4 a S i\n13 5 a S\n7 8 T b\n7 10 T a\n",
             include_str!("../tests/header.paje")
         );
-        let store = Store::from_paje("trace", text.as_bytes()).expect("a Pajé file");
+        let store = TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file");
         let model = store.model();
         let ty = |name: &str| model.types.iter().find(|ty| ty.name == name).map(|ty| ty.id).expect("it is defined");
         let value = |name: &str| model.values.iter().find(|value| value.name == name).expect("it is defined").id;
         let threads = containers_of(&store, ty("Thread"));
         let second = 1_000_000_000_i64;
-        let interval = Interval { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
+        let interval = TimeRange { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
         let found = times(&store, &threads, ty("Activity"), interval).expect("all are there");
-        // `a` lives 8 s of the interval and works all the time, idle inside for 1 s; `b` lives 7 s and is idle for 6 s.
+        // `a` exists for 8 s of the interval. It is in `work` all the time, with 1 s of `idle`
+        // inside. `b` exists for 7 s and is in `idle` for 6 s.
         assert_eq!((found.lived, found.none), (15 * i128::from(second), i128::from(second)));
         let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
         assert_eq!(nanos, [(value("work"), 8 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);

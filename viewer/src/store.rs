@@ -1,10 +1,10 @@
-//! [`Store`]: a simulated trace in compact columns, and the answers to all queries.
+//! [`TraceStore`]: a simulated trace in compact columns in memory, and the answers to all queries.
 //!
-//! Everything is in memory: about 20 bytes a state (12 in lanes without gaps) and up to 12 more of sums, 12 an event, 16 a
-//! sample, 104 a link, and what extra fields take. An index in a file beside the trace, for traces larger than memory, is to
-//! take its place behind the same door.
+//! A state takes about 20 bytes (12 in lanes without gaps) and up to 12 more of sums; an event
+//! takes 12, a sample 16, and a link 104 bytes, plus extra fields. For traces larger than memory,
+//! an index in a file next to the trace implements the same interface.
 //!
-//! Entities are numbered lane by lane, so that a number leads to its lane by a binary search.
+//! Entities are numbered lane by lane, so that a binary search finds the lane of a number.
 
 mod build;
 mod details;
@@ -25,8 +25,8 @@ use rustc_hash::FxHashMap;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, TypeId};
 
-pub(crate) use build::{Parts, RawStates, model};
-pub(crate) use details::Details;
+pub(crate) use build::{RawStates, StoreParts, model};
+pub(crate) use details::DetailTable;
 pub(crate) use marks::RawMarks;
 pub(crate) use order::depth_first;
 pub(crate) use order::natural;
@@ -36,42 +36,43 @@ pub(crate) use variables::RawVariable;
 use crate::query::details as query_details;
 use crate::query::nested::{self, Checkpoints};
 use crate::query::{
-    Cell, Cells, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, NestedTime, QueryError,
-    Sample, SeriesColumn, State, Summary, TimelineSource,
+    ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCell, MixtureCells, NestedTime,
+    QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel,
+    VariableSample,
 };
-use links::LinkTable;
-use marks::MarkLane;
-use states::{Accumulator, StateLane};
-use variables::VariableLane;
+use links::StoreLinks;
+use marks::StoreMarkLane;
+use states::{StoreStateLane, StoreTimeSums};
+use variables::StoreVariableLane;
 
 /// A simulated trace.
 #[derive(Debug)]
-pub struct Store {
-    summary: Summary,
-    model: Arc<Model>,
+pub struct TraceStore {
+    summary: TraceSummary,
+    model: Arc<TypeModel>,
     containers: Arc<Vec<ContainerInfo>>,
-    /// Position in `containers` by id; `u32::MAX` where there is no such container.
+    /// Position in `containers` by id; `u32::MAX` if there is no such container.
     positions: Vec<u32>,
-    /// By (container, type, depth).
-    states: Vec<StateLane>,
-    /// Checkpoints of nested states, by (container, type); only of those with many states.
+    /// Sorted by container, type and depth.
+    states: Vec<StoreStateLane>,
+    /// Checkpoints of nested states, sorted by container and type, for places with many states.
     nested: Vec<((ContainerId, TypeId), Vec<u64>)>,
-    /// By (container, type).
-    marks: Vec<MarkLane>,
-    /// By (container, type).
-    variables: Vec<VariableLane>,
-    /// Least and largest value of each variable type that has any.
+    /// Sorted by container and type.
+    marks: Vec<StoreMarkLane>,
+    /// Sorted by container and type.
+    variables: Vec<StoreVariableLane>,
+    /// Smallest and largest value of each variable type with values.
     ranges: FxHashMap<TypeId, (f64, f64)>,
-    /// By type.
-    links: Vec<LinkTable>,
-    details: Details,
+    /// Sorted by type.
+    links: Vec<StoreLinks>,
+    details: DetailTable,
     /// Rows of `details` by container id.
     container_details: Vec<u32>,
-    references: related::References,
-    ends: related::LinkEnds,
+    references: related::StateReferences,
+    ends: related::LinkEndIndex,
 }
 
-impl Store {
+impl TraceStore {
     fn position(&self, container: ContainerId) -> Result<usize, QueryError> {
         match self.positions.get(container.index()) {
             Some(&position) if position != u32::MAX => Ok(position as usize),
@@ -79,7 +80,7 @@ impl Store {
         }
     }
 
-    fn check(&self, container: ContainerId, ty: TypeId, interval: Interval) -> Result<(), QueryError> {
+    fn check(&self, container: ContainerId, ty: TypeId, interval: TimeRange) -> Result<(), QueryError> {
         self.position(container)?;
         self.check_type(ty)?;
         check_interval(interval)
@@ -89,31 +90,31 @@ impl Store {
         if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { what: "type" }) }
     }
 
-    /// All state lanes of a container, whatever their type.
-    fn state_lanes(&self, container: ContainerId) -> &[StateLane] {
+    /// All state lanes of a container, of all types.
+    fn state_lanes(&self, container: ContainerId) -> &[StoreStateLane] {
         let first = self.states.partition_point(|lane| lane.container < container);
         let last = self.states.partition_point(|lane| lane.container <= container);
         &self.states[first..last]
     }
 
-    fn state_lane(&self, lane: Lane) -> Option<&StateLane> {
+    fn state_lane(&self, lane: StateLaneId) -> Option<&StoreStateLane> {
         let key = (lane.container, lane.ty, lane.depth);
         let found = self.states.binary_search_by_key(&key, |lane| (lane.container, lane.ty, lane.depth)).ok()?;
         Some(&self.states[found])
     }
 
-    fn variable(&self, container: ContainerId, ty: TypeId) -> Option<&VariableLane> {
+    fn variable(&self, container: ContainerId, ty: TypeId) -> Option<&StoreVariableLane> {
         let found = self.variables.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)).ok()?;
         Some(&self.variables[found])
     }
 
-    fn link_table(&self, ty: TypeId) -> Option<&LinkTable> {
+    fn link_table(&self, ty: TypeId) -> Option<&StoreLinks> {
         let found = self.links.binary_search_by_key(&ty, |table| table.ty).ok()?;
         Some(&self.links[found])
     }
 }
 
-fn check_interval(interval: Interval) -> Result<(), QueryError> {
+fn check_interval(interval: TimeRange) -> Result<(), QueryError> {
     if interval.from < interval.to { Ok(()) } else { Err(QueryError::EmptyInterval) }
 }
 
@@ -122,12 +123,12 @@ fn number(base: u32, index: usize) -> u32 {
     base + index as u32
 }
 
-impl TimelineSource for Store {
-    fn summary(&self) -> Summary {
+impl TimelineSource for TraceStore {
+    fn summary(&self) -> TraceSummary {
         self.summary.clone()
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         Arc::clone(&self.model)
     }
 
@@ -152,41 +153,48 @@ impl TimelineSource for Store {
         Some(types)
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         self.largest(lanes, interval, columns, usize::MAX)
     }
 
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        most: usize,
+    ) -> Result<MixtureCells, QueryError> {
         check_interval(interval)?;
         if columns == 0 {
             return Err(QueryError::EmptyInterval);
         }
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
-        let mut scratch = Accumulator::default();
+        let mut scratch = StoreTimeSums::default();
         for &lane in lanes {
             self.check(lane.container, lane.ty, interval)?;
             let found = self.state_lane(lane);
             let mut near = 0;
             cells.extend((0..columns).map(|column| {
-                let shares =
-                    |lane: &StateLane| lane.shares(interval.column(column, columns), &mut near, most, &mut scratch);
-                found.map_or_else(Cell::default, shares)
+                let shares = |lane: &StoreStateLane| {
+                    lane.shares(interval.column(column, columns), &mut near, most, &mut scratch)
+                };
+                found.map_or_else(MixtureCell::default, shares)
             }));
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
     fn nested_times(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         self.check(container, ty, interval)?;
         let list = |lane, part, limit| TimelineSource::states(self, lane, part, limit);
         let place = (container, ty, self.depths(container, ty));
         if place.2 < 2 {
-            return Ok(nested::flat(self.times(&[Lane { container, ty, depth: 0 }], interval)?));
+            return Ok(nested::flat(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
         }
         let sweep = |part| nested::sweep(list, place, part);
         match self.nested.binary_search_by_key(&(container, ty), |one| one.0) {
@@ -199,20 +207,25 @@ impl TimelineSource for Store {
         }
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         self.check(lane.container, lane.ty, interval)?;
         let Some(lane) = self.state_lane(lane) else { return Ok(none()) };
         let range = lane.overlapping(interval);
-        Ok(Listed { total: range.len() as u64, items: range.take(limit).map(|index| state(lane, index)).collect() })
+        Ok(EntityList { total: range.len() as u64, items: range.take(limit).map(|index| state(lane, index)).collect() })
     }
 
     fn events(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         self.check(container, ty, interval)?;
         let Ok(found) = self.marks.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)) else {
             return Ok(none());
@@ -220,21 +233,21 @@ impl TimelineSource for Store {
         let lane = &self.marks[found];
         let range = lane.within(interval);
         let total = range.len() as u64;
-        let items = range.take(limit).map(|index| Mark {
+        let items = range.take(limit).map(|index| EventEntity {
             id: EntityId::Event(number(lane.base, index)),
             value: lane.value(index),
             time: GlobalNanos(lane.date(index)),
         });
-        Ok(Listed { total, items: items.collect() })
+        Ok(EntityList { total, items: items.collect() })
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.check_type(ty)?;
         check_interval(interval)?;
         let Some(table) = self.link_table(ty) else { return Ok(none()) };
         let items = table.overlapping(interval).take(limit).map(|index| {
             let row = &table.rows[index];
-            Link {
+            LinkEntity {
                 id: EntityId::Link(number(table.base, index)),
                 ty,
                 value: row.value,
@@ -244,33 +257,33 @@ impl TimelineSource for Store {
                 end: row.end,
             }
         });
-        Ok(Listed { total: table.count(interval), items: items.collect() })
+        Ok(EntityList { total: table.count(interval), items: items.collect() })
     }
 
     fn samples(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         self.check(container, ty, interval)?;
         let Some(lane) = self.variable(container, ty) else { return Ok(none()) };
         let range = lane.overlapping(interval);
         let total = range.len() as u64;
-        let items = range.take(limit).map(|index| Sample {
+        let items = range.take(limit).map(|index| VariableSample {
             id: EntityId::Sample(number(lane.base, index)),
             life: life(lane.start(index), lane.end(index)),
             value: lane.value(index),
         });
-        Ok(Listed { total, items: items.collect() })
+        Ok(EntityList { total, items: items.collect() })
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         self.check(container, ty, interval)?;
@@ -285,11 +298,11 @@ impl TimelineSource for Store {
         self.ranges.get(&ty).copied()
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         query_details::facts(self, id, true)
     }
 
-    fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         query_details::facts(self, id, false)
     }
 
@@ -298,16 +311,16 @@ impl TimelineSource for Store {
     }
 }
 
-fn none<T>() -> Listed<T> {
-    Listed { total: 0, items: Vec::new() }
+fn none<T>() -> EntityList<T> {
+    EntityList { total: 0, items: Vec::new() }
 }
 
-fn life(from: i64, to: i64) -> Interval {
-    Interval { from: GlobalNanos(from), to: GlobalNanos(to) }
+fn life(from: i64, to: i64) -> TimeRange {
+    TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
-fn state(lane: &StateLane, index: usize) -> State {
-    State {
+fn state(lane: &StoreStateLane, index: usize) -> StateEntity {
+    StateEntity {
         id: EntityId::State(number(lane.base, index)),
         value: lane.value(index),
         life: life(lane.start(index), lane.end(index)),

@@ -1,7 +1,9 @@
-//! [`write`](write()): all containers and entities of a trace as rows of text, each written when it has ended.
+//! [`write`](write()): all containers and entities of a trace as rows of text. A row is written
+//! when its entity has ended.
 //!
-//! Memory is that of the simulation: what is open, names, and containers. Rows of one state type and depth, one variable or
-//! one event type in one container come in order; for any other order, sort.
+//! The memory is that of the simulation: open entities, names and containers. The rows of one state
+//! type and depth, one variable or one event type in one container are in order. For any other
+//! order, sort the rows.
 
 mod columns;
 mod csv;
@@ -23,81 +25,103 @@ use std::path::Path;
 use tumit_converter::convert::ConvertError;
 use tumit_converter::convert::wall_clock;
 
-use crate::input::options::{OpenError, OpenOptions};
-use crate::input::trace::Input;
+use crate::input::options::{OpenOptions, TraceOpenError};
+use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
-use columns::Columns;
-use row::Form;
-use writer::{Out, Writer};
+use columns::ExtraColumns;
+use row::RowForm;
+use writer::{RowOutput, RowWriter};
 
-/// How rows are written.
+/// The output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Format {
-    /// One table with a header: the columns of `pj_dump`, then numbers of containers, then the extra fields.
+pub enum TableFormat {
+    /// One table with a header: the columns of `pj_dump`, the numbers of containers, and the extra
+    /// fields.
     Csv,
-    /// An object a line.
+    /// One JSON object per line.
     Json,
     /// The rows of `pj_dump -l 9 -e 1e300`.
     PjDump,
-    /// The same with the user's fields, as `pj_dump -u`.
+    /// The same rows with the user's fields, as `pj_dump -u` prints them.
     PjDumpWithFields,
 }
 
-/// What was written.
+/// A summary of the written rows.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Account {
-    /// Rows, without the header.
+pub struct TableAccount {
+    /// Number of rows without the header.
     pub rows: u64,
-    /// What was wrong with the trace: a sentence each.
+    /// Problems of the trace, one sentence each.
     pub faults: Vec<String>,
-    /// What a user should know beside.
+    /// Other information for the user.
     pub remarks: Vec<String>,
 }
 
-/// Writes all containers and entities of the trace at `path` to `out`, which needs no buffer of its own.
+/// Writes all containers and entities of the trace at `path` to `out`. `out` needs no buffer.
 ///
 /// # Errors
-/// When there is nothing there, or nothing that is a trace, and when `out` fails.
-pub fn write(path: &Path, options: &OpenOptions, format: Format, out: &mut dyn Write) -> Result<Account, OpenError> {
-    write_out(path, options, format, Out::Stream(out))
+/// If there is no trace at `path`, or if `out` fails.
+pub fn write(
+    path: &Path,
+    options: &OpenOptions,
+    format: TableFormat,
+    out: &mut dyn Write,
+) -> Result<TableAccount, TraceOpenError> {
+    write_out(path, options, format, RowOutput::Stream(out))
 }
 
-/// The same to a file, from where it stands on: faster than [`write`](write()), as what was written can be taken back from a regular file, and so
-/// most runs need not be read twice.
+/// Writes the same to a file, from its current position.
+/// This is faster than [`write`](write()): written data can be removed from a regular file, so most
+/// runs need not be read twice.
 ///
 /// # Errors
 /// As [`write`](write()).
-pub fn write_to_file(path: &Path, options: &OpenOptions, format: Format, file: &File) -> Result<Account, OpenError> {
+pub fn write_to_file(
+    path: &Path,
+    options: &OpenOptions,
+    format: TableFormat,
+    file: &File,
+) -> Result<TableAccount, TraceOpenError> {
     let mut out = file;
-    let out = Out::of_file(&mut out).map_err(ConvertError::Write)?;
+    let out = RowOutput::of_file(&mut out).map_err(ConvertError::Write)?;
     write_out(path, options, format, out)
 }
 
-fn write_out(path: &Path, options: &OpenOptions, format: Format, out: Out<'_>) -> Result<Account, OpenError> {
-    let input = Input::find(path, options)?;
+fn write_out(
+    path: &Path,
+    options: &OpenOptions,
+    format: TableFormat,
+    out: RowOutput<'_>,
+) -> Result<TableAccount, TraceOpenError> {
+    let input = TraceInputFile::find(path, options)?;
     let start = match &input {
-        Input::Run(run) if options.wall_clock => wall_clock::early_start_of(run, options.clock),
+        TraceInputFile::Run(run) if options.wall_clock => wall_clock::early_start_of(run, options.clock),
         _ => None,
     };
     if options.wall_clock && start.is_none() {
-        return Err(OpenError::NoWallClock { path: path.to_owned() });
+        return Err(TraceOpenError::NoWallClock { path: path.to_owned() });
     }
     match format {
-        Format::Csv => write_as(csv::Csv { start }, input, options, out),
-        Format::Json => write_as(json::Json { start }, input, options, out),
-        Format::PjDump | Format::PjDumpWithFields => {
-            let user_fields = format == Format::PjDumpWithFields;
+        TableFormat::Csv => write_as(csv::CsvForm { start }, input, options, out),
+        TableFormat::Json => write_as(json::JsonForm { start }, input, options, out),
+        TableFormat::PjDump | TableFormat::PjDumpWithFields => {
+            let user_fields = format == TableFormat::PjDumpWithFields;
             let of_run = input.is_records(options);
             let options = OpenOptions { as_pj_dump: true, ..options.clone() };
-            write_as(pj_dump::PjDump { of_run, user_fields }, input, &options, out)
+            write_as(pj_dump::PjDumpForm { of_run, user_fields }, input, &options, out)
         }
     }
 }
 
-fn write_as<F: Form>(form: F, mut input: Input, options: &OpenOptions, out: Out<'_>) -> Result<Account, OpenError> {
-    let mut simulation = Simulation::into_entities("0", Writer::new(form, out));
+fn write_as<F: RowForm>(
+    form: F,
+    mut input: TraceInputFile,
+    options: &OpenOptions,
+    out: RowOutput<'_>,
+) -> Result<TableAccount, TraceOpenError> {
+    let mut simulation = Simulation::into_entities("0", RowWriter::new(form, out));
     if F::IS_PEER {
         simulation = simulation.as_pj_dump(!input.is_records(options));
     }
@@ -105,8 +129,8 @@ fn write_as<F: Form>(form: F, mut input: Input, options: &OpenOptions, out: Out<
         input.announce(&mut simulation)?;
     }
     let mut told = input.feed(options, &mut simulation)?;
-    told.faults.extend(simulation.found().iter().map(crate::sim::Found::sentence));
-    let Columns { late, .. } = simulation.entities().columns();
+    told.faults.extend(simulation.found().iter().map(crate::sim::SimFault::sentence));
+    let ExtraColumns { late, .. } = simulation.entities().columns();
     if !late.is_empty() {
         let names: Vec<&str> = late.iter().map(String::as_str).collect();
         told.faults.push(format!(
@@ -114,5 +138,5 @@ fn write_as<F: Form>(form: F, mut input: Input, options: &OpenOptions, out: Out<
             names.join(", ")
         ));
     }
-    Ok(Account { rows: simulation.entities().rows(), faults: told.faults, remarks: told.remarks })
+    Ok(TableAccount { rows: simulation.entities().rows(), faults: told.faults, remarks: told.remarks })
 }

@@ -1,8 +1,9 @@
-//! Whatever a Pajé file says, in whatever order: nothing panics, and every answer keeps its promises.
+//! Pajé files with any contents in any order: the program never panics, and every answer is
+//! consistent.
 
 use proptest::prelude::*;
-use tumit_viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource as _, TypeKind};
-use tumit_viewer::store::Store;
+use tumit_viewer::query::{EntityId, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange, TimelineSource as _};
+use tumit_viewer::store::TraceStore;
 
 const HEADER: &str = include_str!("header.paje");
 const TREE: &str = "\
@@ -47,8 +48,8 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Asks everything.
-fn ask(store: &Store) -> Result<(), TestCaseError> {
+/// Makes all queries.
+fn ask(store: &TraceStore) -> Result<(), TestCaseError> {
     let summary = store.summary();
     let extent = summary.extent;
     prop_assert!(extent.from < extent.to);
@@ -60,7 +61,7 @@ fn ask(store: &Store) -> Result<(), TestCaseError> {
         prop_assert!(containers[..=position].iter().any(|parent| parent.id == container.parent));
         for ty in &model.types {
             for depth in 0..store.depths(container.id, ty.id) {
-                let lane = Lane { container: container.id, ty: ty.id, depth };
+                let lane = StateLaneId { container: container.id, ty: ty.id, depth };
                 let listed = store.states(lane, extent, usize::MAX).expect("the lane is there");
                 states += listed.total;
                 prop_assert!(listed.items.is_sorted_by(|a, b| a.life.to <= b.life.from));
@@ -77,7 +78,7 @@ fn ask(store: &Store) -> Result<(), TestCaseError> {
         }
         prop_assert!(store.facts(EntityId::Container(container.id)).is_ok());
     }
-    for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
         links += store.links(ty.id, extent, usize::MAX).expect("the type is there").total;
     }
     prop_assert_eq!((states, events), (summary.states, summary.events));
@@ -95,7 +96,7 @@ fn ask(store: &Store) -> Result<(), TestCaseError> {
     for id in [EntityId::State(states as u32), EntityId::Link(u32::MAX), EntityId::Sample(samples as u32)] {
         prop_assert!(store.facts(id).is_err() && store.related(id, 1).is_err());
     }
-    let empty = Interval { from: GlobalNanos(5), to: GlobalNanos(5) };
+    let empty = TimeRange { from: GlobalNanos(5), to: GlobalNanos(5) };
     prop_assert!(store.cells(&[], empty, 1).is_err() && store.cells(&[], extent, 0).is_err());
     Ok(())
 }
@@ -106,7 +107,7 @@ proptest! {
     #[test]
     fn lines_in_any_order(lines in prop::collection::vec(line(), 0..120)) {
         let text = format!("{HEADER}{TREE}{}", lines.join("\n"));
-        let store = Store::from_paje("trace", text.as_bytes()).expect("it has a header");
+        let store = TraceStore::from_paje("trace", text.as_bytes()).expect("it has a header");
         ask(&store)?;
         let mut rows = Vec::new();
         tumit_viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");

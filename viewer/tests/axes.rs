@@ -7,10 +7,10 @@ mod tables;
 
 use proptest::prelude::*;
 use tables::{Tables, interval};
-use tumit_viewer::export::{Format, encode};
-use tumit_viewer::layout::{Options, Outline};
-use tumit_viewer::query::{ContainerId, TypeId, TypeKind};
-use tumit_viewer::scene::{Anchor, DocumentOptions, Item, Scene, Text, document};
+use tumit_viewer::export::{ImageFormat, encode};
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId};
+use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, SceneText, TextAnchor, document};
 use tumit_viewer::style::theme::font::width;
 
 const DAY: i64 = 86_400_000_000_000;
@@ -18,8 +18,8 @@ const DAY: i64 = 86_400_000_000_000;
 /// Two threads, one with a long name, with states over 400 days before and after 0.
 fn source() -> Tables {
     let mut source = Tables::new("a trace of a very long run");
-    let thread = source.ty(TypeKind::Container, TypeId::ROOT, "Thread", None);
-    let state = source.ty(TypeKind::State, thread, "State", None);
+    let thread = source.ty(PajeTypeKind::Container, TypeId::ROOT, "Thread", None);
+    let state = source.ty(PajeTypeKind::State, thread, "State", None);
     let value = source.value(state, "busy", 0x0033_6699);
     for name in ["t", "thread that reads all input"] {
         let container = source.container(thread, ContainerId::ROOT, name);
@@ -30,7 +30,7 @@ fn source() -> Tables {
 }
 
 fn image(source: &Tables, wide: u16, (from, to): (i64, i64)) -> Scene {
-    let outline = Outline::new(source).unwrap();
+    let outline = ContainerOutline::new(source).unwrap();
     let of = DocumentOptions {
         interval: interval(from, to),
         width: wide.into(),
@@ -38,25 +38,25 @@ fn image(source: &Tables, wide: u16, (from, to): (i64, i64)) -> Scene {
         resolution: 1.0,
         titles: false,
     };
-    document(source, &outline, &Options::default(), of).unwrap()
+    document(source, &outline, &LayoutOptions::default(), of).unwrap()
 }
 
-/// Left, right and baseline of a text.
-fn place(text: &Text) -> (f32, f32, f32) {
+/// Left edge, right edge and baseline of a text.
+fn place(text: &SceneText) -> (f32, f32, f32) {
     let wide = width(&text.text, text.size, text.weight);
     let left = match text.anchor {
-        Anchor::Start => text.at.0,
-        Anchor::Middle => text.at.0 - wide / 2.0,
-        Anchor::End => text.at.0 - wide,
+        TextAnchor::Start => text.at.0,
+        TextAnchor::Middle => text.at.0 - wide / 2.0,
+        TextAnchor::End => text.at.0 - wide,
     };
     (left, left + wide, text.at.1)
 }
 
-/// All texts of a page but those inside the rows and the legend.
-fn texts(scene: &Scene) -> Vec<&Text> {
+/// All texts of a page except those in the rows and the legend.
+fn texts(scene: &Scene) -> Vec<&SceneText> {
     let mut found = Vec::new();
     for item in &scene.items {
-        if let Item::Text(text) = item {
+        if let SceneItem::Text(text) = item {
             found.push(text);
         }
     }
@@ -95,7 +95,8 @@ proptest! {
     }
 }
 
-/// Images to look at, in the build folder; days, hours and the base of a deep zoom can be read in them.
+/// Writes images for inspection to the build folder. Their labels contain days, hours and the base
+/// of a deep zoom.
 #[test]
 fn long_times_are_in_days_and_hours() {
     let source = source();
@@ -110,7 +111,8 @@ fn long_times_are_in_days_and_hours() {
         let scene = image(&source, wide, part);
         check(&scene).unwrap();
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-        std::fs::write(folder.join(format!("axis-{name}.png")), encode(&scene, Format::Png, 1.0).unwrap()).unwrap();
+        std::fs::write(folder.join(format!("axis-{name}.png")), encode(&scene, ImageFormat::Png, 1.0).unwrap())
+            .unwrap();
         let found: Vec<&str> = texts(&scene).iter().map(|text| text.text.as_str()).collect();
         for text in expected {
             assert!(found.contains(&text), "{name}: no `{text}` in {found:?}");

@@ -1,4 +1,5 @@
-//! What filters ask of the source within: by sums where those are enough, never more than a picture needs. Counted, not timed.
+//! The queries that filters make to the inner source. They use sums if these suffice, and never
+//! more than an image needs. The tests count queries and do not measure time.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
@@ -6,32 +7,37 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use tumit_paje::{Look, PajeEvent};
-use tumit_viewer::filter::{Chain, Filter, Layer};
-use tumit_viewer::layout::{Options, Outline};
+use tumit_paje::{DrawStyle, PajeEvent};
+use tumit_viewer::filter::{FilterChain, FilterExpr, FilterLayer};
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{
-    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Listed, QueryError, State, TimelineSource, TypeId,
-    TypeKind, ValueId,
+    ContainerId, ContainerInfo, EntityList, GlobalNanos, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
+    TimelineSource, TypeId, ValueId,
 };
 use tumit_viewer::scene::{DocumentOptions, document};
-use tumit_viewer::stats::{By, table};
-use tumit_viewer::store::Store;
+use tumit_viewer::stats::{RowGrouping, table};
+use tumit_viewer::store::TraceStore;
 
 const STATES: u32 = 200_000;
 const THREADS: u32 = 4;
 
-/// Counts the states that it lists.
+/// Counts the listed states.
 struct Counting {
-    inner: Store,
+    inner: TraceStore,
     listed: Arc<AtomicU64>,
 }
 
-impl Layer for Counting {
+impl FilterLayer for Counting {
     fn inner(&self) -> &dyn TimelineSource {
         &self.inner
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         let listed = self.inner.states(lane, interval, limit)?;
         self.listed.fetch_add(listed.items.len() as u64, Ordering::Relaxed);
         Ok(listed)
@@ -44,19 +50,19 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
     let mut all = vec![
         PajeEvent::DefineType {
             ty: thread,
-            kind: TypeKind::Container,
+            kind: PajeTypeKind::Container,
             parent: TypeId::ROOT,
             name: "Thread",
             color: None,
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         },
         PajeEvent::DefineType {
             ty: activity,
-            kind: TypeKind::State,
+            kind: PajeTypeKind::State,
             parent: thread,
             name: "Activity",
             color: None,
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         },
     ];
     let names = ["work", "wait", "idle"];
@@ -65,7 +71,7 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         ty: activity,
         name,
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     }));
     all.extend((1..=THREADS).map(|id| PajeEvent::CreateContainer {
         time: at(0),
@@ -86,19 +92,20 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         }));
     }
     let listed = Arc::new(AtomicU64::new(0));
-    (Arc::new(Counting { inner: Store::from_events("trace", all), listed: Arc::clone(&listed) }), listed)
+    (Arc::new(Counting { inner: TraceStore::from_events("trace", all), listed: Arc::clone(&listed) }), listed)
 }
 
-/// States listed while a picture of the whole is drawn; the heading's numbers are counted first, once and for all.
+/// Number of states listed while an image of the whole trace is drawn. The heading's counts are
+/// computed before, because they are cached.
 fn listed_for_a_picture(filters: &[&str]) -> u64 {
     let (trace, listed) = trace();
-    let chain: Chain = filters.iter().map(|text| text.parse::<Filter>().unwrap()).collect();
+    let chain: FilterChain = filters.iter().map(|text| text.parse::<FilterExpr>().unwrap()).collect();
     let source = chain.apply(trace).unwrap();
     source.summary();
     listed.store(0, Ordering::Relaxed);
-    let outline = Outline::new(source.as_ref()).unwrap();
+    let outline = ContainerOutline::new(source.as_ref()).unwrap();
     let of = DocumentOptions { interval: source.extent(), width: 1000.0, height: None, resolution: 1.0, titles: false };
-    document(source.as_ref(), &outline, &Options::default(), of).unwrap();
+    document(source.as_ref(), &outline, &LayoutOptions::default(), of).unwrap();
     listed.load(Ordering::Relaxed)
 }
 
@@ -128,7 +135,7 @@ fn durations_are_looked_through_once_per_answer() {
 #[test]
 fn reductions_are_computed_once() {
     let (trace, listed) = trace();
-    let source = "count work of Activity per Thread into Busy".parse::<Filter>().unwrap().apply(&trace).unwrap();
+    let source = "count work of Activity per Thread into Busy".parse::<FilterExpr>().unwrap().apply(&trace).unwrap();
     let read = listed.swap(0, Ordering::Relaxed);
     assert!(read <= u64::from(STATES) + u64::from(STATES) / 100, "pages overlap a little: {read}");
     let busy = source.model().types.iter().find(|ty| ty.name == "Busy").unwrap().id;
@@ -139,14 +146,14 @@ fn reductions_are_computed_once() {
     assert_eq!(listed.load(Ordering::Relaxed), 0);
 }
 
-/// Counts what is asked of all containers, or of all lanes of a type.
+/// Counts the queries for all containers, and for all lanes of a type.
 struct Counted {
     inner: Arc<dyn TimelineSource>,
     lists: AtomicUsize,
     ranges: AtomicUsize,
 }
 
-impl Layer for Counted {
+impl FilterLayer for Counted {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
@@ -176,16 +183,16 @@ fn what_is_asked_of_all_containers_is_not_asked_for_each() {
         writeln!(text, "6 0 t{at} n{node} T main\n11 1 t{at} S w\n8 1 t{at} V {at}").unwrap();
     }
     text.push_str("13 2 t0 S\n");
-    let inner = Arc::new(Store::from_paje("t", text.as_bytes()).unwrap());
+    let inner = Arc::new(TraceStore::from_paje("t", text.as_bytes()).unwrap());
     let source = Counted { inner, lists: AtomicUsize::new(0), ranges: AtomicUsize::new(0) };
     let interval = source.inner.extent();
-    let rows = table(&source, interval, By::Container, None).unwrap();
+    let rows = table(&source, interval, RowGrouping::Container, None).unwrap();
     let paths: Vec<&str> = rows.iter().filter_map(|row| row.container.as_deref()).collect();
     assert_eq!(paths.iter().filter(|path| **path == "node 77/main").count(), 6, "{paths:?}");
     assert_eq!(rows.len(), 600);
     let asked = source.lists.swap(0, Ordering::Relaxed);
     assert!(asked < 10, "the list of containers was asked for {asked} times");
-    Outline::new(&source).unwrap();
+    ContainerOutline::new(&source).unwrap();
     let asked = source.ranges.load(Ordering::Relaxed);
     assert_eq!(asked, 1, "values of a type of variables were looked through {asked} times");
 }

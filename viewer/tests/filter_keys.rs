@@ -1,4 +1,5 @@
-//! What containers are chosen by: each statistic against one that is worked out here, from the entities that were written.
+//! Criteria for choosing containers. Each statistic is compared with one that the test computes
+//! from the written entities.
 
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "a failure is the test's result; small numbers")]
 
@@ -6,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use tumit_viewer::filter::{Chain, Filter, FilterError};
+use tumit_viewer::filter::{FilterChain, FilterError, FilterExpr};
 use tumit_viewer::query::TimelineSource;
-use tumit_viewer::store::Store;
+use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
 
 const HEADER: &str = "\
@@ -89,7 +90,7 @@ const HEADER: &str = "\
 
 const END: i64 = 1000;
 
-/// What was written, in microseconds.
+/// The written entities. Times are in microseconds.
 #[derive(Default)]
 struct Written {
     text: String,
@@ -153,7 +154,8 @@ fn written(seed: u64) -> Written {
 }
 
 fn left(source: &Arc<dyn TimelineSource>, filter: &str, depth: u32) -> Vec<String> {
-    let chain: Chain = [filter.parse::<Filter>().unwrap_or_else(|why| panic!("{filter}: {why}"))].into_iter().collect();
+    let chain: FilterChain =
+        [filter.parse::<FilterExpr>().unwrap_or_else(|why| panic!("{filter}: {why}"))].into_iter().collect();
     let filtered = chain.apply(Arc::clone(source)).unwrap_or_else(|why| panic!("{filter}: {why}"));
     filtered.containers().iter().filter(|info| info.depth == depth).map(|info| info.name.clone()).collect()
 }
@@ -165,7 +167,7 @@ fn of_all(of: impl Fn(&[usize]) -> Option<f64>) -> BTreeMap<String, Option<f64>>
     threads.chain(nodes).map(|(name, members): (String, Vec<usize>)| (name, of(&members))).collect()
 }
 
-/// Between any two of the numbers, `keep` leaves those above.
+/// For each two adjacent numbers, `keep` with a limit between them keeps the larger ones.
 fn check(source: &Arc<dyn TimelineSource>, key: &str, is_time: bool, of: impl Fn(&[usize]) -> Option<f64>) {
     let all = of_all(of);
     let mut numbers: Vec<f64> = all.values().copied().flatten().collect();
@@ -192,7 +194,7 @@ fn check(source: &Arc<dyn TimelineSource>, key: &str, is_time: bool, of: impl Fn
 fn every_statistic_is_what_it_says() {
     for seed in 1..6 {
         let trace = written(seed);
-        let source: Arc<dyn TimelineSource> = Arc::new(Store::from_paje("t", trace.text.as_bytes()).unwrap());
+        let source: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("t", trace.text.as_bytes()).unwrap());
         assert_eq!(source.summary().remarks, Vec::<String>::new());
         let durations = |members: &[usize], value: Option<&str>| {
             let mine =
@@ -209,7 +211,7 @@ fn every_statistic_is_what_it_says() {
         check(&source, "share wait of Activity", false, |members| {
             Some(sum(&durations(members, Some("wait"))) / (1000 * END) as f64 / members.len() as f64)
         });
-        // Nothing is nested here, so that self time is all of it.
+        // No states are nested here, so self time equals total time.
         check(&source, "self share wait of Activity", false, |members| {
             Some(sum(&durations(members, Some("wait"))) / (1000 * END) as f64 / members.len() as f64)
         });
@@ -240,7 +242,7 @@ fn every_statistic_is_what_it_says() {
         check(&source, "received Bytes of Message", false, |members| {
             Some(trace.links.iter().filter(|link| members.contains(&link.1)).map(|link| link.4).sum::<i64>() as f64)
         });
-        // A link with both ends in a container is one link there.
+        // A link with both endpoints in a container counts once there.
         let of_links = |members: &[usize]| {
             let mine = trace.links.iter().filter(|link| members.contains(&link.0) || members.contains(&link.1));
             mine.map(|link| (1000 * (link.3 - link.2), link.4)).unzip::<i64, i64, Vec<i64>, Vec<i64>>()
@@ -271,9 +273,9 @@ fn every_statistic_is_what_it_says() {
 #[test]
 fn containers_of_entities_go_by_name_or_the_end_of_their_path() {
     let trace = written(9);
-    let source: Arc<dyn TimelineSource> = Arc::new(Store::from_paje("t", trace.text.as_bytes()).unwrap());
+    let source: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("t", trace.text.as_bytes()).unwrap());
     let states_of = |filter: &str| {
-        let chain: Chain = [filter.parse::<Filter>().unwrap()].into_iter().collect();
+        let chain: FilterChain = [filter.parse::<FilterExpr>().unwrap()].into_iter().collect();
         chain.apply(Arc::clone(&source)).map(|source| source.summary())
     };
     let of_thread = |thread: usize| trace.states.iter().filter(|one| one.0 == thread).count() as u64;
@@ -303,7 +305,7 @@ fn containers_of_entities_go_by_name_or_the_end_of_their_path() {
             );
         }
     }
-    // What nothing has is a mistake.
+    // A field that no entity has is an error.
     let why = states_of("only where Byte > 3 of Message").unwrap_err();
     assert!(matches!(why.error, FilterError::Nothing { .. }) && why.to_string().contains("Bytes"), "{why}");
     assert!(states_of("only where from = t2 of Activity").is_err());
@@ -316,25 +318,25 @@ fn containers_of_entities_go_by_name_or_the_end_of_their_path() {
 
 #[test]
 fn shares_of_what_is_counted_over_a_group_are_of_the_group() {
-    let source: Arc<dyn TimelineSource> = Arc::new(Store::from_paje("t", written(3).text.as_bytes()).unwrap());
+    let source: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("t", written(3).text.as_bytes()).unwrap());
     for first in ["group t0, t1, t2 into some", "group n0, n1 into some", "reuse Thread"] {
         let per = if first.contains("n0") { "Node" } else { "Thread" };
         for count in
             ["count of Activity per PER into state Running", "count run of Activity per PER into state Running"]
         {
             let count = count.replace("PER", per);
-            let chain: Chain =
-                [first, count.as_str()].map(|text| text.parse::<Filter>().unwrap()).into_iter().collect();
+            let chain: FilterChain =
+                [first, count.as_str()].map(|text| text.parse::<FilterExpr>().unwrap()).into_iter().collect();
             let filtered = chain.apply(Arc::clone(&source)).unwrap();
             let model = filtered.model();
             let ty = model.types.iter().find(|ty| ty.name == "Running").unwrap().id;
             let all = filtered.extent();
-            let outline = tumit_viewer::layout::Outline::new(filtered.as_ref()).unwrap();
+            let outline = tumit_viewer::layout::ContainerOutline::new(filtered.as_ref()).unwrap();
             let legend = tumit_viewer::scene::legend(
                 filtered.as_ref(),
                 &outline,
                 all,
-                tumit_viewer::style::theme::Theme::new(ThemeKind::Light),
+                tumit_viewer::style::theme::ColorTheme::new(ThemeKind::Light),
             )
             .unwrap();
             let group = legend.iter().find(|group| group.name == "Running").unwrap();
@@ -347,7 +349,7 @@ fn shares_of_what_is_counted_over_a_group_are_of_the_group() {
             assert!(!containers.is_empty(), "{first} {count}");
             let times = tumit_viewer::stats::times(filtered.as_ref(), &containers, ty, all).unwrap();
             let shares: f64 = times.values.iter().map(|value| value.share).sum();
-            // At each moment there is one state.
+            // There is exactly one state at any time.
             assert!((shares - 1.0).abs() < 1e-9 && times.none == 0, "{first} {count}: {times:?}");
             for entry in &group.entries {
                 let found =

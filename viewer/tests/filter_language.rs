@@ -1,16 +1,19 @@
-//! The language of filters and the file of a chain: what is written is read as the same, and mistakes are told by what was expected.
+//! The filter language and the file of a chain: written text is parsed to the same value, and error
+//! messages state the expected text.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 use proptest::prelude::*;
 use tumit_viewer::filter::{
-    Chain, Comparison, Condition, Entry, FieldTest, Filter, FilterError, Form, Keep, Key, LinkEnd, Measure, Operation,
-    Part, Pattern, Patterns, Rank, Reduction,
+    AssignedEndpoint, ChainEntry, Comparison, Condition, DurationRank, FieldTest, FilterChain, FilterError, FilterExpr,
+    Measure, NamePattern, NamePatterns, OpenTimeRange, OrderKey, ReduceOperation, Reduction, ReductionForm,
+    SelectionEffect,
 };
 use tumit_viewer::query::MarkShape;
 use tumit_viewer::style::theme::rgb;
 
-/// Names with everything that the language has a use for, but never `*` alone, which is what is left out.
+/// Names with all characters that have a meaning in the language, except `*` alone, which printing
+/// omits.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[A-Z][a-z0-9 *?/.-]{0,8}",
@@ -20,20 +23,20 @@ fn name() -> impl Strategy<Value = String> {
     ]
 }
 
-fn pattern() -> impl Strategy<Value = Pattern> {
-    name().prop_map(Pattern::new)
+fn pattern() -> impl Strategy<Value = NamePattern> {
+    name().prop_map(NamePattern::new)
 }
 
-fn patterns() -> impl Strategy<Value = Patterns> {
-    prop_oneof![4 => prop::collection::vec(pattern(), 1..4).prop_map(Patterns::new), 1 => Just(Patterns::any())]
+fn patterns() -> impl Strategy<Value = NamePatterns> {
+    prop_oneof![4 => prop::collection::vec(pattern(), 1..4).prop_map(NamePatterns::new), 1 => Just(NamePatterns::any())]
 }
 
-fn of() -> impl Strategy<Value = Option<Pattern>> {
+fn of() -> impl Strategy<Value = Option<NamePattern>> {
     prop::option::of(pattern())
 }
 
-fn keep() -> impl Strategy<Value = Keep> {
-    prop_oneof![Just(Keep::Hide), Just(Keep::Only)]
+fn keep() -> impl Strategy<Value = SelectionEffect> {
+    prop_oneof![Just(SelectionEffect::Hide), Just(SelectionEffect::Only)]
 }
 
 fn comparison() -> impl Strategy<Value = Comparison> {
@@ -41,18 +44,18 @@ fn comparison() -> impl Strategy<Value = Comparison> {
     prop::sample::select(vec![Equal, Unequal, Less, AtMost, More, AtLeast])
 }
 
-fn part() -> impl Strategy<Value = Part> {
+fn part() -> impl Strategy<Value = OpenTimeRange> {
     prop_oneof![
         (any::<i32>(), 1..i64::MAX / 4).prop_map(|(from, length)| {
             let from = i64::from(from);
-            Part { from: Some(from), to: Some(from + length) }
+            OpenTimeRange { from: Some(from), to: Some(from + length) }
         }),
-        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|from| Part { from, to: None }),
-        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|to| Part { from: None, to }),
+        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|from| OpenTimeRange { from, to: None }),
+        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|to| OpenTimeRange { from: None, to }),
     ]
 }
 
-fn key() -> impl Strategy<Value = Key> {
+fn key() -> impl Strategy<Value = OrderKey> {
     let measure = prop_oneof![
         Just(Measure::Name),
         Just(Measure::Start),
@@ -64,10 +67,15 @@ fn key() -> impl Strategy<Value = Key> {
         pattern().prop_map(|of| Measure::Integral { of }),
         Just(Measure::End),
         (patterns(), of()).prop_map(|(values, of)| Measure::Share { values, of }),
-        (prop::sample::select(Rank::ALL.to_vec()), patterns(), of())
+        (prop::sample::select(DurationRank::ALL.to_vec()), patterns(), of())
             .prop_map(|((_, which), values, of)| Measure::Duration { which, values, of }),
         (
-            prop::sample::select(vec![Operation::Sum, Operation::Mean, Operation::Min, Operation::Max]),
+            prop::sample::select(vec![
+                ReduceOperation::Sum,
+                ReduceOperation::Mean,
+                ReduceOperation::Min,
+                ReduceOperation::Max
+            ]),
             name(),
             pattern()
         )
@@ -75,7 +83,7 @@ fn key() -> impl Strategy<Value = Key> {
         (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Sent { field, of }),
         (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Received { field, of }),
     ];
-    (measure, prop::option::of(part())).prop_map(|(measure, during)| Key { measure, during })
+    (measure, prop::option::of(part())).prop_map(|(measure, during)| OrderKey { measure, during })
 }
 
 fn condition() -> impl Strategy<Value = Condition> {
@@ -89,9 +97,9 @@ fn condition() -> impl Strategy<Value = Condition> {
         if !matches!(comparison, Comparison::Equal | Comparison::Unequal | Comparison::Like | Comparison::Unlike) {
             operands.truncate(1);
         }
-        Condition::Field(FieldTest { field, comparison, operands: Patterns::new(operands) })
+        Condition::Field(FieldTest { field, comparison, operands: NamePatterns::new(operands) })
     });
-    let involves = prop::collection::vec(pattern(), 1..4).prop_map(|all| Condition::Involves(Patterns::new(all)));
+    let involves = prop::collection::vec(pattern(), 1..4).prop_map(|all| Condition::Involves(NamePatterns::new(all)));
     prop_oneof![3 => field, 1 => involves].prop_recursive(4, 12, 3, |inner| {
         prop_oneof![
             1 => inner.clone().prop_map(|one| Condition::Not(Box::new(one))),
@@ -101,64 +109,64 @@ fn condition() -> impl Strategy<Value = Condition> {
     })
 }
 
-fn selection() -> impl Strategy<Value = Filter> {
+fn selection() -> impl Strategy<Value = FilterExpr> {
     let condition = condition();
     prop_oneof![
-        (keep(), patterns()).prop_map(|(keep, types)| Filter::Types { keep, types }),
-        (keep(), patterns(), of()).prop_map(|(keep, values, of)| Filter::Values { keep, values, of }),
-        (keep(), patterns()).prop_map(|(keep, containers)| Filter::Containers { keep, containers }),
-        (keep(), condition, of()).prop_map(|(keep, condition, of)| Filter::Attribute { keep, condition, of }),
+        (keep(), patterns()).prop_map(|(keep, types)| FilterExpr::Types { keep, types }),
+        (keep(), patterns(), of()).prop_map(|(keep, values, of)| FilterExpr::Values { keep, values, of }),
+        (keep(), patterns()).prop_map(|(keep, containers)| FilterExpr::Containers { keep, containers }),
+        (keep(), condition, of()).prop_map(|(keep, condition, of)| FilterExpr::Attribute { keep, condition, of }),
         (keep(), comparison(), any::<i64>().prop_map(|n| n / 2), of())
-            .prop_map(|(keep, comparison, nanos, of)| Filter::Duration { keep, comparison, nanos, of }),
-        part().prop_map(Filter::Cut),
+            .prop_map(|(keep, comparison, nanos, of)| FilterExpr::Duration { keep, comparison, nanos, of }),
+        part().prop_map(FilterExpr::Cut),
     ]
 }
 
-fn filter() -> impl Strategy<Value = Filter> {
-    use Operation::{Count, Max, Mean, Min, Sum};
+fn filter() -> impl Strategy<Value = FilterExpr> {
+    use ReduceOperation::{Count, Max, Mean, Min, Sum};
     let reduction = (
         prop::sample::select(vec![Count, Sum, Mean, Min, Max]),
-        (prop::option::of(prop::sample::select(vec![LinkEnd::Sent, LinkEnd::Received])), patterns()),
+        (prop::option::of(prop::sample::select(vec![AssignedEndpoint::Sent, AssignedEndpoint::Received])), patterns()),
         pattern(),
         pattern(),
-        prop_oneof![Just(Form::Variable), Just(Form::State)],
+        prop_oneof![Just(ReductionForm::Variable), Just(ReductionForm::State)],
         prop::option::of(name()),
     )
         .prop_map(|(operation, (end, values), of, per, form, name)| {
-            Filter::Reduce(Reduction { operation, end, values, of, per, form, name })
+            FilterExpr::Reduce(Reduction { operation, end, values, of, per, form, name })
         });
     let number = prop_oneof![(-1000..1000_i32).prop_map(f64::from), any::<i32>().prop_map(|n| f64::from(n) / 7.0)];
     let having = (pattern(), key(), comparison(), number).prop_map(|(ty, by, comparison, number)| {
         let time = by.measure.is_time();
-        Filter::Having { ty, by, comparison, number: if time { number.trunc() } else { number } }
+        FilterExpr::Having { ty, by, comparison, number: if time { number.trunc() } else { number } }
     });
-    let painted = (patterns(), of(), 0..0x100_0000_u32).prop_map(|(values, of, color)| Filter::Color {
+    let painted = (patterns(), of(), 0..0x100_0000_u32).prop_map(|(values, of, color)| FilterExpr::Color {
         values,
         of,
         color: rgb(color),
     });
     let shape = prop::sample::select(MarkShape::ALL.to_vec());
-    let shaped = (patterns(), of(), shape).prop_map(|(values, of, shape)| Filter::Shape { values, of, shape });
+    let shaped = (patterns(), of(), shape).prop_map(|(values, of, shape)| FilterExpr::Shape { values, of, shape });
     let size = (1..400_u16).prop_map(|hundredths| f32::from(hundredths) / 100.0);
-    let sized = (patterns(), of(), size).prop_map(|(values, of, size)| Filter::Size { values, of, size });
+    let sized = (patterns(), of(), size).prop_map(|(values, of, size)| FilterExpr::Size { values, of, size });
     prop_oneof![
         1 => shaped,
         1 => sized,
         4 => selection(),
-        1 => (patterns(), name()).prop_map(|(containers, name)| Filter::Group { containers, name }),
-        1 => patterns().prop_map(|types| Filter::Reuse { types }),
+        1 => (patterns(), name()).prop_map(|(containers, name)| FilterExpr::Group { containers, name }),
+        1 => patterns().prop_map(|types| FilterExpr::Reuse { types }),
         2 => reduction,
         2 => (pattern(), key(), any::<bool>())
-            .prop_map(|(ty, by, descending)| Filter::Sort { ty, by, descending }),
-        1 => patterns().prop_map(|containers| Filter::Order { containers }),
+            .prop_map(|(ty, by, descending)| FilterExpr::Sort { ty, by, descending }),
+        1 => patterns().prop_map(|containers| FilterExpr::Order { containers }),
         1 => (any::<u32>(), pattern(), key(), any::<bool>())
-            .prop_map(|(number, ty, by, lowest)| Filter::Best { number, ty, by, lowest }),
+            .prop_map(|(number, ty, by, lowest)| FilterExpr::Best { number, ty, by, lowest }),
         1 => having,
         1 => (pattern(), name(), prop::collection::btree_set(-1000..1000_i32, 0..5)).prop_map(|(of, field, edges)| {
-            Filter::Classify { of, field, edges: edges.into_iter().map(f64::from).collect() }
+            FilterExpr::Classify { of, field, edges: edges.into_iter().map(f64::from).collect() }
         }),
         1 => painted,
-        1 => (patterns(), of()).prop_map(|(values, of)| Filter::Bright { values, of }),
+        1 => (patterns(), of()).prop_map(|(values, of)| FilterExpr::Bright { values, of }),
     ]
 }
 
@@ -168,26 +176,26 @@ proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same(filter in filter()) {
         let text = filter.to_string();
-        let read: Result<Filter, _> = text.parse();
+        let read: Result<FilterExpr, _> = text.parse();
         prop_assert_eq!(read, Ok(filter), "{}", text);
     }
 
     #[test]
     fn a_chain_comes_back_from_its_file(filters in prop::collection::vec((filter(), any::<bool>()), 0..5)) {
-        let chain = Chain { filters: filters.into_iter().map(|(filter, on)| Entry { filter, on }).collect() };
-        prop_assert_eq!(Chain::from_text(&chain.to_text()).unwrap(), chain.clone());
+        let chain = FilterChain { filters: filters.into_iter().map(|(filter, on)| ChainEntry { filter, on }).collect() };
+        prop_assert_eq!(FilterChain::from_text(&chain.to_text()).unwrap(), chain.clone());
         let json = serde_json::to_string(&chain).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Chain>(&json).unwrap(), chain);
+        prop_assert_eq!(serde_json::from_str::<FilterChain>(&json).unwrap(), chain);
     }
 
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,60}", words in prop::collection::vec(prop::sample::select(vec![
         "hide", "only", "value", "where", "and", "or", "not", "(", ")", "involves", "count", "sent", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456", "classify", "<", "duration", "shape", "circle", "size",
     ]), 0..12)) {
-        // It must not panic, and what is read can be written.
+        // Parsing must not panic, and a parsed filter can be written.
         for text in [text, words.join(" ")] {
-            match text.parse::<Filter>() {
-                Ok(filter) => prop_assert_eq!(filter.to_string().parse::<Filter>(), Ok(filter)),
+            match text.parse::<FilterExpr>() {
+                Ok(filter) => prop_assert_eq!(filter.to_string().parse::<FilterExpr>(), Ok(filter)),
                 Err(error) => prop_assert!(has_example(&error), "{}", error),
             }
         }
@@ -198,7 +206,7 @@ proptest! {
 fn has_example(error: &FilterError) -> bool {
     let message = error.to_string();
     let Some((_, example)) = message.rsplit_once("; example: `") else { return false };
-    example.strip_suffix('`').is_some_and(|example| example.parse::<Filter>().is_ok())
+    example.strip_suffix('`').is_some_and(|example| example.parse::<FilterExpr>().is_ok())
 }
 
 /// One expression of each form.
@@ -244,7 +252,7 @@ fn every_error_message_has_an_example_that_is_correct() {
     // Each form, cut off after each token, and with each token replaced.
     let mut seen = 0;
     for form in FORMS {
-        assert!(form.parse::<Filter>().is_ok(), "{form}");
+        assert!(form.parse::<FilterExpr>().is_ok(), "{form}");
         let tokens: Vec<&str> = form.split_inclusive([' ', '(', ')', ',']).collect();
         for at in 0..tokens.len() {
             let before = tokens[..at].concat();
@@ -252,7 +260,7 @@ fn every_error_message_has_an_example_that_is_correct() {
             let others = ["", "x", "of", "=", "<>", ",", "(", ")", "not", "\"", "2..1", "-1", "99999999999999999999"];
             for text in others.iter().flat_map(|other| [format!("{before}{other}"), format!("{before}{other} {after}")])
             {
-                if let Err(error) = text.parse::<Filter>() {
+                if let Err(error) = text.parse::<FilterExpr>() {
                     assert!(has_example(&error), "{error}");
                     seen += 1;
                 }
@@ -262,7 +270,7 @@ fn every_error_message_has_an_example_that_is_correct() {
     assert!(seen > 1000, "{seen}");
     let deep = |of: &str, end: &str| format!("only where {}a = 1{}", of.repeat(100_000), end.repeat(100_000));
     for text in [deep("(", ")"), deep("not ", ""), deep("not (", ")")] {
-        let error = text.parse::<Filter>().expect_err("it is too deep");
+        let error = text.parse::<FilterExpr>().expect_err("it is too deep");
         assert!(has_example(&error) && error.to_string().contains("at most 64 parentheses"));
     }
 }
@@ -288,7 +296,7 @@ fn conditions_are_read_by_precedence() {
         ("count \"sent\" of State per Node", "count \"sent\" of State per Node"),
         ("sum received Bytes of Message per Node", "sum received Bytes of Message per Node"),
     ] {
-        let filter: Filter = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        let filter: FilterExpr = text.parse().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(filter.to_string(), shown);
     }
 }
@@ -296,7 +304,7 @@ fn conditions_are_read_by_precedence() {
 #[test]
 fn files_of_version_1_mean_what_they_meant() {
     let text = include_str!("data/version-1.tumit-view");
-    let chain = Chain::from_text(text).unwrap();
+    let chain = FilterChain::from_text(text).unwrap();
     let shown: Vec<String> = chain.filters.iter().map(|entry| entry.filter.to_string()).collect();
     assert_eq!(
         shown,
@@ -313,18 +321,18 @@ fn files_of_version_1_mean_what_they_meant() {
         ]
     );
     assert_eq!(chain.filters.iter().filter(|entry| !entry.on).count(), 1);
-    // The file that is written again has the version that it needs.
+    // A rewritten file has the version that it needs.
     assert!(chain.to_text().contains("\"version\": 2"));
-    assert_eq!(Chain::from_text(&chain.to_text()).unwrap(), chain);
-    let plain = Chain { filters: chain.filters[..8].to_vec() };
+    assert_eq!(FilterChain::from_text(&chain.to_text()).unwrap(), chain);
+    let plain = FilterChain { filters: chain.filters[..8].to_vec() };
     assert!(plain.to_text().contains("\"version\": 1"));
-    assert_eq!(Chain::from_text(&plain.to_text()).unwrap(), plain);
+    assert_eq!(FilterChain::from_text(&plain.to_text()).unwrap(), plain);
 }
 
 #[test]
 fn a_result_is_named_after_into() {
     for text in ["count of Activity per Node into", "sum Bytes of Message per Node into"] {
-        let error = text.parse::<Filter>().unwrap_err().to_string();
+        let error = text.parse::<FilterExpr>().unwrap_err().to_string();
         assert!(error.contains("expected a name for the result"), "{error}");
     }
 }
@@ -349,7 +357,7 @@ fn words_need_quotes_only_where_they_would_mean_something() {
         ("shape circle of Milestone", "shape circle of Milestone"),
         ("size 1.50 Wait* of Activity", "size 1.5 Wait* of Activity"),
     ] {
-        let filter: Filter = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        let filter: FilterExpr = text.parse().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(filter.to_string(), shown);
     }
 }
@@ -400,7 +408,7 @@ fn mistakes_say_what_was_expected() {
         ("size inf x", "found `inf`"),
         ("size 2 of", "expected the name of a type"),
     ] {
-        let error = text.parse::<Filter>().expect_err(text);
+        let error = text.parse::<FilterExpr>().expect_err(text);
         assert!(has_example(&error), "{error}");
         let error = error.to_string();
         assert!(error.contains(words) && error.starts_with(&format!("`{text}`: ")), "{error}");
@@ -410,7 +418,7 @@ fn mistakes_say_what_was_expected() {
 #[test]
 fn a_file_names_the_field_that_is_wrong() {
     let good = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide value x", { "filter": "reuse Thread", "on": false }] }"#;
-    let chain = Chain::from_text(good).unwrap();
+    let chain = FilterChain::from_text(good).unwrap();
     assert_eq!(chain.filters.iter().map(|entry| entry.on).collect::<Vec<_>>(), [true, false]);
     for (from, to, words) in [
         ("tumit-view", "other", "`format`: expected \"tumit-view\", found \"other\""),
@@ -424,11 +432,11 @@ fn a_file_names_the_field_that_is_wrong() {
         ("\"hide value x\"", "3", "`filters[0]`: expected an expression, or an object"),
         ("[", "", "expected JSON: "),
     ] {
-        let error = Chain::from_text(&good.replacen(from, to, 1)).expect_err(to).to_string();
+        let error = FilterChain::from_text(&good.replacen(from, to, 1)).expect_err(to).to_string();
         assert!(error.contains(words) && error.contains("; example: `"), "{error}");
     }
     assert_eq!(
-        Chain::default().to_text(),
+        FilterChain::default().to_text(),
         "{\n  \"format\": \"tumit-view\",\n  \"version\": 1,\n  \"filters\": []\n}\n"
     );
 }

@@ -1,4 +1,5 @@
-//! Filters against the same change made to plain lists: a filtered source must answer every query as the source of the changed lists would.
+//! Compares filters with the same change of plain lists: a filtered source must answer every query
+//! as the source of the changed lists.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
@@ -12,15 +13,16 @@ use std::sync::Arc;
 
 use made::{Plans, plans, store};
 use proptest::prelude::*;
-use tumit_viewer::filter::{Chain, Filter};
+use tumit_viewer::filter::{FilterChain, FilterExpr};
 use tumit_viewer::query::{EntityId, TimelineSource};
 use world::{END, Sample, State, World, check, entities, meets};
 
-fn filter(text: &str) -> Filter {
+fn filter(text: &str) -> FilterExpr {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Filters the store of some plans, and checks that it answers as the changed lists; what is left out is not known any more.
+/// Filters the store of some plans, and compares its answers with the changed lists. Removed
+/// entities must be unknown.
 fn checked(
     plans: &Plans,
     (window, columns): ((i64, i64), u32),
@@ -46,7 +48,7 @@ fn checked(
     Ok(filtered)
 }
 
-/// The value of a step function wherever it changes, by looking at everything between each two dates.
+/// The pieces of a step function, computed from its value between each two adjacent timestamps.
 fn steps(
     dates: impl Iterator<Item = i64>,
     (from, to): (i64, i64),
@@ -70,13 +72,13 @@ fn there(life: (i64, i64), date: i64) -> bool {
     life.0.min(life.1) <= date && date < life.0.max(life.1)
 }
 
-/// A condition on links, which is evaluated here by looking at the lists.
+/// A condition on links. The test evaluates it on the lists.
 #[derive(Clone, Debug)]
 enum Ask {
     From(Vec<usize>),
     NotTo(Vec<usize>),
     Bytes(i64),
-    /// Threads, or the nodes.
+    /// Indexes of threads, or of the nodes.
     Involves(Vec<usize>),
     Not(Box<Ask>),
     And(Vec<Ask>),
@@ -154,7 +156,7 @@ proptest! {
     #[test]
     fn nothing_is_changed_by_an_empty_chain(plans in plans(), window in window()) {
         let world = made::world(&plans);
-        let source = Chain::default().apply(store(&world)).unwrap();
+        let source = FilterChain::default().apply(store(&world)).unwrap();
         check(&source, &world, window.0, window.1)?;
     }
 
@@ -218,7 +220,7 @@ proptest! {
             names.insert("world".to_owned());
             world.only(&names);
         }).or_else(|error| match plans.0.iter().any(|thread| thread.0 == 1) {
-            // A node without threads has nothing of which `node 1/*` could be the path.
+            // A node without threads has no container that `node 1/*` matches.
             false => Ok(store(&made::world(&plans))),
             true => Err(error),
         })?;
@@ -246,13 +248,13 @@ proptest! {
             let all = world.clone();
             world.links.retain(|link| ask.holds(link, &all, threads));
         })?;
-        // Links alone are concerned if a condition is about their ends: all rows stay.
+        // A condition on endpoints affects links only: all rows stay.
         let one = Ask::Involves(vec![3, 0]);
         checked(&plans, window, &format!("hide where {} or {}", one.text(threads), ask.text(threads)), |world| {
             let all = world.clone();
             world.links.retain(|link| !one.holds(link, &all, threads) && !ask.holds(link, &all, threads));
         })?;
-        // `not` before `and` before `or`.
+        // `not` binds stronger than `and`, and `and` stronger than `or`.
         let text = format!("only where Bytes > 3 or from = thread 0 and not {} of Message", one.text(threads));
         checked(&plans, window, &text, |world| {
             let all = world.clone();
@@ -336,7 +338,7 @@ proptest! {
             let both = world::Place { name: "both".to_owned(), parent: "world".to_owned(), ty: "Node", life: (0, END) };
             world.places.insert(1, both);
         })?;
-        // Threads of two nodes become one of the node of the first.
+        // Threads of two nodes become one group in the node of the first thread.
         let first = made::world(&plans).places.iter().find(|place| place.ty == "Thread").unwrap().parent.clone();
         checked(&plans, window, "group thread * into all", |world| {
             let threads: Vec<world::Place> = world.places.iter().filter(|place| place.ty == "Thread").cloned().collect();
@@ -375,7 +377,7 @@ proptest! {
             members.extend(within.iter().map(|info| info.name.clone()));
             prop_assert_eq!(tumit_viewer::query::weight(reused.as_ref(), row.id, tumit_viewer::query::TypeId(0)), 1);
         }
-        // As few rows as there are threads at once, per node.
+        // Per node, there are as few rows as threads exist at the same time.
         for node in ["node 0", "node 1"] {
             let lives: Vec<(i64, i64)> = world.places.iter().filter(|p| p.parent == node).map(|p| p.life).collect();
             let most = lives.iter().map(|life| lives.iter().filter(|other| there(**other, life.0)).count()).max();
@@ -391,7 +393,7 @@ proptest! {
             let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
             for info in source.containers().iter() {
                 for depth in 0..source.depths(info.id, tumit_viewer::query::TypeId(3)) {
-                    let lane = tumit_viewer::query::Lane { container: info.id, ty: tumit_viewer::query::TypeId(3), depth };
+                    let lane = tumit_viewer::query::StateLaneId { container: info.id, ty: tumit_viewer::query::TypeId(3), depth };
                     for cell in source.cells(&[lane], world::interval(window.0), window.1).unwrap().cells {
                         for (value, nanos) in cell.shares {
                             *sums.entry(value.0).or_default() += nanos;
@@ -450,7 +452,7 @@ proptest! {
                                 })
                                 .map(|l| (l.life, l.bytes as f64)),
                         ),
-                        // Of events: how many there have been.
+                        // For events: the number of events so far.
                         "events" | "event state" => pieces.extend(
                             world
                                 .events
@@ -517,7 +519,8 @@ proptest! {
 
     #[test]
     fn the_best(plans in plans(), window in window(), number in 0_usize..4) {
-        // How many messages a thread sends or gets; of equals the first in the order of rows is the better.
+        // The number of messages that a thread sends or receives. Of equal threads, the first in
+        // the order of the rows wins.
         let world = made::world(&plans);
         let ends = |name: &str| {
             world.links.iter().filter(|link| link.ends.0 == name || link.ends.1 == name).count()
@@ -550,7 +553,7 @@ proptest! {
     #[test]
     fn a_chain_is_one_filter_after_the_other(plans in plans(), window in window()) {
         let mut world = made::world(&plans);
-        let mut chain: Chain = ["hide value idle of Activity", "group node * into both", "hide type Load",
+        let mut chain: FilterChain = ["hide value idle of Activity", "group node * into both", "hide type Load",
             "count of Activity per Node into Busy", "cut 100ns..700ns", "sort Thread by name descending"]
             .map(filter)
             .into_iter()
@@ -562,7 +565,7 @@ proptest! {
         }
         let count = ids.iter().filter(|id| matches!(id, EntityId::State(_))).count() as u64;
         prop_assert_eq!(filtered.summary().states, count);
-        // Switched off, a filter does nothing.
+        // A filter that is off has no effect.
         chain.filters.iter_mut().for_each(|entry| entry.on = entry.filter == filter("hide type Load"));
         world.samples.clear();
         check(&chain.apply(store(&world)).unwrap(), &world, window.0, window.1)?;

@@ -1,4 +1,4 @@
-//! Traces that are shown before they are whole: read, followed, cut, replaced.
+//! Traces that are shown while they grow: read, followed, cut and replaced.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use tumit_viewer::open::progressive::{Begun, Current, Now, Standing, begin, follow};
+use tumit_viewer::open::progressive::{CurrentTrace, OpenedTrace, TraceAvailability, TraceSnapshot, begin, follow};
 use tumit_viewer::query::GlobalNanos;
-use tumit_viewer::{IndexChoice, OpenError, OpenOptions, open};
+use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError, open};
 
 const HEADER: &str = include_str!("header.paje");
-/// A thread whose states come as lines after this.
+/// A thread. Its states are lines after this text.
 const BEGINNING: &str = "0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n6 0 t 0 T t\n";
 
-/// As many states as said, each a second long; the last is open.
+/// States number `from` to `to`, each one second long. The last one is open.
 fn states(from: u32, to: u32) -> String {
     (from..to).map(|at| format!("11 {at} t S {}\n", if at % 2 == 0 { "w" } else { "i" })).collect()
 }
 
-/// Waits until a picture is as wanted. However slow the machine is, it comes.
-fn wait(current: &Current, wanted: impl Fn(&Now) -> bool) -> Now {
+/// Waits until the trace is in a wanted condition. The limit of five minutes is for slow machines.
+fn wait(current: &CurrentTrace, wanted: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
     for _ in 0..30_000 {
         let now = current.now();
         if wanted(&now) {
@@ -34,7 +34,7 @@ fn wait(current: &Current, wanted: impl Fn(&Now) -> bool) -> Now {
     panic!("five minutes for {:?}", current.now());
 }
 
-fn count(now: &Now) -> u64 {
+fn count(now: &TraceSnapshot) -> u64 {
     now.source.summary().states
 }
 
@@ -56,21 +56,21 @@ fn a_growing_file_is_followed_by_whole_lines() {
     let (options, cancel) = cancellable();
     let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
     let first = current.now();
-    assert!(matches!(&first.standing, Standing::Awaited(why) if why.contains("growing.paje")), "{first:?}");
+    assert!(matches!(&first.standing, TraceAvailability::Awaited(why) if why.contains("growing.paje")), "{first:?}");
     assert_eq!((count(&first), first.source.summary().name.as_str()), (0, "growing"));
 
     // With a link that has not arrived.
     let sent = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 0 L t v k\n";
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{sent}{}", states(0, 3))).unwrap();
     let grown = wait(&current, |now| count(now) == 3);
-    assert_eq!(grown.standing, Standing::Growing { open: 0, processes: 0 });
+    assert_eq!(grown.standing, TraceAvailability::Growing { open: 0, processes: 0 });
     assert!(grown.generation > first.generation);
-    // What was asked before is answered from the picture of then.
+    // The earlier source still answers from its own generation.
     assert_eq!(count(&first), 0);
 
     assert!(grown.source.summary().intact, "what is open is no fault");
 
-    // A line without an end is waited for.
+    // An incomplete line is read when it is complete.
     append(&path, "11 5 t S");
     append(&path, " i\n11 7 t S w\nno event\n");
     let more = wait(&current, |now| count(now) == 5 && !now.source.summary().intact);
@@ -79,7 +79,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     assert!(remark.contains("line"), "{remark}");
     assert_eq!(count(&grown), 3);
 
-    // Another file in its place begins anew; so does the same one when it was cut.
+    // A new file in its place is read from the start. So is the same file after it was cut.
     let other = folder.path().join("other.paje");
     std::fs::write(&other, format!("{HEADER}{BEGINNING}{}", states(0, 1))).unwrap();
     std::fs::rename(&other, &path).unwrap();
@@ -91,9 +91,12 @@ fn a_growing_file_is_followed_by_whole_lines() {
     append(&path, &states(0, 2));
     wait(&current, |now| count(now) == 2);
 
-    // What is gone or empty does not take the picture away, and it is told; then it goes on with what comes.
+    // If the file is removed or empty, the last generation stays, with a report. It continues with
+    // the next data.
     let kept = |why: &'static str| {
-        move |now: &Now| count(now) == 2 && matches!(&now.standing, Standing::Kept(told) if told.contains(why))
+        move |now: &TraceSnapshot| {
+            count(now) == 2 && matches!(&now.standing, TraceAvailability::Kept(told) if told.contains(why))
+        }
     };
     FileOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
     wait(&current, kept("cut short"));
@@ -105,7 +108,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     wait(&current, kept("removed"));
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 5))).unwrap();
     let again = wait(&current, |now| count(now) == 5);
-    assert_eq!(again.standing, Standing::Growing { open: 0, processes: 0 });
+    assert_eq!(again.standing, TraceAvailability::Growing { open: 0, processes: 0 });
     cancel.store(true, Ordering::Relaxed);
 }
 
@@ -144,19 +147,21 @@ fn what_takes_long_is_shown_from_its_beginning() {
     let path = folder.path().join("large.paje");
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 10_000))).unwrap();
     let (mut options, _) = cancellable();
-    // A file that is to have an index there counts as large.
+    // A file with an explicit index path counts as large.
     options.index = IndexChoice::At(folder.path().join("large.tmtx"));
     let (sender, told) = mpsc::channel();
     let ended = move |outcome| sender.send(outcome).unwrap();
-    let Begun::Going(current) = begin(&path, &options, Box::new(ended)).unwrap() else { panic!("it was made at once") };
+    let OpenedTrace::Going(current) = begin(&path, &options, Box::new(ended)).unwrap() else {
+        panic!("it was made at once")
+    };
     let summary = told.recv().unwrap().unwrap();
     let now = current.now();
-    assert_eq!((summary.states, count(&now), &now.standing), (10_000, 10_000, &Standing::Final));
-    // Two pictures of its beginning, after 4,096 operations and 8,192, and the whole.
+    assert_eq!((summary.states, count(&now), &now.standing), (10_000, 10_000, &TraceAvailability::Final));
+    // Two generations of its begin, after 4,096 and 8,192 operations, and the whole trace.
     assert_eq!(now.generation, 1 + 2 + 1);
-    // The next time it is whole at once.
+    // The next time, the whole trace is there at once.
     let again = begin(&path, &options, Box::new(|_| panic!("it is whole"))).unwrap();
-    let Begun::Whole(source) = again else { panic!("it has an index") };
+    let OpenedTrace::Whole(source) = again else { panic!("it has an index") };
     assert_eq!(source.summary(), open(&path, &options).unwrap().summary());
 }
 
@@ -170,7 +175,7 @@ fn what_is_cancelled_leaves_nothing() {
     tumit_viewer::index::abandon(&cancel);
     let (sender, told) = mpsc::channel();
     let ended = move |outcome| sender.send(outcome).unwrap();
-    assert!(matches!(begin(&path, &options, Box::new(ended)).unwrap(), Begun::Going(_)));
-    assert!(matches!(told.recv().unwrap(), Err(OpenError::Cancelled)));
+    assert!(matches!(begin(&path, &options, Box::new(ended)).unwrap(), OpenedTrace::Going(_)));
+    assert!(matches!(told.recv().unwrap(), Err(TraceOpenError::Cancelled)));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

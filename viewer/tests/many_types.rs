@@ -1,24 +1,26 @@
-//! Traces with many types: the cost grows with what is there, not with types times containers.
+//! Traces with many types: the cost is proportional to the number of entities, not to types times
+//! containers.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use tumit_paje::write::Writer;
-use tumit_viewer::layout::{Options, Outline};
-use tumit_viewer::query::{Interval, TimelineSource};
+use tumit_paje::write::PajeWriter;
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+use tumit_viewer::query::{TimeRange, TimelineSource};
 use tumit_viewer::scene::{DocumentOptions, document};
-use tumit_viewer::stats::{By, table};
-use tumit_viewer::store::Store;
+use tumit_viewer::stats::{RowGrouping, table};
+use tumit_viewer::store::TraceStore;
 
 const HEADER: &str = include_str!("header.paje");
 const TYPES: usize = 10_000;
-/// An unoptimised build takes some 3 s. With a scan of all types for each type or container it takes more than a minute.
+/// An unoptimised build takes about 3 s. With a scan of all types for each type or container, it
+/// takes more than a minute.
 const MOST: Duration = Duration::from_secs(30);
 
-/// State, event, variable and link types in one container, each with one entity. What is at one instant in `at_once` is else
-/// spread over time.
+/// State, event, variable and link types in one container, each with one entity. With `at_once`,
+/// all entities are at one timestamp; otherwise they are spread over time.
 fn in_one_container(at_once: bool) -> String {
     let mut text = format!("{HEADER}0 T 0 Thread\n6 0 t 0 T t\n");
     for at in 0..TYPES {
@@ -31,7 +33,7 @@ fn in_one_container(at_once: bool) -> String {
     text
 }
 
-/// State types of one type of containers; each container has a state of another type.
+/// State types of one container type. Each container has a state of another type.
 fn one_in_each_container() -> String {
     let mut text = format!("{HEADER}0 T 0 Thread\n");
     for at in 0..TYPES {
@@ -40,7 +42,7 @@ fn one_in_each_container() -> String {
     text
 }
 
-/// Containers inside each other, each of a type of its own with a state type.
+/// Containers inside each other. Each has a type of its own with a state type.
 fn in_a_chain() -> String {
     let mut text = format!("{HEADER}0 T 0 Type\n6 0 c 0 T c\n");
     let (mut ty, mut container) = ("T".to_owned(), "c".to_owned());
@@ -52,7 +54,7 @@ fn in_a_chain() -> String {
     text
 }
 
-/// A type of containers with a type of states for each number, and one container of it.
+/// For each number, a container type with a state type, and one container of it.
 fn in_many_containers() -> String {
     let mut text = HEADER.to_owned();
     for at in 0..TYPES {
@@ -62,17 +64,17 @@ fn in_many_containers() -> String {
     text
 }
 
-/// The number of rows of the statistics. Fails if what commands do with a trace takes too long.
+/// The number of rows of the statistics. Fails if the work of the commands takes too long.
 fn rows(text: &str) -> usize {
     let begin = Instant::now();
-    let store = Store::from_paje("trace", text.as_bytes()).unwrap();
-    let whole = Interval { from: store.extent().from, to: tumit_viewer::query::GlobalNanos(2_000_000_000) };
-    let rows = table(&store, whole, By::Value, None).unwrap();
-    let outline = Outline::new(&store).unwrap();
-    let options = Options::default();
+    let store = TraceStore::from_paje("trace", text.as_bytes()).unwrap();
+    let whole = TimeRange { from: store.extent().from, to: tumit_viewer::query::GlobalNanos(2_000_000_000) };
+    let rows = table(&store, whole, RowGrouping::Value, None).unwrap();
+    let outline = ContainerOutline::new(&store).unwrap();
+    let options = LayoutOptions::default();
     let size = DocumentOptions { interval: whole, width: 800.0, height: None, resolution: 1.0, titles: true };
     document(&store, &outline, &options, size).unwrap();
-    tumit_viewer::query::replay::replay(&store, &mut Writer::new(std::io::sink())).unwrap();
+    tumit_viewer::query::replay::replay(&store, &mut PajeWriter::new(std::io::sink())).unwrap();
     tumit_viewer::text::entity_rows::write(&store, &mut std::io::sink()).unwrap();
     let taken = begin.elapsed();
     assert!(taken < MOST, "{TYPES} types took {taken:?}, more than {MOST:?}");

@@ -1,4 +1,5 @@
-//! How much memory making an index takes does not depend on the length of the trace: counted by allocation, not seen by chance.
+//! The memory for building an index does not depend on the length of the trace. The test counts
+//! allocations, so that its result is reproducible.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 #![allow(unsafe_code, reason = "a global allocator")]
@@ -8,12 +9,12 @@ use std::io::{self, BufReader, Read, Write as _};
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tumit_paje::read::Reader;
-use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
-use tumit_viewer::index::{Index, Key};
+use tumit_paje::read::PajeReader;
+use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId};
+use tumit_viewer::index::{IndexKey, IndexReader};
 use tumit_viewer::query::{GlobalNanos, TimelineSource as _};
 
-/// Bytes that all threads have together, and the most that they had.
+/// The allocated bytes of all threads. `MOST` is their maximum.
 static BYTES: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
 
@@ -30,11 +31,11 @@ fn bytes(layout: Layout) -> isize {
     layout.size().cast_signed()
 }
 
-// SAFETY: all is left to the system's allocator; only sizes are counted.
+// SAFETY: all calls are forwarded to the system's allocator; only sizes are counted.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::change(bytes(layout));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { System.alloc(layout) }
     }
 
@@ -58,16 +59,17 @@ const THREADS: u32 = 8;
 const VALUES: u32 = 100;
 const MEMORY: usize = 1 << 18;
 
-/// States on some threads, an event and a link with a key of its own for every eighth of them, made as they are taken.
-fn send(sink: &mut dyn Sink, states: u64) -> io::Result<()> {
+/// Sends states on some threads, with an event and a link with its own key for every eighth state.
+/// The data are generated on the fly.
+fn send(sink: &mut dyn PajeSink, states: u64) -> io::Result<()> {
     let (thread, activity, message, mark) = (TypeId(1), TypeId(2), TypeId(3), TypeId(4));
     let mut define = |ty, kind, parent| {
-        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE })
+        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE })
     };
-    define(thread, TypeKind::Container, TypeId::ROOT)?;
-    define(activity, TypeKind::State, thread)?;
-    define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT)?;
-    define(mark, TypeKind::Event, thread)?;
+    define(thread, PajeTypeKind::Container, TypeId::ROOT)?;
+    define(activity, PajeTypeKind::State, thread)?;
+    define(message, PajeTypeKind::Link { start: thread, end: thread }, TypeId::ROOT)?;
+    define(mark, PajeTypeKind::Event, thread)?;
     for value in 0..VALUES + 2 {
         let ty = [activity, message, mark][value.saturating_sub(VALUES - 1) as usize];
         sink.event(&PajeEvent::DefineValue {
@@ -75,7 +77,7 @@ fn send(sink: &mut dyn Sink, states: u64) -> io::Result<()> {
             ty,
             name: "value",
             color: None,
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         })?;
     }
     let begin = GlobalNanos(0);
@@ -92,7 +94,7 @@ fn send(sink: &mut dyn Sink, states: u64) -> io::Result<()> {
     }
     let (extra, source): (&[_], _) = (&[], None);
     for step in 0..states {
-        // Irregular, and the same each time.
+        // Irregular, but reproducible.
         let random = step.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let time = GlobalNanos((step * 1000 + random % 1000).cast_signed());
         let container = ContainerId(1 + (random % u64::from(THREADS)) as u32);
@@ -119,18 +121,18 @@ fn send(sink: &mut dyn Sink, states: u64) -> io::Result<()> {
     sink.finish(GlobalNanos((states * 1000).cast_signed()))
 }
 
-/// What is counted is counted for one test at a time.
+/// Only one test counts at a time.
 static COUNTED: Mutex<()> = Mutex::new(());
 
-/// The most bytes that there were while an index was made, and the index.
-fn most(send: impl FnOnce(&mut dyn Sink) -> io::Result<()>) -> (isize, Index) {
+/// The maximum number of bytes while an index is built, and the index.
+fn most(send: impl FnOnce(&mut dyn PajeSink) -> io::Result<()>) -> (isize, IndexReader) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.tmtx");
     let before = BYTES.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
-    Index::write_within(&path, Key::default(), "trace", MEMORY, send).unwrap();
+    IndexReader::write_within(&path, IndexKey::default(), "trace", MEMORY, send).unwrap();
     let most = MOST.load(Ordering::Relaxed) - before;
-    (most, Index::map_file(&path, Key::default()).unwrap())
+    (most, IndexReader::map_file(&path, IndexKey::default()).unwrap())
 }
 
 #[test]
@@ -143,13 +145,14 @@ fn memory_does_not_grow_with_the_length_of_the_trace() {
         most
     });
     println!("250,000 states: {short} bytes; 750,000: {long}");
-    // Checksums, directories and what links share grow a little; all rows would grow threefold.
+    // Checksums, directories and shared data of links grow slightly; all rows would grow threefold.
     assert!(long < 2 * short, "{short} bytes grew to {long}");
-    // A dozen buffers of files, which are as large whatever the memory, are most of it.
+    // Most of it is a dozen file buffers with a size that does not depend on `MEMORY`.
     assert!(long < 24 * MEMORY.cast_signed(), "{long} bytes");
 }
 
-/// A Pajé file of links that all wait: their ends come long after, in another order, and a tenth never.
+/// A Pajé file with links that are all pending at the same time. Their ends come much later in
+/// another order, and a tenth of them never.
 struct Waiting {
     links: u64,
     line: u64,
@@ -191,7 +194,7 @@ fn memory_does_not_grow_with_the_links_that_wait() {
     let _alone = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
     let [short, long] = [120_000, 240_000].map(|links| {
         let (most, index) = most(|sink| {
-            let reader = Reader::new(BufReader::new(Waiting::new(links)));
+            let reader = PajeReader::new(BufReader::new(Waiting::new(links)));
             reader.read(sink).map_err(io::Error::other)?;
             Ok(())
         });
@@ -202,6 +205,7 @@ fn memory_does_not_grow_with_the_links_that_wait() {
         most
     });
     println!("120,000 links: {short} bytes; 240,000: {long}");
-    // Of each there are 12 bits that say whether it is in a file, and of each 32 where: twice, as the reader has them, too.
+    // Each link needs 12 bits for whether it is in a file, and 32 bits for its position: twice,
+    // because the reader has them, too.
     assert!(long - short < 120_000 * 12, "{short} bytes grew to {long}");
 }

@@ -1,15 +1,15 @@
-//! The answers of the store in memory and of the index against a plain reading of their definitions, over lists small enough to
-//! be searched one by one.
+//! Compares the answers of the store in memory and of the index with their definitions, computed by
+//! searching small lists.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
-use tumit_viewer::filter::Filter;
-use tumit_viewer::index::{Index, Key};
-use tumit_viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource};
-use tumit_viewer::store::Store;
+use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId, VariableOp};
+use tumit_viewer::filter::FilterExpr;
+use tumit_viewer::index::{IndexKey, IndexReader};
+use tumit_viewer::query::{EntityId, GlobalNanos, StateLaneId, TimeRange, TimelineSource};
+use tumit_viewer::store::TraceStore;
 
 const THREAD: TypeId = TypeId(1);
 const ACTIVITY: TypeId = TypeId(2);
@@ -17,20 +17,20 @@ const LOAD: TypeId = TypeId(3);
 const MESSAGE: TypeId = TypeId(4);
 const MARK: TypeId = TypeId(5);
 const HERE: ContainerId = ContainerId(1);
-const LANE: Lane = Lane { container: HERE, ty: ACTIVITY, depth: 0 };
+const LANE: StateLaneId = StateLaneId { container: HERE, ty: ACTIVITY, depth: 0 };
 
 fn at(time: i64) -> GlobalNanos {
     GlobalNanos(time)
 }
 
-fn interval(from: i64, length: i64) -> Interval {
-    Interval { from: at(from), to: at(from + length) }
+fn interval(from: i64, length: i64) -> TimeRange {
+    TimeRange { from: at(from), to: at(from + length) }
 }
 
-/// One trace twice.
+/// One trace in two forms.
 struct Sources {
-    store: Store,
-    index: Index,
+    store: TraceStore,
+    index: IndexReader,
 }
 
 impl Sources {
@@ -39,14 +39,15 @@ impl Sources {
     }
 }
 
-/// One thread, `values` values of its state type (and one for links and events each), and these events.
+/// One thread, `values` values of its state type (and one each for links and events), and these
+/// events.
 fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
     let types = [
-        (THREAD, TypeKind::Container, TypeId::ROOT),
-        (ACTIVITY, TypeKind::State, THREAD),
-        (LOAD, TypeKind::Variable, THREAD),
-        (MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, THREAD),
-        (MARK, TypeKind::Event, THREAD),
+        (THREAD, PajeTypeKind::Container, TypeId::ROOT),
+        (ACTIVITY, PajeTypeKind::State, THREAD),
+        (LOAD, PajeTypeKind::Variable, THREAD),
+        (MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, THREAD),
+        (MARK, PajeTypeKind::Event, THREAD),
     ];
     let names: Vec<String> = (0..values + 2).map(|value| format!("v{value}")).collect();
     let mut all: Vec<PajeEvent<'_>> = types
@@ -56,7 +57,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
             parent,
             name: "type",
             color: None,
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         })
         .into_iter()
         .collect();
@@ -66,7 +67,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
         ty,
         name: &names[value as usize],
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     }));
     all.push(PajeEvent::CreateContainer {
         time: at(0),
@@ -78,11 +79,11 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
     });
     all.extend(events);
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (path, key) = (folder.path().join("oracle.tmtx"), Key::default());
-    Index::write_events(&path, key, "oracle", all.iter().copied()).expect("room for it");
-    // What is mapped stays when the file is removed.
-    let index = Index::map_file(&path, key).expect("it was just written");
-    Sources { store: Store::from_events("oracle", all), index }
+    let (path, key) = (folder.path().join("oracle.tmtx"), IndexKey::default());
+    IndexReader::write_events(&path, key, "oracle", all.iter().copied()).expect("room for it");
+    // The mapping stays valid after the file is removed.
+    let index = IndexReader::map_file(&path, key).expect("it was just written");
+    Sources { store: TraceStore::from_events("oracle", all), index }
 }
 
 /// Gap before, duration and value of each state.
@@ -109,17 +110,19 @@ fn state_sources(states: &[(i64, i64, u32)], values: u32) -> Sources {
 }
 
 fn plan(values: u32) -> impl Strategy<Value = Plan> {
-    // Often without gaps, so that both ways of keeping ends are met; sometimes without duration.
+    // Mostly without gaps, so that both representations of ends are tested; sometimes without
+    // duration.
     let gap = prop_oneof![8 => Just(0_i64), 1 => 0_i64..50];
     prop::collection::vec((gap, prop_oneof![1 => Just(0_i64), 9 => 0_i64..100], 0..values), 0..900)
 }
 
-/// Overlap as the door defines it; what has no duration is found at its own date.
-fn overlaps(start: i64, end: i64, interval: Interval) -> bool {
+/// Overlap as [`TimelineSource`] defines it. An entity without duration is found at its own
+/// timestamp.
+fn overlaps(start: i64, end: i64, interval: TimeRange) -> bool {
     start < interval.to.0 && (end > interval.from.0 || (start == end && start == interval.from.0))
 }
 
-fn check_cells(plan: &Plan, values: u32, window: Interval, columns: u32) -> Result<(), TestCaseError> {
+fn check_cells(plan: &Plan, values: u32, window: TimeRange, columns: u32) -> Result<(), TestCaseError> {
     let states = states(plan);
     for source in state_sources(&states, values).all() {
         check_states(source, &states, window, columns)?;
@@ -130,7 +133,7 @@ fn check_cells(plan: &Plan, values: u32, window: Interval, columns: u32) -> Resu
 fn check_states(
     store: &dyn TimelineSource,
     states: &[(i64, i64, u32)],
-    window: Interval,
+    window: TimeRange,
     columns: u32,
 ) -> Result<(), TestCaseError> {
     let cells = store.cells(&[LANE], window, columns).expect("the lane is there").cells;
@@ -170,7 +173,7 @@ fn check_states(
     Ok(())
 }
 
-/// Pushes and pops: the time before each, and the value to push. `None` pops.
+/// Pushes and pops: the time before each, and the pushed value. `None` pops.
 type Steps = Vec<(i64, Option<u32>)>;
 
 fn steps(values: u32, len: usize) -> impl Strategy<Value = Steps> {
@@ -181,7 +184,7 @@ fn steps(values: u32, len: usize) -> impl Strategy<Value = Steps> {
 /// Stack of values between two timestamps.
 type Stretch = (i64, i64, Vec<u32>);
 
-/// One trace from steps, and which values are open when.
+/// A trace from steps, and its stack of open values over time.
 fn nested(steps: &Steps, values: u32) -> (Sources, Vec<Stretch>) {
     let (container, ty) = (HERE, ACTIVITY);
     let (mut now, mut stack, mut stretches, mut events) = (0, Vec::new(), Vec::new(), Vec::new());
@@ -207,7 +210,7 @@ fn nested(steps: &Steps, values: u32) -> (Sources, Vec<Stretch>) {
 fn check_nested(
     source: &dyn TimelineSource,
     stretches: &[Stretch],
-    window: Interval,
+    window: TimeRange,
     kept: impl Fn(u32) -> bool,
 ) -> Result<(), TestCaseError> {
     let mut expected: BTreeMap<u32, (i128, i128)> = BTreeMap::new();
@@ -258,7 +261,7 @@ proptest! {
         let (Sources { store, index }, stretches) = nested(&steps, 5);
         let all: [Arc<dyn TimelineSource>; 2] = [Arc::new(store), Arc::new(index)];
         for source in &all {
-            let apply = |text: String| text.parse::<Filter>().expect("it is a filter").apply(source);
+            let apply = |text: String| text.parse::<FilterExpr>().expect("it is a filter").apply(source);
             let window = interval(from, length);
             let long = apply("only duration >= 0ns of type".to_owned()).expect("it can be applied");
             check_nested(long.as_ref(), &stretches, window, |_| true)?;
@@ -309,7 +312,7 @@ proptest! {
 
     #[test]
     fn aligned_columns_cover_an_interval(from in any::<i64>(), length in 1..i64::MAX, columns in 1_u32..5_000) {
-        let window = Interval { from: at(from), to: at(from.saturating_add(length).max(from.saturating_add(1))) };
+        let window = TimeRange { from: at(from), to: at(from.saturating_add(length).max(from.saturating_add(1))) };
         prop_assume!(window.from < window.to);
         let (around, count) = window.aligned(columns);
         prop_assert!(around.from <= window.from && window.to <= around.to);
@@ -368,7 +371,7 @@ proptest! {
             samples.push((time, value));
             events.push(PajeEvent::Variable { time: at(time), container: HERE, ty: LOAD, op: VariableOp::Set, value });
         }
-        // The last value lasts a while.
+        // The last value lasts for a while.
         let end = time + 25;
         events.push(PajeEvent::DestroyContainer { time: at(end), container: HERE });
         let sources = sources(1, events);

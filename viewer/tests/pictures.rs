@@ -1,4 +1,4 @@
-//! What is drawn: scenes as text, and PNGs that hold a picture.
+//! Drawn images: scenes as text, and PNGs with contents.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
@@ -9,69 +9,70 @@ use std::fmt::Write as _;
 
 use tables::program::program;
 use tables::{Tables, interval};
-use tumit_viewer::export::{Format, encode};
-use tumit_viewer::layout::{Folds, Layout, Options, Outline, Strip, StripKind};
-use tumit_viewer::query::{ContainerId, TimelineSource, TypeId, TypeKind};
-use tumit_viewer::scene::{DocumentOptions, Item, Rect, Scene, View, chart, document, mixture};
-use tumit_viewer::store::Store;
+use tumit_viewer::export::{ImageFormat, encode};
+use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions, RowLayout, RowStrip, StripKind};
+use tumit_viewer::query::{ContainerId, PajeTypeKind, TimelineSource, TypeId};
+use tumit_viewer::scene::{ChartView, DocumentOptions, FilledRect, Scene, SceneItem, chart, document, mixture};
+use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
 
-fn picture(source: &dyn TimelineSource, options: &Options, width: f32, part: (i64, i64)) -> Scene {
-    let outline = Outline::new(source).unwrap();
+fn picture(source: &dyn TimelineSource, options: &LayoutOptions, width: f32, part: (i64, i64)) -> Scene {
+    let outline = ContainerOutline::new(source).unwrap();
     let of = DocumentOptions { interval: interval(part.0, part.1), width, height: None, resolution: 1.0, titles: true };
     document(source, &outline, options, of).unwrap()
 }
 
-/// Writes pictures to look at into the build folder; asserts that they are not empty.
+/// Writes images for inspection to the build folder, and asserts that they are not empty.
 #[test]
 fn pngs_hold_a_picture() {
     let source = program(3, 5, 9);
     let dense = program(3, 4, 700);
     let end = source.end;
-    let fold = Folds { level: Some(0), ..Folds::default() };
-    let dark = Options { theme: ThemeKind::Dark, ..Options::default() };
+    let fold = FoldedContainers { level: Some(0), ..FoldedContainers::default() };
+    let dark = LayoutOptions { theme: ThemeKind::Dark, ..LayoutOptions::default() };
     let cases = [
-        ("light", &source, Options::default(), (0, end)),
+        ("light", &source, LayoutOptions::default(), (0, end)),
         ("dark", &source, dark, (0, end)),
-        ("zoomed", &source, Options::default(), (end / 4, end / 3)),
-        ("dense", &dense, Options::default(), (0, dense.end)),
-        ("folded", &dense, Options { folds: fold, ..Options::default() }, (0, dense.end / 3)),
+        ("zoomed", &source, LayoutOptions::default(), (end / 4, end / 3)),
+        ("dense", &dense, LayoutOptions::default(), (0, dense.end)),
+        ("folded", &dense, LayoutOptions { folds: fold, ..LayoutOptions::default() }, (0, dense.end / 3)),
     ];
     for (name, source, options, part) in cases {
         let scene = picture(source, &options, 1400.0, part);
-        let png = encode(&scene, Format::Png, 1.0).unwrap();
+        let png = encode(&scene, ImageFormat::Png, 1.0).unwrap();
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
         std::fs::write(folder.join(format!("{name}.png")), &png).unwrap();
-        std::fs::write(folder.join(format!("{name}.svg")), encode(&scene, Format::Svg, 1.0).unwrap()).unwrap();
+        std::fs::write(folder.join(format!("{name}.svg")), encode(&scene, ImageFormat::Svg, 1.0).unwrap()).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 20_000, "{name}: {} bytes", png.len());
     }
 }
 
-/// A scene as lines of text, one per primitive that stands for something, coordinates rounded.
+/// A scene as lines of text with rounded coordinates, one for each primitive that represents an
+/// entity.
 fn lines(scene: &Scene) -> String {
-    fn write(items: &[Item], out: &mut Vec<String>) {
+    fn write(items: &[SceneItem], out: &mut Vec<String>) {
         for item in items {
             match item {
-                Item::Group(group) => write(&group.items, out),
-                Item::Rect(Rect { frame: f, fill, title: Some(title), .. }) => {
+                SceneItem::Group(group) => write(&group.items, out),
+                SceneItem::Rect(FilledRect { frame: f, fill, title: Some(title), .. }) => {
                     out.push(format!(
                         "rect {:.0}+{:.0} y {:.0}+{:.0} {} {title}",
                         f.x, f.width, f.y, f.height, fill.color
                     ));
                 }
-                Item::Cells(cells) => {
+                SceneItem::Cells(cells) => {
                     let sum: f32 = cells.columns.parts().iter().map(|part| part.1).sum();
                     let f = cells.frame;
                     out.push(format!("cells {:.0}+{:.0} columns {} sum {sum:.2}", f.x, f.width, cells.columns.len()));
                 }
-                Item::Arrow(arrow) if arrow.title.is_some() => {
+                SceneItem::Arrow(arrow) if arrow.title.is_some() => {
                     let ((a, b), (c, d)) = (arrow.from, arrow.to);
                     out.push(format!("arrow {a:.0},{b:.0} to {c:.0},{d:.0} {}", arrow.title.as_deref().unwrap_or("")));
                 }
-                Item::Mark(mark) if mark.title.is_some() => {
+                SceneItem::Mark(mark) if mark.title.is_some() => {
                     out.push(format!("mark {:.0},{:.0} {}", mark.at.0, mark.at.1, mark.title.as_deref().unwrap_or("")));
                 }
-                Item::Text(text) => out.push(format!("text {:.0},{:.0} {}", text.at.0, text.at.1, text.text)),
+                SceneItem::Text(text) => out.push(format!("text {:.0},{:.0} {}", text.at.0, text.at.1, text.text)),
                 _ => {}
             }
         }
@@ -84,35 +85,37 @@ fn lines(scene: &Scene) -> String {
 #[test]
 fn a_small_program_is_drawn_as_it_was() {
     let source = program(2, 2, 2);
-    insta::assert_snapshot!(lines(&picture(&source, &Options::default(), 900.0, (0, source.end))));
+    insta::assert_snapshot!(lines(&picture(&source, &LayoutOptions::default(), 900.0, (0, source.end))));
 }
 
 #[test]
 fn shares_of_narrow_states_are_exact() {
-    // A hundred states of 3 ns and gaps of 7 ns on 100 pixels of 100 ns: each column is filled by 30 %.
+    // 1,000 states of 3 ns with gaps of 7 ns, on 100 pixels of 100 ns: each column is filled to 30
+    // %.
     let mut source = Tables::new("narrow");
-    let thread = source.ty(TypeKind::Container, TypeId::ROOT, "Thread", None);
-    let state = source.ty(TypeKind::State, thread, "State", None);
+    let thread = source.ty(PajeTypeKind::Container, TypeId::ROOT, "Thread", None);
+    let state = source.ty(PajeTypeKind::State, thread, "State", None);
     let value = source.value(state, "busy", 0x0033_6699);
     let container = source.container(thread, ContainerId::ROOT, "thread");
     for n in 0..1000 {
         source.state(container, state, value, 0, n * 10, n * 10 + 3);
     }
     source.end = 10_000;
-    let outline = Outline::new(&source).unwrap();
-    let options = Options::default();
-    let layout = Layout::new(&outline, &options);
+    let outline = ContainerOutline::new(&source).unwrap();
+    let options = LayoutOptions::default();
+    let layout = RowLayout::new(&outline, &options);
     for (width, of) in [(100.0, interval(0, 10_000)), (400.0, interval(0, 1_000)), (50.0, interval(0, 10_000))] {
-        let view = View { interval: of, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+        let view =
+            ChartView { interval: of, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
         let scene = chart(&source, &layout, &options, view).unwrap();
         let mut filled = 0.0;
         for item in &scene.items {
             match item {
-                Item::Cells(cells) => {
+                SceneItem::Cells(cells) => {
                     let column = cells.frame.width / cells.columns.len() as f32;
                     filled += cells.columns.parts().iter().map(|part| part.1 * column).sum::<f32>();
                 }
-                Item::Rect(rect) if rect.id.is_some() => filled += rect.frame.width,
+                SceneItem::Rect(rect) if rect.id.is_some() => filled += rect.frame.width,
                 _ => {}
             }
         }
@@ -122,11 +125,11 @@ fn shares_of_narrow_states_are_exact() {
 
 #[test]
 fn a_quick_picture_of_a_large_group_says_that_it_is_none_of_all() {
-    // In each thread one value has half of the time, and many others share the rest.
+    // In each thread, one value has half of the time, and many others share the rest.
     let mut source = Tables::new("many");
-    let process = source.ty(TypeKind::Container, TypeId::ROOT, "Process", None);
-    let thread = source.ty(TypeKind::Container, process, "Thread", None);
-    let state = source.ty(TypeKind::State, thread, "State", None);
+    let process = source.ty(PajeTypeKind::Container, TypeId::ROOT, "Process", None);
+    let thread = source.ty(PajeTypeKind::Container, process, "Thread", None);
+    let state = source.ty(PajeTypeKind::State, thread, "State", None);
     let values: Vec<_> =
         (0..40).map(|n| source.value(state, &format!("v{n}"), 0x0010_0010 + n * 0x0005_0301)).collect();
     let parent = source.container(process, ContainerId::ROOT, "process");
@@ -138,12 +141,15 @@ fn a_quick_picture_of_a_large_group_says_that_it_is_none_of_all() {
         }
     }
     source.end = 80_000;
-    let outline = Outline::new(&source).unwrap();
+    let outline = ContainerOutline::new(&source).unwrap();
     for (level, is_folded) in [(Some(0), true), (None, false)] {
-        let options = Options { folds: Folds { level, ..Folds::default() }, ..Options::default() };
-        let layout = Layout::new(&outline, &options);
+        let options = LayoutOptions {
+            folds: FoldedContainers { level, ..FoldedContainers::default() },
+            ..LayoutOptions::default()
+        };
+        let layout = RowLayout::new(&outline, &options);
         let of = |quick| {
-            let view = View {
+            let view = ChartView {
                 interval: interval(0, 80_000),
                 width: 50.0,
                 top: 0.0,
@@ -156,14 +162,14 @@ fn a_quick_picture_of_a_large_group_says_that_it_is_none_of_all() {
         };
         let largest = |scene: &Scene| {
             let cells = scene.items.iter().filter_map(|item| match item {
-                Item::Cells(cells) => Some(cells.columns.parts().iter().map(|part| part.1).fold(0.0, f32::max)),
+                SceneItem::Cells(cells) => Some(cells.columns.parts().iter().map(|part| part.1).fold(0.0, f32::max)),
                 _ => None,
             });
             cells.fold(0.0, f32::max)
         };
         let (quick, all) = (of(true), of(false));
         assert_eq!((quick.is_quick, all.is_quick), (is_folded, false), "{level:?}");
-        // What matters is the same.
+        // The largest share is the same.
         assert!(
             (largest(&quick) - 0.5).abs() < 0.01 && (largest(&all) - 0.5).abs() < 0.01,
             "{} {}",
@@ -178,7 +184,8 @@ fn svg_is_well_formed_whatever_the_names() {
     let mut source = program(1, 2, 2);
     source.name = "a <b> & \"c\" \u{1}".into();
     source.containers[1].name = "<script>alert(1)</script>".into();
-    let svg = encode(&picture(&source, &Options::default(), 900.0, (0, source.end)), Format::Svg, 1.0).unwrap();
+    let svg =
+        encode(&picture(&source, &LayoutOptions::default(), 900.0, (0, source.end)), ImageFormat::Svg, 1.0).unwrap();
     let text = String::from_utf8(svg).unwrap();
     assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"));
     let tree = resvg::usvg::roxmltree::Document::parse(&text).unwrap();
@@ -190,15 +197,16 @@ fn svg_is_well_formed_whatever_the_names() {
 #[test]
 fn nothing_and_extremes_can_be_drawn() {
     let empty = Tables::new("empty");
-    picture(&empty, &Options::default(), 900.0, (0, 0));
+    picture(&empty, &LayoutOptions::default(), 900.0, (0, 0));
     let source = program(1, 2, 2);
     for part in [(0, 1), (-5_000_000, -4_000_000), (i64::MIN / 4, i64::MAX / 4), (source.end, source.end)] {
-        let scene = picture(&source, &Options::default(), 900.0, part);
-        assert!(!encode(&scene, Format::Png, 1.0).unwrap().is_empty(), "{part:?}");
+        let scene = picture(&source, &LayoutOptions::default(), 900.0, part);
+        assert!(!encode(&scene, ImageFormat::Png, 1.0).unwrap().is_empty(), "{part:?}");
     }
 }
 
-/// More links than are listed are counted: each is in one of the arrows, and each part of the time shows as many.
+/// Links above the listing limit are counted: each belongs to an arrow, and equal time ranges have
+/// equal numbers.
 #[test]
 fn very_many_links_are_drawn_evenly() {
     let mut text =
@@ -208,16 +216,23 @@ fn very_many_links_are_drawn_evenly() {
         let seconds = |nanos: i64| format!("0.{nanos:09}");
         text.push_str(&format!("15 {} 0 L a m k{at}\n16 {} 0 L b m k{at}\n", seconds(date), seconds(date + long)));
     }
-    let store = Store::from_paje("links", text.as_bytes()).unwrap();
-    let options = Options::default();
-    let layout = Layout::new(&Outline::new(&store).unwrap(), &options);
+    let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
+    let options = LayoutOptions::default();
+    let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
     let part = interval(0, 800_000);
-    let view =
-        View { interval: part, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, quick: false };
+    let view = ChartView {
+        interval: part,
+        width: 800.0,
+        top: 0.0,
+        bottom: 400.0,
+        resolution: 1.0,
+        titles: true,
+        quick: false,
+    };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let mut quarters = [0; 4];
     for item in &scene.items {
-        if let Item::Arrow(arrow) = item {
+        if let SceneItem::Arrow(arrow) = item {
             quarters[(arrow.from.0 / 200.0) as usize] += 1;
         }
     }
@@ -228,14 +243,15 @@ fn very_many_links_are_drawn_evenly() {
     assert_eq!(all, 80_000);
 }
 
-/// How many links an item stands for, by its title.
-fn links_of(item: &Item) -> u64 {
-    let Item::Arrow(arrow) = item else { return 0 };
+/// The number of links that an item represents, from its title.
+fn links_of(item: &SceneItem) -> u64 {
+    let SceneItem::Arrow(arrow) = item else { return 0 };
     let title = arrow.title.as_deref().unwrap();
     title.split_once(" links, ").map_or(1, |(count, _)| count.replace('\u{202f}', "").parse().unwrap())
 }
 
-/// Where stretches of time and rows are many, they become longer and are put together: there are never too many arrows, and no link is missing.
+/// With many stretches of time and rows, both are combined: the number of arrows is limited, and no
+/// link is missing.
 #[test]
 fn links_between_very_many_rows_are_all_drawn() {
     let mut text = include_str!("header.paje").to_owned() + "0 T 0 Thread\n4 L 0 T T Message\n";
@@ -246,14 +262,14 @@ fn links_between_very_many_rows_are_all_drawn() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let (from, to) = ((random >> 33) % ROWS, (random >> 45) % ROWS);
         let date = format!("0.{:09}", at * 1_000);
-        // Of any value: its colour must not make another arrow of each.
+        // Each link has its own value. Its colour must not create a separate arrow.
         text.push_str(&format!("15 {date} 0 L t{from} m k{at}\n16 {date}9 0 L t{to} m k{at}\n"));
     }
-    let store = Store::from_paje("links", text.as_bytes()).unwrap();
-    let options = Options::default();
-    let layout = Layout::new(&Outline::new(&store).unwrap(), &options);
+    let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
+    let options = LayoutOptions::default();
+    let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
     let part = interval(0, 70_000_000);
-    let view = View {
+    let view = ChartView {
         interval: part,
         width: 800.0,
         top: 0.0,
@@ -263,19 +279,19 @@ fn links_between_very_many_rows_are_all_drawn() {
         quick: false,
     };
     let scene = chart(&store, &layout, &options, view).unwrap();
-    let arrows = scene.items.iter().filter(|item| matches!(item, Item::Arrow(_))).count();
+    let arrows = scene.items.iter().filter(|item| matches!(item, SceneItem::Arrow(_))).count();
     assert!((1_000..=32_768).contains(&arrows), "{arrows} arrows");
     assert_eq!(scene.items.iter().map(links_of).sum::<u64>(), 70_000);
 }
 
-/// What is under the pointer is what the states say, added up by hand.
+/// The mixture under the pointer equals the sums over the states.
 #[test]
 fn a_mixture_under_the_pointer_is_exact() {
     let source = program(2, 3, 200);
-    let (options, whole) = (Options::default(), interval(0, source.end));
-    let outline = Outline::new(&source).unwrap();
-    let layout = Layout::new(&outline, &options);
-    let states_of = |strip: &&Strip| matches!(strip.kind, StripKind::States { .. });
+    let (options, whole) = (LayoutOptions::default(), interval(0, source.end));
+    let outline = ContainerOutline::new(&source).unwrap();
+    let layout = RowLayout::new(&outline, &options);
+    let states_of = |strip: &&RowStrip| matches!(strip.kind, StripKind::States { .. });
     let (row, strip) = layout.rows.iter().find_map(|row| Some((row, row.strips.iter().find(states_of)?))).unwrap();
     let ty = strip.ty;
     for (from, to) in [(0, source.end), (source.end / 3, source.end / 2), (12_345, 12_346)] {
@@ -302,9 +318,12 @@ fn a_mixture_under_the_pointer_is_exact() {
         assert!(found.parts.is_sorted_by(|a, b| a.2 >= b.2));
     }
     assert_eq!(mixture(&source, &layout, &options, (whole, layout.height + 1.0)).unwrap(), None);
-    // Folded, the row shows the mean of its threads.
-    let options = Options { folds: Folds { level: Some(0), ..Folds::default() }, ..Options::default() };
-    let layout = Layout::new(&outline, &options);
+    // A folded row shows the mean of its threads.
+    let options = LayoutOptions {
+        folds: FoldedContainers { level: Some(0), ..FoldedContainers::default() },
+        ..LayoutOptions::default()
+    };
+    let layout = RowLayout::new(&outline, &options);
     let row = layout.rows.iter().find(|row| row.folded).unwrap();
     let strip = row.strips.iter().find(|strip| strip.ty == ty).unwrap();
     let found = mixture(&source, &layout, &options, (whole, strip.y + 1.0)).unwrap().unwrap();
@@ -316,26 +335,26 @@ fn a_mixture_under_the_pointer_is_exact() {
 fn a_link_alone_in_a_crowd_has_its_own_dates() {
     let mut text = include_str!("header.paje").to_owned() + "0 N 0 Node\n4 L 0 N N Message\n";
     (0..3).for_each(|node| writeln!(text, "6 0 n{node} 0 N \"Node {node}\"").unwrap());
-    // More than are listed, all at the beginning, and one far from them.
+    // More links than are listed, all at the begin, and one far from them.
     for link in 0..70_000 {
         let at = f64::from(link) * 1e-5;
         writeln!(text, "15 {at:.6} 0 L n0 m k{link}\n16 {:.6} 0 L n1 m k{link}", at + 5e-6).unwrap();
     }
     text.push_str("15 50.1 0 L n0 m far\n16 50.10001 0 L n2 m far\n7 100 N n0\n");
-    let store = Store::from_paje("crowd", text.as_bytes()).unwrap();
-    let scene = picture(&store, &Options::default(), 1400.0, (0, 100_000_000_000));
-    let svg = String::from_utf8(encode(&scene, Format::Svg, 1.0).unwrap()).unwrap();
+    let store = TraceStore::from_paje("crowd", text.as_bytes()).unwrap();
+    let scene = picture(&store, &LayoutOptions::default(), 1400.0, (0, 100_000_000_000));
+    let svg = String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap()).unwrap();
     let title = svg.split("<title>").filter_map(|rest| rest.split_once("</title>")).map(|title| title.0);
     let lone: Vec<&str> = title.filter(|title| title.contains("Node 2") && title.contains("Message")).collect();
     assert!(lone.len() == 1 && lone[0].contains("10.00 µs"), "{lone:?}");
 }
 
-/// The arrows of a scene, wherever they are.
-fn arrows<'s>(items: &'s [Item], out: &mut Vec<&'s tumit_viewer::scene::Arrow>) {
+/// All arrows of a scene, also those in groups.
+fn arrows<'s>(items: &'s [SceneItem], out: &mut Vec<&'s tumit_viewer::scene::SceneArrow>) {
     for item in items {
         match item {
-            Item::Group(group) => arrows(&group.items, out),
-            Item::Arrow(arrow) => out.push(arrow),
+            SceneItem::Group(group) => arrows(&group.items, out),
+            SceneItem::Arrow(arrow) => out.push(arrow),
             _ => {}
         }
     }
@@ -343,7 +362,8 @@ fn arrows<'s>(items: &'s [Item], out: &mut Vec<&'s tumit_viewer::scene::Arrow>) 
 
 #[test]
 fn many_arrows_leave_the_colours_below_them_as_they_are() {
-    // Some thousands from the first row to the last, all over the picture, in different directions.
+    // Some thousands of arrows from the first row to the last, all over the image, in different
+    // directions.
     let mut text = format!(
         "{}0 T 0 Thread\n2 S T Activity\n4 M 0 T T Message\n5 w S work \"0 0 1\"\n5 m M m \"0.5 0.2 0\"\n",
         include_str!("header.paje")
@@ -357,8 +377,8 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
         writeln!(text, "15 0.{start:06} 0 M t{from} m k{at}\n16 0.{:06} 0 M t{to} m k{at}", end.min(999_999)).unwrap();
     }
     text.push_str("13 1 t0 S\n");
-    let source = Store::from_paje("many", text.as_bytes()).unwrap();
-    let scene = picture(&source, &Options::default(), 1200.0, (0, 1_000_000_000));
+    let source = TraceStore::from_paje("many", text.as_bytes()).unwrap();
+    let scene = picture(&source, &LayoutOptions::default(), 1200.0, (0, 1_000_000_000));
     let mut all = Vec::new();
     arrows(&scene.items, &mut all);
     // The legend has one, too.
@@ -383,9 +403,12 @@ fn the_legend_of_a_picture_is_grey_where_the_picture_is() {
     let source = program(2, 2, 2);
     let value = source.model().values[0].clone();
     let shown = |dimmed: &[tumit_viewer::query::ValueId]| {
-        let options = Options { dimmed: dimmed.iter().copied().collect(), ..Options::default() };
+        let options = LayoutOptions { dimmed: dimmed.iter().copied().collect(), ..LayoutOptions::default() };
         let scene = picture(&source, &options, 900.0, (0, source.end));
-        String::from_utf8(encode(&scene, Format::Svg, 1.0).unwrap()).unwrap().matches(&value.color.to_string()).count()
+        String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap())
+            .unwrap()
+            .matches(&value.color.to_string())
+            .count()
     };
     assert!(shown(&[]) > 1);
     assert_eq!(shown(&[value.id]), 0, "{} is nowhere in its own colour", value.name);
@@ -393,7 +416,8 @@ fn the_legend_of_a_picture_is_grey_where_the_picture_is() {
 
 #[test]
 fn a_group_of_millions_of_years_is_drawn_as_it_is() {
-    // Dates of an epoch beside 0, in many containers: a column of pixels holds more than 64 bits of their nanoseconds.
+    // Timestamps at 0 and at an epoch, in many containers: a pixel column contains more nanoseconds
+    // than fit into 64 bits.
     let mut text = format!(
         "{}0 H 0 Host\n2 S H Activity\n5 off S off \"1 0 0\"\n5 on S on \"0 1 0\"\n",
         include_str!("header.paje")
@@ -405,17 +429,17 @@ fn a_group_of_millions_of_years_is_drawn_as_it_is() {
     }
     writeln!(text, "7 {end} H h0").unwrap();
     let store: std::sync::Arc<dyn TimelineSource> =
-        std::sync::Arc::new(Store::from_paje("hosts", text.as_bytes()).unwrap());
-    let source = "group h* into All".parse::<tumit_viewer::filter::Filter>().unwrap().apply(&store).unwrap();
+        std::sync::Arc::new(TraceStore::from_paje("hosts", text.as_bytes()).unwrap());
+    let source = "group h* into All".parse::<tumit_viewer::filter::FilterExpr>().unwrap().apply(&store).unwrap();
     let of = interval(0, i64::try_from(end).unwrap() * 1_000_000_000);
-    let (outline, options) = (Outline::new(source.as_ref()).unwrap(), Options::default());
-    let layout = Layout::new(&outline, &options);
-    // Of few columns, so that those of fewer hosts are as wide as a million's are.
+    let (outline, options) = (ContainerOutline::new(source.as_ref()).unwrap(), LayoutOptions::default());
+    let layout = RowLayout::new(&outline, &options);
+    // Few columns, so that fewer hosts suffice for columns as wide as those of a million hosts.
     let view =
-        View { interval: of, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+        ChartView { interval: of, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
     let scene = chart(source.as_ref(), &layout, &options, view).unwrap();
     let cells = scene.items.iter().find_map(|item| match item {
-        Item::Cells(cells) => Some(cells),
+        SceneItem::Cells(cells) => Some(cells),
         _ => None,
     });
     let cells = cells.expect("a mixture");

@@ -1,15 +1,17 @@
-//! Our simulation against that of `pj_dump` (Debian package `pajeng`): the same rows for the same files.
+//! Compares our simulation with that of `pj_dump` (Debian package `pajeng`): same rows for the same
+//! files.
 
 use std::fmt::Write as _;
 use std::process::Command;
 
 use proptest::prelude::*;
 use tumit_viewer::query::TimelineSource as _;
-use tumit_viewer::store::Store;
+use tumit_viewer::store::TraceStore;
 
 const HEADER: &str = include_str!("header.paje");
 
-/// Types and values: processes hold threads; threads hold two kinds of states, a variable and events; links join threads.
+/// Types and values: processes contain threads; threads have two kinds of states, a variable and
+/// events; links connect threads.
 const TYPES: &str = "\
 0 P 0 Process
 0 T P Thread
@@ -26,7 +28,7 @@ const TYPES: &str = "\
 5 l0 L data \"1 1 1\"
 ";
 
-/// Rows of the real tool. A message about a bad line is no row.
+/// Rows of `pj_dump`. Messages about bad lines are removed.
 fn pj_dump(text: &str) -> Vec<String> {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(file.path(), text).expect("room for it");
@@ -44,7 +46,7 @@ fn pj_dump(text: &str) -> Vec<String> {
 }
 
 fn ours(text: &str) -> (Vec<String>, Vec<String>) {
-    let store = Store::from_paje("trace", text.as_bytes()).expect("a Pajé file");
+    let store = TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file");
     let mut rows = Vec::new();
     tumit_viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
     (sorted(&String::from_utf8(rows).expect("text")), store.summary().remarks)
@@ -63,7 +65,7 @@ fn check(body: &str) {
     assert_eq!(remarks, Vec::<String>::new(), "{text}");
 }
 
-/// What may happen; numbers are taken modulo what there is.
+/// The operations. Numbers are taken modulo the number of choices.
 #[derive(Clone, Debug)]
 enum Op {
     Push(u8, u8),
@@ -93,13 +95,13 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Writes the lines of a run inside the safe subset: balanced, ordered in time, every link complete.
+/// Writes the lines of a run in the safe subset: balanced, ordered in time, all links complete.
 struct Run {
     text: String,
     time: u64,
     depths: Vec<u32>,
     alive: Vec<bool>,
-    /// Keys of halves that wait, and whether their ends came first.
+    /// Keys of pending endpoints, and whether the end came first.
     open: Vec<(usize, bool)>,
     keys: usize,
 }
@@ -176,7 +178,7 @@ impl Run {
                 self.keys += 1;
             }
             Op::EndLink(pick) => self.end_link(pick / 7, thread),
-            // Thread 0 stays, to take the links that are left.
+            // Thread 0 stays, to receive the remaining links.
             Op::Destroy(_) if thread > 0 => {
                 self.alive[thread] = false;
                 self.line(7, &format!("T t{thread}"));
@@ -210,32 +212,32 @@ proptest! {
     }
 }
 
-/// Cases that other writers produce and `pj_dump` is known to read rightly.
+/// Cases that other writers produce and that `pj_dump` reads correctly.
 #[test]
 fn odd_files() {
     let start = "6 0 p 0 P p\n6 0 t p T t\n";
     let cases = [
         // No process at all.
         "",
-        // States left open; nested ones; a reset.
+        // Open states, nested states, and a reset.
         "11 1 t S v0\n12 2 t S v1\n12 3 t S v2\n7 9.5 P p\n",
         "12 1 t S v0\n12 1 t S v1\n14 1 t S\n7 2 P p\n",
         // A set ends the whole stack.
         "12 1 t S v0\n12 2 t S v1\n11 3 t S v2\n13 4 t S\n7 5 P p\n",
-        // Values that nobody declared.
+        // Values without a declaration.
         "11 1 t S \"what is this\"\n17 2 t E 42\n7 5 P p\n",
-        // A variable set twice at one date; sums.
+        // A variable that is set twice at one timestamp; sums.
         "8 1 t V 3\n8 1 t V 4\n9 2 t V 0.5\n10 2 t V 0.25\n8 3 t V -1\n7 5 P p\n",
         // The end of a link first, in the file and in time.
         "16 1 0 L t l0 a\n15 2 0 L t l0 a\n7 5 P p\n",
         "15 2 0 L t l0 x-y.z:1\n16 1 0 L t l0 x-y.z:1\n7 5 P p\n",
-        // Dates in other forms; quotes, tabs and comments.
+        // Timestamps in other notations; quotes, tabs and comments.
         "11 1e0 \"t\"\tS v0 # a comment\n  11   .25e1 t S \"v1\"\n7 5. P p\n",
         // A container is destroyed twice.
         "11 1 t S v0\n7 2 T t\n7 4 P p\n7 4 P p\n",
         // Other containers may go back in time.
         "6 0 t2 p T t2\n11 5 t S v0\n11 1 t2 S v0\n7 6 P p\n",
-        // As many digits as `pj_dump` keeps.
+        // The maximum number of digits of `pj_dump`.
         "11 4000000.123456789 t S v0\n7 4000000.123456790 P p\n",
     ];
     for case in cases {
@@ -247,8 +249,9 @@ fn odd_files() {
 /// Recorded with SimGrid 3.32.
 #[test]
 fn traces_of_simgrid() {
-    // A ring of messages between four ranks and a reduction, three times (`smpirun -np 4 -trace`); and two actors on two hosts
-    // with the use of hosts and link as variables (`tracing/platform`, `tracing/uncategorized`, `tracing/actor`).
+    // A ring of messages between four ranks and a reduction, three times (`smpirun -np 4 -trace`);
+    // and two actors on two hosts, with the utilisation of hosts and link as variables
+    // (`tracing/platform`, `tracing/uncategorized`, `tracing/actor`).
     let traces = [
         (include_str!("data/simgrid-smpi.trace"), [5, 48, 12, 0]),
         (include_str!("data/simgrid-platform.trace"), [6, 12, 2, 24]),

@@ -1,4 +1,4 @@
-//! Statistics against plain lists, of traces and of groups.
+//! Compares statistics with plain lists, for traces and for groups.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use made::{plans, store};
 use proptest::prelude::*;
-use tumit_viewer::filter::Filter;
+use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::query::TimelineSource;
-use tumit_viewer::stats::{By, Row, table, to_csv};
-use tumit_viewer::store::Store;
+use tumit_viewer::stats::{RowGrouping, StatsRow, table, to_csv};
+use tumit_viewer::store::TraceStore;
 use world::{interval, meets};
 
 fn close(found: Option<f64>, expected: Option<f64>) -> bool {
@@ -27,7 +27,7 @@ fn close(found: Option<f64>, expected: Option<f64>) -> bool {
     }
 }
 
-/// By name: the duration that stands at this share of all, by counting those that are not longer.
+/// The smallest duration that the given share of all durations does not exceed, in seconds.
 fn quantile(durations: &[i64], share: f64) -> Option<f64> {
     let enough =
         |nanos: i64| durations.iter().filter(|d| **d <= nanos).count() as f64 >= share * durations.len() as f64;
@@ -43,11 +43,11 @@ proptest! {
         let window = (from, from + length);
         let mut source = store(&world);
         if grouped {
-            // Sums over all containers do not depend on who stands for them.
-            source = "group thread * into all".parse::<Filter>().unwrap().apply(&source).unwrap();
+            // Sums over all containers do not depend on grouping.
+            source = "group thread * into all".parse::<FilterExpr>().unwrap().apply(&source).unwrap();
         }
-        let rows = table(source.as_ref(), interval(window), By::Value, None).unwrap();
-        let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).collect::<Vec<&Row>>();
+        let rows = table(source.as_ref(), interval(window), RowGrouping::Value, None).unwrap();
+        let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).collect::<Vec<&StatsRow>>();
         let having: Vec<&String> = {
             let mut names: Vec<&String> = world.states.iter().map(|state| &state.at).collect();
             names.sort();
@@ -61,7 +61,8 @@ proptest! {
             .map(|place| (place.life.1.min(window.1) - place.life.0.max(window.0)).max(0))
             .sum();
         let mut states: BTreeMap<&str, (i64, Vec<i64>)> = BTreeMap::new();
-        // Self time: without the states inside. Total time: without those inside others of the same value.
+        // Self time: without the states inside. Total time: without states inside others of the
+        // same value.
         let mut own: BTreeMap<&str, i64> = BTreeMap::new();
         for state in world.states.iter().filter(|state| meets(state.life, window)) {
             let all = states.entry(&state.value).or_default();
@@ -110,7 +111,7 @@ proptest! {
     fn each_container_and_each_pair(plans in plans(), from in -50_i64..900, length in 1_i64..1200) {
         let world = made::world(&plans);
         let window = (from, from + length);
-        let rows = table(store(&world).as_ref(), interval(window), By::Container, None).unwrap();
+        let rows = table(store(&world).as_ref(), interval(window), RowGrouping::Container, None).unwrap();
         let last = |path: &Option<String>| path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap().to_owned();
         let mut matrix: BTreeMap<(String, String), (u64, f64)> = BTreeMap::new();
         for link in world.links.iter().filter(|link| meets(link.life, window)) {
@@ -145,7 +146,8 @@ proptest! {
 
 #[test]
 fn names_with_commas_and_quotes_stay_one_cell() {
-    let row = Row { kind: "state", ty: "a, \"b\"".to_owned(), count: Some(3), time: Some(0.5), ..Row::default() };
+    let row =
+        StatsRow { kind: "state", ty: "a, \"b\"".to_owned(), count: Some(3), time: Some(0.5), ..StatsRow::default() };
     let text = to_csv(&[row]);
     assert_eq!(text.lines().nth(1), Some("state,\"a, \"\"b\"\"\",,,,3,0.5,,,,,,,,,,,,,,,,"));
     assert_eq!(text.lines().next().map(|head| head.split(',').count()), Some(23));
@@ -153,7 +155,7 @@ fn names_with_commas_and_quotes_stay_one_cell() {
 
 #[test]
 fn centuries_of_many_containers_are_added_up() {
-    // A year of 600 hosts is twice what 64 bits hold of nanoseconds.
+    // 600 hosts for a year have twice as many nanoseconds as fit into 64 bits.
     let mut text =
         format!("{}0 H 0 Host\n2 S H State\n5 on S on \"0 1 0\"\n5 off S off \"1 0 0\"\n", include_str!("header.paje"));
     let year = 31_536_000;
@@ -161,21 +163,21 @@ fn centuries_of_many_containers_are_added_up() {
         writeln!(text, "6 0 h{host} 0 H h{host}\n11 0 h{host} S on\n11 {} h{host} S off", year / 4).unwrap();
     }
     writeln!(text, "7 {year} H h0").unwrap();
-    let store: Arc<dyn TimelineSource> = Arc::new(Store::from_paje("hosts", text.as_bytes()).unwrap());
-    let grouped = "group h* into All".parse::<Filter>().unwrap().apply(&store).unwrap();
+    let store: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("hosts", text.as_bytes()).unwrap());
+    let grouped = "group h* into All".parse::<FilterExpr>().unwrap().apply(&store).unwrap();
     for (source, what) in [(&store, "hosts"), (&grouped, "their group")] {
         let interval = source.extent();
-        for by in [By::Value, By::Type, By::Container] {
+        for by in [RowGrouping::Value, RowGrouping::Type, RowGrouping::Container] {
             let rows = table(source.as_ref(), interval, by, None).unwrap();
             let (time, share) = rows.iter().fold((0.0, 0.0), |(time, share), row| {
                 (time + row.time.unwrap_or(0.0), share + row.share.unwrap_or(0.0))
             });
-            let containers = if by == By::Container && what == "hosts" { 600.0 } else { 1.0 };
+            let containers = if by == RowGrouping::Container && what == "hosts" { 600.0 } else { 1.0 };
             assert!((time / (600.0 * f64::from(year)) - 1.0).abs() < 1e-9, "{what}, {by:?}: {time} s");
             assert!((share / containers - 1.0).abs() < 1e-9, "{what}, {by:?}: {share}");
         }
-        let outline = tumit_viewer::layout::Outline::new(source.as_ref()).unwrap();
-        let theme = tumit_viewer::style::theme::Theme::new(tumit_viewer::style::theme::ThemeKind::Light);
+        let outline = tumit_viewer::layout::ContainerOutline::new(source.as_ref()).unwrap();
+        let theme = tumit_viewer::style::theme::ColorTheme::new(tumit_viewer::style::theme::ThemeKind::Light);
         let legend = tumit_viewer::scene::legend(source.as_ref(), &outline, interval, theme).unwrap();
         let shares: Vec<f64> = legend[0].entries.iter().filter_map(|entry| entry.share).collect();
         assert!((shares[0] - 0.25).abs() < 1e-9 && (shares[1] - 0.75).abs() < 1e-9, "{what}: {shares:?}");
@@ -190,8 +192,8 @@ fn the_longest_trace_is_counted_to_its_end_and_what_is_further_away_is_told() {
          11 -{far} h S on\n17 {far} h E m\n11 6e9 h S on\n11 -6e9 h S on\n7 {far} H h\n",
         include_str!("header.paje")
     );
-    let store = Store::from_paje("far", text.as_bytes()).unwrap();
-    let rows = table(&store, store.extent(), By::Value, None).unwrap();
+    let store = TraceStore::from_paje("far", text.as_bytes()).unwrap();
+    let rows = table(&store, store.extent(), RowGrouping::Value, None).unwrap();
     let [state] = rows.iter().filter(|row| row.kind == "state").collect::<Vec<_>>()[..] else { panic!("{rows:?}") };
     let all = 9_223_372_036.854_776;
     assert_eq!((state.count, state.share), (Some(1), Some(1.0)));

@@ -1,15 +1,16 @@
-//! How long the fit takes for 100,000 records (50,000 links) of several kinds of run.
+//! The time of the fit for 100,000 records (50,000 links) of several kinds of run.
 
 use std::time::{Duration, Instant};
 
-use tumit_converter::clock::Method;
+use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::check_clocks;
-use tumit_converter::run::Run;
+use tumit_converter::run::OpenRun;
 
 use super::truth::{Bursts, Lie, Scene, options, write};
 
 const LINKS: usize = 50_000;
-/// Each run is measured so often; the fastest counts, since other programs disturb the rest.
+/// Number of measurements of each run. The fastest counts, because other programs disturb the
+/// others.
 const REPEATS: usize = 3;
 
 fn scenes() -> Vec<(&'static str, Scene)> {
@@ -32,16 +33,17 @@ fn scenes() -> Vec<(&'static str, Scene)> {
     ]
 }
 
-/// Prints the time of a whole correction (reading, fit, causal pass), wall clock and processors.
+/// Prints the time of a whole correction (reading, fit, causal pass): elapsed time and processor
+/// time.
 pub(crate) fn print(only: &str) {
     println!("kind                        records   seconds   of all processors");
     for (name, scene) in scenes().into_iter().filter(|(name, _)| name.contains(only)) {
         let folder = tempfile::tempdir().unwrap();
         write(&scene, folder.path());
-        let run = Run::open(folder.path()).unwrap();
+        let run = OpenRun::open(folder.path()).unwrap();
         let measured = (0..REPEATS).map(|_| {
             let (begun, processors) = (Instant::now(), processor_time());
-            let found = check_clocks(&run, &options(Method::Graph)).unwrap();
+            let found = check_clocks(&run, &options(CorrectionMethod::Graph)).unwrap();
             (begun.elapsed(), processor_time() - processors, found.report.counts.links)
         });
         let measured: Vec<_> = measured.collect();

@@ -1,25 +1,26 @@
-//! Runs of fixed kinds with many seeds, judged against the accuracy that clock correction has to reach.
+//! Runs of fixed kinds with many seeds, judged against the required accuracy of clock correction.
 
 use std::time::Instant;
 
-use tumit_converter::clock::Method;
+use tumit_converter::clock::CorrectionMethod;
 
 use super::drawn::beyond;
 use super::truth::{Bursts, Scene, Verdict, clocks_alone, judge_run, write};
 
 /// A kind of run, and the largest median and maximum error allowed, nanoseconds.
-struct Target {
+struct AccuracyTarget {
     name: &'static str,
     scene: Scene,
     median: i64,
     max: i64,
 }
 
-fn targets() -> Vec<Target> {
-    let target = |name, scene, median, max| Target { name, scene, median, max };
+fn targets() -> Vec<AccuracyTarget> {
+    let target = |name, scene, median, max| AccuracyTarget { name, scene, median, max };
     let minutes = Scene { seconds: 300.0, links: 100_000, ..Scene::default() };
     let hour = Scene { seconds: 3600.0, links: 200_000, ..Scene::default() };
-    // Rates change by up to 20 ppm each minute: between messages nothing tells when.
+    // Rates change by up to 20 ppm each minute. The time of a change between two messages is
+    // unknown.
     let ntp = Scene { slewed_ppm: 20.0, bursts: Bursts::Many(5), ..Scene::default() };
     let (first, none) = (Bursts::First, Bursts::None);
     vec![
@@ -44,19 +45,19 @@ fn targets() -> Vec<Target> {
 
 /// The results of all runs of a kind.
 #[derive(Default)]
-struct Tally {
+struct AccuracyResults {
     medians: Vec<i64>,
     maxima: Vec<i64>,
     certain: Vec<f64>,
     reversed: u64,
     backward: u64,
     beyond: usize,
-    /// Runs that report a fault, although their clocks and samples are honest.
+    /// Number of runs that report an error, although their clocks and samples are correct.
     faulty: usize,
     seconds: Vec<f64>,
 }
 
-impl Tally {
+impl AccuracyResults {
     fn add(&mut self, verdict: &Verdict, seconds: f64) {
         self.medians.push(verdict.median);
         self.maxima.push(verdict.max);
@@ -75,7 +76,8 @@ impl Tally {
     }
 }
 
-/// Prints a line per kind of run whose name contains `only`: errors in microseconds, and whether they meet the target.
+/// Prints a line per kind of run with a name that contains `only`: errors in microseconds, and
+/// whether they meet the target.
 pub(crate) fn print(runs: u64, first_seed: u64, only: &str) {
     println!("{runs} runs of each kind from seed {first_seed} on; errors in microseconds");
     println!(
@@ -83,15 +85,25 @@ pub(crate) fn print(runs: u64, first_seed: u64, only: &str) {
         "run", "median", "worst", "max", "worst", "certain", "reversed", "back", "beyond", "faulty", "seconds"
     );
     for target in targets().into_iter().filter(|target| target.name.contains(only)) {
-        let mut tally = Tally::default();
+        let mut tally = AccuracyResults::default();
         for seed in first_seed..first_seed + runs {
             let folder = tempfile::tempdir().unwrap();
             write(&Scene { seed, ..target.scene.clone() }, folder.path());
             let begun = Instant::now();
-            let verdict = judge_run(folder.path(), &clocks_alone(Method::Graph));
+            let verdict = judge_run(folder.path(), &clocks_alone(CorrectionMethod::Graph));
             tally.add(&verdict, begun.elapsed().as_secs_f64());
         }
-        let Tally { mut medians, mut maxima, mut certain, mut seconds, reversed, backward, beyond, faulty, .. } = tally;
+        let AccuracyResults {
+            mut medians,
+            mut maxima,
+            mut certain,
+            mut seconds,
+            reversed,
+            backward,
+            beyond,
+            faulty,
+            ..
+        } = tally;
         medians.sort_unstable();
         maxima.sort_unstable();
         certain.sort_by(f64::total_cmp);

@@ -1,5 +1,6 @@
-//! Pajé operations on their way from one thread to another: copied into batches by who makes them, sent to a sink by who
-//! takes them, so that rules and text (or simulation) are worked on at once. What the sink sees is the same with and without.
+//! Sends Pajé operations from one thread to another. The producer copies them into batches, and the
+//! consumer sends them to a sink. Rules and text output (or simulation) therefore run in parallel.
+//! The sink receives the same operations as without this channel.
 
 pub(crate) mod packed_event;
 #[cfg(test)]
@@ -13,63 +14,65 @@ use smallvec::SmallVec;
 
 use super::time::GlobalNanos;
 use super::{
-    Color, ContainerId, Extra, ExtraValue, FieldKind, KeyId, Look, Operation, PajeEvent, PlainEvent, PlainKind, Shape,
-    Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    ContainerId, DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, KeyId, PajeEvent,
+    PajeSink, PajeTypeKind, PlainEvent, PlainKind, RgbColor, SourcePosition, TypeId, ValueId, VariableOp,
 };
-use packed_event::{Packed, Unpacked};
+use packed_event::{PackedEvent, UnpackedEvent};
 
-/// How many operations go together, at most.
+/// Maximum number of operations in a batch.
 const BATCH_EVENTS: usize = 2048;
-/// How many bytes of text with them: few operations with long texts fill a batch, too.
+/// Maximum size of the texts of a batch, in bytes. A few operations with long texts also fill a
+/// batch.
 const BATCH_BYTES: usize = 1 << 17;
-/// How many batches are under way.
+/// Maximum number of batches between the two threads.
 const BATCHES: usize = 4;
 
-/// The side that makes operations.
+/// The producer's endpoint, itself a sink.
 #[derive(Debug)]
-pub struct Sender {
-    batch: Batch,
-    full: SyncSender<Batch>,
-    emptied: Receiver<Batch>,
+pub struct EventSender {
+    batch: EventBatch,
+    full: SyncSender<EventBatch>,
+    emptied: Receiver<EventBatch>,
 }
 
-/// The side that sends them to a sink.
+/// The consumer's endpoint.
 #[derive(Debug)]
-pub struct Taker {
-    filled: Receiver<Batch>,
-    empty: SyncSender<Batch>,
+pub struct BatchReceiver {
+    filled: Receiver<EventBatch>,
+    empty: SyncSender<EventBatch>,
 }
 
-/// Both sides.
-pub fn relay() -> (Sender, Taker) {
+/// Creates a channel.
+pub fn relay() -> (EventSender, BatchReceiver) {
     let (full, filled) = sync_channel(BATCHES);
     let (empty, emptied) = sync_channel(BATCHES + 1);
-    (Sender { batch: Batch::default(), full, emptied }, Taker { filled, empty })
+    (EventSender { batch: EventBatch::default(), full, emptied }, BatchReceiver { filled, empty })
 }
 
-impl Taker {
-    /// Sends all operations to `sink`, until there are no more or it fails; then the other side learns it when it sends.
+impl BatchReceiver {
+    /// Sends all operations to `sink`, until the end or until it fails. After a failure, the next
+    /// call of the producer fails.
     ///
     /// # Errors
-    /// The sink's.
-    pub fn run(self, sink: &mut dyn Sink) -> io::Result<()> {
+    /// The errors of the sink.
+    pub fn run(self, sink: &mut dyn PajeSink) -> io::Result<()> {
         let Self { filled, empty } = self;
         for mut batch in filled {
             batch.send(sink)?;
             batch.clear();
-            // The other side may be done.
+            // The producer may have ended.
             let _ = empty.try_send(batch);
         }
         Ok(())
     }
 }
 
-impl Sender {
+impl EventSender {
     #[cold]
     fn pass_on(&mut self) -> io::Result<()> {
         let next = self.emptied.try_recv().unwrap_or_default();
         let full = std::mem::replace(&mut self.batch, next);
-        // The sink has failed: its own error is what counts.
+        // The sink has failed. Its own error is reported by the consumer.
         self.full.send(full).map_err(|_unsent| io::ErrorKind::BrokenPipe.into())
     }
 
@@ -78,12 +81,12 @@ impl Sender {
         if is_full { self.pass_on() } else { Ok(()) }
     }
 
-    fn take_rest(&mut self, rest: Rest) -> io::Result<()> {
+    fn take_rest(&mut self, rest: RareEvent) -> io::Result<()> {
         self.batch.put_rest(rest);
         self.pass_on_if_full()
     }
 
-    /// Takes a plain operation that needs more than a place among the others.
+    /// Takes a plain operation that does not fit into the current batch directly.
     #[cold]
     fn take_slowly(&mut self, event: PlainEvent) -> io::Result<()> {
         self.batch.put_plain(event);
@@ -91,7 +94,7 @@ impl Sender {
     }
 }
 
-impl Sink for Sender {
+impl PajeSink for EventSender {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.batch.put(event);
         self.pass_on_if_full()
@@ -99,9 +102,10 @@ impl Sink for Sender {
 
     #[inline]
     fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
-        let Batch { events, since, .. } = &mut self.batch;
-        match Packed::plain(event, *since) {
-            // The last one of a batch goes the other way, as do those for which there is no room yet.
+        let EventBatch { events, since, .. } = &mut self.batch;
+        match PackedEvent::plain(event, *since) {
+            // The last operation of a batch takes the slow path, as do those beyond the current
+            // capacity.
             Some(packed) if events.len() < events.capacity() && events.len() < BATCH_EVENTS - 1 => {
                 events.push(packed);
                 Ok(())
@@ -112,95 +116,96 @@ impl Sink for Sender {
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
         let text = self.batch.text(text);
-        self.take_rest(Rest::NameKey { key, text })
+        self.take_rest(RareEvent::NameKey { key, text })
     }
 
     fn own_container(&mut self, container: ContainerId, process: u32, label: &str) -> io::Result<()> {
         let label = self.batch.text(label);
-        self.take_rest(Rest::OwnContainer { container, process, label })
+        self.take_rest(RareEvent::OwnContainer { container, process, label })
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         let fields = shape.fields.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
         let (operation, source) = (shape.operation, shape.source);
-        self.take_rest(Rest::Announce(Box::new(Announced { operation, fields, source })))
+        self.take_rest(RareEvent::Announce(Box::new(OwnedFieldSet { operation, fields, source })))
     }
 
     fn drop_halves(&mut self) -> io::Result<()> {
-        self.take_rest(Rest::DropHalves)
+        self.take_rest(RareEvent::DropHalves)
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
-        self.batch.put_rest(Rest::Finish(end));
+        self.batch.put_rest(RareEvent::Finish(end));
         self.pass_on()
     }
 }
 
-/// Operations, and the texts and fields that they refer to.
+/// Operations with the texts and fields that they refer to.
 #[derive(Debug, Default)]
-struct Batch {
-    events: Vec<Packed>,
-    /// The date from which plain operations count theirs.
+struct EventBatch {
+    events: Vec<PackedEvent>,
+    /// The base of the timestamps of plain operations, in ns.
     since: i64,
-    variables: Vec<Variable>,
-    rest: Vec<Rest>,
+    variables: Vec<PackedVariable>,
+    rest: Vec<RareEvent>,
     text: String,
-    fields: Vec<Field>,
-    /// Where in `text` the last file name is, and the last name of a field: they are those of most.
-    file: Text,
-    name: Text,
+    fields: Vec<PackedField>,
+    /// The last file name and the last field name, as ranges in `text`. Most operations repeat
+    /// them.
+    file: TextRange,
+    name: TextRange,
 }
 
 /// The fields of one operation.
-type Extras<'a> = SmallVec<[Extra<'a>; 8]>;
+type BatchExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
 
 /// A range of a batch's text.
 #[derive(Clone, Copy, Debug, Default)]
-struct Text {
+struct TextRange {
     start: u32,
     end: u32,
 }
 
 /// A range of a batch's fields.
 #[derive(Clone, Copy, Debug)]
-struct Fields {
+struct FieldRange {
     start: u32,
     end: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Field {
-    name: Text,
-    value: Value,
+struct PackedField {
+    name: TextRange,
+    value: PackedValue,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Value {
-    Text(Text),
+enum PackedValue {
+    Text(TextRange),
     Integer(i64),
     Float(f64),
     Container(ContainerId),
 }
 
-/// A source position, if it is known.
+/// A source position, if known.
 #[derive(Clone, Copy, Debug)]
-struct Position {
-    file: Text,
+struct PackedPosition {
+    file: TextRange,
     line: u32,
     is_known: bool,
 }
 
-/// A shape that owns its names: there are few of them.
+/// A shape with names of its own. There are few shapes.
 #[derive(Debug)]
-struct Announced {
-    operation: Operation,
-    fields: Vec<(String, FieldKind)>,
+struct OwnedFieldSet {
+    operation: EventOperation,
+    fields: Vec<(String, ExtraFieldKind)>,
     source: bool,
 }
 
-/// A variable's new value.
+/// A new value of a variable.
 #[derive(Clone, Copy, Debug)]
-struct Variable {
+struct PackedVariable {
     op: VariableOp,
     container: ContainerId,
     time: GlobalNanos,
@@ -208,107 +213,107 @@ struct Variable {
     value: f64,
 }
 
-/// Any other [`PajeEvent`], or another call of a sink, with ranges for what is borrowed.
+/// Any other [`PajeEvent`] or other call of a sink, with ranges instead of references.
 #[derive(Debug)]
-enum Rest {
+enum RareEvent {
     DefineType {
         ty: TypeId,
-        kind: TypeKind,
+        kind: PajeTypeKind,
         parent: TypeId,
-        name: Text,
-        color: Option<Color>,
-        look: Look,
+        name: TextRange,
+        color: Option<RgbColor>,
+        look: DrawStyle,
     },
     DefineValue {
         value: ValueId,
         ty: TypeId,
-        name: Text,
-        color: Option<Color>,
-        look: Look,
+        name: TextRange,
+        color: Option<RgbColor>,
+        look: DrawStyle,
     },
     CreateContainer {
         time: GlobalNanos,
         container: ContainerId,
         ty: TypeId,
         parent: ContainerId,
-        name: Text,
-        extra: Fields,
+        name: TextRange,
+        extra: FieldRange,
     },
     DestroyContainer {
         time: GlobalNanos,
         container: ContainerId,
     },
-    /// Plain ones from here on count from this date.
+    /// Sets the base of the timestamps of the following plain operations.
     Since(i64),
-    /// A plain one that cannot be packed.
+    /// A plain operation that cannot be packed.
     Plain(PlainEvent),
     Valued {
-        what: Valued,
-        main: Main,
-        extra: Fields,
-        source: Position,
+        what: ValuedEvent,
+        main: PackedHead,
+        extra: FieldRange,
+        source: PackedPosition,
     },
     Link {
         is_start: bool,
-        main: Main,
+        main: PackedHead,
         end: ContainerId,
         key: KeyId,
-        extra: Fields,
-        source: Position,
+        extra: FieldRange,
+        source: PackedPosition,
     },
     NameKey {
         key: KeyId,
-        text: Text,
+        text: TextRange,
     },
     OwnContainer {
         container: ContainerId,
         process: u32,
-        label: Text,
+        label: TextRange,
     },
-    Announce(Box<Announced>),
+    Announce(Box<OwnedFieldSet>),
     DropHalves,
     Finish(GlobalNanos),
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Valued {
+enum ValuedEvent {
     Set,
     Push,
     Event,
 }
 
-/// What most operations have.
+/// The common fields of most operations.
 #[derive(Clone, Copy, Debug)]
-struct Main {
+struct PackedHead {
     time: GlobalNanos,
     container: ContainerId,
     ty: TypeId,
     value: ValueId,
 }
 
-impl Batch {
+impl EventBatch {
     fn clear(&mut self) {
         self.events.clear();
         self.variables.clear();
         self.rest.clear();
         self.text.clear();
         self.fields.clear();
-        (self.file, self.name) = (Text::default(), Text::default());
+        (self.file, self.name) = (TextRange::default(), TextRange::default());
         self.since = 0;
     }
 
-    fn text(&mut self, text: &str) -> Text {
+    fn text(&mut self, text: &str) -> TextRange {
         let start = short(self.text.len());
         self.text.push_str(text);
-        Text { start, end: short(self.text.len()) }
+        TextRange { start, end: short(self.text.len()) }
     }
 
     #[inline]
-    fn fields(&mut self, extra: &[Extra<'_>]) -> Fields {
-        if extra.is_empty() { Fields { start: 0, end: 0 } } else { self.some_fields(extra) }
+    fn fields(&mut self, extra: &[ExtraField<'_>]) -> FieldRange {
+        if extra.is_empty() { FieldRange { start: 0, end: 0 } } else { self.some_fields(extra) }
     }
 
-    fn some_fields(&mut self, extra: &[Extra<'_>]) -> Fields {
+    fn some_fields(&mut self, extra: &[ExtraField<'_>]) -> FieldRange {
         let start = short(self.fields.len());
         for field in extra {
             if self.text.get(self.name.range()) != Some(field.name) {
@@ -316,48 +321,54 @@ impl Batch {
             }
             let name = self.name;
             let value = match field.value {
-                ExtraValue::Text(text) => Value::Text(self.text(text)),
-                ExtraValue::Integer(value) => Value::Integer(value),
-                ExtraValue::Float(value) => Value::Float(value),
-                ExtraValue::Container(container) => Value::Container(container),
+                ExtraValue::Text(text) => PackedValue::Text(self.text(text)),
+                ExtraValue::Integer(value) => PackedValue::Integer(value),
+                ExtraValue::Float(value) => PackedValue::Float(value),
+                ExtraValue::Container(container) => PackedValue::Container(container),
             };
-            self.fields.push(Field { name, value });
+            self.fields.push(PackedField { name, value });
         }
-        Fields { start, end: short(self.fields.len()) }
+        FieldRange { start, end: short(self.fields.len()) }
     }
 
-    fn position(&mut self, source: Option<Source<'_>>) -> Position {
-        let Some(Source { file, line }) = source else {
-            return Position { file: Text::default(), line: 0, is_known: false };
+    fn position(&mut self, source: Option<SourcePosition<'_>>) -> PackedPosition {
+        let Some(SourcePosition { file, line }) = source else {
+            return PackedPosition { file: TextRange::default(), line: 0, is_known: false };
         };
         if self.text.get(self.file.range()) != Some(file) {
             self.file = self.text(file);
         }
-        Position { file: self.file, line, is_known: true }
+        PackedPosition { file: self.file, line, is_known: true }
     }
 
-    fn put_valued(&mut self, what: Valued, main: Main, extra: &[Extra<'_>], source: Option<Source<'_>>) {
+    fn put_valued(
+        &mut self,
+        what: ValuedEvent,
+        main: PackedHead,
+        extra: &[ExtraField<'_>],
+        source: Option<SourcePosition<'_>>,
+    ) {
         if extra.is_empty() && source.is_none() {
-            let Main { time, container, ty, value } = main;
+            let PackedHead { time, container, ty, value } = main;
             return self.put_plain(PlainEvent { kind: what.kind(), time, container, ty, value });
         }
-        let rest = Rest::Valued { what, main, extra: self.fields(extra), source: self.position(source) };
+        let rest = RareEvent::Valued { what, main, extra: self.fields(extra), source: self.position(source) };
         self.put_rest(rest);
     }
 
     fn put_plain(&mut self, event: PlainEvent) {
-        if Packed::plain(event, self.since).is_none() {
+        if PackedEvent::plain(event, self.since).is_none() {
             self.since = event.time.0;
-            self.put_rest(Rest::Since(self.since));
+            self.put_rest(RareEvent::Since(self.since));
         }
-        match Packed::plain(event, self.since) {
+        match PackedEvent::plain(event, self.since) {
             Some(packed) => self.events.push(packed),
-            None => self.put_rest(Rest::Plain(event)),
+            None => self.put_rest(RareEvent::Plain(event)),
         }
     }
 
-    fn put_rest(&mut self, rest: Rest) {
-        self.events.push(Packed::rest(self.rest.len()));
+    fn put_rest(&mut self, rest: RareEvent) {
+        self.events.push(PackedEvent::rest(self.rest.len()));
         self.rest.push(rest);
     }
 
@@ -365,81 +376,81 @@ impl Batch {
         const NONE: ValueId = ValueId(0);
         match *event {
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.put_valued(Valued::Push, Main { time, container, ty, value }, extra, source);
+                self.put_valued(ValuedEvent::Push, PackedHead { time, container, ty, value }, extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
                 self.put_plain(PlainEvent { kind: PlainKind::PopState, time, container, ty, value: NONE });
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.put_valued(Valued::Set, Main { time, container, ty, value }, extra, source);
+                self.put_valued(ValuedEvent::Set, PackedHead { time, container, ty, value }, extra, source);
             }
             PajeEvent::ResetState { time, container, ty } => {
                 self.put_plain(PlainEvent { kind: PlainKind::ResetState, time, container, ty, value: NONE });
             }
             PajeEvent::Variable { time, container, ty, op, value } => {
-                self.events.push(Packed::variable(self.variables.len()));
-                self.variables.push(Variable { op, container, time, ty, value });
+                self.events.push(PackedEvent::variable(self.variables.len()));
+                self.variables.push(PackedVariable { op, container, time, ty, value });
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.put_valued(Valued::Event, Main { time, container, ty, value }, extra, source);
+                self.put_valued(ValuedEvent::Event, PackedHead { time, container, ty, value }, extra, source);
             }
             PajeEvent::DefineType { ty, kind, parent, name, color, look } => {
                 let name = self.text(name);
-                self.put_rest(Rest::DefineType { ty, kind, parent, name, color, look });
+                self.put_rest(RareEvent::DefineType { ty, kind, parent, name, color, look });
             }
             PajeEvent::DefineValue { value, ty, name, color, look } => {
                 let name = self.text(name);
-                self.put_rest(Rest::DefineValue { value, ty, name, color, look });
+                self.put_rest(RareEvent::DefineValue { value, ty, name, color, look });
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.text(name), self.fields(extra));
-                self.put_rest(Rest::CreateContainer { time, container, ty, parent, name, extra });
+                self.put_rest(RareEvent::CreateContainer { time, container, ty, parent, name, extra });
             }
             PajeEvent::DestroyContainer { time, container } => {
-                self.put_rest(Rest::DestroyContainer { time, container });
+                self.put_rest(RareEvent::DestroyContainer { time, container });
             }
             PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source } => {
-                let main = Main { time, container, ty, value };
+                let main = PackedHead { time, container, ty, value };
                 let (extra, source) = (self.fields(extra), self.position(source));
-                self.put_rest(Rest::Link { is_start: true, main, end, key, extra, source });
+                self.put_rest(RareEvent::Link { is_start: true, main, end, key, extra, source });
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
-                let main = Main { time, container, ty, value };
+                let main = PackedHead { time, container, ty, value };
                 let (extra, source) = (self.fields(extra), self.position(source));
-                self.put_rest(Rest::Link { is_start: false, main, end, key, extra, source });
+                self.put_rest(RareEvent::Link { is_start: false, main, end, key, extra, source });
             }
         }
     }
 
-    /// Sends everything to a sink.
-    fn send(&self, sink: &mut dyn Sink) -> io::Result<()> {
+    /// Sends the whole batch to a sink.
+    fn send(&self, sink: &mut dyn PajeSink) -> io::Result<()> {
         let mut since = 0;
         for packed in &self.events {
             match packed.unpack(since) {
-                Unpacked::Plain(event) => sink.plain(event)?,
-                Unpacked::Variable(at) => {
-                    let Variable { op, container, time, ty, value } = self.variables[at];
+                UnpackedEvent::Plain(event) => sink.plain(event)?,
+                UnpackedEvent::Variable(at) => {
+                    let PackedVariable { op, container, time, ty, value } = self.variables[at];
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
                 }
-                Unpacked::Rest(at) => self.send_rest(&self.rest[at], &mut since, sink)?,
+                UnpackedEvent::Rest(at) => self.send_rest(&self.rest[at], &mut since, sink)?,
             }
         }
         Ok(())
     }
 
-    fn send_rest(&self, rest: &Rest, since: &mut i64, sink: &mut dyn Sink) -> io::Result<()> {
+    fn send_rest(&self, rest: &RareEvent, since: &mut i64, sink: &mut dyn PajeSink) -> io::Result<()> {
         match rest {
-            Rest::Since(date) => *since = *date,
-            Rest::Plain(event) => sink.plain(*event)?,
-            Rest::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
-            Rest::OwnContainer { container, process, label } => {
+            RareEvent::Since(date) => *since = *date,
+            RareEvent::Plain(event) => sink.plain(*event)?,
+            RareEvent::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
+            RareEvent::OwnContainer { container, process, label } => {
                 sink.own_container(*container, *process, self.at(*label))?;
             }
-            Rest::Announce(shape) => announce(shape, sink)?,
-            Rest::DropHalves => sink.drop_halves()?,
-            Rest::Finish(end) => sink.finish(*end)?,
+            RareEvent::Announce(shape) => announce(shape, sink)?,
+            RareEvent::DropHalves => sink.drop_halves()?,
+            RareEvent::Finish(end) => sink.finish(*end)?,
             rest => {
-                let mut fields = Extras::new();
+                let mut fields = BatchExtras::new();
                 if let Some(event) = self.unpack(rest, &mut fields) {
                     sink.event(&event)?;
                 }
@@ -448,66 +459,66 @@ impl Batch {
         Ok(())
     }
 
-    /// The operation again; `None` for other calls of a sink. `room` is empty.
-    fn unpack<'r, 'a: 'r>(&'a self, rest: &Rest, room: &'r mut Extras<'a>) -> Option<PajeEvent<'r>> {
+    /// The original operation. `None` for other calls of a sink. `room` must be empty.
+    fn unpack<'r, 'a: 'r>(&'a self, rest: &RareEvent, room: &'r mut BatchExtras<'a>) -> Option<PajeEvent<'r>> {
         Some(match *rest {
-            Rest::DefineType { ty, kind, parent, name, color, look } => {
+            RareEvent::DefineType { ty, kind, parent, name, color, look } => {
                 PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color, look }
             }
-            Rest::DefineValue { value, ty, name, color, look } => {
+            RareEvent::DefineValue { value, ty, name, color, look } => {
                 PajeEvent::DefineValue { value, ty, name: self.at(name), color, look }
             }
-            Rest::CreateContainer { time, container, ty, parent, name, extra } => {
+            RareEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.at(name), self.extra(extra, room));
                 PajeEvent::CreateContainer { time, container, ty, parent, name, extra }
             }
-            Rest::DestroyContainer { time, container } => PajeEvent::DestroyContainer { time, container },
-            Rest::Valued { what, main, extra, source } => {
+            RareEvent::DestroyContainer { time, container } => PajeEvent::DestroyContainer { time, container },
+            RareEvent::Valued { what, main, extra, source } => {
                 what.event(main, self.extra(extra, room), self.source(source))
             }
-            Rest::Link { is_start, main: Main { time, container, ty, value }, end, key, extra, source } => {
+            RareEvent::Link { is_start, main: PackedHead { time, container, ty, value }, end, key, extra, source } => {
                 let (extra, source) = (self.extra(extra, room), self.source(source));
                 match is_start {
                     true => PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source },
                     false => PajeEvent::EndLink { time, container, ty, value, end, key, extra, source },
                 }
             }
-            Rest::Since(_) | Rest::Plain(_) => return None,
-            Rest::NameKey { .. }
-            | Rest::OwnContainer { .. }
-            | Rest::Announce(_)
-            | Rest::DropHalves
-            | Rest::Finish(_) => return None,
+            RareEvent::Since(_) | RareEvent::Plain(_) => return None,
+            RareEvent::NameKey { .. }
+            | RareEvent::OwnContainer { .. }
+            | RareEvent::Announce(_)
+            | RareEvent::DropHalves
+            | RareEvent::Finish(_) => return None,
         })
     }
 
-    fn at(&self, text: Text) -> &str {
+    fn at(&self, text: TextRange) -> &str {
         self.text.get(text.range()).unwrap_or("")
     }
 
-    fn source(&self, position: Position) -> Option<Source<'_>> {
-        position.is_known.then(|| Source { file: self.at(position.file), line: position.line })
+    fn source(&self, position: PackedPosition) -> Option<SourcePosition<'_>> {
+        position.is_known.then(|| SourcePosition { file: self.at(position.file), line: position.line })
     }
 
-    fn extra<'r, 'a: 'r>(&'a self, fields: Fields, room: &'r mut Extras<'a>) -> &'r [Extra<'a>] {
+    fn extra<'r, 'a: 'r>(&'a self, fields: FieldRange, room: &'r mut BatchExtras<'a>) -> &'r [ExtraField<'a>] {
         if fields.start == fields.end {
             return &[];
         }
         let fields = &self.fields[fields.start as usize..fields.end as usize];
         for field in fields {
             let value = match field.value {
-                Value::Text(text) => ExtraValue::Text(self.at(text)),
-                Value::Integer(value) => ExtraValue::Integer(value),
-                Value::Float(value) => ExtraValue::Float(value),
-                Value::Container(container) => ExtraValue::Container(container),
+                PackedValue::Text(text) => ExtraValue::Text(self.at(text)),
+                PackedValue::Integer(value) => ExtraValue::Integer(value),
+                PackedValue::Float(value) => ExtraValue::Float(value),
+                PackedValue::Container(container) => ExtraValue::Container(container),
             };
-            room.push(Extra { name: self.at(field.name), value });
+            room.push(ExtraField { name: self.at(field.name), value });
         }
         room
     }
 }
 
-impl Valued {
+impl ValuedEvent {
     const fn kind(self) -> PlainKind {
         match self {
             Self::Set => PlainKind::SetState,
@@ -517,8 +528,13 @@ impl Valued {
     }
 
     #[inline]
-    fn event<'a>(self, main: Main, extra: &'a [Extra<'a>], source: Option<Source<'a>>) -> PajeEvent<'a> {
-        let Main { time, container, ty, value } = main;
+    fn event<'a>(
+        self,
+        main: PackedHead,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
+    ) -> PajeEvent<'a> {
+        let PackedHead { time, container, ty, value } = main;
         match self {
             Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
             Self::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
@@ -527,15 +543,15 @@ impl Valued {
     }
 }
 
-impl Text {
+impl TextRange {
     fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-fn announce(shape: &Announced, sink: &mut dyn Sink) -> io::Result<()> {
-    let fields: Vec<(&str, FieldKind)> = shape.fields.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
-    sink.announce(&Shape { operation: shape.operation, fields: &fields, source: shape.source })
+fn announce(shape: &OwnedFieldSet, sink: &mut dyn PajeSink) -> io::Result<()> {
+    let fields: Vec<(&str, ExtraFieldKind)> = shape.fields.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
+    sink.announce(&FieldSet { operation: shape.operation, fields: &fields, source: shape.source })
 }
 
 fn short(number: usize) -> u32 {

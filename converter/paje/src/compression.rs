@@ -11,7 +11,7 @@ pub fn limit_to(bytes: u64) {
     let _ = LIMIT.set(bytes);
 }
 
-/// How many bytes an input may have after it was decompressed; 4 GiB unless a limit was set.
+/// Maximum size of an input after decompression, in bytes. 4 GiB unless [`limit_to`] was called.
 #[must_use]
 pub fn limit() -> u64 {
     *LIMIT.get_or_init(|| 4 << 30)
@@ -57,18 +57,18 @@ impl Compression {
     pub fn reader(self, input: impl io::BufRead + Send + 'static) -> impl Read + Send {
         let reader: Box<dyn Read + Send> = match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
-            Self::Zstd => Box::new(Frames { input: Some(input), frame: None }),
+            Self::Zstd => Box::new(ZstdFrames { input: Some(input), frame: None }),
             Self::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
             Self::Xz => Box::new(lzma_rust2::XzReader::new(input, true)),
         };
-        Decoded(reader, self.name())
+        NamedDecoder(reader, self.name())
     }
 }
 
 /// Adds the name of the format to errors.
-struct Decoded(Box<dyn Read + Send>, &'static str);
+struct NamedDecoder(Box<dyn Read + Send>, &'static str);
 
-impl Read for Decoded {
+impl Read for NamedDecoder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Self(reader, name) = self;
         let damaged = |error: io::Error| match error.kind() {
@@ -112,12 +112,12 @@ pub fn split_off_damage(result: io::Result<()>) -> io::Result<Option<String>> {
 }
 
 /// The frames of a zstd file, one after the other.
-struct Frames<R: io::BufRead> {
+struct ZstdFrames<R: io::BufRead> {
     input: Option<R>,
     frame: Option<Box<ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>>,
 }
 
-impl<R: io::BufRead> Read for Frames<R> {
+impl<R: io::BufRead> Read for ZstdFrames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {

@@ -1,12 +1,14 @@
-//! [`PajeEvent`]: the typed Pajé operations, borrowed and streamed, never collected.
+//! [`PajeEvent`]: the typed Pajé operations. They borrow their texts and are streamed, never
+//! collected.
 //!
-//! Rules over a run and the reader of Pajé text make them; the writer of Pajé text and the simulation take them. Identifiers
-//! of files have become small integers, in order of definition, so that nobody downstream compares strings.
+//! The rules of a run and the reader of Pajé text produce them. The writer of Pajé text and the
+//! simulation consume them. Identifiers of files become small integers in order of definition, so
+//! that consumers need not compare strings.
 
 use std::fmt;
 
-use super::field_sets::Shape;
-use super::style::Look;
+use super::field_sets::FieldSet;
+use super::style::DrawStyle;
 use super::time::GlobalNanos;
 
 macro_rules! id {
@@ -16,7 +18,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index into a table.
+            /// The number as an index into a table.
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -26,58 +28,59 @@ macro_rules! id {
 }
 
 id! {
-    /// A container or entity type. Dense, from 0, in order of definition; [`TypeId::ROOT`] is 0.
+    /// A container or entity type. Dense, from 0, in order of definition. [`TypeId::ROOT`] is 0.
     TypeId
-    /// A container instance. Dense, from 0, in order of creation; [`ContainerId::ROOT`] is 0. Never used again after its destruction.
+    /// A container instance. Dense, from 0, in order of creation. [`ContainerId::ROOT`] is 0. Not
+    /// reused after its destruction.
     ContainerId
     /// A value of a state, event or link type. Dense over all types, from 0.
     ValueId
 }
 
-/// What pairs a start with an end, within (holding container, type).
+/// The key that pairs a start with an end, within (holding container, type).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct KeyId(pub u64);
 
 impl TypeId {
-    /// The type of the root container, which nobody defines: Pajé's `0`.
+    /// The type of the root container, Pajé's `0`. No event defines it.
     pub const ROOT: Self = Self(0);
 }
 
 impl ContainerId {
-    /// The root container, which nobody creates: Pajé's `0`.
+    /// The root container, Pajé's `0`. No event creates it.
     pub const ROOT: Self = Self(0);
 }
 
 /// An sRGB colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub struct Color {
+pub struct RgbColor {
     pub red: u8,
     pub green: u8,
     pub blue: u8,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum TypeKind {
-    /// Of containers.
+pub enum PajeTypeKind {
+    /// A container type.
     Container,
-    /// Of states.
+    /// A state type.
     State,
-    /// Of events.
+    /// An event type.
     Event,
-    /// Of variables.
+    /// A variable type.
     Variable,
-    /// Of links, between containers of these types.
+    /// A link type, between containers of these types.
     Link {
-        /// Where they start.
+        /// The container type at the start.
         start: TypeId,
-        /// Where they end.
+        /// The container type at the end.
         end: TypeId,
     },
 }
 
-/// What happens to a variable.
+/// The change of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
 pub enum VariableOp {
@@ -95,47 +98,48 @@ pub enum ExtraValue<'a> {
     Integer(i64),
     /// A float.
     Float(f64),
-    /// Another container to which the entity is related (`waits for semaphore[s]`). In Pajé text: its alias.
+    /// Another container to which the entity is related (`waits for semaphore[s]`). In Pajé text,
+    /// its alias.
     Container(ContainerId),
 }
 
-/// An extra field of an entity or container: its name, and its value.
+/// An extra field of an entity or container.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Extra<'a> {
-    /// Name of the field as users see it.
+pub struct ExtraField<'a> {
+    /// Name of the field as displayed.
     pub name: &'a str,
     /// Its value.
     pub value: ExtraValue<'a>,
 }
 
-/// Where in the source the event was recorded.
+/// The source position of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source<'a> {
-    /// File as the compiler knew it.
+pub struct SourcePosition<'a> {
+    /// The file name known to the compiler.
     pub file: &'a str,
     /// Line, from 1.
     pub line: u32,
 }
 
-/// One Pajé operation. Dates never decrease from one event to the next, unless the producer says otherwise
-/// (Pajé text of others may be out of order between containers).
+/// One Pajé operation. Timestamps do not decrease from one event to the next, unless the producer
+/// documents otherwise. Pajé text of other programs may be out of order between containers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it; the variants are those of the Pajé format")]
 pub enum PajeEvent<'a> {
     DefineType {
         ty: TypeId,
-        kind: TypeKind,
+        kind: PajeTypeKind,
         parent: TypeId,
         name: &'a str,
-        color: Option<Color>,
-        look: Look,
+        color: Option<RgbColor>,
+        look: DrawStyle,
     },
     DefineValue {
         value: ValueId,
         ty: TypeId,
         name: &'a str,
-        color: Option<Color>,
-        look: Look,
+        color: Option<RgbColor>,
+        look: DrawStyle,
     },
     CreateContainer {
         time: GlobalNanos,
@@ -143,7 +147,7 @@ pub enum PajeEvent<'a> {
         ty: TypeId,
         parent: ContainerId,
         name: &'a str,
-        extra: &'a [Extra<'a>],
+        extra: &'a [ExtraField<'a>],
     },
     DestroyContainer {
         time: GlobalNanos,
@@ -154,16 +158,16 @@ pub enum PajeEvent<'a> {
         container: ContainerId,
         ty: TypeId,
         value: ValueId,
-        extra: &'a [Extra<'a>],
-        source: Option<Source<'a>>,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
     },
     PushState {
         time: GlobalNanos,
         container: ContainerId,
         ty: TypeId,
         value: ValueId,
-        extra: &'a [Extra<'a>],
-        source: Option<Source<'a>>,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
     },
     PopState {
         time: GlobalNanos,
@@ -187,8 +191,8 @@ pub enum PajeEvent<'a> {
         container: ContainerId,
         ty: TypeId,
         value: ValueId,
-        extra: &'a [Extra<'a>],
-        source: Option<Source<'a>>,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
     },
     /// `container` holds the link; the link starts in `start`.
     StartLink {
@@ -198,8 +202,8 @@ pub enum PajeEvent<'a> {
         value: ValueId,
         start: ContainerId,
         key: KeyId,
-        extra: &'a [Extra<'a>],
-        source: Option<Source<'a>>,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
     },
     EndLink {
         time: GlobalNanos,
@@ -208,13 +212,13 @@ pub enum PajeEvent<'a> {
         value: ValueId,
         end: ContainerId,
         key: KeyId,
-        extra: &'a [Extra<'a>],
-        source: Option<Source<'a>>,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
     },
 }
 
 impl PajeEvent<'_> {
-    /// Its date; definitions have none.
+    /// Its timestamp. `None` for definitions.
     #[must_use]
     pub const fn time(&self) -> Option<GlobalNanos> {
         match *self {
@@ -233,7 +237,7 @@ impl PajeEvent<'_> {
     }
 }
 
-/// What most operations are: of a state or a point event, with no extra fields and no source position.
+/// A state or point event without extra fields and source position. Most operations are plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in [`PajeEvent`]")]
 pub struct PlainEvent {
@@ -241,11 +245,11 @@ pub struct PlainEvent {
     pub time: GlobalNanos,
     pub container: ContainerId,
     pub ty: TypeId,
-    /// Without a meaning where a state is popped or all are reset.
+    /// Has no meaning for [`PlainKind::PopState`] and [`PlainKind::ResetState`].
     pub value: ValueId,
 }
 
-/// Which operation a [`PlainEvent`] is.
+/// The operation of a [`PlainEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in [`PajeEvent`]")]
 pub enum PlainKind {
@@ -257,7 +261,7 @@ pub enum PlainKind {
 }
 
 impl PlainEvent {
-    /// The operation.
+    /// The operation as a [`PajeEvent`].
     #[must_use]
     #[inline]
     pub const fn event(self) -> PajeEvent<'static> {
@@ -273,27 +277,30 @@ impl PlainEvent {
     }
 }
 
-/// Takes a stream of Pajé operations: a writer, the simulation, a counter.
-pub trait Sink {
-    /// Takes the next one.
+/// A consumer of Pajé operations: a writer, the simulation, a counter.
+pub trait PajeSink {
+    /// Takes the next operation.
     ///
     /// # Errors
-    /// When it cannot go on (a full disk). What is wrong with the event itself is the sink's to count and report.
+    /// If the sink cannot continue (for example, the disk is full). The sink itself counts and
+    /// reports faults of the event.
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()>;
 
-    /// The next operations come from this line of a text, as [`Place`](super::read::Place) reads it. Only whoever tells of faults
-    /// needs it.
+    /// The next operations are from this line of a text, encoded as in
+    /// [`Place`](super::read::Place). Only sinks that report faults need it.
     #[inline]
     fn at_line(&mut self, line: u64) {
         let _ = line;
     }
 
-    /// The next part of a split trace, as [`Place::part`](super::read::Place::part) counts them, has this name.
+    /// The name of the next part of a split trace, counted as in
+    /// [`Place::part`](super::read::Place::part).
     fn name_part(&mut self, name: &str) {
         let _ = name;
     }
 
-    /// Takes the next one, which is plain. For those who make or take many: the same as [`Self::event`].
+    /// Takes the next operation, which is plain. Equivalent to [`Self::event`], and faster for many
+    /// operations.
     ///
     /// # Errors
     /// As [`Self::event`].
@@ -302,8 +309,8 @@ pub trait Sink {
         self.event(&event.event())
     }
 
-    /// The text by which a file names a link's key: sent by readers of text before the first event with that key. Only whoever
-    /// shows keys needs it.
+    /// The text of a link key in a file. Readers of text send it before the first event with this
+    /// key. Only sinks that display keys need it.
     ///
     /// # Errors
     /// As [`Self::event`].
@@ -312,8 +319,8 @@ pub trait Sink {
         Ok(())
     }
 
-    /// A container belongs to a process of a run: its label without the suffix that makes labels of
-    /// several processes distinct. Sent after the creation of the container.
+    /// A container belongs to a process of a run. `label` is its name without the suffix that
+    /// distinguishes the labels of several processes. Sent after the creation of the container.
     ///
     /// # Errors
     /// As [`Self::event`].
@@ -322,12 +329,12 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Events of this shape will come. Said before the first event, so that formats with a header can put it there; a shape
-    /// may also come unannounced.
+    /// Announces the shape of later events. Sent before the first event, so that formats with a
+    /// header can define the shape there. Events may also have shapes that were not announced.
     ///
     /// # Errors
     /// As [`Self::event`].
-    fn announce(&mut self, shape: &Shape<'_>) -> std::io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> std::io::Result<()> {
         let _ = shape;
         Ok(())
     }
@@ -338,13 +345,15 @@ pub trait Sink {
         0
     }
 
-    /// Whether all that it took can be taken back, by [`Self::begin_anew`]. Then it may be sent values that are defined in the middle of the stream,
-    /// and halves of links that have no other, which [`Self::drop_halves`] drops before the end.
+    /// Whether the sink can discard its input by [`Self::begin_anew`]. It then also accepts
+    /// definitions of values in the middle of the stream, and link endpoints without a partner,
+    /// which [`Self::drop_halves`] drops before the end.
     fn can_begin_anew(&self) -> bool {
         false
     }
 
-    /// What came is void: the stream begins anew, with its definitions. Called only where [`Self::can_begin_anew`] says so.
+    /// Discards all input. The stream starts again with its definitions. Called only if
+    /// [`Self::can_begin_anew`] is true.
     ///
     /// # Errors
     /// As [`Self::event`].
@@ -352,7 +361,8 @@ pub trait Sink {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 
-    /// The halves of links that wait for their other half have none, and are no links. Called only where [`Self::can_begin_anew`] says so.
+    /// Drops the link endpoints that have no partner so far. Called only if
+    /// [`Self::can_begin_anew`] is true.
     ///
     /// # Errors
     /// As [`Self::event`].
@@ -360,14 +370,14 @@ pub trait Sink {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 
-    /// The stream has ended: `end` is the largest date. Called once.
+    /// Ends the stream. `end` is the maximum timestamp. Called once.
     ///
     /// # Errors
-    /// When what was held back cannot be written.
+    /// If buffered data cannot be written.
     fn finish(&mut self, end: GlobalNanos) -> std::io::Result<()>;
 }
 
-impl fmt::Display for Color {
+impl fmt::Display for RgbColor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
     }

@@ -1,9 +1,10 @@
-//! Shapes: which extra fields the events of a stream will have. Text formats define them before their first event.
+//! Shapes: the extra fields of the events of a stream. Text formats define them before their first
+//! event.
 
 /// A Pajé operation that can have extra fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names of the Pajé format")]
-pub enum Operation {
+pub enum EventOperation {
     CreateContainer,
     SetState,
     PushState,
@@ -13,9 +14,9 @@ pub enum Operation {
     NewEvent,
 }
 
-/// What an extra field holds.
+/// The type of an extra field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FieldKind {
+pub enum ExtraFieldKind {
     /// Text.
     Text,
     /// An integer.
@@ -28,11 +29,11 @@ pub enum FieldKind {
 
 /// The extra fields of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape<'a> {
+pub struct FieldSet<'a> {
     /// The operation.
-    pub operation: Operation,
+    pub operation: EventOperation,
     /// Names and kinds of the fields, in order.
-    pub fields: &'a [(&'a str, FieldKind)],
-    /// It has a source position.
+    pub fields: &'a [(&'a str, ExtraFieldKind)],
+    /// Whether it has a source position.
     pub source: bool,
 }

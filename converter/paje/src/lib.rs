@@ -1,4 +1,5 @@
-//! The Pajé model as a stream of typed operations: the waist through which everything passes.
+//! The Pajé model as a stream of typed operations: the interface between all producers and
+//! consumers.
 
 pub mod channel;
 pub mod compression;
@@ -12,8 +13,8 @@ pub mod time;
 pub mod write;
 
 pub use event::{
-    Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, TypeKind,
-    ValueId, VariableOp,
+    ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind, RgbColor,
+    SourcePosition, TypeId, ValueId, VariableOp,
 };
-pub use field_sets::{FieldKind, Operation, Shape};
-pub use style::{Look, MarkShape};
+pub use field_sets::{EventOperation, ExtraFieldKind, FieldSet};
+pub use style::{DrawStyle, MarkShape};

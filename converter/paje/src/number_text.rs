@@ -1,9 +1,9 @@
-//! Numbers as text: nearly all of what is written, Pajé text and rows alike, are digits.
+//! Numbers as text. Most bytes of Pajé text and of tables are digits.
 //!
-//! [`integer`], [`signed`] and [`seconds`] append to a text; `Words` puts some words together on the stack first, where a line begins with
-//! many short ones.
+//! [`integer`], [`signed`] and [`seconds`] append to a text. `NumberWords` assembles several words on the
+//! stack. It is used at the start of a line, which has many short words.
 
-/// The numbers below 100 in two digits: a division gives two.
+/// The two digits of each number below 100. One division then yields two digits.
 static PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[b'0'; 2]; 100];
     let mut number = 0;
@@ -20,7 +20,7 @@ fn pair(number: u32) -> [u8; 2] {
     PAIRS[(number % 100) as usize]
 }
 
-/// A point and the nine decimals of so many nanoseconds, which are less than a second.
+/// A point and nine decimals. `nanos` must be less than a second.
 #[inline]
 fn decimals(nanos: u32) -> [u8; 10] {
     let (high, low) = (nanos / 10_000, nanos % 10_000);
@@ -37,7 +37,7 @@ const fn digit(digit: u64) -> u8 {
     b'0' + digit.to_le_bytes()[0]
 }
 
-/// Seconds, and nanoseconds beyond.
+/// Splits nanoseconds into seconds and remaining nanoseconds.
 #[inline]
 fn parts(nanos: u64) -> (u64, u32) {
     (nanos / 1_000_000_000, u32::try_from(nanos % 1_000_000_000).unwrap_or(0))
@@ -69,21 +69,21 @@ pub fn seconds(nanos: i64, out: &mut Vec<u8>) {
         integer(seconds, out);
         return out.extend_from_slice(&decimals(rest));
     }
-    // One piece: a text makes sure for each that there is room.
+    // One piece, because each append checks the capacity.
     let mut text = [digit(seconds); 11];
     text[1..].copy_from_slice(&decimals(rest));
     out.extend_from_slice(&text);
 }
 
-/// The integer that a float is, if it is one of a size at which all are.
+/// The value of a float as an integer, if it is an integer with a magnitude below 10^15.
 #[must_use]
 pub fn whole(number: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "the bounds are checked")]
     (number.abs() < 1e15 && number.fract() == 0.0).then_some(number as i64)
 }
 
-/// Appends a float as short as it can be read back: `0.1`, `5e-324`. Very large and very small ones have an exponent, as in JSON and as all
-/// readers of tables take them.
+/// Appends the shortest text that is read back as the same float: `0.1`, `5e-324`. Very large and
+/// very small numbers have an exponent, as in JSON. All readers of tables accept this form.
 pub fn float(number: f64, out: &mut Vec<u8>) {
     match whole(number).filter(|whole| *whole != 0 || number.is_sign_positive()) {
         Some(whole) => signed(whole, out),
@@ -105,25 +105,25 @@ pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(number.to_string().as_bytes());
 }
 
-/// A float with the exponent where that is shorter.
+/// A float with an exponent if that is shorter.
 fn shortest(number: f64) -> String {
     let (plain, scientific) = (format!("{number}"), format!("{number:e}"));
     if scientific.len() < plain.len() { scientific } else { plain }
 }
 
-/// No number has more digits.
+/// Maximum number of digits of a number.
 const MAX_DIGITS: usize = 20;
-/// Room for eight numbers and what is between them.
+/// Room for eight numbers with their letters and separators.
 const BYTES: usize = 8 * (MAX_DIGITS + 2);
 
-/// Some words of a line: up to eight numbers, each with a letter before or behind it.
+/// Some words of a line: up to eight numbers, each with a letter before or after it.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct NumberWords {
     bytes: [u8; BYTES],
     length: usize,
 }
 
-impl Words {
+impl NumberWords {
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; BYTES], length: 0 }
     }
@@ -138,7 +138,7 @@ impl Words {
         self.length += 1;
     }
 
-    /// A number in decimal.
+    /// Appends a number in decimal.
     #[inline]
     pub(crate) fn number(&mut self, number: u64) {
         // Identifiers and seconds are mostly small.
@@ -157,7 +157,7 @@ impl Words {
         }
     }
 
-    /// Writes behind the last word.
+    /// Appends bytes.
     #[inline]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         if let Some(place) = self.bytes.get_mut(self.length..).and_then(<[u8]>::first_chunk_mut) {
@@ -174,7 +174,7 @@ impl Words {
         self.length = end;
     }
 
-    /// Nanoseconds as seconds with nine decimals.
+    /// Appends nanoseconds as seconds with nine decimals.
     #[inline]
     pub(crate) fn seconds(&mut self, nanos: u64) {
         let (seconds, rest) = parts(nanos);
@@ -182,7 +182,8 @@ impl Words {
         self.put(decimals(rest));
     }
 
-    /// A point and the first of the nine decimals of so many billionths, which are less than one; nothing for no decimals.
+    /// Appends a point and the first `count` of nine decimals. `billionths` must be below 10^9.
+    /// Appends nothing if `count` is 0.
     pub(crate) fn decimals(&mut self, billionths: u64, count: u8) {
         if count > 0 {
             let all = decimals(u32::try_from(billionths).unwrap_or(0));
@@ -199,7 +200,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_and_dates_are_written_as_others_do(numbers in prop::collection::vec(any::<u64>(), 0..4), shift in 0u32..64) {
-            let (mut words, mut expected) = (Words::new(), String::new());
+            let (mut words, mut expected) = (NumberWords::new(), String::new());
             for number in numbers {
                 let number = number >> shift;
                 words.number(number);
@@ -221,7 +222,8 @@ mod tests {
                 let mut out = Vec::new();
                 plain_float(number, &mut out);
                 let (text, expected) = (String::from_utf8(out).unwrap(), number.to_string());
-                // Two shortest texts can be equally near to a number: the last digit may differ then.
+                // Two shortest texts can be equally near to a number. The last digit may then
+                // differ.
                 prop_assert_eq!(text.len(), expected.len());
                 prop_assert!(text == expected || text.parse() == Ok(number), "{text} {expected}");
             }
@@ -244,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_longest_words_have_room() {
-        let mut words = Words::new();
+        let mut words = NumberWords::new();
         for _ in 0..7 {
             words.byte(b'k');
             words.number(u64::MAX);

@@ -1,18 +1,18 @@
-//! Formats that are no Pajé text, recognised by name or first bytes.
+//! Formats other than Pajé text, recognised by name or first bytes.
 
 use std::path::Path;
 
-/// A format that is not read, and the remedy.
+/// A format that Tumit does not read, with advice for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign {
+pub struct OtherFormat {
     /// Its name, with the article.
     pub name: &'static str,
-    /// What the user can do.
+    /// Advice for the user.
     pub advice: &'static str,
 }
 
-/// Where in the first bytes a format has its mark.
-enum Mark {
+/// The position of a format's mark in the first bytes.
+enum FormatMark {
     /// At the start.
     Start(&'static [u8]),
     /// At this byte.
@@ -21,86 +21,90 @@ enum Mark {
     Within(&'static [u8]),
 }
 
-const OTF2: Foreign = Foreign {
+const OTF2: OtherFormat = OtherFormat {
     name: "an OTF2 archive",
     advice: "Convert it with `otf2paje` (Score-P, akypuera), or look at it with Vampir.",
 };
-const OTF: Foreign = Foreign {
+const OTF: OtherFormat = OtherFormat {
     name: "a Vampir trace (OTF)",
     advice: "Convert it with `otf2paje` (akypuera), or look at it with Vampir.",
 };
-const CTF: Foreign =
-    Foreign { name: "a CTF trace (LTTng)", advice: "Look at it with Babeltrace or Trace Compass; Tumit reads no CTF." };
-const CHROME: Foreign = Foreign {
+const CTF: OtherFormat = OtherFormat {
+    name: "a CTF trace (LTTng)",
+    advice: "Look at it with Babeltrace or Trace Compass; Tumit reads no CTF.",
+};
+const CHROME: OtherFormat = OtherFormat {
     name: "a Chrome trace (JSON)",
     advice: "Look at it in Perfetto or chrome://tracing; Tumit writes JSON, and reads none.",
 };
-const PERFETTO: Foreign =
-    Foreign { name: "a Perfetto trace (protobuf)", advice: "Look at it in Perfetto, https://ui.perfetto.dev." };
-const PARAVER: Foreign =
-    Foreign { name: "a Paraver trace", advice: "Convert it with `prv2pjdump` or look at it with Paraver." };
-const SLOG2: Foreign = Foreign { name: "an SLOG2 trace", advice: "Look at it with Jumpshot." };
-const CLOG2: Foreign = Foreign { name: "a CLOG2 trace", advice: "Look at it with Jumpshot (`clog2TOslog2`)." };
-const TAU: Foreign = Foreign { name: "a TAU trace", advice: "Convert it with `tau2paje` or `tau2otf2`." };
-const PICL: Foreign = Foreign { name: "a PICL trace", advice: "Write Pajé text; Tumit reads no PICL." };
-const ZIP: Foreign = Foreign { name: "a ZIP archive", advice: "Unpack it first (`unzip`), and give a file in it." };
-const TAR: Foreign = Foreign { name: "a tar archive", advice: "Unpack it first (`tar -xf`), and give a file in it." };
-const INDEX: Foreign = Foreign { name: "an index of Tumit", advice: "Give the trace that it was made of." };
-const PJ_DUMP: Foreign =
-    Foreign { name: "the output of `pj_dump`", advice: "Give the Pajé file that it was made of." };
-const PROGRAM: Foreign = Foreign { name: "a program", advice: "Run it, and give the trace that it writes." };
-const PICTURE: Foreign = Foreign { name: "a picture", advice: "Give the trace that it was drawn from." };
+const PERFETTO: OtherFormat =
+    OtherFormat { name: "a Perfetto trace (protobuf)", advice: "Look at it in Perfetto, https://ui.perfetto.dev." };
+const PARAVER: OtherFormat =
+    OtherFormat { name: "a Paraver trace", advice: "Convert it with `prv2pjdump` or look at it with Paraver." };
+const SLOG2: OtherFormat = OtherFormat { name: "an SLOG2 trace", advice: "Look at it with Jumpshot." };
+const CLOG2: OtherFormat = OtherFormat { name: "a CLOG2 trace", advice: "Look at it with Jumpshot (`clog2TOslog2`)." };
+const TAU: OtherFormat = OtherFormat { name: "a TAU trace", advice: "Convert it with `tau2paje` or `tau2otf2`." };
+const PICL: OtherFormat = OtherFormat { name: "a PICL trace", advice: "Write Pajé text; Tumit reads no PICL." };
+const ZIP: OtherFormat =
+    OtherFormat { name: "a ZIP archive", advice: "Unpack it first (`unzip`), and give a file in it." };
+const TAR: OtherFormat =
+    OtherFormat { name: "a tar archive", advice: "Unpack it first (`tar -xf`), and give a file in it." };
+const INDEX: OtherFormat = OtherFormat { name: "an index of Tumit", advice: "Give the trace that it was made of." };
+const PJ_DUMP: OtherFormat =
+    OtherFormat { name: "the output of `pj_dump`", advice: "Give the Pajé file that it was made of." };
+const PROGRAM: OtherFormat = OtherFormat { name: "a program", advice: "Run it, and give the trace that it writes." };
+const PICTURE: OtherFormat = OtherFormat { name: "a picture", advice: "Give the trace that it was drawn from." };
 
-const fn archive(name: &'static str) -> Foreign {
-    Foreign { name, advice: "Unpack it first, and give a file in it." }
+const fn archive(name: &'static str) -> OtherFormat {
+    OtherFormat { name, advice: "Unpack it first, and give a file in it." }
 }
 
-const fn other(name: &'static str) -> Foreign {
-    Foreign { name, advice: "Tumit reads its own runs, and Pajé text." }
+const fn other(name: &'static str) -> OtherFormat {
+    OtherFormat { name, advice: "Tumit reads its own runs, and Pajé text." }
 }
 
-/// By first bytes, most telling first.
-const BYTES: &[(Mark, Foreign)] = &[
-    (Mark::Start(b"\x7fELF"), PROGRAM),
-    (Mark::Start(b"MZ\x90"), PROGRAM),
-    (Mark::Start(b"\xcf\xfa\xed\xfe"), PROGRAM),
-    (Mark::Start(b"PK\x03\x04"), ZIP),
-    (Mark::Start(b"PK\x05\x06"), ZIP),
-    (Mark::At(257, b"ustar"), TAR),
-    (Mark::Start(b"7z\xbc\xaf\x27\x1c"), archive("a 7-Zip archive")),
-    (Mark::Start(b"Rar!"), archive("a RAR archive")),
-    (Mark::Start(b"\x04\x22\x4d\x18"), archive("an LZ4 file")),
-    (Mark::Start(b"LZIP"), archive("an lzip file")),
-    (Mark::Start(b"\x1f\x9d"), archive("a file of `compress` (.Z)")),
-    (Mark::Start(b"\x89PNG"), PICTURE),
-    (Mark::Start(b"\xff\xd8\xff"), PICTURE),
-    (Mark::Start(b"GIF8"), PICTURE),
-    (Mark::Start(b"%PDF-"), other("a PDF document")),
-    (Mark::Start(b"\x57\x1d\xd1\x75"), CTF),
-    (Mark::Start(b"\x75\xd1\x1d\x57"), CTF),
-    (Mark::Start(b"\xc1\x1f\xfc\xc1"), CTF),
-    (Mark::Start(b"\xc1\xfc\x1f\xc1"), CTF),
-    (Mark::Start(b"/* CTF"), CTF),
-    (Mark::Start(b"#Paraver"), PARAVER),
-    (Mark::Start(b"CLOG-"), CLOG2),
-    (Mark::Start(b"SLOG"), SLOG2),
-    (Mark::At(2, b"SLOG 2"), SLOG2),
-    (Mark::Start(b"-3 "), PICL),
-    (Mark::Start(b"PERFILE2"), other("a recording of `perf`")),
-    (Mark::Start(b"2ELIFREP"), other("a recording of `perf`")),
-    (Mark::Start(b"\x17\x08\x44tracing"), other("a recording of `trace-cmd`")),
-    (Mark::Start(b"SQLite format 3"), other("an SQLite database (of Nsight Systems?)")),
-    (Mark::Start(b"\x89HDF"), other("an HDF5 file")),
-    (Mark::Start(b"PAR1"), other("a Parquet file")),
-    (Mark::Start(b"\xd4\xc3\xb2\xa1"), other("a recording of network packets")),
-    (Mark::Start(b"TMTINDEX"), INDEX),
-    (Mark::Start(b"Container, "), PJ_DUMP),
-    (Mark::Start(b"State, "), PJ_DUMP),
-    (Mark::Within(b"OTF2"), OTF2),
+/// Formats by first bytes, the most specific first.
+const BYTES: &[(FormatMark, OtherFormat)] = &[
+    (FormatMark::Start(b"\x7fELF"), PROGRAM),
+    (FormatMark::Start(b"MZ\x90"), PROGRAM),
+    (FormatMark::Start(b"\xcf\xfa\xed\xfe"), PROGRAM),
+    (FormatMark::Start(b"PK\x03\x04"), ZIP),
+    (FormatMark::Start(b"PK\x05\x06"), ZIP),
+    (FormatMark::At(257, b"ustar"), TAR),
+    (FormatMark::Start(b"7z\xbc\xaf\x27\x1c"), archive("a 7-Zip archive")),
+    (FormatMark::Start(b"Rar!"), archive("a RAR archive")),
+    (FormatMark::Start(b"\x04\x22\x4d\x18"), archive("an LZ4 file")),
+    (FormatMark::Start(b"LZIP"), archive("an lzip file")),
+    (FormatMark::Start(b"\x1f\x9d"), archive("a file of `compress` (.Z)")),
+    (FormatMark::Start(b"\x89PNG"), PICTURE),
+    (FormatMark::Start(b"\xff\xd8\xff"), PICTURE),
+    (FormatMark::Start(b"GIF8"), PICTURE),
+    (FormatMark::Start(b"%PDF-"), other("a PDF document")),
+    (FormatMark::Start(b"\x57\x1d\xd1\x75"), CTF),
+    (FormatMark::Start(b"\x75\xd1\x1d\x57"), CTF),
+    (FormatMark::Start(b"\xc1\x1f\xfc\xc1"), CTF),
+    (FormatMark::Start(b"\xc1\xfc\x1f\xc1"), CTF),
+    (FormatMark::Start(b"/* CTF"), CTF),
+    (FormatMark::Start(b"#Paraver"), PARAVER),
+    (FormatMark::Start(b"CLOG-"), CLOG2),
+    (FormatMark::Start(b"SLOG"), SLOG2),
+    (FormatMark::At(2, b"SLOG 2"), SLOG2),
+    (FormatMark::Start(b"-3 "), PICL),
+    (FormatMark::Start(b"PERFILE2"), other("a recording of `perf`")),
+    (FormatMark::Start(b"2ELIFREP"), other("a recording of `perf`")),
+    (FormatMark::Start(b"\x17\x08\x44tracing"), other("a recording of `trace-cmd`")),
+    (FormatMark::Start(b"SQLite format 3"), other("an SQLite database (of Nsight Systems?)")),
+    (FormatMark::Start(b"\x89HDF"), other("an HDF5 file")),
+    (FormatMark::Start(b"PAR1"), other("a Parquet file")),
+    (FormatMark::Start(b"\xd4\xc3\xb2\xa1"), other("a recording of network packets")),
+    (FormatMark::Start(b"TMTINDEX"), INDEX),
+    (FormatMark::Start(b"Container, "), PJ_DUMP),
+    (FormatMark::Start(b"State, "), PJ_DUMP),
+    (FormatMark::Within(b"OTF2"), OTF2),
 ];
 
-/// By the ending of the name, where the first bytes are no Pajé text.
-const ENDINGS: &[(&str, Foreign)] = &[
+/// Formats by file name extension, if the first bytes are not Pajé text.
+const ENDINGS: &[(&str, OtherFormat)] = &[
     ("otf2", OTF2),
     ("otf", OTF),
     ("stf", OTF),
@@ -118,14 +122,14 @@ const ENDINGS: &[(&str, Foreign)] = &[
     ("zip", ZIP),
 ];
 
-/// The format of a file that is neither Pajé text nor part of a run, as far as its first bytes (a few
-/// thousand are enough) and its name tell.
+/// The format of a file that is neither Pajé text nor part of a run, if its first bytes (a few
+/// thousand are enough) or its name identify it.
 #[must_use]
-pub fn foreign_format(first: &[u8], path: &Path) -> Option<Foreign> {
-    let is_there = |mark: &Mark| match *mark {
-        Mark::Start(mark) => first.starts_with(mark),
-        Mark::At(at, mark) => first.get(at..).is_some_and(|rest| rest.starts_with(mark)),
-        Mark::Within(mark) => {
+pub fn foreign_format(first: &[u8], path: &Path) -> Option<OtherFormat> {
+    let is_there = |mark: &FormatMark| match *mark {
+        FormatMark::Start(mark) => first.starts_with(mark),
+        FormatMark::At(at, mark) => first.get(at..).is_some_and(|rest| rest.starts_with(mark)),
+        FormatMark::Within(mark) => {
             let first = &first[..first.len().min(512)];
             first.contains(&0) && memchr::memmem::find(first, mark).is_some()
         }
@@ -150,17 +154,17 @@ pub fn foreign_format(first: &[u8], path: &Path) -> Option<Foreign> {
     if let Some((_, foreign)) = ENDINGS.iter().find(|(known, _)| *known == ending) {
         return Some(*foreign);
     }
-    // A trace packet of Perfetto is field 1, of a length.
+    // A Perfetto trace starts with a trace packet: field 1, with a length.
     (first.starts_with(b"\n") && first.contains(&0) && !first.iter().all(u8::is_ascii_whitespace)).then_some(PERFETTO)
 }
 
-/// The format of a folder that is no run.
+/// The format of a folder that is not a run.
 #[must_use]
-pub fn foreign_folder(path: &Path) -> Option<Foreign> {
+pub fn foreign_folder(path: &Path) -> Option<OtherFormat> {
     foreign_below(path, 4)
 }
 
-fn foreign_below(path: &Path, depth: u32) -> Option<Foreign> {
+fn foreign_below(path: &Path, depth: u32) -> Option<OtherFormat> {
     let mut below = Vec::new();
     for entry in std::fs::read_dir(path).ok()?.take(1000).flatten() {
         let path = entry.path();
@@ -168,7 +172,7 @@ fn foreign_below(path: &Path, depth: u32) -> Option<Foreign> {
             Some("tmt" | "live") => return None,
             Some("otf2") => return Some(OTF2),
             _ if entry.file_name() == "metadata" => return Some(CTF),
-            // Links are not followed: they may lead in a circle.
+            // Symbolic links are not followed, because they may form a cycle.
             _ if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) => below.push(path),
             _ => {}
         }

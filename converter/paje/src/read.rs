@@ -1,13 +1,19 @@
-//! The reader of Pajé text: accepts what producers really write, from any of the format's ages.
+//! Reads Pajé text: all variants that producers write, from all versions of the format.
 //!
-//! Definitions are keyed by id, so that an event may have several; fields come in any order, under today's names or older ones.
-//! Identifiers are aliases, else names. Unknown fields become [`super::Extra`]s; one whose name ends in `Container` and whose text is
-//! a container's identifier becomes a reference (`WaitsForContainer` is `waits for`). Values may be used without a
-//! declaration, or before it: then `DefineValue` comes again for the same value. The identifier of a destroyed
-//! container may be used again. Dates become nanoseconds exactly, without floats.
+//! Definitions are keyed by id, so an event may have several. Fields may be in any order, and have
+//! current or older names. Identifiers are aliases, or names if there is no alias.
 //!
-//! A bad line is counted and left out, and reading goes on. The order of lines is the file's: this reader does not sort.
-//! Nothing is allocated per line once tables and buffers have grown, but for what is new: containers, values, keys in use.
+//! Unknown fields become [`super::Extra`]s. An unknown field with a name that ends in `Container`
+//! and the identifier of a container as its text becomes a reference (`WaitsForContainer` is
+//! `waits for`).
+//!
+//! Values may be used without a declaration, or before it. In the latter case `DefineValue` is sent
+//! again for the same value. The identifier of a destroyed container may be reused. Timestamps are
+//! converted to nanoseconds exactly, without floats.
+//!
+//! A faulty line is counted and skipped. Lines keep the order of the file, because this reader does
+//! not sort. Once tables and buffers have grown, memory is allocated only for new containers,
+//! values and keys in use.
 
 pub(crate) mod definitions;
 pub(crate) mod events;
@@ -24,33 +30,34 @@ pub(crate) mod tokenizer;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::Sink;
-use super::other_formats::{Foreign, foreign_format};
-use super::time::{GlobalNanos, Unit};
-use definitions::{Header, Role};
-use events::{Input, State};
-use faults::Faults;
-pub use faults::{Fault, FaultKind};
+use super::PajeSink;
+use super::other_formats::{OtherFormat, foreign_format};
+use super::time::{GlobalNanos, TimeUnit};
+use definitions::{Definitions, FieldRole};
+use events::{DefinedLine, ReadState};
+use faults::FaultList;
+pub use faults::{FaultKind, FaultSummary};
 pub use pj_dump_compat::{date_of_double, double_of_date};
-use split_files::Parts;
-pub use split_files::{Place, names_parts, note_copy};
-pub use split_trace::{PartOfTrace, parts_of};
-use symbols::Names;
-use tokenizer::{Line, Lines, Loose, Words};
+use split_files::TraceParts;
+pub use split_files::{TraceLine, names_parts, note_copy};
+pub use split_trace::{NamedPart, parts_of};
+use symbols::ExternalNames;
+use tokenizer::{AmbiguousSigns, LineReader, LineWords, TextLine};
 
-/// What was read.
+/// The result of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadReport {
-    /// Lines of the file, and of its parts.
+    /// Number of lines of the file and its parts.
     pub lines: u64,
-    /// Operations that were sent to the sink.
+    /// Number of operations that were sent to the sink.
     pub events: u64,
-    /// The largest date.
+    /// The maximum timestamp.
     pub end: GlobalNanos,
-    /// What was wrong, one entry for each kind, in the order in which they were met first.
-    pub faults: Vec<Fault>,
-    /// What was read in full but is not read by everybody, likewise.
-    pub notes: Vec<Fault>,
+    /// The faults, one entry for each kind, in the order of their first occurrence.
+    pub faults: Vec<FaultSummary>,
+    /// Notes on content that was read completely, but that some other readers reject. In the same
+    /// order.
+    pub notes: Vec<FaultSummary>,
 }
 
 impl ReadReport {
@@ -61,22 +68,22 @@ impl ReadReport {
     }
 }
 
-/// Why nothing could be read.
+/// The reason why nothing could be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ReadError {
-    /// No event definition was found where one should be.
+pub enum PajeReadError {
+    /// The expected event definition was not found.
     #[error("this is no Pajé file, which begins with `%EventDef`: it looks like {looks_like}")]
     NotPaje {
-        /// What it is, as far as its first bytes tell.
+        /// A description by the first bytes.
         looks_like: String,
     },
-    /// Another format, which is known by name.
+    /// Another known format.
     #[error("This is {name}. {advice}")]
     Foreign {
         /// Its name.
         name: &'static str,
-        /// What the user can do.
+        /// Advice for the user.
         advice: &'static str,
     },
     /// The input failed.
@@ -84,107 +91,110 @@ pub enum ReadError {
     Input {
         /// The line after the last one that was read.
         line: u64,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
     /// The sink failed.
     #[error("what line {line} says could not be passed on: {source}")]
     Sink {
-        /// The line.
+        /// The number of the line.
         line: u64,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
 }
 
-/// Bytes of a line that every reader takes.
+/// Longer lines, in bytes, are not accepted by every reader.
 const LENGTHY: usize = 4000;
-/// Lines without any definition after which we give up.
+/// Maximum number of lines before the first definition.
 const MAX_LINES_BEFORE_HEADER: u64 = 1000;
-/// Bytes, likewise.
+/// Maximum number of bytes before the first definition.
 const MAX_BYTES_BEFORE_HEADER: usize = 1 << 20;
 
-/// Reads Pajé text and sends what it says to a sink, which is finished with the largest date.
+/// Reads Pajé text, sends its operations to a sink, and finishes the sink with the maximum
+/// timestamp.
 ///
 /// # Errors
-/// When the input or the sink fails, and when there is no event definition in the first 1000 lines that are not comments
-/// (or the first mebibyte of them): then the sink is not finished.
-pub fn read(input: impl Read, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
-    Reader::new(input).read(sink)
+/// If the input or the sink fails. Also if there is no event definition in the first 1000 lines
+/// that are not comments (or the first mebibyte of them). The sink is then not finished.
+pub fn read(input: impl Read, sink: &mut dyn PajeSink) -> Result<ReadReport, PajeReadError> {
+    PajeReader::new(input).read(sink)
 }
 
-/// Announces the extra fields that event definitions anywhere in the text have: what a format with a header must know.
+/// Announces the extra fields of all event definitions in the text. Formats with a header need them
+/// in advance.
 ///
 /// # Errors
-/// When the input or the sink fails.
-pub fn announce(input: impl Read, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    Reader::new(input).announce(sink)
+/// If the input or the sink fails.
+pub fn announce(input: impl Read, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
+    PajeReader::new(input).announce(sink)
 }
 
-/// Reads Pajé text line by line. [`read`] does so to the end.
+/// Reads Pajé text line by line. [`read`] calls it to the end.
 #[derive(Debug)]
-pub struct Reader<R> {
-    lines: Lines<R>,
-    header: Header,
-    taker: Taker,
+pub struct PajeReader<R> {
+    lines: LineReader<R>,
+    header: Definitions,
+    taker: LineSink,
     first_bytes: Vec<u8>,
-    /// Lines before the first definition, and their bytes.
+    /// Number of lines before the first definition, and their size in bytes.
     strange: (u64, usize),
     /// The other files of a split trace.
-    parts: Parts,
+    parts: TraceParts,
 }
 
-/// Takes lines, whichever file they are from.
+/// Processes the lines of all files.
 #[derive(Debug, Default)]
-struct Taker {
+struct LineSink {
     /// The current line as text if it is not UTF-8.
     decoded: String,
-    words: Words,
-    state: State,
+    words: LineWords,
+    state: ReadState,
     /// Whether definitions are announced.
     announces: bool,
 }
 
-impl<R: Read> Reader<R> {
-    /// At the beginning. The input needs no buffer.
+impl<R: Read> PajeReader<R> {
+    /// Creates a reader at the start of an input. The input needs no buffer.
     pub fn new(input: R) -> Self {
         Self {
-            lines: Lines::new(input),
-            header: Header::default(),
-            taker: Taker::default(),
+            lines: LineReader::new(input),
+            header: Definitions::default(),
+            taker: LineSink::default(),
             first_bytes: Vec::new(),
             strange: (0, 0),
-            parts: Parts::default(),
+            parts: TraceParts::default(),
         }
     }
 
-    /// Reads the files that containers name in their field `Filename` as parts of the trace. They are
-    /// looked for below the folder of the file at `root`, which the input is from.
+    /// Also reads the files that containers name in their field `Filename`, as parts of the trace.
+    /// They must be below the folder of the file at `root`, which is the input.
     #[must_use]
     pub fn with_parts_beside(mut self, root: &Path) -> Self {
-        self.parts = Parts::beside(root);
+        self.parts = TraceParts::beside(root);
         self
     }
 
-    /// Takes all lines, and ends.
+    /// Processes all lines and finishes.
     ///
     /// # Errors
     /// As [`read`].
-    pub fn read(mut self, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
+    pub fn read(mut self, sink: &mut dyn PajeSink) -> Result<ReadReport, PajeReadError> {
         while self.next(sink)? {}
         self.finish(sink)
     }
 
-    /// Takes the next line; `false` when there is none.
+    /// Processes the next line. Returns `false` if there is none.
     ///
     /// # Errors
-    /// As [`read`]. When the input fails because it has nothing yet, as one that is still written may, the next call goes on from there.
-    pub fn next(&mut self, sink: &mut dyn Sink) -> Result<bool, ReadError> {
+    /// As [`read`]. If the input fails because it has no data yet, as a file that is still written,
+    /// the next call continues there.
+    pub fn next(&mut self, sink: &mut dyn PajeSink) -> Result<bool, PajeReadError> {
         if !self.parts.list.is_empty() {
             return self.next_of_parts(sink);
         }
         match self.lines.advance() {
-            Err(source) => return Err(ReadError::Input { line: self.number() + 1, source }),
+            Err(source) => return Err(PajeReadError::Input { line: self.number() + 1, source }),
             Ok(true) => {}
             Ok(false) if self.header.is_begun() => return Ok(false),
             Ok(false) => return Err(not_paje(&self.first_bytes)),
@@ -209,110 +219,114 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    /// Goes to the next line, and takes nothing of it; `false` when there is none.
-    pub fn advance(&mut self) -> Result<bool, ReadError> {
-        self.lines.advance().map_err(|source| ReadError::Input { line: self.number() + 1, source })
+    /// Advances to the next line without processing it. Returns `false` if there is none.
+    pub fn advance(&mut self) -> Result<bool, PajeReadError> {
+        self.lines.advance().map_err(|source| PajeReadError::Input { line: self.number() + 1, source })
     }
 
-    /// The date of the line that [`Self::advance`] went to.
+    /// The timestamp of the current line.
     pub fn date(&mut self) -> Option<i64> {
         self.taker.date(self.lines.line(), &self.header, None)
     }
 
-    /// Takes the line that [`Self::advance`] went to.
-    pub fn take_current(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    /// Processes the current line after [`Self::advance`].
+    pub fn take_current(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         self.take(sink)
     }
 
-    /// What lines can name: for what was defined elsewhere.
-    pub fn names(&mut self) -> Names<'_> {
+    /// The names that lines can refer to. Used to add names from other sources.
+    pub fn names(&mut self) -> ExternalNames<'_> {
         let state = &mut self.taker.state;
-        Names { types: &mut state.types, containers: &mut state.containers }
+        ExternalNames { types: &mut state.types, containers: &mut state.containers }
     }
 
-    /// Where the lines come from.
+    /// The source of the lines.
     pub fn input(&self) -> &R {
         self.lines.input()
     }
 
-    /// The number of the line that was taken last, from 1, as [`Place`] reads it.
+    /// The number of the last processed line, from 1, encoded as in [`TraceLine`].
     pub fn number(&self) -> u64 {
         self.line().number
     }
 
-    /// The line that was taken last.
+    /// The last processed line.
     pub fn bytes(&self) -> &[u8] {
         self.line().bytes
     }
 
-    /// How many lines were read, of all files.
+    /// Number of lines read so far, of all files.
     pub fn lines(&self) -> u64 {
         self.lines.count() + self.parts.list.iter().map(|part| part.lines.count()).sum::<u64>()
     }
 
-    /// The names of the files that are read as parts of the trace, as [`Place::part`] counts them.
+    /// The names of the files that are read as parts of the trace, counted as in [`TraceLine::part`].
     pub fn parts(&self) -> &[std::sync::Arc<str>] {
         &self.taker.state.faults.parts
     }
 
-    /// Announces the extra fields of each definition where it stands: for tables. A writer of Pajé defines what it needs, and
-    /// would define them all.
+    /// Announces the extra fields of each definition at its position. Meant for tables. A writer of
+    /// Pajé text defines fields on demand, and would otherwise define all of them.
     #[must_use]
     pub fn announcing(mut self) -> Self {
         self.taker.announces = true;
         self
     }
 
-    /// Takes dates to be in this unit: the text does not tell.
+    /// Sets the unit of timestamps, which the text does not contain.
     #[must_use]
-    pub fn in_unit(mut self, unit: Unit) -> Self {
-        self.taker.state.missing_decimals = Unit::Seconds.exact_decimals() - unit.exact_decimals();
+    pub fn in_unit(mut self, unit: TimeUnit) -> Self {
+        self.taker.state.missing_decimals = TimeUnit::Seconds.exact_decimals() - unit.exact_decimals();
         self
     }
 
-    /// Reads numbers as `pj_dump` does, and ends at the date of the last line, which is 0 where a line has none. Dates are not nanoseconds then but
-    /// [`date_of_double`] of seconds, which have the same order. What is no number is told as ever, but its line is left out only where
-    /// `pj_dump` would make up a date.
+    /// Reads numbers like `pj_dump`, and ends at the timestamp of the last line, which is 0 if that
+    /// line has none.
+    ///
+    /// Timestamps are then not nanoseconds, but [`date_of_double`] of seconds, which has the same
+    /// order. Invalid numbers are reported as usual, but a line is left out only if `pj_dump` would
+    /// use an arbitrary timestamp.
     #[must_use]
     pub fn as_pj_dump(mut self) -> Self {
         self.taker.state.as_pj_dump = true;
         self
     }
 
-    /// Takes the unit for certain: dates that would be unusual in it are not pointed out.
+    /// Trusts the unit: unusual timestamps are not reported.
     #[must_use]
     pub fn trusting_unit(mut self) -> Self {
         self.taker.state.is_long = true;
         self
     }
 
-    /// Remembers the keys of all links, so that one that is used again is told: eight bytes for each link.
+    /// Remembers the keys of all links, so that reused keys are reported. Uses at least eight bytes
+    /// per link.
     #[must_use]
     pub fn remember_keys(mut self) -> Self {
         self.taker.state.remember_keys();
         self
     }
 
-    /// What was found so far: faults and notes.
-    pub fn found(&self) -> impl Iterator<Item = &Fault> {
+    /// The faults and notes so far.
+    pub fn found(&self) -> impl Iterator<Item = &FaultSummary> {
         self.taker.state.faults.found()
     }
 
-    /// How many kinds of faults and notes there were so far.
+    /// Number of kinds of faults and notes so far.
     pub fn kinds_of_faults(&self) -> usize {
         self.taker.state.faults.kinds
     }
 
-    /// Ends the file and finishes the sink with the largest date.
+    /// Ends the file and finishes the sink with the maximum timestamp.
     ///
     /// # Errors
-    /// When the sink fails.
-    pub fn finish(mut self, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
+    /// If the sink fails.
+    pub fn finish(mut self, sink: &mut dyn PajeSink) -> Result<ReadReport, PajeReadError> {
         let (lines, all) = (self.lines.count(), self.lines());
         let state = &self.taker.state;
         let end = GlobalNanos(if state.as_pj_dump { state.last } else { state.end.unwrap_or(0) });
         let ended = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
-        ended.map_err(|source| ReadError::Sink { line: lines, source })?;
+        ended.map_err(|source| PajeReadError::Sink { line: lines, source })?;
         let mut state = self.taker.state;
         if lines > 0 && !self.lines.is_ended() {
             state.faults.count(FaultKind::NoLineEnd, lines, "");
@@ -324,46 +338,47 @@ impl<R: Read> Reader<R> {
         Ok(ReadReport { lines: all, events: state.sent, end, faults, notes })
     }
 
-    /// The end of the file: a definition that is still open ends here.
-    fn close_definition(&mut self, line: u64, sink: &mut dyn Sink) -> io::Result<()> {
+    /// Ends a definition that is still open at the end of the file.
+    fn close_definition(&mut self, line: u64, sink: &mut dyn PajeSink) -> io::Result<()> {
         self.taker.close_definition(line, &mut self.header, sink)
     }
 
-    /// Takes the line at which `lines` is.
-    fn take(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    /// Processes the current line of `lines`.
+    fn take(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let Self { lines, header, taker, .. } = self;
         let line = lines.line();
-        taker.take(line, header, None, sink).map_err(|source| ReadError::Sink { line: line.number, source })?;
+        taker.take(line, header, None, sink).map_err(|source| PajeReadError::Sink { line: line.number, source })?;
         if taker.state.named.is_empty() { Ok(()) } else { self.open_parts(sink) }
     }
 }
 
-impl Taker {
-    /// A line of events, or the end of a file: a definition that is still open ends here.
-    fn close_definition(&mut self, line: u64, header: &mut Header, sink: &mut dyn Sink) -> io::Result<()> {
+impl LineSink {
+    /// Ends a definition that is still open at a line of events or at the end of a file.
+    fn close_definition(&mut self, line: u64, header: &mut Definitions, sink: &mut dyn PajeSink) -> io::Result<()> {
         match header.close_open(line, &mut self.state.faults) {
             Some(definition) if self.announces => definition.announce(sink),
             _ => Ok(()),
         }
     }
 
-    /// The date of a line. A part of a split trace has the definitions of the root as well.
-    fn date(&mut self, line: Line<'_>, header: &Header, root: Option<&Header>) -> Option<i64> {
+    /// The timestamp of a line. In a part of a split trace, the definitions of the root file apply
+    /// as well.
+    fn date(&mut self, line: TextLine<'_>, header: &Definitions, root: Option<&Definitions>) -> Option<i64> {
         let text = std::str::from_utf8(line.bytes).ok()?;
         self.words.split(text);
         let id = self.words.get(text, 0)?;
         let definition = header.definition_or(root, id).ok()??;
-        let word = self.words.get(text, definition.word(Role::Time)?)?;
+        let word = self.words.get(text, definition.word(FieldRole::Time)?)?;
         number::nanos(word, self.state.missing_decimals).map(|date| date.value)
     }
 
-    /// Takes a line.
+    /// Processes a line.
     fn take(
         &mut self,
-        line: Line<'_>,
-        header: &mut Header,
-        root: Option<&Header>,
-        sink: &mut dyn Sink,
+        line: TextLine<'_>,
+        header: &mut Definitions,
+        root: Option<&Definitions>,
+        sink: &mut dyn PajeSink,
     ) -> io::Result<()> {
         let (number, words) = (line.number, &mut self.words);
         let (text, foreign) = line.text(&mut self.decoded);
@@ -379,14 +394,14 @@ impl Taker {
             faults.count(FaultKind::Nul, number, text.trim_ascii_end());
         }
         let head = text.trim_ascii_start().strip_prefix('%');
-        let mut loose = Loose::find(head.unwrap_or(text), false);
+        let mut loose = AmbiguousSigns::find(head.unwrap_or(text), false);
         if loose.dialect && head.is_none() && !self.state.as_pj_dump && line.bytes.contains(&b'\\') {
-            // How many words there should be tells whether a backslash is an escape.
+            // The expected number of words determines whether a backslash is an escape.
             words.split(text);
             let id = words.get(text, 0).unwrap_or("");
             if let Ok(Some(definition)) = header.definition_or(root, id) {
                 words.split_expecting(text, definition.words);
-                loose = Loose::find(text, words.has_escapes());
+                loose = AmbiguousSigns::find(text, words.has_escapes());
             }
         }
         loose.count(text, number, faults);
@@ -439,13 +454,14 @@ impl Taker {
         } else if words.len() > definition.words {
             faults.count(FaultKind::TooMany, number, text.trim_ascii_end());
         }
-        self.state.line(Input { definition, words, text, line: number }, sink)
+        self.state.line(DefinedLine { definition, words, text, line: number }, sink)
     }
 }
 
-/// Splits a line that has an apostrophe or a backslash, and notes what other readers read differently.
+/// Splits a line that has an apostrophe or a backslash. Notes words that other readers read
+/// differently.
 #[cold]
-fn split_by_dialect(words: &mut Words, text: &str, expected: usize, faults: &mut Faults, line: u64) {
+fn split_by_dialect(words: &mut LineWords, text: &str, expected: usize, faults: &mut FaultList, line: u64) {
     words.split_expecting(text, expected);
     let (single, escapes) = words.dialect(text);
     if single {
@@ -456,11 +472,11 @@ fn split_by_dialect(words: &mut Words, text: &str, expected: usize, faults: &mut
     }
 }
 
-/// The error for a text without event definitions, or for something that is no text.
+/// The error for a text without event definitions, or for data that are not text.
 #[must_use]
-pub fn not_paje(first: &[u8]) -> ReadError {
-    if let Some(Foreign { name, advice }) = foreign_format(first, Path::new("")) {
-        return ReadError::Foreign { name, advice };
+pub fn not_paje(first: &[u8]) -> PajeReadError {
+    if let Some(OtherFormat { name, advice }) = foreign_format(first, Path::new("")) {
+        return PajeReadError::Foreign { name, advice };
     }
     let text = first.trim_ascii_start();
     let looks_like = match first {
@@ -479,9 +495,9 @@ pub fn not_paje(first: &[u8]) -> ReadError {
         _ => "",
     };
     if !looks_like.is_empty() {
-        return ReadError::NotPaje { looks_like: looks_like.to_owned() };
+        return PajeReadError::NotPaje { looks_like: looks_like.to_owned() };
     }
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let start: String = String::from_utf8_lossy(line).chars().filter(|c| !c.is_control()).take(60).collect();
-    ReadError::NotPaje { looks_like: format!("other text, beginning with `{start}`") }
+    PajeReadError::NotPaje { looks_like: format!("other text, beginning with `{start}`") }
 }

@@ -1,51 +1,55 @@
-//! [`Look`]: the shape and the size in which entities are drawn. Pajé's own programs know them, its text has no instruction for them:
-//! they are user fields of definitions, `Shape` and `Size`, which other readers take for what they do not know.
+//! [`DrawStyle`]: the style of an entity type or value, its shape and size.
+//!
+//! Pajé's own programs support shapes and sizes, but Pajé text has no instruction for them. They
+//! are the user fields `Shape` and `Size` of definitions. Other readers treat these as unknown
+//! fields.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a trace says of how a type or value is drawn, beside its colour.
+/// The style of a type or value in a trace, apart from its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Look {
-    /// Shape of the marks of events.
+pub struct DrawStyle {
+    /// Shape of event marks.
     pub shape: Option<MarkShape>,
-    /// Size, 1 being the usual one: of marks, of the width of arrows and curves, of the height of states. Above 0, and finite.
+    /// Relative size, with 1 as the default: of marks, of the width of links and curves, of the
+    /// height of states. Above 0 and finite.
     pub size: Option<f32>,
 }
 
 /// Shapes of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum MarkShape {
-    /// Its tip points down to the date: the usual one.
+    /// A triangle with its tip down, at the timestamp. The default.
     #[default]
     Triangle,
-    /// On its tip.
+    /// A square on its tip.
     Diamond,
     /// A disc.
     Circle,
-    /// On its side.
+    /// A square on its side.
     Square,
-    /// An upright line.
+    /// A vertical line.
     Line,
 }
 
-impl Look {
-    /// Nothing is said.
+impl DrawStyle {
+    /// No shape and no size.
     pub const NONE: Self = Self { shape: None, size: None };
 
-    /// This; what it does not say is as `other` says.
+    /// This style, with missing parts from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self { shape: self.shape.or(other.shape), size: self.size.or(other.size) }
     }
 
-    /// Whether nothing is said.
+    /// Whether neither shape nor size is set.
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.shape.is_none() && self.size.is_none()
     }
 
-    /// A number that can be a size.
+    /// A number as a size. `None` if it is not a valid size.
     #[must_use]
     pub fn checked_size(number: f64) -> Option<f32> {
         #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough for a size")]
@@ -55,10 +59,10 @@ impl Look {
 }
 
 impl MarkShape {
-    /// All of them.
+    /// All shapes.
     pub const ALL: [Self; 5] = [Self::Triangle, Self::Diamond, Self::Circle, Self::Square, Self::Line];
 
-    /// Its name, as specs, filters and files write it.
+    /// Its name in specs, filters and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

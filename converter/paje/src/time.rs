@@ -1,25 +1,29 @@
-//! Time as a type: never a bare number, never a float before the text edge.
+//! Types for timestamps. Timestamps are never bare numbers, and become floats only when converted
+//! to text.
 
-/// A date in the ticks of one process's clock.
+/// A timestamp in ticks of the clock of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalTicks(pub u64);
 
-/// A date on the run's one time line, in nanoseconds from its start.
+/// A timestamp on the common time line of the run, in nanoseconds from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct GlobalNanos(pub i64);
 
 impl GlobalNanos {
-    /// The furthest date that is taken from a text, before zero and behind it, 146 years away: what lies between any two of them fits a length. Dates of
-    /// runs are counted from their beginning, up to [`Self::LAST`].
+    /// The maximum absolute value of a timestamp from a text: 146 years before or after 0. The
+    /// difference of any two such timestamps fits into 64 bits. Timestamps of runs count from the
+    /// start of the run, up to [`Self::LAST`].
     pub const FURTHEST: Self = Self((1 << 62) - 1);
 
-    /// The last date there is, 292 years behind the beginning of a run: what a clock says beyond it is dated there.
+    /// The last possible timestamp, 292 years after the start of a run. Later clock readings get
+    /// this timestamp.
     pub const LAST: Self = Self(i64::MAX);
 }
 
-/// In what the dates of a text are counted. The Pajé format says seconds, but some producers write others, and a file does not tell.
+/// The unit of the timestamps in a text. The Pajé format demands seconds, but some producers write
+/// other units. A file does not contain its unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Unit {
+pub enum TimeUnit {
     /// Seconds.
     #[default]
     Seconds,
@@ -31,8 +35,8 @@ pub enum Unit {
     Nanos,
 }
 
-impl Unit {
-    /// How many decimals tell a nanosecond.
+impl TimeUnit {
+    /// Number of decimals that represent a nanosecond.
     #[must_use]
     pub const fn exact_decimals(self) -> u8 {
         match self {
@@ -43,7 +47,7 @@ impl Unit {
         }
     }
 
-    /// Its nanoseconds.
+    /// The unit in nanoseconds.
     #[must_use]
     pub const fn nanos(self) -> u32 {
         10_u32.pow(self.exact_decimals() as u32)

@@ -1,8 +1,9 @@
-//! Pajé text, in the subset that every known reader accepts.
+//! Writes Pajé text, in the subset that every known reader accepts.
 //!
-//! Definitions of events first, types and values next, then one stream in order of date. Identifiers are serial numbers
-//! with a letter; dates are seconds with nine decimals, written from integers. A [`Style`] makes other dates and definitions, for
-//! readers that want them.
+//! Definitions of events are first, then types and values, then one stream in order of time.
+//! Identifiers are serial numbers with a letter. Timestamps are seconds with nine decimals,
+//! converted from integers. A [`PajeStyle`] selects other timestamps and definitions for readers that
+//! need them.
 
 pub(crate) mod definitions;
 pub(crate) mod line_start;
@@ -15,85 +16,86 @@ use std::io::{self, Write};
 
 use foldhash::HashMap;
 
-use super::number_text::{self, Words};
-use super::time::{GlobalNanos, Unit};
+use super::number_text::{self, NumberWords};
+use super::time::{GlobalNanos, TimeUnit};
 use super::{
-    Color, ContainerId, Extra, ExtraValue, FieldKind, Look, Operation, PajeEvent, Shape, Sink, Source, TypeId,
-    TypeKind, VariableOp,
+    ContainerId, DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, PajeEvent, PajeSink,
+    PajeTypeKind, RgbColor, SourcePosition, TypeId, VariableOp,
 };
-pub use definitions::Header;
-use definitions::Layouts;
-use standard_fields::Bare;
-use timestamps::Cut;
-pub use timestamps::{DateWords, Dates, Exact};
+use definitions::ExtraDefinitions;
+pub use definitions::HeaderStyle;
+use standard_fields::StandardFieldSink;
+use timestamps::TruncatedUnits;
+pub use timestamps::{ExactSeconds, TimestampPosition, TimestampWriter};
 
-/// How much is gathered before it is written, in bytes.
+/// Size of the output buffer in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
-/// Longest name that is written, in bytes: a line must stay below 4000.
+/// Maximum length of a name in bytes. A line must stay below 4000 bytes.
 const MAX_NAME_BYTES: usize = 1000;
-/// Longest value of an extra field that is written, in bytes.
+/// Maximum length of the value of an extra field in bytes.
 const MAX_FIELD_BYTES: usize = 180;
 
-/// What may differ between files.
+/// The options of the text format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Style {
-    /// In what dates are counted.
-    pub unit: Unit,
-    /// Digits after the point of a date, nine at most: the rest is cut off. As many as tell a nanosecond if `None`.
+pub struct PajeStyle {
+    /// The unit of timestamps.
+    pub unit: TimeUnit,
+    /// Number of decimals of a timestamp, at most nine. Further decimals are cut off. `None` for as
+    /// many as represent a nanosecond.
     pub decimals: Option<u8>,
-    /// How events are defined.
-    pub header: Header,
+    /// The form of the definitions of events.
+    pub header: HeaderStyle,
 }
 
-/// A writer of Pajé text in a style, to `out`, which needs no buffer of its own.
-pub fn in_style<'w>(out: impl Write + 'w, style: Style) -> Box<dyn Sink + 'w> {
-    let Style { unit, decimals, header } = style;
+/// Creates a writer of Pajé text in a style. `out` needs no buffer.
+pub fn in_style<'w>(out: impl Write + 'w, style: PajeStyle) -> Box<dyn PajeSink + 'w> {
+    let PajeStyle { unit, decimals, header } = style;
     let exact = unit.exact_decimals();
     let decimals = decimals.unwrap_or(exact).min(9);
-    if (unit, decimals) == (Unit::Seconds, exact) {
-        with_header(Writer::with_dates(out, Exact, header))
+    if (unit, decimals) == (TimeUnit::Seconds, exact) {
+        with_header(PajeWriter::with_dates(out, ExactSeconds, header))
     } else {
-        with_header(Writer::with_dates(out, Cut::new(unit, decimals), header))
+        with_header(PajeWriter::with_dates(out, TruncatedUnits::new(unit, decimals), header))
     }
 }
 
-fn with_header<'w, W: Write + 'w, D: Dates + 'w>(writer: Writer<W, D>) -> Box<dyn Sink + 'w> {
-    if writer.layouts.header == Header::Basic { Box::new(Bare(writer)) } else { Box::new(writer) }
+fn with_header<'w, W: Write + 'w, D: TimestampWriter + 'w>(writer: PajeWriter<W, D>) -> Box<dyn PajeSink + 'w> {
+    if writer.layouts.header == HeaderStyle::Basic { Box::new(StandardFieldSink(writer)) } else { Box::new(writer) }
 }
 
 /// Writes Pajé text.
 #[derive(Debug)]
-pub struct Writer<W: Write, D: Dates = Exact> {
+pub struct PajeWriter<W: Write, D: TimestampWriter = ExactSeconds> {
     out: W,
     dates: D,
     line: Vec<u8>,
-    layouts: Layouts,
+    layouts: ExtraDefinitions,
     /// Type of each container, by its id.
     container_types: Vec<TypeId>,
-    /// Texts of keys, and whether one end of the link was written; gone after the other.
+    /// Texts of link keys, and whether one endpoint was written. Removed after the second endpoint.
     keys: HashMap<u64, (Box<str>, bool)>,
     begun: bool,
     last: GlobalNanos,
     backward: u64,
-    /// Texts that were not written as they are.
+    /// Number of texts that were changed.
     changed: u64,
 }
 
-impl<W: Write> Writer<W> {
-    /// Writes to `out`, which needs no buffer of its own.
+impl<W: Write> PajeWriter<W> {
+    /// Creates a writer. `out` needs no buffer.
     pub fn new(out: W) -> Self {
-        Self::with_dates(out, Exact, Header::default())
+        Self::with_dates(out, ExactSeconds, HeaderStyle::default())
     }
 }
 
-impl<W: Write, D: Dates> Writer<W, D> {
-    fn with_dates(out: W, dates: D, header: Header) -> Self {
+impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
+    fn with_dates(out: W, dates: D, header: HeaderStyle) -> Self {
         Self {
             out,
             dates,
             line: Vec::with_capacity(BUFFER_BYTES + 8192),
-            layouts: Layouts::new(header),
+            layouts: ExtraDefinitions::new(header),
             container_types: vec![TypeId::ROOT],
             keys: HashMap::default(),
             begun: false,
@@ -103,12 +105,13 @@ impl<W: Write, D: Dates> Writer<W, D> {
         }
     }
 
-    /// What it wrote to.
+    /// Returns the output.
     pub fn into_inner(self) -> W {
         self.out
     }
 
-    /// Events that were dated before the one before them, which some readers refuse.
+    /// Number of events with a timestamp before that of their predecessor. Some readers reject
+    /// these.
     #[must_use]
     pub const fn backward(&self) -> u64 {
         self.backward
@@ -131,11 +134,11 @@ impl<W: Write, D: Dates> Writer<W, D> {
     fn define_type(&mut self, event: &PajeEvent<'_>) {
         let PajeEvent::DefineType { ty, kind, parent, name, color, look } = *event else { return };
         let id = match kind {
-            TypeKind::Container => 0,
-            TypeKind::Variable => 1,
-            TypeKind::State => 2,
-            TypeKind::Event => 3,
-            TypeKind::Link { .. } => 4,
+            PajeTypeKind::Container => 0,
+            PajeTypeKind::Variable => 1,
+            PajeTypeKind::State => 2,
+            PajeTypeKind::Event => 3,
+            PajeTypeKind::Link { .. } => 4,
         };
         let id = self.looked(id, look);
         self.head(|head| {
@@ -145,7 +148,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
         });
         self.text(" ");
         self.type_id(parent);
-        if let TypeKind::Link { start, end } = kind {
+        if let PajeTypeKind::Link { start, end } = kind {
             self.text(" ");
             self.type_id(start);
             self.text(" ");
@@ -153,7 +156,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
         }
         self.text(" ");
         self.name(name, MAX_NAME_BYTES);
-        if matches!(kind, TypeKind::Variable | TypeKind::Event) {
+        if matches!(kind, PajeTypeKind::Variable | PajeTypeKind::Event) {
             self.text(" ");
             self.color(color.unwrap_or(NEUTRAL));
         }
@@ -161,8 +164,8 @@ impl<W: Write, D: Dates> Writer<W, D> {
         self.text("\n");
     }
 
-    /// The definition for a type or value with this look; written now if it is new.
-    fn looked(&mut self, plain: u32, look: Look) -> u32 {
+    /// The definition for a type or value with this style. Writes it if it is new.
+    fn looked(&mut self, plain: u32, look: DrawStyle) -> u32 {
         let (id, text) = self.layouts.looked(plain, look);
         if let Some(text) = text {
             self.text(&text);
@@ -170,7 +173,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
         id
     }
 
-    fn look(&mut self, look: Look) {
+    fn look(&mut self, look: DrawStyle) {
         if let Some(shape) = look.shape {
             self.text(" ");
             self.text(shape.name());
@@ -193,51 +196,51 @@ impl<W: Write, D: Dates> Writer<W, D> {
         self.head(|head| head.container_id(container));
     }
 
-    fn head(&mut self, write: impl FnOnce(&mut Words)) {
-        let mut head = Words::new();
+    fn head(&mut self, write: impl FnOnce(&mut NumberWords)) {
+        let mut head = NumberWords::new();
         write(&mut head);
         self.line.extend_from_slice(head.as_bytes());
     }
 
-    /// A date in nanoseconds, never negative; counted when it lies before the last one.
+    /// The timestamp in nanoseconds, at least 0. Counts timestamps before the last one.
     fn date(&mut self, time: GlobalNanos) -> u64 {
         self.backward += u64::from(time < self.last);
         self.last = self.last.max(time);
         u64::try_from(time.0).unwrap_or(0)
     }
 
-    /// A text in quotes.
+    /// Writes a text in quotes.
     fn name(&mut self, name: &str, limit: usize) {
         self.line.push(b'"');
         self.changed += u64::from(plain_text(name, limit, &mut self.line));
         self.line.push(b'"');
     }
 
-    fn color(&mut self, color: Color) {
+    fn color(&mut self, color: RgbColor) {
         let part = |byte: u8| f64::from(byte) / 255.0;
         let _ = write!(self.line, "\"{:.6} {:.6} {:.6}\"", part(color.red), part(color.green), part(color.blue));
     }
 
-    /// The id of the event's definition and its date; then what `rest` adds.
-    fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut Words)) {
+    /// Writes the id of the event's definition and its timestamp, then the output of `rest`.
+    fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut NumberWords)) {
         let nanos = self.date(time);
-        let mut head = Words::new();
+        let mut head = NumberWords::new();
         head.number(id.into());
         head.byte(b' ');
-        self.dates.write(nanos, &mut DateWords(&mut head));
+        self.dates.write(nanos, &mut TimestampPosition(&mut head));
         head.byte(b' ');
         rest(&mut head);
         self.line.extend_from_slice(head.as_bytes());
     }
 
-    /// The same for what happens in a container: its identifier and the type come before the rest.
+    /// As [`Self::begin`], with the container and the type before the output of `rest`.
     fn begin_in(
         &mut self,
         id: u32,
         time: GlobalNanos,
         container: ContainerId,
         ty: TypeId,
-        rest: impl FnOnce(&mut Words),
+        rest: impl FnOnce(&mut NumberWords),
     ) {
         self.begin(id, time, |head| {
             head.container_id(container);
@@ -247,8 +250,8 @@ impl<W: Write, D: Dates> Writer<W, D> {
         });
     }
 
-    /// The definition for an event with these extra fields; written now if it is new.
-    fn definition(&mut self, operation: Operation, extra: &[Extra<'_>], source: bool) -> u32 {
+    /// The definition for an event with these extra fields. Writes it if it is new.
+    fn definition(&mut self, operation: EventOperation, extra: &[ExtraField<'_>], source: bool) -> u32 {
         if extra.is_empty() && !source {
             return operation.plain_id();
         }
@@ -259,16 +262,16 @@ impl<W: Write, D: Dates> Writer<W, D> {
         id
     }
 
-    /// A number as short as it can be read back.
+    /// Writes the shortest text that is read back as the same number.
     fn float(&mut self, value: f64) {
-        // Whole numbers, which counters are, without the search for digits.
+        // Counters are whole numbers, which need no search for the shortest digits.
         match number_text::whole(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
             Some(whole) => number_text::signed(whole, &mut self.line),
             None => number_text::plain_float(value, &mut self.line),
         }
     }
 
-    fn extras(&mut self, operation: Operation, extra: &[Extra<'_>], source: Option<Source<'_>>) {
+    fn extras(&mut self, operation: EventOperation, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) {
         for field in &extra[..extra.len().min(operation.room(source.is_some()))] {
             self.text(" ");
             match field.value {
@@ -290,12 +293,12 @@ impl<W: Write, D: Dates> Writer<W, D> {
     }
 }
 
-const fn rgb(red: u8, green: u8, blue: u8) -> Color {
-    Color { red, green, blue }
+const fn rgb(red: u8, green: u8, blue: u8) -> RgbColor {
+    RgbColor { red, green, blue }
 }
 
-/// Colours for values that have none: far apart from each other, those of neighbours too.
-const PALETTE: [Color; 12] = [
+/// Colours for values without a colour. They differ strongly, also between neighbours.
+const PALETTE: [RgbColor; 12] = [
     rgb(0x3b, 0x75, 0xaf),
     rgb(0xef, 0x86, 0x36),
     rgb(0x51, 0x9e, 0x3e),
@@ -310,17 +313,17 @@ const PALETTE: [Color; 12] = [
     rgb(0xe0, 0xb8, 0x70),
 ];
 
-/// The colour of what has none.
-const NEUTRAL: Color = Color { red: 128, green: 128, blue: 128 };
+/// The colour of types without a colour.
+const NEUTRAL: RgbColor = RgbColor { red: 128, green: 128, blue: 128 };
 
-/// The name of a type, value or container as it stands between quotes: a Pajé file has no place for quotes, line ends and, for the
-/// sake of lists, commas.
+/// Appends the name of a type, value or container as written between quotes. A Pajé file cannot
+/// contain quotes and line ends in names. Commas are replaced because of lists.
 pub fn text_of_name(name: &str, out: &mut Vec<u8>) {
     plain_text(name, MAX_NAME_BYTES, out);
 }
 
-/// Writes a text without what has no place in a Pajé file. Returns whether other letters stand for some of its own, or some
-/// are missing.
+/// Writes a text without characters that a Pajé file cannot contain. Returns whether characters
+/// were replaced or cut off.
 fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
     let (start, mut changed) = (out.len(), false);
     for character in text.chars() {
@@ -339,14 +342,14 @@ fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
         }
         out.extend_from_slice(bytes);
     }
-    // No reader takes an empty text everywhere.
+    // Not every reader accepts an empty text.
     if out.len() == start {
         out.push(b' ');
     }
     changed
 }
 
-impl<W: Write, D: Dates> Sink for Writer<W, D> {
+impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
     fn changed_texts(&self) -> u64 {
         self.changed
     }
@@ -392,19 +395,19 @@ impl<W: Write, D: Dates> Sink for Writer<W, D> {
                 });
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.valued(Operation::SetState, (time, container, ty, value), extra, source);
+                self.valued(EventOperation::SetState, (time, container, ty, value), extra, source);
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.valued(Operation::PushState, (time, container, ty, value), extra, source);
+                self.valued(EventOperation::PushState, (time, container, ty, value), extra, source);
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.valued(Operation::NewEvent, (time, container, ty, value), extra, source);
+                self.valued(EventOperation::NewEvent, (time, container, ty, value), extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
                 self.begin_in(13, time, container, ty, |head| head.byte(b'\n'));
             }
             PajeEvent::ResetState { time, container, ty } => {
-                let id = self.definition(Operation::ResetState, &[], true);
+                let id = self.definition(EventOperation::ResetState, &[], true);
                 self.begin_in(id, time, container, ty, |head| head.byte(b'\n'));
             }
             PajeEvent::Variable { time, container, ty, op, value } => {
@@ -418,30 +421,30 @@ impl<W: Write, D: Dates> Sink for Writer<W, D> {
                 self.line.push(b'\n');
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
-                self.link(Operation::StartLink, (time, container, ty, value), (start, key), extra, source);
+                self.link(EventOperation::StartLink, (time, container, ty, value), (start, key), extra, source);
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
-                self.link(Operation::EndLink, (time, container, ty, value), (end, key), extra, source);
+                self.link(EventOperation::EndLink, (time, container, ty, value), (end, key), extra, source);
             }
         }
         self.flush_line()
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
             self.begin_text();
         }
         let fields = shape.fields.iter().map(|(name, kind)| {
             let value = match kind {
-                FieldKind::Text => ExtraValue::Text(""),
-                FieldKind::Integer => ExtraValue::Integer(0),
-                FieldKind::Float => ExtraValue::Float(0.0),
-                FieldKind::Container => ExtraValue::Container(ContainerId::ROOT),
+                ExtraFieldKind::Text => ExtraValue::Text(""),
+                ExtraFieldKind::Integer => ExtraValue::Integer(0),
+                ExtraFieldKind::Float => ExtraValue::Float(0.0),
+                ExtraFieldKind::Container => ExtraValue::Container(ContainerId::ROOT),
             };
-            Extra { name, value }
+            ExtraField { name, value }
         });
-        let fields: Vec<Extra<'_>> = fields.collect();
+        let fields: Vec<ExtraField<'_>> = fields.collect();
         self.definition(shape.operation, &fields, shape.source);
         Ok(())
     }
@@ -457,21 +460,21 @@ impl<W: Write, D: Dates> Sink for Writer<W, D> {
     }
 }
 
-/// Date, container, type and value: what most events have.
-type Main = (GlobalNanos, ContainerId, TypeId, super::ValueId);
+/// Timestamp, container, type and value: the fields of most events.
+type EventHead = (GlobalNanos, ContainerId, TypeId, super::ValueId);
 
-impl<W: Write, D: Dates> Writer<W, D> {
+impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     fn create(
         &mut self,
         time: GlobalNanos,
         (container, ty, parent): (ContainerId, TypeId, ContainerId),
         name: &str,
-        extra: &[Extra<'_>],
+        extra: &[ExtraField<'_>],
     ) {
         let index = container.index();
         self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
         self.container_types[index] = ty;
-        let id = self.definition(Operation::CreateContainer, extra, false);
+        let id = self.definition(EventOperation::CreateContainer, extra, false);
         self.begin(id, time, |head| {
             head.container_id(container);
             head.byte(b' ');
@@ -481,15 +484,15 @@ impl<W: Write, D: Dates> Writer<W, D> {
             head.byte(b' ');
         });
         self.name(name, MAX_NAME_BYTES);
-        self.extras(Operation::CreateContainer, extra, None);
+        self.extras(EventOperation::CreateContainer, extra, None);
     }
 
     fn valued(
         &mut self,
-        operation: Operation,
-        (time, container, ty, value): Main,
-        extra: &[Extra<'_>],
-        source: Option<Source<'_>>,
+        operation: EventOperation,
+        (time, container, ty, value): EventHead,
+        extra: &[ExtraField<'_>],
+        source: Option<SourcePosition<'_>>,
     ) {
         let id = self.definition(operation, extra, source.is_some());
         self.begin_in(id, time, container, ty, |head| {
@@ -499,7 +502,7 @@ impl<W: Write, D: Dates> Writer<W, D> {
         self.extras(operation, extra, source);
     }
 
-    /// The text of a key, which is needed twice.
+    /// The text of a key. It is needed for both endpoints.
     fn take_key(&mut self, key: u64) -> Option<Box<str>> {
         if self.keys.is_empty() {
             return None;
@@ -514,11 +517,11 @@ impl<W: Write, D: Dates> Writer<W, D> {
 
     fn link(
         &mut self,
-        operation: Operation,
-        (time, container, ty, value): Main,
+        operation: EventOperation,
+        (time, container, ty, value): EventHead,
         (end, key): (ContainerId, super::KeyId),
-        extra: &[Extra<'_>],
-        source: Option<Source<'_>>,
+        extra: &[ExtraField<'_>],
+        source: Option<SourcePosition<'_>>,
     ) {
         let id = self.definition(operation, extra, source.is_some());
         let named = self.take_key(key.0);

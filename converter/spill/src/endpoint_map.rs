@@ -1,122 +1,126 @@
-//! [`Waiting`]: halves that wait for their other halves, more of them than fit in memory.
+//! [`EndpointMap`]: link endpoints that wait for their partner endpoints. Their number may exceed
+//! memory.
 //!
-//! A program that lost the other ends of its links, or whose links last as long as it does, may leave any number waiting.
+//! Any number of endpoints may wait, if a program lost the other endpoints of its links, or if its
+//! links last as long as the program.
 
 use std::io;
 use std::marker::PhantomData;
 
-pub use super::map::{Far, Overflow, spread};
+pub use super::map::{OverflowStore, SpillMap, spread};
 
-/// What waits, as words.
-pub trait Half<const N: usize>: Sized {
-    /// Whether it is the first half, or the second one: the other half is of the other kind.
+/// A waiting endpoint, convertible to words.
+pub trait Endpoint<const N: usize>: Sized {
+    /// Whether it is the start or the end of a link. Its partner is of the other kind.
     fn starts(&self) -> bool;
 
-    /// All of it.
+    /// The endpoint as words.
     fn words(&self) -> [u64; N];
 
-    /// Of its words.
+    /// The endpoint from its words.
     fn of(words: [u64; N]) -> Self;
 }
 
-/// Halves by key, those of one key in order of arrival. All that wait under one key are of one kind.
+/// Waiting endpoints by key. Those of one key are of one kind and in order of arrival.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Waiting<T, const N: usize> {
-    first: Far<N>,
-    /// Those behind the first: by key, the number of the next one and the number behind the last,
-    queued: Far<2>,
-    /// and by key and number, themselves.
-    behind: Far<N>,
+pub struct EndpointMap<T, const N: usize> {
+    first: SpillMap<N>,
+    /// The queue after the first endpoint of a key: number of the next endpoint, and number after
+    /// the last one.
+    queued: SpillMap<2>,
+    /// The endpoints of the queue, by key and number.
+    behind: SpillMap<N>,
     of: PhantomData<T>,
 }
 
-impl<T, const N: usize> Default for Waiting<T, N> {
+impl<T, const N: usize> Default for EndpointMap<T, N> {
     fn default() -> Self {
-        Self::new(Overflow::default())
+        Self::new(OverflowStore::default())
     }
 }
 
-/// What a half met.
+/// The result of the arrival of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting<T> {
-    /// The other half, which waits no more. `is_last`: nothing else waits under this key.
+pub enum EndpointMatch<T> {
+    /// The partner endpoint was waiting. It is removed.
     Other {
-        /// The other half.
+        /// The partner endpoint.
         other: T,
-        /// Whether nothing else waits under this key.
+        /// Whether no other endpoint waits under this key.
         is_last: bool,
     },
-    /// It waits itself now.
+    /// No endpoint waits under this key. The new one waits now.
     Nothing,
-    /// It waits itself now, behind others of its kind.
+    /// Endpoints of the same kind wait under this key. The new one waits now after them.
     Alike,
-    /// It does not wait either.
+    /// No partner endpoint waits. The new one does not wait either.
     Refused,
 }
 
-/// The key of one that is not the first under its key.
+/// The key of an endpoint that is not the first under its key.
 fn behind(key: u128, number: u64) -> u128 {
     spread(key.wrapping_add(u128::from(number)))
 }
 
-impl<T, const N: usize> Waiting<T, N> {
-    /// None.
+impl<T, const N: usize> EndpointMap<T, N> {
+    /// An empty map.
     #[must_use]
-    pub fn new(overflow: Overflow) -> Self {
-        let queued = Far::new(overflow.clone());
-        Self { first: Far::new(overflow.clone()), queued, behind: Far::new(overflow), of: PhantomData }
+    pub fn new(overflow: OverflowStore) -> Self {
+        let queued = SpillMap::new(overflow.clone());
+        Self { first: SpillMap::new(overflow.clone()), queued, behind: SpillMap::new(overflow), of: PhantomData }
     }
 
-    /// From now on, those that have no room go there.
-    pub fn overflow_to(&mut self, overflow: Overflow) {
+    /// Changes the destination of endpoints that exceed memory.
+    pub fn overflow_to(&mut self, overflow: OverflowStore) {
         self.first.overflow_to(overflow.clone());
         self.queued.overflow_to(overflow.clone());
         self.behind.overflow_to(overflow);
     }
 
-    /// How many wait.
+    /// Number of waiting endpoints.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.first.len() + self.behind.len()
     }
 
-    /// Whether none do.
+    /// Whether no endpoint waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-impl<T: Half<N>, const N: usize> Waiting<T, N> {
-    /// Gives back the other half, if it waits; if not, this one waits if it is to. The key must be such as [`spread`] makes.
+impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
+    /// Removes and returns the partner endpoint, if it waits. If not, the new endpoint waits, if
+    /// `wait` returns it. The key has to be a result of [`spread`].
     ///
     /// # Errors
     /// When a temporary file cannot be written or read.
     #[inline]
-    pub fn meet(&mut self, key: u128, starts: bool, wait: impl FnOnce() -> Option<T>) -> io::Result<Meeting<T>> {
-        enum Met<T, W> {
+    pub fn meet(&mut self, key: u128, starts: bool, wait: impl FnOnce() -> Option<T>) -> io::Result<EndpointMatch<T>> {
+        enum InsertOutcome<T, W> {
             Alike(W),
-            Done(Meeting<T>),
+            Done(EndpointMatch<T>),
         }
         let met = self.first.change(key, |found| match found {
             None => match wait() {
-                Some(half) => (Some(half.words()), Met::Done(Meeting::Nothing)),
-                None => (None, Met::Done(Meeting::Refused)),
+                Some(half) => (Some(half.words()), InsertOutcome::Done(EndpointMatch::Nothing)),
+                None => (None, InsertOutcome::Done(EndpointMatch::Refused)),
             },
             Some(words) => match T::of(words) {
-                other if other.starts() == starts => (Some(words), Met::Alike(wait)),
-                other => (None, Met::Done(Meeting::Other { other, is_last: true })),
+                other if other.starts() == starts => (Some(words), InsertOutcome::Alike(wait)),
+                other => (None, InsertOutcome::Done(EndpointMatch::Other { other, is_last: true })),
             },
         })?;
         match met {
-            Met::Alike(wait) => match wait() {
-                Some(half) => self.queue(key, &half).map(|()| Meeting::Alike),
-                None => Ok(Meeting::Refused),
+            InsertOutcome::Alike(wait) => match wait() {
+                Some(half) => self.queue(key, &half).map(|()| EndpointMatch::Alike),
+                None => Ok(EndpointMatch::Refused),
             },
-            Met::Done(Meeting::Other { other, .. }) if !self.queued.is_empty() => {
-                Ok(Meeting::Other { other, is_last: !self.advance(key)? })
+            InsertOutcome::Done(EndpointMatch::Other { other, .. }) if !self.queued.is_empty() => {
+                Ok(EndpointMatch::Other { other, is_last: !self.advance(key)? })
             }
-            Met::Done(meeting) => Ok(meeting),
+            InsertOutcome::Done(meeting) => Ok(meeting),
         }
     }
 
@@ -129,7 +133,7 @@ impl<T: Half<N>, const N: usize> Waiting<T, N> {
         self.behind.change(behind(key, number), |_| (Some(half.words()), ()))
     }
 
-    /// The next one under this key is the first; `false` when there is none.
+    /// Makes the next endpoint under this key the first. `false` when there is none.
     fn advance(&mut self, key: u128) -> io::Result<bool> {
         let next = self.queued.change(key, |queue| match queue {
             Some([next, end]) => ((next + 1 < end).then_some([next + 1, end]), Some(next)),
@@ -141,16 +145,16 @@ impl<T: Half<N>, const N: usize> Waiting<T, N> {
         Ok(true)
     }
 
-    /// Gives all that wait, in an order that depends on their keys alone.
+    /// Gives all waiting endpoints, in an order that depends on their keys only.
     ///
     /// # Errors
-    /// As [`Self::meet`]; and those of `give`.
+    /// As [`Self::meet`], and those of `give`.
     pub fn each(&self, mut give: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
         self.first.each(|_, words| give(T::of(words)))?;
         self.behind.each(|_, words| give(T::of(words)))
     }
 
-    /// None wait any more.
+    /// Removes all endpoints.
     pub fn clear(&mut self) {
         self.first.clear();
         self.queued.clear();
@@ -167,9 +171,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    struct Numbered(bool, u64);
+    struct TestEndpoint(bool, u64);
 
-    impl Half<1> for Numbered {
+    impl Endpoint<1> for TestEndpoint {
         fn starts(&self) -> bool {
             self.0
         }
@@ -186,20 +190,20 @@ mod tests {
     proptest! {
         #[test]
         fn first_come_first_served(steps in prop::collection::vec((0_u128..6, any::<bool>(), 0..9), 0..300), most in 1_usize..9) {
-            let mut waiting = Waiting::<Numbered, 1>::new(Overflow { most, ..Overflow::default() });
-            let mut model: BTreeMap<u128, VecDeque<Numbered>> = BTreeMap::new();
+            let mut waiting = EndpointMap::<TestEndpoint, 1>::new(OverflowStore { most, ..OverflowStore::default() });
+            let mut model: BTreeMap<u128, VecDeque<TestEndpoint>> = BTreeMap::new();
             for (number, (key, starts, willing)) in (0..).zip(steps) {
-                let half = (willing > 0).then_some(Numbered(starts, number));
+                let half = (willing > 0).then_some(TestEndpoint(starts, number));
                 let queue = model.entry(key).or_default();
                 let expected = match (queue.front(), half) {
                     (Some(first), _) if first.0 != starts => {
                         let other = *first;
                         queue.pop_front();
-                        Meeting::Other { other, is_last: queue.is_empty() }
+                        EndpointMatch::Other { other, is_last: queue.is_empty() }
                     }
-                    (_, None) => Meeting::Refused,
+                    (_, None) => EndpointMatch::Refused,
                     (first, Some(half)) => {
-                        let meeting = if first.is_some() { Meeting::Alike } else { Meeting::Nothing };
+                        let meeting = if first.is_some() { EndpointMatch::Alike } else { EndpointMatch::Nothing };
                         queue.push_back(half);
                         meeting
                     }

@@ -1,8 +1,10 @@
-//! [`Far`]: a map that may outgrow memory.
+//! [`SpillMap`]: a map that may exceed memory.
 //!
-//! What was used last is in memory; when that is full, all of it becomes a sorted run in a temporary file, and runs of a size are
-//! merged (O'Neil et al., The Log-Structured Merge-Tree, 1996; with the tiers of Cassandra's). Short-lived entries, which most are,
-//! never see a file. An operation on one that did costs a read of some KB; on a key that is nowhere, next to nothing.
+//! Recently used entries are in memory. When memory is full, all of them become a sorted run in a
+//! temporary file, and runs of one level are merged (O'Neil et al., The Log-Structured Merge-Tree,
+//! 1996, with the tiers of Cassandra's). Most entries are short-lived and never written to a file.
+//! An operation on an entry in a file needs a read of some KB. An operation on an absent key needs
+//! almost nothing.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
@@ -15,32 +17,34 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::run_file::{Entry, Reading, Run, Writing};
+use super::run_file::{RunEntry, RunFile, RunFileReader, RunFileWriter};
 
-/// So many runs of a level are merged.
+/// Number of runs of one level that are merged.
 const ALIKE: usize = 4;
 
-/// Where entries go that have no room.
+/// The destination of entries that exceed memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Overflow {
-    /// The folder of the temporary files, which nobody sees and which are gone when the process ends, however it does.
+pub struct OverflowStore {
+    /// The folder of the temporary files. They have no names, and the system removes them when the
+    /// process ends in any way.
     pub folder: PathBuf,
-    /// How many entries stay in memory.
+    /// Maximum number of entries in memory.
     pub most: usize,
 }
 
-impl Default for Overflow {
-    /// The system's folder for temporary files; and as many entries as fill a hash table of 2^16 places: some 4 MB.
+impl Default for OverflowStore {
+    /// The system's folder for temporary files, and the number of entries that fills a hash table
+    /// of 2^16 places: about 4 MB.
     fn default() -> Self {
         Self { folder: std::env::temp_dir(), most: 57_344 }
     }
 }
 
-/// Keys are well mixed already: see [`spread`].
+/// A hasher that does nothing, because keys are well mixed already. See [`spread`].
 #[derive(Clone, Copy, Debug, Default)]
-struct Mixed(u64);
+struct MixedHasher(u64);
 
-impl Hasher for Mixed {
+impl Hasher for MixedHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -56,7 +60,7 @@ impl Hasher for Mixed {
     }
 }
 
-/// Another number for each number, such that numbers that are alike in any way come to lie anywhere.
+/// A bijective hash of a number. Similar numbers give unrelated results.
 #[must_use]
 pub fn spread(mut key: u128) -> u128 {
     const FIRST: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
@@ -70,46 +74,47 @@ pub fn spread(mut key: u128) -> u128 {
 
 /// An entry in memory.
 #[derive(Clone, Copy, Debug)]
-struct Held<const N: usize> {
-    /// `None`: what the runs say of it is void.
+struct MemoryEntry<const N: usize> {
+    /// `None` if the entry was removed. The entries of the runs for its key are void.
     words: Option<[u64; N]>,
-    /// Whether the runs say something of it.
+    /// Whether the runs have an entry for its key.
     is_over: bool,
 }
 
-type Near<const N: usize> = HashMap<u128, Held<N>, BuildHasherDefault<Mixed>>;
+type MemoryMap<const N: usize> = HashMap<u128, MemoryEntry<N>, BuildHasherDefault<MixedHasher>>;
 
-/// Words by key. Keys must be such as [`spread`] makes, or good hashes.
+/// Words by key. Keys have to be results of [`spread`], or good hashes.
 #[derive(Clone, Debug, Default)]
-pub struct Far<const N: usize> {
-    overflow: Overflow,
-    near: Near<N>,
-    /// Older ones first. What a later one says of a key counts.
-    runs: Vec<Arc<Run<N>>>,
+pub struct SpillMap<const N: usize> {
+    overflow: OverflowStore,
+    near: MemoryMap<N>,
+    /// Older runs first. The entry of a later run replaces those of earlier ones.
+    runs: Vec<Arc<RunFile<N>>>,
     count: u64,
     page: Vec<u8>,
 }
 
-impl<const N: usize> Far<N> {
-    /// An empty one.
+impl<const N: usize> SpillMap<N> {
+    /// An empty map.
     #[must_use]
-    pub fn new(overflow: Overflow) -> Self {
+    pub fn new(overflow: OverflowStore) -> Self {
         Self { overflow, ..Self::default() }
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Gives `change` what the key has, if it has anything; the key has then what comes back, if anything does.
+    /// Calls `change` with the value of the key, if there is one. The result replaces the value.
+    /// `None` removes it.
     ///
     /// # Errors
     /// When a temporary file cannot be written or read.
@@ -121,10 +126,10 @@ impl<const N: usize> Far<N> {
     ) -> io::Result<R> {
         let (before, after, result) = match self.near.entry(key) {
             Place::Occupied(mut place) => {
-                let Held { words: before, is_over } = *place.get();
+                let MemoryEntry { words: before, is_over } = *place.get();
                 let (after, result) = change(before);
                 if after.is_some() || is_over {
-                    place.insert(Held { words: after, is_over });
+                    place.insert(MemoryEntry { words: after, is_over });
                 } else {
                     place.remove();
                 }
@@ -134,14 +139,14 @@ impl<const N: usize> Far<N> {
                 let before = if self.runs.is_empty() { None } else { find(&self.runs, key, &mut self.page)? };
                 let (after, result) = change(before);
                 if before.is_some() || after.is_some() {
-                    place.insert(Held { words: after, is_over: before.is_some() });
+                    place.insert(MemoryEntry { words: after, is_over: before.is_some() });
                 }
                 (before, after, result)
             }
         };
         self.count = self.count + u64::from(after.is_some()) - u64::from(before.is_some());
         if self.count == 0 && !self.runs.is_empty() {
-            // All that the runs say is void.
+            // All entries of the runs are void.
             self.clear();
         } else if self.near.len() >= self.overflow.most.max(1) {
             self.spill()?;
@@ -149,11 +154,11 @@ impl<const N: usize> Far<N> {
         Ok(result)
     }
 
-    /// Writes what is in memory as a run, and merges runs where there are enough of a level.
+    /// Writes the entries in memory as a run, and merges runs if there are enough of a level.
     #[cold]
     fn spill(&mut self) -> io::Result<()> {
         let entries = self.near();
-        let mut run = Writing::new(&self.overflow.folder, entries.len() as u64)?;
+        let mut run = RunFileWriter::new(&self.overflow.folder, entries.len() as u64)?;
         entries.iter().try_for_each(|entry| run.push(entry))?;
         self.runs.push(Arc::new(run.finish(0)?));
         drop(entries);
@@ -162,25 +167,26 @@ impl<const N: usize> Far<N> {
             self.merge(from)?;
         }
         let told: u64 = self.runs.iter().map(|run| run.count).sum();
-        // What has gone is told twice, that it was and that it went: most of it goes where all runs become one.
+        // A removed entry exists twice in the runs: as an entry and as its removal. A merge of all
+        // runs drops both.
         if told > ALIKE as u64 * self.count.max(self.overflow.most as u64) { self.merge(0) } else { Ok(()) }
     }
 
-    /// The first of the last runs, if they are enough and of one level.
+    /// The index of the first of the last runs of equal level, if they are enough for a merge.
     fn alike(&self) -> Option<usize> {
         let level = self.runs.last()?.level;
         let same = self.runs.iter().rev().take_while(|run| run.level == level).count();
         (same >= ALIKE).then(|| self.runs.len() - same)
     }
 
-    /// The runs from this one on become one.
+    /// Merges all runs from this index on.
     fn merge(&mut self, from: usize) -> io::Result<()> {
         let runs = self.runs.get(from..).unwrap_or_default();
         let level = runs.iter().map(|run| run.level).max().unwrap_or(0) + 1;
-        let mut out = Writing::new(&self.overflow.folder, runs.iter().map(|run| run.count).sum())?;
+        let mut out = RunFileWriter::new(&self.overflow.folder, runs.iter().map(|run| run.count).sum())?;
         let mut left = 0;
         each(runs, &[], |key, words| {
-            // What is no more need be told only where older runs may have it.
+            // A removal is needed only if older runs may have the entry.
             if from > 0 || words.is_some() {
                 left += 1;
                 out.push(&(key, words))?;
@@ -197,19 +203,19 @@ impl<const N: usize> Far<N> {
     /// Gives all entries, by increasing key.
     ///
     /// # Errors
-    /// As [`Self::change`]; and those of `give`.
+    /// As [`Self::change`], and those of `give`.
     pub fn each(&self, mut give: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
         each(&self.runs, &self.near(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
     }
 
-    /// What is in memory, by increasing key.
-    fn near(&self) -> Vec<Entry<N>> {
-        let mut near: Vec<Entry<N>> = self.near.iter().map(|(key, held)| (*key, held.words)).collect();
+    /// The entries in memory, by increasing key.
+    fn near(&self) -> Vec<RunEntry<N>> {
+        let mut near: Vec<RunEntry<N>> = self.near.iter().map(|(key, held)| (*key, held.words)).collect();
         near.sort_unstable_by_key(|(key, _)| *key);
         near
     }
 
-    /// All, as words.
+    /// All entries as words.
     fn words(&self) -> io::Result<Vec<u64>> {
         let mut all = Vec::new();
         self.each(|key, words| {
@@ -220,7 +226,7 @@ impl<const N: usize> Far<N> {
         Ok(all)
     }
 
-    /// Of all, as words.
+    /// A map from the words of all entries.
     fn of_words(all: &[u64]) -> io::Result<Self> {
         let mut far = Self::default();
         let entries = all.chunks_exact(2 + N);
@@ -235,19 +241,19 @@ impl<const N: usize> Far<N> {
         Ok(far)
     }
 
-    /// From now on, what has no room goes there.
-    pub(super) fn overflow_to(&mut self, overflow: Overflow) {
+    /// Changes the destination of entries that exceed memory.
+    pub(super) fn overflow_to(&mut self, overflow: OverflowStore) {
         self.overflow = overflow;
     }
 
-    /// None are left.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         *self = Self::new(std::mem::take(&mut self.overflow));
     }
 }
 
-/// What a key has in the runs.
-fn find<const N: usize>(runs: &[Arc<Run<N>>], key: u128, page: &mut Vec<u8>) -> io::Result<Option<[u64; N]>> {
+/// The value of a key in the runs.
+fn find<const N: usize>(runs: &[Arc<RunFile<N>>], key: u128, page: &mut Vec<u8>) -> io::Result<Option<[u64; N]>> {
     for run in runs.iter().rev() {
         if let Some((_, words)) = run.find(key, page)? {
             return Ok(words);
@@ -256,15 +262,16 @@ fn find<const N: usize>(runs: &[Arc<Run<N>>], key: u128, page: &mut Vec<u8>) -> 
     Ok(None)
 }
 
-/// Gives each key of the runs and of the list behind them once, with what was said of it last.
+/// Gives each key of the runs and of `near` once, with its latest value. `near` is later than all
+/// runs.
 fn each<const N: usize>(
-    runs: &[Arc<Run<N>>],
-    near: &[Entry<N>],
+    runs: &[Arc<RunFile<N>>],
+    near: &[RunEntry<N>],
     mut give: impl FnMut(u128, Option<[u64; N]>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut readings: Vec<Reading<'_, N>> = runs.iter().map(|run| run.read()).collect();
+    let mut readings: Vec<RunFileReader<'_, N>> = runs.iter().map(|run| run.read()).collect();
     let mut near = near.iter().copied();
-    let mut heads: Vec<Option<Entry<N>>> = Vec::new();
+    let mut heads: Vec<Option<RunEntry<N>>> = Vec::new();
     for reading in &mut readings {
         heads.push(reading.next()?);
     }
@@ -286,13 +293,13 @@ fn each<const N: usize>(
     Ok(())
 }
 
-impl<const N: usize> Serialize for Far<N> {
+impl<const N: usize> Serialize for SpillMap<N> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.words().map_err(S::Error::custom)?.serialize(to)
     }
 }
 
-impl<'d, const N: usize> Deserialize<'d> for Far<N> {
+impl<'d, const N: usize> Deserialize<'d> for SpillMap<N> {
     fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Self, D::Error> {
         Self::of_words(&Vec::deserialize(from)?).map_err(D::Error::custom)
     }
@@ -306,14 +313,14 @@ mod tests {
 
     use super::*;
 
-    fn small(most: usize) -> Overflow {
-        Overflow { most, ..Overflow::default() }
+    fn small(most: usize) -> OverflowStore {
+        OverflowStore { most, ..OverflowStore::default() }
     }
 
     proptest! {
         #[test]
         fn as_a_map_in_memory(steps in prop::collection::vec((0_u128..40, prop::option::of(any::<u64>())), 0..400), most in 1_usize..20) {
-            let (mut far, mut model) = (Far::<1>::new(small(most)), BTreeMap::new());
+            let (mut far, mut model) = (SpillMap::<1>::new(small(most)), BTreeMap::new());
             for (key, value) in steps {
                 let before = far.change(spread(key), |before| (value.map(|value| [value]), before)).unwrap();
                 let expected = match value {
@@ -328,7 +335,7 @@ mod tests {
             far.each(|key, [value]| { all.push((key, value)); Ok(()) }).unwrap();
             let expected: Vec<_> = model.into_iter().collect();
             prop_assert_eq!(&all, &expected);
-            let mut copy: Far<1> = Far::of_words(&far.words().unwrap()).unwrap();
+            let mut copy: SpillMap<1> = SpillMap::of_words(&far.words().unwrap()).unwrap();
             for (key, value) in expected {
                 prop_assert_eq!(copy.change(key, |found| (None, found)).unwrap(), Some([value]));
             }
@@ -338,12 +345,12 @@ mod tests {
 
     #[test]
     fn words_that_are_missing_are_told() {
-        assert!(Far::<1>::of_words(&[1, 2, 3, 4]).is_err());
+        assert!(SpillMap::<1>::of_words(&[1, 2, 3, 4]).is_err());
     }
 
     #[test]
     fn many_are_found_in_few_runs() {
-        let mut far = Far::<2>::new(small(1000));
+        let mut far = SpillMap::<2>::new(small(1000));
         for key in 0..100_000_u64 {
             far.change(spread(key.into()), |_| (Some([key, 1]), ())).unwrap();
         }
@@ -357,15 +364,15 @@ mod tests {
 
     #[test]
     fn what_comes_and_goes_leaves_nothing_behind() {
-        let mut far = Far::<1>::new(small(100));
-        let turn = |far: &mut Far<1>, key: u64| {
+        let mut far = SpillMap::<1>::new(small(100));
+        let turn = |far: &mut SpillMap<1>, key: u64| {
             far.change(spread(key.into()), |before| (before.map_or(Some([key]), |_| None), ())).unwrap();
         };
         for round in 0..4 {
             (0..1_000).for_each(|key| turn(&mut far, key));
             assert_eq!((far.len(), far.runs.is_empty()), if round % 2 == 0 { (1_000, false) } else { (0, true) });
         }
-        // What stays does not keep what has gone.
+        // An entry that stays does not keep removed entries in the files.
         turn(&mut far, 1_000_000);
         (0..20_000).for_each(|key| turn(&mut far, key));
         (0..20_000).for_each(|key| turn(&mut far, key));
@@ -376,8 +383,8 @@ mod tests {
 
     #[test]
     fn keys_of_one_order_lie_on_several_pages() {
-        // What orders pages is the same for all.
-        let mut far = Far::<1>::new(small(300));
+        // All keys have the same upper half, which orders the pages.
+        let mut far = SpillMap::<1>::new(small(300));
         for key in 0..300_u64 {
             far.change(7 << 64 | u128::from(key), |_| (Some([key]), ())).unwrap();
         }
@@ -390,8 +397,8 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_is_named() {
-        let overflow = Overflow { folder: "/nowhere/at/all".into(), most: 2 };
-        let mut far = Far::<1>::new(overflow);
+        let overflow = OverflowStore { folder: "/nowhere/at/all".into(), most: 2 };
+        let mut far = SpillMap::<1>::new(overflow);
         far.change(1, |_| (Some([1]), ())).unwrap();
         let why = far.change(2, |_| (Some([2]), ())).unwrap_err().to_string();
         assert!(why.contains("/nowhere/at/all") && !why.contains("TMPDIR"), "{why}");

@@ -1,30 +1,30 @@
-//! [`Run`]: entries of a [`Far`](crate::map::Far) in a file, in order of their keys, found with one read.
+//! [`RunFile`]: sorted entries of a [`Far`](crate::map::Far) in a file. One read finds an entry.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// A key, and its words, or that it has none any more.
-pub(super) type Entry<const N: usize> = (u128, Option<[u64; N]>);
+/// A key, and its words. `None` marks a removed entry.
+pub(super) type RunEntry<const N: usize> = (u128, Option<[u64; N]>);
 
-/// Entries that are read at once when one is looked for.
+/// Number of entries that are read at once in a search.
 const PAGE: usize = 32;
-/// Bytes that are written, or read in order, at once.
+/// Number of bytes that are written at once, or read at once in order.
 const PORTION_BYTES: usize = 1 << 17;
 
-/// Bytes of an entry: its key, whether it is there, its words.
+/// Size of an entry in bytes: its key, whether it exists, its words.
 const fn entry_bytes<const N: usize>() -> usize {
     16 + 1 + 8 * N
 }
 
-fn put<const N: usize>((key, words): &Entry<N>, out: &mut impl Write) -> io::Result<()> {
+fn put<const N: usize>((key, words): &RunEntry<N>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(&key.to_le_bytes())?;
     out.write_all(&[u8::from(words.is_some())])?;
     words.unwrap_or([0; N]).iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
 }
 
-fn get<const N: usize>(bytes: &[u8]) -> Entry<N> {
+fn get<const N: usize>(bytes: &[u8]) -> RunEntry<N> {
     let key = u128::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]));
     let word = |at: usize| {
         let bytes = bytes.get(17 + 8 * at..).and_then(<[u8]>::first_chunk);
@@ -38,15 +38,17 @@ fn high(key: u128) -> u64 {
     (key >> 64) as u64
 }
 
-/// Keys that are not in a run are nearly always known not to be, without a read: a Bloom filter in blocks of a cache line
-/// (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007, section 2).
+/// A filter that excludes most absent keys without a read. It is a Bloom filter in blocks of a
+/// cache line (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007,
+/// section 2).
 #[derive(Debug)]
-struct Filter(Vec<[u64; 8]>);
+struct BloomFilter(Vec<[u64; 8]>);
 
-impl Filter {
-    /// Bits for each entry: one of a hundred keys is looked for in vain.
+impl BloomFilter {
+    /// Number of bits per entry. One in a hundred absent keys is not excluded.
     const BITS: u64 = 10;
-    /// Beyond 16 MiB it gets less sharp, not larger.
+    /// Maximum number of blocks, 16 MiB. Beyond it, the filter becomes less precise instead of
+    /// larger.
     const MOST_BLOCKS: u64 = 1 << 18;
 
     fn of(entries: u64) -> Self {
@@ -54,7 +56,7 @@ impl Filter {
         Self(vec![[0; 8]; blocks as usize])
     }
 
-    /// A block, and the bits of a key in it.
+    /// The block of a key, and the bits of the key in it.
     fn place(&self, key: u128) -> (usize, impl Iterator<Item = (usize, u64)> + use<>) {
         let low = key as u64;
         let block = ((low >> 32) * self.0.len() as u64) >> 32;
@@ -77,21 +79,21 @@ impl Filter {
     }
 }
 
-/// Entries in a file that nobody else sees. Memory: about 12 bits for each.
+/// Entries in a file without a name. Takes about 12 bits of memory per entry.
 #[derive(Debug)]
-pub(super) struct Run<const N: usize> {
+pub(super) struct RunFile<const N: usize> {
     file: File,
     pub(super) count: u64,
-    /// How many times its entries were merged.
+    /// Number of merges of its entries.
     pub(super) level: u32,
-    /// What orders the first entry of each page.
+    /// The upper half of the first key of each page.
     firsts: Vec<u64>,
-    filter: Filter,
+    filter: BloomFilter,
 }
 
-impl<const N: usize> Run<N> {
-    /// What a key has here, if this run says anything of it.
-    pub(super) fn find(&self, key: u128, page: &mut Vec<u8>) -> io::Result<Option<Entry<N>>> {
+impl<const N: usize> RunFile<N> {
+    /// The entry of a key in this run, if there is one.
+    pub(super) fn find(&self, key: u128, page: &mut Vec<u8>) -> io::Result<Option<RunEntry<N>>> {
         if !self.filter.may_have(key) {
             return Ok(None);
         }
@@ -102,7 +104,7 @@ impl<const N: usize> Run<N> {
             let entries = (self.count - from).min(PAGE as u64) as usize;
             page.resize(entries * entry_bytes::<N>(), 0);
             self.file.read_exact_at(page, from * entry_bytes::<N>() as u64)?;
-            let found = page.chunks_exact(entry_bytes::<N>()).map(get).find(|entry: &Entry<N>| entry.0 == key);
+            let found = page.chunks_exact(entry_bytes::<N>()).map(get).find(|entry: &RunEntry<N>| entry.0 == key);
             if found.is_some() {
                 return Ok(found);
             }
@@ -110,24 +112,24 @@ impl<const N: usize> Run<N> {
         Ok(None)
     }
 
-    pub(super) fn read(&self) -> Reading<'_, N> {
-        Reading { run: self, at: 0, portion: Vec::new(), next: 0 }
+    pub(super) fn read(&self) -> RunFileReader<'_, N> {
+        RunFileReader { run: self, at: 0, portion: Vec::new(), next: 0 }
     }
 }
 
-/// Gives the entries of a run in order.
+/// Reads the entries of a run in order.
 #[derive(Debug)]
-pub(super) struct Reading<'r, const N: usize> {
-    run: &'r Run<N>,
-    /// The first entry that was not read.
+pub(super) struct RunFileReader<'r, const N: usize> {
+    run: &'r RunFile<N>,
+    /// Index of the first entry that was not read yet.
     at: u64,
     portion: Vec<u8>,
-    /// Bytes of the portion that were given.
+    /// Number of bytes of the portion that were returned already.
     next: usize,
 }
 
-impl<const N: usize> Reading<'_, N> {
-    pub(super) fn next(&mut self) -> io::Result<Option<Entry<N>>> {
+impl<const N: usize> RunFileReader<'_, N> {
+    pub(super) fn next(&mut self) -> io::Result<Option<RunEntry<N>>> {
         let bytes = entry_bytes::<N>();
         if self.next == self.portion.len() {
             let some = (self.run.count - self.at).min((PORTION_BYTES / bytes) as u64);
@@ -143,26 +145,26 @@ impl<const N: usize> Reading<'_, N> {
 
 /// Writes a run.
 #[derive(Debug)]
-pub(super) struct Writing<const N: usize> {
+pub(super) struct RunFileWriter<const N: usize> {
     out: BufWriter<File>,
     count: u64,
     firsts: Vec<u64>,
-    filter: Filter,
+    filter: BloomFilter,
 }
 
-impl<const N: usize> Writing<N> {
-    /// One of at most so many entries, in a folder.
+impl<const N: usize> RunFileWriter<N> {
+    /// A run of at most `most` entries, in a folder.
     pub(super) fn new(folder: &Path, most: u64) -> io::Result<Self> {
         let file = tempfile::tempfile_in(folder).map_err(|why| {
             let hint = if folder == std::env::temp_dir() { " (TMPDIR names another folder)" } else { "" };
             io::Error::new(why.kind(), format!("cannot make a temporary file in {}: {why}{hint}", folder.display()))
         })?;
         let out = BufWriter::with_capacity(PORTION_BYTES, file);
-        Ok(Self { out, count: 0, firsts: Vec::new(), filter: Filter::of(most) })
+        Ok(Self { out, count: 0, firsts: Vec::new(), filter: BloomFilter::of(most) })
     }
 
-    /// The next entry: keys increase.
-    pub(super) fn push(&mut self, entry: &Entry<N>) -> io::Result<()> {
+    /// Appends an entry. Keys have to increase.
+    pub(super) fn push(&mut self, entry: &RunEntry<N>) -> io::Result<()> {
         if self.count.is_multiple_of(PAGE as u64) {
             self.firsts.push(high(entry.0));
         }
@@ -171,9 +173,9 @@ impl<const N: usize> Writing<N> {
         put(entry, &mut self.out)
     }
 
-    pub(super) fn finish(self, level: u32) -> io::Result<Run<N>> {
+    pub(super) fn finish(self, level: u32) -> io::Result<RunFile<N>> {
         let Self { out, count, mut firsts, filter } = self;
         firsts.shrink_to_fit();
-        Ok(Run { file: out.into_inner().map_err(io::IntoInnerError::into_error)?, count, level, firsts, filter })
+        Ok(RunFile { file: out.into_inner().map_err(io::IntoInnerError::into_error)?, count, level, firsts, filter })
     }
 }

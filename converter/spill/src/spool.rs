@@ -1,11 +1,11 @@
-//! A temporary file without a name, for what must not change while it is read.
+//! A temporary file without a name, for data that must not change while it is read.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-/// Bytes that are appended and then read at their offsets; the file is made when it is first needed, and is gone with its
-/// last user.
+/// Bytes that are appended and then read at their offsets. The file is created at the first use,
+/// and is removed with its last user.
 #[derive(Debug, Default)]
 pub struct Spool {
     file: Option<Arc<File>>,
@@ -13,7 +13,7 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Appends; returns the offset.
+    /// Appends bytes. Returns their offset.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let file = match &self.file {
             Some(file) => file,

@@ -2,14 +2,14 @@
 
 /// All exchanges of one burst between different domains.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Burst {
-    pub(crate) exchanges: Vec<Exchange>,
+pub(crate) struct SyncBurst {
+    pub(crate) exchanges: Vec<TickExchange>,
 }
 
 /// One exchange of a request and a reply, in ticks. Domain `a` sends the request at `t1` and
 /// receives the reply at `t4`. Domain `b` receives the request at `t2` and sends the reply at `t3`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct TickExchange {
     pub(crate) a: usize,
     pub(crate) b: usize,
     pub(crate) t1: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Exchange {
 /// The offset of a domain's clock from the reference clock at one local time. Both are in
 /// nanoseconds from the origin of the domain.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Offset {
+pub(crate) struct ClockOffset {
     pub(crate) local: f64,
     pub(crate) offset: f64,
     /// Maximum error of the offset: half of the shortest round trip.

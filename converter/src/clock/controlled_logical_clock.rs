@@ -1,14 +1,18 @@
-//! The causal pass: after it no link ends before it starts, however wrong the clocks were.
+//! The causal pass. After it, no link ends before it starts, for any error of the clocks.
 //!
-//! A controlled logical clock (R. Rabenseifner, 1997), forward only: links are visited in causal order; an end that is dated
-//! before its start is moved behind it, and its stream with it, which then runs slower by 1e-4 until it is back on its
-//! line; what the clocks cannot tell apart it makes good at once. Dates only move later. What is moved is a function of the date and the position in the stream ([`Jumps`]), in
-//! integers, so that the second pass over the run finds exactly the dates that were made sure of here.
+//! The algorithm is a controlled logical clock (R. Rabenseifner, 1997) in its forward direction
+//! only. Links are visited in causal order. An endpoint that is not after the start of its link is
+//! moved after it, and so is the rest of its stream. The stream then runs slower by 1e-4 until it
+//! is back on its line. The first nanoseconds of a shift, up to the resolution of the clocks, are
+//! returned at once. Timestamps only move later. Shifts are a function of the timestamp and the
+//! position in the stream ([`TimestampJumps`]), in integers. Therefore the second pass over the run computes
+//! exactly the timestamps that this pass has checked.
 //!
-//! A stream is read until an end whose start was not met yet; there it waits. Memory is that of the links in flight and of
-//! the ends that wait behind others. Where one clock dates everything and each link ends later than it starts, there is nothing to do, which the
-//! log tells without being read. When streams wait for each other in a circle, the links contradict the order of their
-//! own streams: the earliest end of the circle is let go, and counted.
+//! A stream is read up to an end of a link with an unvisited start. There the stream waits. Memory
+//! grows with the number of links in flight and of endpoints that wait after others. If no clock is
+//! corrected and each link ends later than it starts, there is nothing to do, and the log is not
+//! read. If streams wait for each other in a circle, the links contradict the order of their own
+//! streams. In this case the earliest end of the circle is released and counted.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,48 +21,49 @@ use std::io;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::Clocks;
-use super::domain::timestamp_map::{Fine, Jump, Jumps};
-use super::link_log::{LinkEnd, LinkLog};
+use super::RunClocks;
+use super::domain::timestamp_map::{TimestampJump, TimestampJumps, TimestampMap};
+use super::link_log::{LinkEndpoint, LinkLog};
 use super::steps::from_messages::OF_TICKS;
 
-/// A link takes at least so long once it was moved, nanoseconds.
+/// Minimum length of a link that was moved, nanoseconds.
 const LEAST: i64 = 1;
-/// When more ends wait than this, circles are looked for.
+/// Number of waiting endpoints above which the pass searches for circles.
 const MANY: usize = 1 << 20;
-/// Moves of this size mean that the clock model is wrong, nanoseconds.
+/// A shift of this size means that the clock model is wrong, nanoseconds.
 pub(crate) const LARGE_NANOS: i64 = 10_000;
 
-/// What the causal pass did.
+/// Statistics of the causal pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Causality {
+pub struct CausalityReport {
     /// Complete links.
     pub links: u64,
     /// Links that ended before they started.
     pub reversed: u64,
-    /// Links whose end had to be moved: those, and links whose start was moved behind their end.
+    /// Links with an end that had to be moved: the reversed ones, and those with a start that was
+    /// moved after their end.
     pub moved: u64,
-    /// The farthest that a date was moved, nanoseconds.
+    /// The largest shift of a timestamp, nanoseconds.
     pub largest_nanos: i64,
     /// Links that contradict the order of their own streams and may still be reversed.
     pub circular: u64,
 }
 
-impl Causality {
-    /// Whether so much had to be moved that the clock model must be wrong.
+impl CausalityReport {
+    /// Whether the number or the size of the shifts shows that the clock model is wrong.
     #[must_use]
     pub fn is_suspicious(&self) -> bool {
         self.reversed * 1000 > self.links || self.largest_nanos >= LARGE_NANOS
     }
 
-    /// Of so many links, each of which ended later than it started.
+    /// The result for links that all end later than they start.
     pub(crate) fn of_forward(links: u64) -> Self {
         Self { links, ..Self::default() }
     }
 
-    /// Whether more had to be moved than the clocks can be off, as far as that is known.
-    fn is_impossible(&self, clocks: &Clocks) -> bool {
+    /// Whether the largest shift exceeds the known error bounds of the clocks.
+    fn is_impossible(&self, clocks: &RunClocks) -> bool {
         let mut certain = clocks.domains[1..].iter().map(|domain| domain.certified_nanos);
         let certain = certain.try_fold(0.0, |most, own| own.map(|own| f64::max(most, own)));
         #[expect(clippy::cast_precision_loss, reason = "compared with a bound")]
@@ -75,8 +80,8 @@ impl Causality {
         )
     }
 
-    /// What is wrong with the run: one sentence each.
-    pub(crate) fn faults(&self, clocks: &Clocks) -> Vec<String> {
+    /// Errors of the run, one sentence each.
+    pub(crate) fn faults(&self, clocks: &RunClocks) -> Vec<String> {
         let Self { links, circular, .. } = *self;
         let mut faults = Vec::new();
         if circular > 0 {
@@ -92,34 +97,37 @@ impl Causality {
         faults
     }
 
-    /// Whether more had to be moved than it should, and than coarse clocks alone reverse.
-    fn is_odd(&self, clocks: &Clocks) -> bool {
+    /// Whether there are suspicious shifts that the resolution of the clocks does not explain.
+    fn is_odd(&self, clocks: &RunClocks) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "compared with a bound")]
         let is_beyond_ticks = self.largest_nanos as f64 > OF_TICKS * clocks.granularity();
         self.is_suspicious() && is_beyond_ticks
     }
 
-    /// What a user should know besides: one sentence each.
-    pub(crate) fn remarks(&self, clocks: &Clocks) -> Vec<String> {
+    /// Additional notes for the user, one sentence each.
+    pub(crate) fn remarks(&self, clocks: &RunClocks) -> Vec<String> {
         let is_told = self.is_odd(clocks) && !self.is_impossible(clocks) && !clocks.claim_all();
         is_told.then(|| format!("the clock model is wrong: {}", self.moved())).into_iter().collect()
     }
 }
 
-/// Where one in so many links is reversed by the clocks alone, that is what they are like.
+/// Clocks usually reverse links if they alone reverse more than one in `USUAL`.
 const USUAL: u64 = 20;
-/// So many of them are looked at.
+/// Maximum number of sizes in the sample.
 const LOOKED_AT: usize = 1 << 16;
 
-/// By how much links are reversed, nanoseconds, up to one in twenty of those that are; 0 where few are. Moves of this size tell nothing of the dates
-/// that follow, and would add up: such clocks stand still, or are not what the model takes them for.
+/// The size of usual reversals of links, nanoseconds: the 95th percentile. 0 if few links are
+/// reversed.
+///
+/// Shifts of this size say nothing about the timestamps that follow, and would add up. Such clocks
+/// stand still, or do not follow the model.
 ///
 /// # Errors
 /// When the temporary file of the log cannot be read.
-pub(crate) fn usual_reversal(log: &LinkLog, fines: &[Fine]) -> io::Result<i64> {
+pub(crate) fn usual_reversal(log: &LinkLog, fines: &[TimestampMap]) -> io::Result<i64> {
     let (mut links, mut reversed, mut every) = (0u64, 0u64, 1u64);
     let mut sizes: Vec<i64> = Vec::new();
-    let date = |end: &LinkEnd| fines.get(end.stream as usize).map_or(end.date, |fine| fine.line(end.date));
+    let date = |end: &LinkEndpoint| fines.get(end.stream as usize).map_or(end.date, |fine| fine.line(end.date));
     log.pairs(|start, finish| {
         links += 1;
         let early = date(start).saturating_sub(date(finish));
@@ -131,7 +139,7 @@ pub(crate) fn usual_reversal(log: &LinkLog, fines: &[Fine]) -> io::Result<i64> {
             sizes.push(early);
         }
         if sizes.len() == LOOKED_AT {
-            // Every second of what is there, and of what comes.
+            // Keeps every second size, and samples half as many of the following ones.
             let mut at = 0;
             sizes.retain(|_| {
                 at += 1;
@@ -145,24 +153,25 @@ pub(crate) fn usual_reversal(log: &LinkLog, fines: &[Fine]) -> io::Result<i64> {
     Ok(if reversed * USUAL > links { usual } else { 0 })
 }
 
-/// Fills in the jumps of each stream.
+/// Computes the jumps of each stream.
 ///
 /// # Errors
 /// When the temporary file of the log cannot be read.
-pub(crate) fn restore_order(log: &LinkLog, fines: &mut [Fine]) -> io::Result<Causality> {
-    // Nothing would be moved, and no circle be found: along streams and links dates never decrease, and along links they increase.
-    if log.is_forward() && fines.iter().all(Fine::is_identity) {
-        return Ok(Causality::of_forward(log.links()));
+pub(crate) fn restore_order(log: &LinkLog, fines: &mut [TimestampMap]) -> io::Result<CausalityReport> {
+    // In this case the pass would find no shift and no circle: along streams timestamps never
+    // decrease, and along links they increase.
+    if log.is_forward() && fines.iter().all(TimestampMap::is_identity) {
+        return Ok(CausalityReport::of_forward(log.links()));
     }
     visit_all(log, fines)
 }
 
 /// The pass itself.
-fn visit_all(log: &LinkLog, fines: &mut [Fine]) -> io::Result<Causality> {
-    let mut pass = Pass::new(log, fines);
-    let mut record: SmallVec<[LinkEnd; 4]> = SmallVec::new();
+fn visit_all(log: &LinkLog, fines: &mut [TimestampMap]) -> io::Result<CausalityReport> {
+    let mut pass = CausalPass::new(log, fines);
+    let mut record: SmallVec<[LinkEndpoint; 4]> = SmallVec::new();
     log.read(|end| {
-        // The ends that one record tells come one after the other.
+        // The log contains the endpoints of a record one after the other.
         if record.first().is_some_and(|first| (first.stream, first.ordinal) != (end.stream, end.ordinal)) {
             pass.take(&record);
             record.clear();
@@ -171,59 +180,61 @@ fn visit_all(log: &LinkLog, fines: &mut [Fine]) -> io::Result<Causality> {
     })?;
     pass.take(&record);
     pass.drain();
-    let Pass { streams, mut found, .. } = pass;
+    let CausalPass { streams, mut found, .. } = pass;
     found.links = log.links();
     for (fine, stream) in fines.iter_mut().zip(streams) {
-        fine.jumps = Jumps(stream.jumps.into());
+        fine.jumps = TimestampJumps(stream.jumps.into());
     }
     Ok(found)
 }
 
-/// The ends of links at one place of a stream.
+/// The endpoints of links at one place of a stream.
 #[derive(Clone, Debug)]
-struct Node {
+struct CausalNode {
     coarse: i64,
-    /// With all but what this pass adds.
+    /// The timestamp without the shifts of this pass.
     date: i64,
     ordinal: u64,
     starts: SmallVec<[u64; 2]>,
     finishes: SmallVec<[u64; 2]>,
 }
 
-/// What was met of a stream.
+/// State of a stream.
 #[derive(Debug, Default)]
-struct Stream {
-    /// In order, waiting for the first of them.
-    queue: VecDeque<Node>,
-    /// Where ends come in another order than their dates: those that something earlier may still come before.
+struct CausalStream {
+    /// Nodes in order. They wait for the first of them.
+    queue: VecDeque<CausalNode>,
+    /// For streams with endpoints that are not in order of timestamps: endpoints that an earlier
+    /// one may still precede.
     unsorted: BinaryHeap<Reverse<(i64, u64, bool, u64)>>,
     ends: u64,
-    /// The link that the first in the queue waits for.
+    /// The link that the first node of the queue waits for.
     waits_for: Option<u64>,
-    jumps: Vec<Jump>,
+    jumps: Vec<TimestampJump>,
 }
 
-struct Pass<'p> {
+struct CausalPass<'p> {
     log: &'p LinkLog,
-    fines: &'p [Fine],
-    streams: Vec<Stream>,
-    /// Starts whose end was not met: date before and after the pass.
+    fines: &'p [TimestampMap],
+    streams: Vec<CausalStream>,
+    /// Visited starts of links with unvisited ends: timestamps before and after the shifts of this
+    /// pass.
     started: FxHashMap<u64, (i64, i64)>,
-    /// Streams that wait, by the link that they wait for.
+    /// Waiting streams by the link that they wait for.
     waiting: FxHashMap<u64, usize>,
-    /// Where the starts are that were met but wait behind others.
+    /// By link: the stream with its start, if the start is in a queue.
     queued: FxHashMap<u64, usize>,
-    /// Links that were given up.
+    /// Links that were given up because of circles.
     released: FxHashSet<u64>,
     waiting_ends: usize,
     look_at: usize,
-    found: Causality,
+    found: CausalityReport,
 }
 
-impl<'p> Pass<'p> {
-    fn new(log: &'p LinkLog, fines: &'p [Fine]) -> Self {
+impl<'p> CausalPass<'p> {
+    fn new(log: &'p LinkLog, fines: &'p [TimestampMap]) -> Self {
         let mut streams = Vec::new();
-        streams.resize_with(fines.len().max(log.streams()), Stream::default);
+        streams.resize_with(fines.len().max(log.streams()), CausalStream::default);
         Self {
             log,
             fines,
@@ -234,12 +245,12 @@ impl<'p> Pass<'p> {
             released: FxHashSet::default(),
             waiting_ends: 0,
             look_at: MANY,
-            found: Causality::default(),
+            found: CausalityReport::default(),
         }
     }
 
-    /// The ends that one record tells.
-    fn take(&mut self, ends: &[LinkEnd]) {
+    /// Adds the endpoints of one record.
+    fn take(&mut self, ends: &[LinkEndpoint]) {
         let Some(first) = ends.first() else { return };
         let number = first.stream as usize;
         if self.log.is_unsorted(number) {
@@ -258,7 +269,7 @@ impl<'p> Pass<'p> {
         self.advance(number);
     }
 
-    fn take_unsorted(&mut self, number: usize, ends: &[LinkEnd]) {
+    fn take_unsorted(&mut self, number: usize, ends: &[LinkEndpoint]) {
         let stream = &mut self.streams[number];
         for end in ends {
             stream.unsorted.push(Reverse((end.date, end.ordinal, end.is_finish, end.link)));
@@ -270,9 +281,10 @@ impl<'p> Pass<'p> {
         self.advance(number);
     }
 
-    /// Takes from a stream's heap what nothing can come before any more.
+    /// Moves endpoints with timestamps up to `floor` from the heap of a stream to its queue. No
+    /// earlier endpoint can follow.
     fn sorted_until(&mut self, number: usize, floor: i64) {
-        let mut node: Option<Node> = None;
+        let mut node: Option<CausalNode> = None;
         while let Some(&Reverse((date, ordinal, is_finish, link))) = self.streams[number].unsorted.peek()
             && date <= floor
         {
@@ -289,12 +301,12 @@ impl<'p> Pass<'p> {
         }
     }
 
-    fn node(&self, number: usize, coarse: i64, ordinal: u64) -> Node {
+    fn node(&self, number: usize, coarse: i64, ordinal: u64) -> CausalNode {
         let date = self.fines[number].bend.as_ref().map_or(coarse, |bend| bend.date(coarse));
-        Node { coarse, date, ordinal, starts: SmallVec::new(), finishes: SmallVec::new() }
+        CausalNode { coarse, date, ordinal, starts: SmallVec::new(), finishes: SmallVec::new() }
     }
 
-    fn enqueue(&mut self, number: usize, node: Node) {
+    fn enqueue(&mut self, number: usize, node: CausalNode) {
         for start in &node.starts {
             self.queued.insert(*start, number);
         }
@@ -302,7 +314,7 @@ impl<'p> Pass<'p> {
         self.streams[number].queue.push_back(node);
     }
 
-    /// Goes on with a stream, and with those that waited for it.
+    /// Continues a stream, and the streams that waited for it.
     fn advance(&mut self, number: usize) {
         let mut runnable: SmallVec<[usize; 4]> = SmallVec::from_slice(&[number]);
         while let Some(number) = runnable.pop() {
@@ -330,13 +342,13 @@ impl<'p> Pass<'p> {
         }
     }
 
-    fn visit(&mut self, number: usize, node: &Node, runnable: &mut SmallVec<[usize; 4]>) {
+    fn visit(&mut self, number: usize, node: &CausalNode, runnable: &mut SmallVec<[usize; 4]>) {
         let jumps = &mut self.streams[number].jumps;
         let tick = self.fines.get(number).map_or(0, |fine| fine.tick);
         let mut date = node.date + jumps.last().map_or(0, |jump| jump.shift_at(node.date, tick));
         let mut need = i64::MIN;
         for link in &node.finishes {
-            // The start of a link that was given up is visited later, that of one without length is here.
+            // There is no start if the link was released, or if it starts at this node.
             let Some((before, after)) = self.started.remove(link) else { continue };
             self.found.reversed += u64::from(before > node.date);
             if after > date {
@@ -345,14 +357,14 @@ impl<'p> Pass<'p> {
             }
         }
         if need > date {
-            let Node { coarse, ordinal, .. } = *node;
+            let CausalNode { coarse, ordinal, .. } = *node;
             let leap = self.fines[number]
                 .leaps
                 .iter()
                 .flat_map(|leaps| leaps.iter())
                 .find(|leap| leap.date > node.date)
                 .copied();
-            let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date, leap };
+            let jump = TimestampJump { coarse, ordinal, date: node.date, shift: need - node.date, leap };
             self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
             date = node.date + jump.shift;
             jumps.push(jump);
@@ -370,7 +382,7 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Nothing comes any more.
+    /// Completes all streams at the end of the log.
     fn drain(&mut self) {
         for number in 0..self.streams.len() {
             self.sorted_until(number, i64::MAX);
@@ -379,7 +391,7 @@ impl<'p> Pass<'p> {
         while self.release_circles() {}
     }
 
-    /// Finds streams that wait for each other in circles, and lets the earliest end of each go. O(streams).
+    /// Finds circles of waiting streams, and releases the earliest end of each circle. O(streams).
     fn release_circles(&mut self) -> bool {
         let waits_in = |number: usize| self.queued.get(&self.streams[number].waits_for?).copied();
         let mut seen = vec![0usize; self.streams.len()];

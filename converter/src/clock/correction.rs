@@ -1,55 +1,57 @@
-//! A clock's departure from its coarse line: piecewise linear, in integers, and never decreasing.
+//! The departure of a clock from its raw line: piecewise linear, in integers, and never decreasing.
 
 use std::sync::Arc;
 
 /// Fraction bits of a segment's slope.
 const SHIFT: u32 = 40;
-/// How far the slope of a segment may be from 1: one part in so many.
+/// The slope of a segment differs from 1 by at most one part in `MAX_SLOPE_DIVISOR`.
 const MAX_SLOPE_DIVISOR: i64 = 100;
 
-/// A map from coarse dates to better ones: the identity plus corrections at knots, linear between them and constant outside.
+/// A map from raw timestamps to better ones. It adds corrections, which are linear between knots
+/// and constant outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bend {
-    /// Where the clock was set: what is added from there on, and the date before which nothing falls then.
-    sets: Vec<Set>,
-    knots: Vec<Knot>,
-    /// What dates go through before.
-    base: Option<Arc<Bend>>,
+pub(crate) struct TimestampCorrection {
+    /// The clock steps: from `coarse` on, `more` is added, and the result is at least `least`.
+    sets: Vec<CorrectionKnots>,
+    knots: Vec<CorrectionKnot>,
+    /// The map that is applied before this one.
+    base: Option<Arc<TimestampCorrection>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Set {
+struct CorrectionKnots {
     coarse: i64,
     more: i64,
     least: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Knot {
+struct CorrectionKnot {
     coarse: i64,
-    /// What is added there.
+    /// The correction at the knot, nanoseconds.
     more: i64,
-    /// What is added per nanosecond after it, times 2^40.
+    /// The change of the correction per nanosecond after the knot, times 2^40.
     slope: i64,
 }
 
-impl Bend {
-    /// The bend with these corrections, by coarse date. A correction is bounded so that dates still grow.
+impl TimestampCorrection {
+    /// The map with these pairs of raw timestamp and correction. Corrections are bounded so that
+    /// timestamps still increase.
     pub(crate) fn through(points: &[(i64, i64)]) -> Self {
         Self::within(points, |distance| (-distance / MAX_SLOPE_DIVISOR, distance / MAX_SLOPE_DIVISOR))
     }
 
-    /// The same for corrections of any size, as those of a line that was quite wrong.
+    /// The same for corrections of any size, such as those of a line with a large error.
     pub(crate) fn through_far(points: &[(i64, i64)]) -> Self {
         Self::within(points, |distance| (-distance, i64::MAX))
     }
 
-    /// `allowed` tells for a distance by how much a correction may change over it.
+    /// `allowed` gives the bounds on the change of a correction over a distance.
     fn within(points: &[(i64, i64)], allowed: impl Fn(i64) -> (i64, i64)) -> Self {
-        let mut knots: Vec<Knot> = Vec::new();
+        let mut knots: Vec<CorrectionKnot> = Vec::new();
         for &(coarse, more) in points {
             let Some(last) = knots.last_mut() else {
-                knots.push(Knot { coarse, more, slope: 0 });
+                knots.push(CorrectionKnot { coarse, more, slope: 0 });
                 continue;
             };
             let distance = coarse.saturating_sub(last.coarse);
@@ -61,44 +63,45 @@ impl Bend {
             let slope = (i128::from(step) << SHIFT) / i128::from(distance);
             last.slope = i64::try_from(slope).unwrap_or(0);
             let more = last.more.saturating_add(step);
-            knots.push(Knot { coarse, more, slope: 0 });
+            knots.push(CorrectionKnot { coarse, more, slope: 0 });
         }
         Self { sets: Vec::new(), knots, base: None }
     }
 
-    /// The same of dates that go through another one before.
+    /// The same map, applied after `base`.
     pub(crate) fn over(mut self, base: Option<Arc<Self>>) -> Self {
         self.base = base;
         self
     }
 
-    /// The same after these corrections of a clock that was set: from a coarse date on, so much is added. By coarse date.
+    /// The same map after the removal of clock steps. A step is a raw timestamp and a correction
+    /// that is added from there on. In order of time.
     pub(crate) fn after_sets(mut self, sets: &[(i64, i64)]) -> Self {
         for &(coarse, more) in sets {
             let least = self.unset(coarse);
             let before = self.sets.last().map_or(0, |set| set.more);
-            self.sets.push(Set { coarse, more: before + more, least });
+            self.sets.push(CorrectionKnots { coarse, more: before + more, least });
         }
         self
     }
 
-    /// The coarse date of a clock that was never set.
+    /// The raw timestamp that the clock would have without steps.
     fn unset(&self, coarse: i64) -> i64 {
         let set = self.sets.iter().rev().find(|set| set.coarse <= coarse);
         set.map_or(coarse, |set| coarse.saturating_add(set.more).max(set.least))
     }
 
-    /// Adds to all dates.
+    /// Adds to all timestamps.
     pub(crate) fn shift(&mut self, nanos: i64) {
         if self.knots.is_empty() {
-            self.knots.push(Knot { coarse: 0, more: 0, slope: 0 });
+            self.knots.push(CorrectionKnot { coarse: 0, more: 0, slope: 0 });
         }
         for knot in &mut self.knots {
             knot.more += nanos;
         }
     }
 
-    /// The better date. O(log knots).
+    /// The better timestamp. O(log knots).
     pub(crate) fn date(&self, coarse: i64) -> i64 {
         let coarse = self.base.as_ref().map_or(coarse, |base| base.date(coarse));
         let coarse = if self.sets.is_empty() { coarse } else { self.unset(coarse) };
@@ -107,7 +110,8 @@ impl Bend {
             return coarse.saturating_add(self.knots.first().map_or(0, |first| first.more));
         };
         let distance = i128::from(coarse) - i128::from(knot.coarse);
-        // Rounded down; with |slope| < 1 the sum never decreases, and rounding never passes the next knot.
+        // The product is rounded down. With |slope| < 1 the sum never decreases. The result never
+        // passes the next knot.
         let more = (distance * i128::from(knot.slope)) >> SHIFT;
         let next = self.knots.get(after).map_or(i64::MAX, |next| next.coarse.saturating_add(next.more));
         coarse.saturating_add(knot.more).saturating_add(i64::try_from(more).unwrap_or(0)).min(next)
@@ -130,7 +134,7 @@ mod tests {
             sets.sort_unstable();
             let mut points = points;
             points.sort_unstable();
-            let mut bend = Bend::through(&points).after_sets(&sets);
+            let mut bend = TimestampCorrection::through(&points).after_sets(&sets);
             bend.shift(shift);
             for (coarse, _) in points.iter().chain(&sets) {
                 asked.extend([coarse - 1, *coarse, coarse + 1]);
@@ -149,7 +153,7 @@ mod tests {
                 more += step;
                 points.push((coarse, more));
             }
-            let bend = Bend::through(&points);
+            let bend = TimestampCorrection::through(&points);
             for (coarse, more) in points {
                 prop_assert_eq!(bend.date(coarse), coarse + more);
             }

@@ -1,25 +1,25 @@
-//! What users are told of clocks, one sentence each: what was wrong, and what they should know of the result.
+//! Diagnostics about clocks, one sentence each: errors in the data, and properties of the result.
 
 use std::collections::BTreeMap;
 
-use super::outliers::loop_closure::Misclosure;
-use super::samples::burst_offsets::{Fit, Odd, Oddity};
-use super::{Domain, Status};
-use crate::run::Run;
+use super::outliers::loop_closure::LoopMisclosure;
+use super::samples::burst_offsets::{DriftOutlier, OffsetFit, OutlierKind};
+use super::{ClockDomain, TimestampSource};
+use crate::run::OpenRun;
 
-/// What is to be said of processes whose clock went back.
-pub(crate) fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
+/// Diagnostics about processes with a clock that went back.
+pub(crate) fn repeated_dates(run: &OpenRun) -> impl Iterator<Item = String> {
     run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
         let (file, times) = (process.path.display(), process.repeated_dates);
         format!("{file}: its clock went back: {times} records have the date of the one before them")
     })
 }
 
-/// What is to be said of samples that contradict each other, or what clocks do.
-pub(crate) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
-    // By pairs: how many bursts, and by how much at most.
+/// Diagnostics about samples that contradict each other or the behaviour of clocks.
+pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<String> {
+    // By list of pairs: the number of bursts and the largest error in nanoseconds.
     let mut wrong: BTreeMap<&[(usize, usize)], (usize, f64)> = BTreeMap::new();
-    for Misclosure { pairs, nanos } in &fit.misclosures {
+    for LoopMisclosure { pairs, nanos } in &fit.misclosures {
         let (bursts, most) = wrong.entry(pairs).or_default();
         (*bursts, *most) = (*bursts + 1, most.max(*nanos));
     }
@@ -37,13 +37,13 @@ pub(crate) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
             }
         }
     });
-    let odd = fit.oddities.iter().map(|Oddity { domain, kind, nanos }| {
+    let odd = fit.oddities.iter().map(|DriftOutlier { domain, kind, nanos }| {
         let (name, micros) = (&domains[*domain].name, nanos * 1e-3);
         match kind {
-            Odd::Burst => format!(
+            OutlierKind::Burst => format!(
                 "sync samples of a burst say that clock `{name}` is off by {micros:+.1} us from what those before and behind it say: left out"
             ),
-            Odd::Set => format!(
+            OutlierKind::Set => format!(
                 "the offset of clock `{name}` changed by {micros:+.1} us between two bursts of samples, more than clocks drift: it was set, or its samples are wrong, and dates between them may be off by as much"
             ),
         }
@@ -51,8 +51,8 @@ pub(crate) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
     wrong.chain(odd).collect()
 }
 
-/// What is to be said of clocks that were set.
-pub(crate) fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
+/// Diagnostics about clock steps.
+pub(crate) fn sets_of(domains: &[ClockDomain]) -> impl Iterator<Item = String> {
     let sets = domains.iter().flat_map(|domain| domain.sets.iter().map(|set| (&domain.name, *set)));
     sets.map(|(name, (date, forward))| {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
@@ -63,18 +63,22 @@ pub(crate) fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
     })
 }
 
-/// What a user should know: one sentence each.
-pub(crate) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
-    let wrapped = domains.iter().filter(|domain| domain.clock_wraps > 0).map(|Domain { name, clock_wraps, .. }| {
-        let times = if *clock_wraps == 1 { "once".to_owned() } else { format!("{clock_wraps} times") };
-        format!("clock `{name}` is a counter of 32 bits and began again at 0 {times}: its timestamps go on after that")
-    });
+/// Notes for the user about the correction.
+pub(crate) fn remarks_of(domains: &[ClockDomain], by_messages: bool) -> Vec<String> {
+    let wrapped =
+        domains.iter().filter(|domain| domain.clock_wraps > 0).map(|ClockDomain { name, clock_wraps, .. }| {
+            let times = if *clock_wraps == 1 { "once".to_owned() } else { format!("{clock_wraps} times") };
+            format!(
+                "clock `{name}` is a counter of 32 bits and began again at 0 {times}: its timestamps go on after that"
+            )
+        });
     let mut remarks: Vec<String> = wrapped.collect();
-    if domains.len() > 1 && domains[0].status == Status::Off {
+    if domains.len() > 1 && domains[0].status == TimestampSource::Off {
         remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
         return remarks;
     }
-    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, drift_shows, absent_samples, .. } in domains {
+    for ClockDomain { name, status, drift_ppm, was_split, rate_is_unknown, drift_shows, absent_samples, .. } in domains
+    {
         if *rate_is_unknown {
             remarks.push(format!(
                 "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
@@ -85,13 +89,13 @@ pub(crate) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
                 "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"
             ));
         }
-        if *absent_samples > 0 && *status != Status::RealTime {
+        if *absent_samples > 0 && *status != TimestampSource::RealTime {
             remarks.push(format!(
                 "{absent_samples} sync samples of clock `{name}` are with processes that are not in the run: their files are missing, or were cut out"
             ));
         }
         match status {
-            Status::RealTime => remarks.push(format!(
+            TimestampSource::RealTime => remarks.push(format!(
                 "clock `{name}` has {}{}: its dates come from the real-time clock and may be off by milliseconds",
                 match absent_samples {
                     0 => "no sync samples".to_owned(),
@@ -99,10 +103,10 @@ pub(crate) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
                 },
                 if by_messages { ", and no messages join it to the first" } else { "" }
             )),
-            Status::Isolated => {
+            TimestampSource::Isolated => {
                 remarks.push(format!("nothing relates clock `{name}` to the others: its dates are as it says"));
             }
-            Status::OneWay => remarks.push(format!(
+            TimestampSource::OneWay => remarks.push(format!(
                 "clock `{name}` is heard in one direction only: no message is reversed, but how long they took is not known, so its dates may be off by as much"
             )),
             _ => {}

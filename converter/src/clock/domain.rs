@@ -1,4 +1,5 @@
-//! Processes that read one hardware clock, and what is known of it.
+//! Clock domains: groups of processes that read one hardware clock, and the properties of each
+//! clock.
 
 pub(crate) mod extent;
 pub(crate) mod lifetime;
@@ -11,104 +12,113 @@ pub(crate) mod timestamp_map;
 use std::collections::BTreeMap;
 
 use super::units::{NANOS, NANOS_PER_SECOND};
-use crate::run::Process;
-use crate::run::Run;
-use map::{ClockMap, Knot};
-use step_ticks::{Region, Sets};
-use timestamp_map::Leap;
+use crate::run::OpenRun;
+use crate::run::ProcessInRun;
+use map::{ClockMap, MapKnot};
+use step_ticks::{StepFreeTicks, StepRegion};
+use timestamp_map::LineLeap;
 
 /// A hardware clock.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Domain {
-    /// Its name in the files; the file's name when it has none.
+pub struct ClockDomain {
+    /// The name in the files. If they give none, the name of the file.
     pub name: String,
     /// Kind of clock.
     pub kind: &'static str,
     /// Ticks per second.
     pub hz: u64,
-    /// What it can tell apart, nanoseconds: a tick, or several, where it only shows multiples of so many.
+    /// The resolution of the clock in nanoseconds: one tick, or several if it shows only multiples.
     pub granularity_nanos: f64,
-    /// Processes that read it.
+    /// Number of processes that read the clock.
     pub processes: usize,
-    /// How it was brought to the time line.
-    pub status: Status,
-    /// Bursts that say where it is.
+    /// The source of the correction.
+    pub status: TimestampSource,
+    /// Number of bursts that measure the offset.
     pub bursts: usize,
-    /// What its clock showed more than the reference's at the first burst, nanoseconds.
+    /// Offset from the reference clock at the first burst, in nanoseconds. Positive if this clock
+    /// shows a later time.
     pub offset_nanos: f64,
-    /// How much faster than the reference it ran, from the first burst to the last, in millionths.
+    /// Drift against the reference from the first burst to the last, in parts per million.
     pub drift_ppm: f64,
-    /// What the fit leaves, nanoseconds: half of the fastest messages are nearer to what the model says; with samples alone, half of the faster
-    /// exchanges (before a conversion has judged them, the root mean square over the pairs' offsets),
+    /// Median residual of the fit in nanoseconds, over the fastest messages. With samples alone,
+    /// over the faster half of the exchanges. Before a conversion, the root mean square over the
+    /// offsets of pairs.
     pub residual_nanos: f64,
-    /// and 95 % are nearer than this.
+    /// The 95th percentile of the same residuals, in nanoseconds.
     pub residual_p95_nanos: f64,
     /// Largest departure of the clock from a straight line, nanoseconds.
     pub departure_nanos: f64,
-    /// That departure over the run: dates, and nanoseconds that the clock was ahead of the line.
+    /// The departure from a straight line over the run. Pairs of a timestamp and the nanoseconds by
+    /// which the clock was ahead of the line.
     pub curve: Vec<(i64, f64)>,
-    /// How wide the corridor is in which a line for it could lie, between the fastest messages to and fro, nanoseconds.
+    /// Width of the corridor in which the line of the clock can lie, between the fastest messages
+    /// in both directions. In nanoseconds.
     pub corridor_nanos: f64,
-    /// How far its dates can be off, by causality alone, nanoseconds; `None` when that does not bound them.
+    /// Bound on the timestamp error by causality alone, in nanoseconds. `None` if causality does
+    /// not bound the error.
     pub certified_nanos: Option<f64>,
-    /// Ordered pairs of domains, this one among them, whose messages or samples were used.
+    /// Ordered pairs of domains that include this one and have used messages or samples.
     pub edges: usize,
-    /// Pairs on the way to the reference.
+    /// Number of pairs on the path to the reference.
     pub hops: usize,
-    /// Messages to and from it.
+    /// Number of messages to and from this domain.
     pub messages: u64,
-    /// How often it began again at 0, as a counter of 32 bits; its recorders have unwrapped it.
+    /// How often a 32-bit counter began again at 0. The recorders have unwrapped it.
     pub clock_wraps: u64,
-    /// It stood for several processes, whose clocks turned out to differ.
+    /// The domain was split into one domain per process, because the clocks of the processes
+    /// differ.
     pub was_split: bool,
-    /// Nothing says how fast it runs: a tick is taken for a nanosecond.
+    /// The rate of the clock is unknown. A tick is taken for a nanosecond.
     pub rate_is_unknown: bool,
-    /// What it drifts over the run is more than what the clocks cannot tell apart.
+    /// The drift over the run exceeds the resolution of the clocks.
     pub(crate) drift_shows: bool,
-    /// Where it was set: date on the run's time line, and by how much forward, nanoseconds.
+    /// The steps of the clock: the timestamp on the run's time line, and the size in nanoseconds.
+    /// Positive sizes are forward.
     pub sets: Vec<(i64, i64)>,
-    /// The map.
+    /// The map from ticks to timestamps.
     pub map: ClockMap,
-    /// Samples that its processes took with processes that are not in the run.
+    /// Number of samples that involve a process that is not in the run.
     pub(crate) absent_samples: u64,
-    /// What it was set by as its own processes tell; the map knows.
-    pub(crate) told_sets: Sets,
-    /// Within which bounds it runs faster than `hz` says, as its readings beside the system's clock tell.
+    /// The clock steps that the domain's own processes recorded. The map includes them.
+    pub(crate) told_sets: StepFreeTicks,
+    /// Bounds on the rate error relative to `hz`, from readings of the clock together with the
+    /// system's clock.
     pub(crate) rates: Option<(f64, f64)>,
-    /// What its bursts say, where there are some: the map goes through these before dates are counted from the start of the run.
-    pub(crate) knots: Vec<Knot>,
-    /// Where messages told that it was set back: the line leaps.
-    pub(crate) leaps: Vec<Leap>,
+    /// The points that the bursts give, if there are any. The map goes through them before
+    /// timestamps are counted from the start of the run.
+    pub(crate) knots: Vec<MapKnot>,
+    /// Leaps of the line: places where messages show that the clock was set back.
+    pub(crate) leaps: Vec<LineLeap>,
 }
 
-/// Where the dates of a domain come from.
+/// Sources of a domain's correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Status {
-    /// All others follow it.
+pub enum TimestampSource {
+    /// The reference clock. All other clocks are corrected to it.
     Reference,
-    /// Sync samples at two bursts or more: offset and drift.
+    /// Sync samples of at least two bursts. They give offset and drift.
     Bursts,
-    /// Sync samples of one burst: offset only.
+    /// Sync samples of one burst. They give the offset only.
     OneBurst,
-    /// Messages, to and fro.
+    /// Messages in both directions.
     Messages,
     /// Sync samples and messages.
     BurstsAndMessages,
-    /// Messages in one direction only, somewhere on the way to the reference: no message is reversed, but all may have taken
-    /// longer than it seems.
+    /// Messages in one direction only, for at least one pair on the path to the reference. No
+    /// message is reversed, but the latency of the messages is unknown.
     OneWay,
-    /// Readings of the real-time clock: good to milliseconds at best.
+    /// Readings of the real-time clock, with errors of at least milliseconds.
     RealTime,
-    /// Nothing relates it to the reference.
+    /// No data relates the clock to the reference.
     Isolated,
     /// Correction was switched off.
     Off,
 }
 
-impl Status {
-    /// As users read it.
+impl TimestampSource {
+    /// The name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -125,18 +135,18 @@ impl Status {
     }
 }
 
-impl Domain {
-    /// From one of its ticks to another, nanoseconds at the rate that it says it has.
+impl ClockDomain {
+    /// Nanoseconds between two ticks of the domain, by its nominal rate.
     pub(crate) fn nanos_between(&self, from: u64, to: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "within a run far below 2^53")]
         let ticks = (i128::from(to) - i128::from(from)) as f64;
         ticks / self.hz.max(1) as f64 * NANOS_PER_SECOND
     }
 
-    /// Dates what its processes told that the clock was set by.
+    /// Computes `sets`: timestamps and sizes of the recorded clock steps.
     pub(crate) fn date_sets(&mut self) {
         let mut before = 0;
-        let set = |region: &Region| {
+        let set = |region: &StepRegion| {
             let by = i128::from(before) - i128::from(region.more);
             before = region.more;
             let nanos = by * i128::from(NANOS) / i128::from(self.hz.max(1));
@@ -146,10 +156,11 @@ impl Domain {
     }
 }
 
-/// Groups processes by the clock that they read.
-pub(crate) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
+/// Groups processes by the clock that they read. Returns the domains, and the domain of each
+/// process.
+pub(crate) fn domains_of(run: &OpenRun) -> (Vec<ClockDomain>, Vec<usize>) {
     let mut numbers = BTreeMap::new();
-    let mut domains: Vec<Domain> = Vec::new();
+    let mut domains: Vec<ClockDomain> = Vec::new();
     let mut domain_of = Vec::new();
     for process in &run.processes {
         let kind = process.clock_kind.map_or("unknown clock", |kind| kind.name());
@@ -159,13 +170,13 @@ pub(crate) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
             process.clock_domain.clone()
         };
         let number = *numbers.entry((name.clone(), kind)).or_insert_with(|| {
-            domains.push(Domain {
+            domains.push(ClockDomain {
                 name,
                 kind,
                 hz: 0,
                 granularity_nanos: 0.0,
                 processes: 0,
-                status: Status::Isolated,
+                status: TimestampSource::Isolated,
                 bursts: 0,
                 offset_nanos: 0.0,
                 drift_ppm: 0.0,
@@ -185,7 +196,7 @@ pub(crate) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 sets: Vec::new(),
                 map: ClockMap::linear(1_000_000_000),
                 absent_samples: 0,
-                told_sets: Sets::default(),
+                told_sets: StepFreeTicks::default(),
                 rates: None,
                 knots: Vec::new(),
                 leaps: Vec::new(),
@@ -200,7 +211,7 @@ pub(crate) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         }
         domain_of.push(number);
     }
-    let mut members: Vec<Vec<&Process>> = vec![Vec::new(); domains.len()];
+    let mut members: Vec<Vec<&ProcessInRun>> = vec![Vec::new(); domains.len()];
     run.processes.iter().zip(&domain_of).for_each(|(process, domain)| members[*domain].push(process));
     for (number, (domain, members)) in domains.iter_mut().zip(members).enumerate() {
         if domain.hz == 0 {
@@ -215,7 +226,7 @@ pub(crate) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         }
         domain.map = ClockMap::linear(domain.hz);
         if number == 0 {
-            domain.status = Status::Reference;
+            domain.status = TimestampSource::Reference;
         }
     }
     (domains, domain_of)

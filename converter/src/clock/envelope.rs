@@ -1,87 +1,93 @@
-//! A line per domain: offset and drift, from the corridor between what goes to and fro.
+//! A line per domain, with offset and drift, from the corridor between messages in both directions.
 //!
-//! The messages from A to B lie above the line of B's clock over A's, those from B to A below it. The line in the middle of
-//! the widest corridor is taken, pair by pair, and lines are composed along the tree of the narrowest corridors. A message
-//! that waited does no harm: only the fastest touch the corridor.
+//! The messages from A to B lie above the line of B's clock over A's. The messages from B to A lie
+//! below it. For each pair, the line in the middle of the widest corridor is used. Lines are
+//! composed along the tree of the narrowest corridors. Slow messages do no harm, because only the
+//! fastest ones touch the corridor.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::min_delays::{Edge, Point};
+use super::min_delays::{FastestMessages, MessagePoint};
 
-/// Real clocks are within this of each other.
+/// Largest difference between the rates of two real clocks.
 const MAX_DRIFT: f64 = 500e-6;
-/// Most are within this. A slope of this size must make a corridor twice as wide, so that a few messages which leave the slope open do
-/// not settle on the steepest.
+/// Most clocks drift less than this. A slope of this size has to make a corridor twice as wide.
+/// Without this rule, a few messages that leave the slope open would give the steepest slope.
 const USUAL_DRIFT: f64 = 50e-6;
-/// A corridor is taken to be at least so wide for that, nanoseconds.
+/// Minimum width of a corridor in the rule of [`USUAL_DRIFT`], nanoseconds.
 const LEAST_WIDTH: f64 = 1000.0;
-/// One-way messages within this of a line confirm it, nanoseconds, if there are so many
+/// One-way messages within this distance of a line confirm it, if there are at least [`CONFIRMED`].
+/// Nanoseconds.
 const NEAR: f64 = 10_000.0;
 const CONFIRMED: usize = 5;
-/// Steps of the search for a slope; each leaves 0.62 of the interval.
+/// Number of steps of the search for a slope. Each step keeps 0.62 of the interval.
 const STEPS: usize = 70;
 
-/// What has to be added to a date: `offset` at the start of the run, and `slope` per nanosecond after it.
+/// A correction that is added to a timestamp: `offset` at the start of the run, and `slope` per
+/// nanosecond after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct OffsetLine {
     pub(crate) offset: f64,
     pub(crate) slope: f64,
 }
 
 /// How a domain is joined to the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Joined {
-    /// The domain that the line leads to: 0, or the first of a component that no message joins to it.
+pub(crate) struct DomainJoin {
+    /// The domain that the line leads to: 0, or the first of a component that no message joins to
+    /// domain 0.
     pub(crate) root: usize,
-    pub(crate) line: Line,
-    /// Pairs on the way to the reference.
+    pub(crate) line: OffsetLine,
+    /// Number of pairs on the path to the root.
     pub(crate) hops: usize,
-    /// Some pair on the way was heard in one direction only.
+    /// Some pair on the path has messages in one direction only.
     pub(crate) one_way: bool,
-    /// How wide the corridors on the way are together, nanoseconds.
+    /// Sum of the widths of the corridors on the path, nanoseconds.
     pub(crate) width: f64,
 }
 
-/// What a pair of domains says: the line that brings `b` to `a`.
+/// The result of a pair of domains: the line that corrects the clock of `b` to that of `a`.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct PairOffset {
     a: usize,
     b: usize,
-    line: Line,
-    /// The corridor's width at the worse end of the run; nanoseconds.
+    line: OffsetLine,
+    /// The width of the corridor at that end of the run at which it is wider, nanoseconds.
     width: f64,
     one_way: bool,
 }
 
-/// A line for each domain that messages join to another: to the reference, which is domain 0, where there is a way, else to
-/// the first domain of its component. O(edges × points + edges log edges).
+/// A line for each domain that messages join to another one. The line leads to the reference, which
+/// is domain 0, if there is a path. If not, it leads to the first domain of the component. O(edges
+/// × points + edges log edges).
 ///
-/// `rates` gives for two domains within which bounds the second one's clock runs faster, as far as it is known; where messages go one way only,
-/// they tell less than that.
+/// `rates(a, b)` gives the known bounds on the rate of b's clock relative to a's, if there are any.
+/// They apply to pairs with messages in one direction only, because such messages bound the rate
+/// less.
 pub(crate) fn lines(
     domains: usize,
-    edges: &[Edge],
+    edges: &[FastestMessages],
     span: f64,
     rates: impl Fn(usize, usize) -> Option<(f64, f64)>,
-) -> Vec<Option<Joined>> {
+) -> Vec<Option<DomainJoin>> {
     let mut pairs = Vec::new();
     for group in edges.chunk_by(|a, b| (a.from.min(a.to), a.from.max(a.to)) == (b.from.min(b.to), b.from.max(b.to))) {
         let (a, b) = (group[0].from.min(group[0].to), group[0].from.max(group[0].to));
-        // Above the line of b - a, and below it.
+        // Points above the line of b - a, and points below it.
         let mut above: Vec<(f64, f64)> = Vec::new();
         let mut below: Vec<(f64, f64)> = Vec::new();
         for edge in group {
             let points = edge.points.iter();
             if edge.from == a {
-                above.extend(points.map(|&Point { sent, took }| (sent, took)));
+                above.extend(points.map(|&MessagePoint { sent, took }| (sent, took)));
             } else {
-                // Both sides by a's dates.
-                below.extend(points.map(|&Point { sent, took }| (sent + took, -took)));
+                // Both sides use the timestamps of `a`.
+                below.extend(points.map(|&MessagePoint { sent, took }| (sent + took, -took)));
             }
         }
         let rates = rates(a, b).unwrap_or((-MAX_DRIFT, MAX_DRIFT));
-        pairs.extend(corridor(&mut above, &mut below, span, rates).map(|(line, width, one_way)| Pair {
+        pairs.extend(corridor(&mut above, &mut below, span, rates).map(|(line, width, one_way)| PairOffset {
             a,
             b,
             line,
@@ -92,14 +98,14 @@ pub(crate) fn lines(
     join(domains, &pairs)
 }
 
-/// Shortest ways from the reference, pairs that were heard both ways first.
-fn join(domains: usize, pairs: &[Pair]) -> Vec<Option<Joined>> {
+/// Shortest paths from the reference. Pairs with messages in both directions are preferred.
+fn join(domains: usize, pairs: &[PairOffset]) -> Vec<Option<DomainJoin>> {
     let mut by_domain: Vec<Vec<usize>> = vec![Vec::new(); domains];
     for (number, pair) in pairs.iter().enumerate() {
         by_domain[pair.a].push(number);
         by_domain[pair.b].push(number);
     }
-    let mut joined: Vec<Option<Joined>> = vec![None; domains];
+    let mut joined: Vec<Option<DomainJoin>> = vec![None; domains];
     let mut best = vec![(usize::MAX, f64::INFINITY); domains];
     let mut heap = BinaryHeap::new();
     for root in 0..domains {
@@ -107,24 +113,25 @@ fn join(domains: usize, pairs: &[Pair]) -> Vec<Option<Joined>> {
             continue;
         }
         best[root] = (0, 0.0);
-        // Bits of non-negative floats are in their order.
+        // The bits of non-negative floats sort like the floats.
         heap.push(Reverse((0usize, 0f64.to_bits(), root, None::<(usize, usize)>)));
         from_root(root, pairs, &by_domain, &mut joined, &mut best, &mut heap);
     }
     joined
 }
 
-/// Waiting domains: pairs on the way that were heard one way, width of the way, domain, and by which pair from where.
-type Frontier = BinaryHeap<Reverse<(usize, u64, usize, Option<(usize, usize)>)>>;
+/// Queue of Dijkstra's algorithm: number of one-way pairs on the path, width of the path, domain,
+/// and the previous domain with the pair that joins them.
+type JoinQueue = BinaryHeap<Reverse<(usize, u64, usize, Option<(usize, usize)>)>>;
 
 /// Dijkstra's algorithm from one domain.
 fn from_root(
     root: usize,
-    pairs: &[Pair],
+    pairs: &[PairOffset],
     by_domain: &[Vec<usize>],
-    joined: &mut [Option<Joined>],
+    joined: &mut [Option<DomainJoin>],
     best: &mut [(usize, f64)],
-    heap: &mut Frontier,
+    heap: &mut JoinQueue,
 ) {
     while let Some(Reverse((one_ways, width, domain, by))) = heap.pop() {
         if joined[domain].is_some() {
@@ -133,7 +140,7 @@ fn from_root(
         joined[domain] = Some(match by.and_then(|(from, pair)| Some((joined[from]?, &pairs[pair]))) {
             Some((from, pair)) => {
                 let own = if domain == pair.b { pair.line } else { inverse(pair.line) };
-                Joined {
+                DomainJoin {
                     root,
                     line: compose(from.line, own),
                     hops: from.hops + 1,
@@ -141,7 +148,7 @@ fn from_root(
                     width: from.width + pair.width,
                 }
             }
-            None => Joined { root, line: Line::default(), hops: 0, one_way: false, width: 0.0 },
+            None => DomainJoin { root, line: OffsetLine::default(), hops: 0, one_way: false, width: 0.0 },
         });
         for &number in &by_domain[domain] {
             let pair = &pairs[number];
@@ -155,39 +162,43 @@ fn from_root(
     }
 }
 
-/// What brings a clock to the line of a second one, which `outer` brings to that of a third.
-fn compose(outer: Line, inner: Line) -> Line {
-    Line {
+/// The composition of two lines. `inner` corrects a clock to a second one, and `outer` corrects the
+/// second to a third.
+fn compose(outer: OffsetLine, inner: OffsetLine) -> OffsetLine {
+    OffsetLine {
         offset: inner.offset + outer.offset + inner.offset * outer.slope,
         slope: inner.slope + outer.slope + inner.slope * outer.slope,
     }
 }
 
-fn inverse(line: Line) -> Line {
-    Line { offset: -line.offset / (1.0 + line.slope), slope: -line.slope / (1.0 + line.slope) }
+fn inverse(line: OffsetLine) -> OffsetLine {
+    OffsetLine { offset: -line.offset / (1.0 + line.slope), slope: -line.slope / (1.0 + line.slope) }
 }
 
-/// The line in the middle of the widest corridor, as what has to be added to b's dates; the corridor's width at the worse
-/// end of the run; and whether there is one side of it only. Then the slope is within `rates`.
+/// The line in the middle of the widest corridor, the width of the corridor, and whether it has one
+/// side only. The line is the correction of b's timestamps. The width is that at the end of the run
+/// at which it is larger. With one side only, the slope is within `rates`.
 fn corridor(
     above: &mut Vec<(f64, f64)>,
     below: &mut Vec<(f64, f64)>,
     span: f64,
     rates: (f64, f64),
-) -> Option<(Line, f64, bool)> {
+) -> Option<(OffsetLine, f64, bool)> {
     let all = if below.is_empty() { above.clone() } else { below.iter().map(|(x, y)| (*x, -y)).collect() };
     lower_hull(above);
     below.iter_mut().for_each(|point| point.1 = -point.1);
     lower_hull(below);
     below.iter_mut().for_each(|point| point.1 = -point.1);
     let middle = span / 2.0;
-    // Of a line with this slope, the highest and the lowest that touch a side; at the middle of the run.
+    // For a slope: the highest line below `above` and the lowest line above `below`, at the middle
+    // of the run.
     let least = |slope: f64| above.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::INFINITY, f64::min);
     let most = |slope: f64| below.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::NEG_INFINITY, f64::max);
-    let added = |slope: f64, at_middle: f64| inverse(Line { offset: at_middle - slope * middle, slope });
+    let added = |slope: f64, at_middle: f64| inverse(OffsetLine { offset: at_middle - slope * middle, slope });
     match (above.is_empty(), below.is_empty()) {
         (true, true) => None,
-        // One side: the line along its longest side. The fastest message seems to take no time.
+        // With one side, the line follows the longest edge of the hull. The fastest message then
+        // appears to take no time.
         (false, true) => {
             let slope = longest_slope(above, &all, rates);
             Some((added(slope, least(slope)), span * MAX_DRIFT, true))
@@ -202,7 +213,8 @@ fn corridor(
             let worth = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(LEAST_WIDTH);
             let best = highest(|slope| gap(slope) - worth * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
             let widest = gap(best);
-            // Where even the widest has messages on the wrong side, all are allowed to be as wrong.
+            // If even the widest corridor has messages on the wrong side, all messages may be wrong
+            // by as much.
             let relaxed = |slope: f64| gap(slope) - widest.min(0.0) + 1.0;
             let (low, high) = (zero(relaxed, best, -MAX_DRIFT), zero(relaxed, best, MAX_DRIFT));
             let lever = |end: f64| {
@@ -217,8 +229,10 @@ fn corridor(
     }
 }
 
-/// The slope of the longest side of a hull that is within bounds and that messages confirm: a good part of the fastest of each piece
-/// lie near it. The middle of the bounds, where they don't: a few late messages have any slope.
+/// The slope of the longest edge of a hull that is within the bounds and that messages confirm. The
+/// middle of the bounds if messages do not confirm it, because a few late messages can have any
+/// slope. Messages confirm it if at least a tenth of the fastest messages of all pieces lie near
+/// it.
 fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], (low, high): (f64, f64)) -> f64 {
     let sides =
         hull.windows(2).map(|side| (side[0], side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
@@ -229,7 +243,7 @@ fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], (low, high): (f64, f64
     if near >= CONFIRMED && near * 10 >= all.len() { slope } else { unknown }
 }
 
-/// Leaves the points that lines below all of them can touch (monotone chain).
+/// Keeps the points that a line below all points can touch (monotone chain).
 fn lower_hull(points: &mut Vec<(f64, f64)>) {
     points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     points.dedup_by_key(|point| point.0);
@@ -249,7 +263,7 @@ fn lower_hull(points: &mut Vec<(f64, f64)>) {
     points.truncate(kept);
 }
 
-/// Where a concave function is highest (golden section).
+/// The maximum position of a concave function (golden section).
 fn highest(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_8;
     let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
@@ -270,7 +284,7 @@ fn highest(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// Where a function that is positive at `inside` and falls towards `outside` becomes 0 (bisection).
+/// The zero of a function that is positive at `inside` and falls towards `outside` (bisection).
 fn zero(f: impl Fn(f64) -> f64, mut inside: f64, mut outside: f64) -> f64 {
     if f(outside) >= 0.0 {
         return outside;
@@ -285,34 +299,35 @@ fn zero(f: impl Fn(f64) -> f64, mut inside: f64, mut outside: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::min_delays::Class;
+    use crate::clock::min_delays::DelayClass;
 
     const SPAN: f64 = 1e11;
 
-    /// Messages between clocks that are `offset + slope * date` ahead.
-    fn edge(from: usize, to: usize, ahead: impl Fn(f64) -> f64, delay: f64) -> Edge {
+    /// Messages between clocks. The clock of `to` is ahead by the function `ahead`.
+    fn edge(from: usize, to: usize, ahead: impl Fn(f64) -> f64, delay: f64) -> FastestMessages {
         let points = (0..50).map(|n| {
             let sent = f64::from(n) / 50.0 * SPAN;
-            Point { sent, took: ahead(sent) + delay + f64::from(n * 7919 % 13) * 1e4 }
+            MessagePoint { sent, took: ahead(sent) + delay + f64::from(n * 7919 % 13) * 1e4 }
         });
-        Edge { from, to, class: Class::Message, points: points.collect(), count: 50 }
+        FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 50 }
     }
 
     #[test]
     fn a_chain_of_pairs_is_composed() {
-        // Clock 1 is 1 s ahead and fast; clock 2 is behind clock 1 by 3 s and slow; clock 3 talks to nobody.
+        // Clock 1 is 1 s ahead and fast. Clock 2 is 3 s slower than clock 1 and drifts back. Clock
+        // 3 has no messages.
         let one = |t: f64| 1e9 + 40e-6 * t;
         let two = |t: f64| -3e9 - 70e-6 * t;
         let mut edges = vec![edge(0, 1, one, 2000.0), edge(1, 0, |t| -one(t), 2000.0)];
         edges.extend([edge(1, 2, two, 3000.0), edge(2, 1, |t| -two(t), 3000.0)]);
-        // Clocks 4 and 5 talk to each other.
+        // Clocks 4 and 5 have messages between them only.
         edges.extend([edge(4, 5, one, 2000.0), edge(5, 4, |t| -one(t), 2000.0)]);
         let joined = lines(6, &edges, SPAN, |_, _| None);
-        assert_eq!(joined[0].unwrap().line, Line::default());
+        assert_eq!(joined[0].unwrap().line, OffsetLine::default());
         assert_eq!(joined[1].unwrap().hops, 1);
         let two = joined[2].unwrap();
         assert_eq!((two.hops, two.one_way), (2, false));
-        // What the clocks were off is taken away.
+        // The line subtracts the error of the clock.
         let slope = 1.0 / ((1.0 + 40e-6) * (1.0 - 70e-6)) - 1.0;
         assert!((two.line.slope - slope).abs() < 2e-7, "{two:?} {slope}");
         assert!((two.line.offset - 2e9).abs() < 4e5, "{two:?}");
@@ -346,7 +361,7 @@ mod tests {
 
     #[test]
     fn an_inverse_undoes() {
-        let line = Line { offset: 1e9, slope: 5e-5 };
+        let line = OffsetLine { offset: 1e9, slope: 5e-5 };
         let both = compose(inverse(line), line);
         assert!(both.offset.abs() < 1e-3 && both.slope.abs() < 1e-15, "{both:?}");
     }

@@ -1,19 +1,21 @@
 //! A bound on the error of timestamps. It follows from causality, and from how much clocks wander.
 //!
-//! Let e(t) be the error of a clock: how far its timestamps are ahead of the truth. A message that seems to take y cannot
-//! arrive before it leaves, so e of the receiver exceeds e of the sender by at most y. Shortest paths over the nodes
-//! (clock, moment of the run) turn this into a bound on e at each moment.
+//! Let e(t) be the error of a clock: the time by which its timestamps are ahead of the truth. A
+//! message with apparent latency y cannot arrive before it is sent, so e of the receiver exceeds e
+//! of the sender by at most y. Shortest paths over the nodes (clock, moment of the run) turn this
+//! into a bound on e at each moment.
 //!
 //! Three rules connect the moments of one clock:
 //!
-//! - Between two moments e changes no faster than the rate of the clock is wrong. At first nothing is assumed of rates
-//!   but that both clocks are quartz.
-//! - Bounds on e at two moments bound the mean rate between them. Wander bounds how much the rate of a short piece
-//!   differs from the mean rate around it.
-//! - The bound at a moment is at most the chord between the bounds at an earlier and a later moment, and what a clock
-//!   can wander away from that chord. So a few fast messages bound all that lies between them.
+//! - Between two moments, e changes at most as fast as the rate error of the clock. The initial
+//!   bound on rates assumes only that both clocks are quartz.
+//! - Bounds on e at two moments bound the mean rate between them. Wander bounds the difference
+//!   between the rate of a short piece and the mean rate around it.
+//! - The bound at a moment is at most the chord between the bounds at an earlier and a later
+//!   moment, plus the possible wander away from that chord. Therefore a few fast messages bound all
+//!   moments between them.
 //!
-//! The three rules narrow each other, so they are applied several times.
+//! Each rule narrows the results of the others, so they are applied several times.
 
 mod points;
 mod wander;
@@ -21,65 +23,66 @@ mod wander;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::min_delays::Edge;
+use super::min_delays::FastestMessages;
 use points::lower_to_points;
-use wander::Wander;
+use wander::WanderAllowance;
 
-/// Moments at which dates are bounded: at most so many, fewer where there are many clocks.
+/// Maximum number of moments with a bound. With many clocks there are fewer.
 const MOMENTS: usize = 256;
-/// Moments of all clocks together.
+/// Maximum number of moments of all clocks together.
 const ALL_MOMENTS: usize = 1 << 16;
-/// A clock that was fitted is wrong by no more than this rate: as much as real clocks drift, and as much again.
+/// Maximum rate error of a fitted clock: twice the maximum drift of real clocks.
 const MAX_RATE: f64 = 1e-3;
-/// Places between two moments at which what the fit added is looked at.
+/// Number of places between two moments at which the corrections of the fit are sampled.
 const PLACES: usize = 16;
-/// How often bounds are lowered in the end: each time they go one clock further.
+/// Number of final rounds that lower bounds. Each round carries them to the next clock.
 const HOPS: usize = 4;
-/// How often bounds and rates are narrowed.
+/// Number of rounds that narrow bounds and rates.
 const ROUNDS: usize = 4;
 
-/// What clocks and messages are known to have done.
+/// Known properties of clocks and run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    /// How long the run took, nanoseconds.
+pub(crate) struct BoundInputs {
+    /// Length of the run, nanoseconds.
     pub(crate) span: f64,
-    /// How much the clocks wander, per square root of a second.
+    /// Wander of the clocks, per square root of a second.
     pub(crate) wander: f64,
 }
 
-/// A message by the final dates: nanoseconds.
+/// A message by final timestamps, nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct MessageTimes {
     pub(crate) sent: f64,
     pub(crate) received: f64,
-    /// What it took at least by these dates, ticks included.
+    /// Apparent latency plus the resolution of the clocks.
     pub(crate) took: f64,
 }
 
-/// The bounds of a clock's error at all moments: how far ahead it can be, and how far behind.
-type Bounds = [Vec<f64>; 2];
+/// Bounds on a clock's error at all moments, nanoseconds: the maximum lead, and the maximum lag.
+type ErrorBounds = [Vec<f64>; 2];
 
-/// What is certain of the dates of all domains.
+/// Bounds on the timestamps of all domains.
 #[derive(Clone, Debug)]
-pub(crate) struct Certain {
-    clocks: Clocks,
-    bounds: Vec<Bounds>,
+pub(crate) struct CertainBounds {
+    clocks: ClockStates,
+    bounds: Vec<ErrorBounds>,
 }
 
-impl Certain {
-    /// What follows from these messages. `seen` gives the points of an edge as final dates have them, `bent` what the fit added to a domain's line
-    /// at a date. O(points log moments + domains × moments²).
+impl CertainBounds {
+    /// Computes bounds from messages. `seen` gives the points of an edge by final timestamps.
+    /// `bent` gives the correction that the fit added to a domain's line at a timestamp. O(points
+    /// log moments + domains × moments²).
     pub(crate) fn of(
         domains: usize,
-        edges: &[Edge],
-        known: Known,
-        seen: impl Fn(&Edge) -> Vec<Seen>,
+        edges: &[FastestMessages],
+        known: BoundInputs,
+        seen: impl Fn(&FastestMessages) -> Vec<MessageTimes>,
         bent: impl Fn(usize, f64) -> f64,
     ) -> Self {
-        let messages: Vec<(usize, usize, Vec<Seen>)> =
+        let messages: Vec<(usize, usize, Vec<MessageTimes>)> =
             edges.iter().map(|edge| (edge.from, edge.to, seen(edge))).collect();
         let moments = moments(domains, &messages, known.span);
-        let mut clocks = Clocks::new(moments, domains, Wander::new(known.wander), &bent);
+        let mut clocks = ClockStates::new(moments, domains, WanderAllowance::new(known.wander), &bent);
         let unknown = [vec![f64::INFINITY; clocks.moments.len()], vec![f64::INFINITY; clocks.moments.len()]];
         let mut bounds = vec![unknown; domains];
         for _ in 0..ROUNDS {
@@ -94,12 +97,13 @@ impl Certain {
         Self { clocks, bounds }
     }
 
-    /// The largest error of each domain's dates against the first's, nanoseconds; infinite where messages do not bound it from both sides.
+    /// The largest timestamp error of each domain relative to domain 0, nanoseconds. Infinite if
+    /// messages do not bound it from both sides.
     pub(crate) fn half_widths(&self) -> Vec<f64> {
         self.bounds.iter().enumerate().map(|(domain, bounds)| self.clocks.most(domain, bounds)).collect()
     }
 
-    /// How far the dates of a domain can be ahead of the truth near a date of it, and how far behind; may be infinite.
+    /// Maximum lead and maximum lag of a domain near a timestamp, nanoseconds. May be infinite.
     pub(crate) fn at(&self, domain: usize, date: f64) -> (f64, f64) {
         let near = self.clocks.nearest(date);
         let [ahead, behind] = &self.bounds[domain];
@@ -111,8 +115,9 @@ impl Certain {
     }
 }
 
-/// Moments of the run, half of them equally far apart, half as dense as messages are; from its start to its end.
-fn moments(domains: usize, messages: &[(usize, usize, Vec<Seen>)], span: f64) -> Vec<f64> {
+/// Moments from the start of the run to its end. Half of them are equidistant. The density of the
+/// other half follows that of the messages.
+fn moments(domains: usize, messages: &[(usize, usize, Vec<MessageTimes>)], span: f64) -> Vec<f64> {
     let half = (ALL_MOMENTS / domains.max(1)).clamp(32, MOMENTS) / 2;
     let mut sent: Vec<f64> =
         messages.iter().flat_map(|(_, _, seen)| seen).map(|seen| seen.sent.clamp(0.0, span)).collect();
@@ -127,24 +132,26 @@ fn moments(domains: usize, messages: &[(usize, usize, Vec<Seen>)], span: f64) ->
     moments
 }
 
-/// An arc to another clock at another moment, and how much more its error can be.
-type Arc = (usize, f64);
+/// An arc: the node at its end (clock and moment), and the most by which the error of that node
+/// exceeds the error of this one.
+type BoundArc = (usize, f64);
 
-/// Clocks at moments, and how far they can move between them.
+/// Clocks at moments, and bounds on their changes between moments.
 #[derive(Clone, Debug)]
-struct Clocks {
+struct ClockStates {
     moments: Vec<f64>,
-    wander: Wander,
-    /// By clock and moment: within which rates the error changes up to the next moment, on average.
+    wander: WanderAllowance,
+    /// By clock and moment: bounds on the mean rate of the error up to the next moment.
     rates: Vec<Vec<(f64, f64)>>,
-    /// By clock and moment: what the fit added. A clock is smooth, what the fit added need not be.
+    /// By clock and moment: the correction of the fit. A clock is smooth, but the corrections need
+    /// not be.
     bent: Vec<Vec<f64>>,
-    /// By clock and moment: how far the error departs from its chord up to the next moment.
+    /// By clock and moment: maximum departure of the error from its chord up to the next moment.
     departures: Vec<Vec<f64>>,
 }
 
-impl Clocks {
-    fn new(moments: Vec<f64>, domains: usize, wander: Wander, bent: impl Fn(usize, f64) -> f64) -> Self {
+impl ClockStates {
+    fn new(moments: Vec<f64>, domains: usize, wander: WanderAllowance, bent: impl Fn(usize, f64) -> f64) -> Self {
         let all = |domain: usize| moments.iter().map(|moment| bent(domain, *moment)).collect::<Vec<f64>>();
         let bends: Vec<Vec<f64>> = (0..domains).map(all).collect();
         let departure = |domain: usize, at: usize| {
@@ -158,20 +165,20 @@ impl Clocks {
         let of_domain = |domain| (0..moments.len() - 1).map(|at| departure(domain, at)).collect::<Vec<f64>>();
         let mut departures: Vec<Vec<f64>> = (0..domains).map(of_domain).collect();
         let mut rates = vec![vec![(-MAX_RATE, MAX_RATE); moments.len() - 1]; domains];
-        // The first clock is the truth.
+        // The first clock is the reference, so its error is 0.
         rates[0].fill((0.0, 0.0));
         departures[0].fill(0.0);
         Self { moments, wander, rates, bent: bends, departures }
     }
 
-    /// Within which rates the error of each clock changes between one moment and the next, as the bounds leave it.
-    fn narrow(&mut self, bounds: &[Bounds]) {
+    /// Narrows the bounds on rates between moments, from bounds on errors.
+    fn narrow(&mut self, bounds: &[ErrorBounds]) {
         let rates = bounds.iter().enumerate().skip(1).map(|(domain, bounds)| self.narrowed(domain, bounds));
         let rates: Vec<Vec<(f64, f64)>> = rates.collect();
         self.rates.splice(1.., rates);
     }
 
-    fn narrowed(&self, domain: usize, [ahead, behind]: &Bounds) -> Vec<(f64, f64)> {
+    fn narrowed(&self, domain: usize, [ahead, behind]: &ErrorBounds) -> Vec<(f64, f64)> {
         let (moments, bent) = (&self.moments, &self.bent[domain]);
         let last = moments.len() - 1;
         let within = |at: usize| {
@@ -180,7 +187,8 @@ impl Clocks {
             loop {
                 let (from, to) = (at.saturating_sub(reach), (at + 1 + reach).min(last));
                 let time = moments[to] - moments[from];
-                // A mean over the whole reach, and what the rate can differ from it.
+                // The bound is the mean rate over the whole reach, plus the possible difference
+                // from it.
                 let (before, after) = (moments[at] - moments[from], moments[to] - moments[at + 1]);
                 let more = self.wander.off_mean(before, moments[at + 1] - moments[at], after);
                 let added = (bent[to] - bent[from]) / time;
@@ -194,7 +202,7 @@ impl Clocks {
             (low, high)
         };
         let means: Vec<(f64, f64)> = (0..last).map(within).collect();
-        // A rate is near to what it is at other times.
+        // A rate is close to the rates at other times.
         let near = |at: usize| {
             let others = means.iter().enumerate().map(|(other, (low, high))| {
                 let (one, two) = (at.min(other), at.max(other));
@@ -208,14 +216,14 @@ impl Clocks {
             });
             let (low, high) = others.fold((-MAX_RATE, MAX_RATE), |(low, high), (l, h)| (low.max(l), high.min(h)));
             let added = (bent[at + 1] - bent[at]) / (moments[at + 1] - moments[at]);
-            // What was fitted is itself within.
+            // The fitted rate itself is always within the bounds.
             ((low + added).min(0.0), (high + added).max(0.0))
         };
         (0..last).map(near).collect()
     }
 
     /// Lowers bounds to the chords between bounds at other moments.
-    fn tighten(&self, bounds: &mut [Bounds]) {
+    fn tighten(&self, bounds: &mut [ErrorBounds]) {
         for (bent, [ahead, behind]) in self.bent.iter().zip(bounds).skip(1) {
             for (bounds, sign) in [(ahead, 1.0), (behind, -1.0)] {
                 for at in 1..self.moments.len() - 1 {
@@ -225,7 +233,8 @@ impl Clocks {
         }
     }
 
-    /// The least bound at a moment by chords between earlier and later moments, whose distances are powers of two.
+    /// The smallest bound at a moment by chords between earlier and later moments, at distances
+    /// that are powers of two.
     fn least_chord(&self, bounds: &[f64], bent: &[f64], sign: f64, at: usize) -> f64 {
         let moments = &self.moments;
         let reaches = || std::iter::successors(Some(1usize), |reach| reach.checked_mul(2));
@@ -242,45 +251,46 @@ impl Clocks {
         least
     }
 
-    /// The bound at a date, by the chord between the moments around it.
+    /// The bound at a timestamp, by the chord between the moments around it.
     fn bound_at(&self, domain: usize, bounds: &[f64], date: f64) -> f64 {
         let at = self.segment(date);
         let (from, to) = (self.moments[at], self.moments[at + 1]);
         let place = ((date - from) / (to - from)).clamp(0.0, 1.0);
         let departure = self.departures[domain][at];
-        // Outside of all moments nothing is known of the error but that it changes little.
+        // Outside of all moments, only the maximum rate bounds the error.
         let outside = MAX_RATE * (from - date).max(date - to).max(0.0);
         bounds[at] * (1.0 - place) + bounds[at + 1] * place + departure + outside
     }
 
-    /// The moment before a date that has one after it.
+    /// The index of the last moment up to a timestamp that is not the last of all.
     fn segment(&self, date: f64) -> usize {
         self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1) - 1
     }
 
-    /// How much an error can grow from one date to another one that is near.
+    /// The most by which an error can grow between two timestamps that are close together.
     fn growth(&self, domain: usize, from: f64, to: f64) -> f64 {
         let at = self.segment(f64::midpoint(from, to));
         let (low, high) = self.rates[domain][at];
         let is_whole = (to - from).abs() >= self.moments[at + 1] - self.moments[at];
-        // The rates are means between moments.
+        // Rates are means between moments, so a shorter interval also needs the departure from the
+        // chord.
         let departure = if is_whole { 0.0 } else { self.departures[domain][at] };
         ((to - from) * high).max((to - from) * low) + departure
     }
 
-    /// The moment nearest to a date.
+    /// The index of the moment nearest to a timestamp.
     fn nearest(&self, date: f64) -> usize {
         let after = self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1);
         if date - self.moments[after - 1] <= self.moments[after] - date { after - 1 } else { after }
     }
 
-    /// The bounds that follow from messages, and from bounds that are known already.
-    fn bounds(&self, messages: &[(usize, usize, Vec<Seen>)], known: &[Bounds]) -> Vec<Bounds> {
+    /// Bounds from messages and from known bounds.
+    fn bounds(&self, messages: &[(usize, usize, Vec<MessageTimes>)], known: &[ErrorBounds]) -> Vec<ErrorBounds> {
         let count = self.moments.len();
         let domains = self.rates.len();
-        let mut ahead: Vec<Vec<Arc>> = vec![Vec::new(); domains * count];
+        let mut ahead: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
         for (from, to, seen) in messages {
-            for Seen { sent, received, took } in seen {
+            for MessageTimes { sent, received, took } in seen {
                 let (p, q) = (self.nearest(*sent), self.nearest(*received));
                 let weight = took.max(0.0)
                     + self.growth(*from, self.moments[p], *sent)
@@ -288,7 +298,7 @@ impl Clocks {
                 ahead[from * count + p].push((to * count + q, weight));
             }
         }
-        let mut behind: Vec<Vec<Arc>> = vec![Vec::new(); domains * count];
+        let mut behind: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
         for (from, arcs) in ahead.iter().enumerate() {
             for &(to, weight) in arcs {
                 behind[to].push((from, weight));
@@ -314,17 +324,17 @@ impl Clocks {
         both.map(|(ahead, behind)| [ahead.to_vec(), behind.to_vec()]).collect()
     }
 
-    /// The largest error at any date.
-    fn most(&self, domain: usize, bounds: &Bounds) -> f64 {
+    /// The largest error at any time.
+    fn most(&self, domain: usize, bounds: &ErrorBounds) -> f64 {
         let between = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.departures[domain][at];
         let intervals = 0..self.moments.len() - 1;
         intervals.map(|at| between(&bounds[0], at).max(between(&bounds[1], at))).fold(0.0, f64::max)
     }
 }
 
-/// Dijkstra's algorithm from all nodes whose distances are known; the result is at most as large.
-fn distances(arcs: &[Vec<Arc>], mut best: Vec<f64>) -> Vec<f64> {
-    // Bits of non-negative floats are in their order.
+/// Dijkstra's algorithm from all nodes with known distances. No distance increases.
+fn distances(arcs: &[Vec<BoundArc>], mut best: Vec<f64>) -> Vec<f64> {
+    // The bits of non-negative floats sort like the floats.
     let known = best.iter().enumerate().filter(|(_, distance)| distance.is_finite());
     let mut heap: BinaryHeap<Reverse<(u64, usize)>> =
         known.map(|(node, distance)| Reverse((distance.to_bits(), node))).collect();
@@ -346,22 +356,26 @@ fn distances(arcs: &[Vec<Arc>], mut best: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::min_delays::{Class, Point};
+    use crate::clock::min_delays::{DelayClass, MessagePoint};
 
     const SECONDS: f64 = 64.0;
 
-    /// A message a second from one clock to another, between two seconds.
-    fn edge(from: usize, to: usize, took: f64, between: (u32, u32)) -> Edge {
-        let points = (between.0..between.1).map(|n| Point { sent: f64::from(n) * 1e9, took }).collect();
-        Edge { from, to, class: Class::Message, points, count: 64 }
+    /// A message per second from one clock to another, within a range of seconds.
+    fn edge(from: usize, to: usize, took: f64, between: (u32, u32)) -> FastestMessages {
+        let points = (between.0..between.1).map(|n| MessagePoint { sent: f64::from(n) * 1e9, took }).collect();
+        FastestMessages { from, to, class: DelayClass::Message, points, count: 64 }
     }
 
-    fn widths(domains: usize, edges: &[Edge], wander: f64) -> Vec<f64> {
-        let seen = |edge: &Edge| {
-            let seen = |point: &Point| Seen { sent: point.sent, received: point.sent + point.took, took: point.took };
+    fn widths(domains: usize, edges: &[FastestMessages], wander: f64) -> Vec<f64> {
+        let seen = |edge: &FastestMessages| {
+            let seen = |point: &MessagePoint| MessageTimes {
+                sent: point.sent,
+                received: point.sent + point.took,
+                took: point.took,
+            };
             edge.points.iter().map(seen).collect()
         };
-        Certain::of(domains, edges, Known { span: SECONDS * 1e9, wander }, seen, |_, _| 0.0).half_widths()
+        CertainBounds::of(domains, edges, BoundInputs { span: SECONDS * 1e9, wander }, seen, |_, _| 0.0).half_widths()
     }
 
     #[test]
@@ -376,7 +390,8 @@ mod tests {
         ];
         let widths = widths(4, &edges, 0.0);
         assert_eq!((widths[0], widths[3]), (0.0, f64::INFINITY));
-        // The slowest direction, and what the rate can do in half a second: the line may rise by 5 us in 64 s.
+        // The latency of the slower direction, plus the possible rate error for half a second. The
+        // line may rise by 5 us in 64 s.
         assert!((3000.0..3100.0).contains(&widths[1]) && (3500.0..3700.0).contains(&widths[2]), "{widths:?}");
     }
 
@@ -385,15 +400,18 @@ mod tests {
         let round = |between| [edge(0, 1, 2000.0, between), edge(1, 0, 2000.0, between)];
         let (first, last) = (round((0, 5)), round((60, 65)));
         let only = widths(2, &first, 0.0)[1];
-        // A line through a corridor of 4 us over 4 s is open by 1 us per second after it.
+        // A line through a corridor of 4 us over 4 s has an uncertainty of 1 us per second after
+        // it.
         assert!((55e3..70e3).contains(&only), "{only}");
         let ends = [first, last].concat();
         let both = widths(2, &ends, 0.0)[1];
-        // In the middle, a line through both ends is within 2 us; the rates that paths know of are those of two such lines.
+        // In the middle, a line through both ends is within 2 us. The bounds on rates are those of
+        // two such lines.
         assert!((2000.0..4000.0).contains(&both), "{both}");
-        // In the middle of what is not heard, clocks wander.
+        // In the middle, there are no messages for 56 s, so clocks wander.
         let bad = widths(2, &ends, 1e-7)[1];
-        // 5 standard deviations of what a clock does in the middle of 56 s that are not heard: 5 * 1e-7 * sqrt(56^3 / 48) s.
+        // 5 standard deviations of the wander in the middle of these 56 s: 5 * 1e-7 * sqrt(56^3 /
+        // 48) s.
         assert!((both + 29e3..both + 31e3).contains(&bad), "{bad} {both}");
     }
 }

@@ -1,4 +1,5 @@
-//! One fit of all clocks to messages and samples: a line per domain, then the graph fit in two rounds.
+//! One fit of all clocks to messages and samples: a line per domain, then the graph fit in two
+//! rounds.
 
 pub(crate) mod causality_bounds;
 pub(crate) mod rebase;
@@ -10,96 +11,105 @@ pub(crate) mod wander;
 use std::io;
 use std::sync::Arc;
 
-use super::correction::Bend;
-use super::domain::extent::{Extent, span_of};
-use super::envelope::{Joined, Line, lines};
-use super::error_bounds::{Certain, Known, Seen};
-use super::graph::{self, Fit, interpolate};
+use super::correction::TimestampCorrection;
+use super::domain::extent::{StreamExtent, span_of};
+use super::envelope::{DomainJoin, OffsetLine, lines};
+use super::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
+use super::graph::{self, GraphFit, interpolate};
 use super::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
 use super::link_log::LinkLog;
-use super::min_delays::{Class, Edge, Exchange, Point, Span, Traffic};
+use super::min_delays::{ClockTraffic, CoarseExchange, DelayClass, FastestMessages, MessagePoint, RunSpan};
 use super::steps::from_messages;
 
-/// Pieces of the run in which the fastest messages are kept, for lines and for each round of the fit.
+/// Number of pieces of the run, each with its fastest messages, for the lines and for each round of
+/// the fit.
 const BUCKETS: usize = 256;
-/// A run that is shorter is dated as if it took so long, nanoseconds.
+/// Minimum length of a run in the computation of knots, nanoseconds.
 const SHORTEST: f64 = 1e6;
-/// So many times clocks may have been set.
+/// Maximum number of clock steps that are searched for.
 const MOST_SETS: usize = 32;
-/// With fewer observations of each clock than these its wander cannot be found.
+/// Minimum number of observations per clock for a fit of the wander.
 const ENOUGH: usize = 512;
-/// Steps of a clock that are nearer than this part of the run are one.
+/// Clock steps that are closer together than one part in `NEAR` of the run are merged.
 const NEAR: i64 = 64;
 
-/// Messages are as fast as the one before if they differ by this, nanoseconds,
+/// Constant part of the latency difference up to which two consecutive messages are equally fast,
+/// nanoseconds.
 const EVEN: f64 = 3000.0;
-/// and this part of the time between them.
+/// The other part of this limit, as a fraction of the time between the messages.
 const EVEN_RATE: f64 = 20e-6;
 
-/// What is known of the clocks' traffic, by coarse dates.
-pub(crate) struct Observed<'o> {
+/// Input of a fit, in raw timestamps.
+pub(crate) struct FitInputs<'o> {
     pub(crate) log: &'o LinkLog,
-    pub(crate) streams: &'o [Extent],
-    /// By stream.
+    pub(crate) streams: &'o [StreamExtent],
+    /// Domain by stream.
     pub(crate) domain_of: &'o [usize],
     pub(crate) domains: usize,
-    /// What the coarsest clock can tell apart, nanoseconds.
+    /// The resolution of the coarsest clock, nanoseconds.
     pub(crate) tick: f64,
-    /// By domain: within which bounds coarse dates run fast, where readings tell.
+    /// By domain: bounds on the rate error of raw timestamps, if readings give them.
     pub(crate) rates: Vec<Option<(f64, f64)>>,
 }
 
-impl Observed<'_> {
-    /// By how much the dates of domain `b` run faster than those of `a`, after what these lines have corrected.
-    fn rates(&self, a: usize, b: usize, joined: &[Option<Joined>]) -> Option<(f64, f64)> {
+impl FitInputs<'_> {
+    /// Bounds on the rate of domain `b` relative to domain `a`, after the correction by these
+    /// lines.
+    fn rates(&self, a: usize, b: usize, joined: &[Option<DomainJoin>]) -> Option<(f64, f64)> {
         let slope =
-            |domain: usize| joined.get(domain).copied().flatten().map_or(0.0, |joined: Joined| joined.line.slope);
+            |domain: usize| joined.get(domain).copied().flatten().map_or(0.0, |joined: DomainJoin| joined.line.slope);
         let ((a_low, a_high), (b_low, b_high)) = (self.rates[a]?, self.rates[b]?);
         let corrected = slope(b) - slope(a);
         Some((b_low - a_high + corrected, b_high - a_low + corrected))
     }
 }
 
-/// Maps from coarse dates to better ones, by domain.
-pub(crate) type Bends = Vec<Option<Arc<Bend>>>;
+/// Maps from raw timestamps to better ones, by domain.
+pub(crate) type DomainCorrections = Vec<Option<Arc<TimestampCorrection>>>;
 
-/// What a fit found.
-pub(crate) struct Attempt {
-    /// All of it together.
-    pub(crate) bends: Bends,
-    pub(crate) joined: Vec<Option<Joined>>,
-    /// By round, domain and knot, what was added.
+/// The result of a fit.
+pub(crate) struct FitResult {
+    /// The complete corrections.
+    pub(crate) bends: DomainCorrections,
+    pub(crate) joined: Vec<Option<DomainJoin>>,
+    /// Corrections by round, domain and knot, nanoseconds.
     pub(crate) rounds: Vec<Vec<Vec<f64>>>,
-    pub(crate) fit: Fit,
-    /// By the dates of all rounds but the last.
-    pub(crate) edges: Vec<Edge>,
-    pub(crate) span: Span,
-    /// By domain: from which coarse date on how much was added, as the clock had been set.
+    pub(crate) fit: GraphFit,
+    /// The fastest messages, with timestamps corrected by all rounds but the last.
+    pub(crate) edges: Vec<FastestMessages>,
+    pub(crate) span: RunSpan,
+    /// Removed clock steps by domain: the raw timestamp of the step, and the correction that is
+    /// added from there on.
     pub(crate) sets: Vec<Vec<(i64, i64)>>,
-    /// What the coarsest clock can tell apart, nanoseconds.
+    /// The resolution of the coarsest clock, nanoseconds.
     pub(crate) tick: f64,
 }
 
-/// Fits clocks, whose coarse dates go through `base` first. `None` when no message goes from one domain to another.
+/// Fits clocks. `base` is applied to raw timestamps first. `None` when no message goes from one
+/// domain to another.
 ///
 /// # Errors
 /// When the log's temporary file cannot be read.
-pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &Bends) -> io::Result<Option<Attempt>> {
-    let &Observed { log, streams, domain_of, domains, tick, .. } = seen;
-    let date = |bends: &Bends, domain: usize, coarse: i64| dated(bends, domain, coarse);
-    // As the log has them, and through the base.
+pub(crate) fn attempt(
+    seen: &FitInputs<'_>,
+    exchanges: &[Vec<CoarseExchange>],
+    base: &DomainCorrections,
+) -> io::Result<Option<FitResult>> {
+    let &FitInputs { log, streams, domain_of, domains, tick, .. } = seen;
+    let date = |bends: &DomainCorrections, domain: usize, coarse: i64| dated(bends, domain, coarse);
+    // The time range of the raw timestamps in the log, and that after `base`.
     let raw = span_of(streams, exchanges, |_, coarse| coarse);
     let coarse = span_of(streams, exchanges, |domain, coarse| date(base, domain, coarse));
     let mut sets: Vec<Vec<(i64, i64)>> = vec![Vec::new(); domains];
     let mut found_sets = 0;
     let (joined, span) = loop {
-        let mut traffic = Traffic { log, exchanges, domain_of, span: coarse };
+        let mut traffic = ClockTraffic { log, exchanges, domain_of, span: coarse };
         let unset = bends_of(&vec![None; domains], &[], &sets, base, coarse, coarse);
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&unset, domain, coarse))?;
-        if !edges.iter().any(|edge| edge.class == Class::Message) {
+        if !edges.iter().any(|edge| edge.class == DelayClass::Message) {
             return Ok(None);
         }
-        // The fastest in a bucket are found the better, the less the clocks drift within it.
+        // The less the clocks drift within a bucket, the better its fastest messages are found.
         let rough = lines(domains, &edges, coarse.nanos(), |a, b| seen.rates(a, b, &[]));
         let bends = bends_of(&rough, &[], &sets, base, coarse, coarse);
         let span = span_of(streams, exchanges, |domain, coarse| date(&bends, domain, coarse));
@@ -118,7 +128,8 @@ pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &B
             let at = at.unwrap_or_else(|| before(raw, |coarse| date(&bends, step.domain, coarse) < between.1));
             found_sets += 1;
             let own = &mut sets[step.domain];
-            // The lines of the first look were bent by the step itself: the rest of it is found at the next.
+            // The step itself bends these lines, so its size is underestimated. The next iteration
+            // finds the rest.
             let near = (raw.end - raw.start) / NEAR;
             match own.iter_mut().find(|set| (set.0 - at).abs() <= near) {
                 Some(set) => set.1 -= size,
@@ -129,15 +140,15 @@ pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &B
         }
         let fine = lines(domains, &edges, span.nanos(), |a, b| seen.rates(a, b, &rough));
         let both = rough.iter().zip(&fine);
-        let joined: Vec<Option<Joined>> =
+        let joined: Vec<Option<DomainJoin>> =
             both.map(|(rough, fine)| Some(after(rough.as_ref()?, fine.as_ref()?, coarse, span))).collect();
         break (joined, span);
     };
-    let traffic = Traffic { log, exchanges, domain_of, span };
+    let traffic = ClockTraffic { log, exchanges, domain_of, span };
     let mut is_free: Vec<bool> = joined.iter().map(|joined| joined.is_some_and(|joined| joined.hops > 0)).collect();
 
     let mut rounds: Vec<Vec<Vec<f64>>> = Vec::new();
-    let mut fitted: Option<(Fit, Vec<Edge>)> = None;
+    let mut fitted: Option<(GraphFit, Vec<FastestMessages>)> = None;
     for _ in 0..2 {
         let bends = bends_of(&joined, &rounds, &sets, base, coarse, span);
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&bends, domain, coarse))?;
@@ -150,75 +161,77 @@ pub(crate) fn attempt(seen: &Observed<'_>, exchanges: &[Vec<Exchange>], base: &B
     }
     let bends = bends_of(&joined, &rounds, &sets, base, coarse, span);
     let (fit, edges) = fitted.unwrap_or_else(|| unreachable!("two rounds"));
-    Ok(Some(Attempt { bends, joined, rounds, fit, edges, span, sets, tick }))
+    Ok(Some(FitResult { bends, joined, rounds, fit, edges, span, sets, tick }))
 }
 
-/// Clocks that are heard one way only keep their lines unless some edge confirms that messages are mostly as fast as the one before: else what bends
-/// is the way of the messages. The edges' dates are corrected by lines.
-fn hold_unconfirmed(joined: &[Option<Joined>], edges: &[Edge], is_free: &mut [bool]) {
+/// Excludes clocks from the graph fit that have messages in one direction only. They keep their
+/// lines, because a bend may come from changing latencies. An edge with samples, or with mostly
+/// even latencies, confirms a clock. The timestamps of the edges are corrected by lines.
+fn hold_unconfirmed(joined: &[Option<DomainJoin>], edges: &[FastestMessages], is_free: &mut [bool]) {
     for (domain, is_free) in is_free.iter_mut().enumerate() {
         let is_one_way = joined[domain].is_some_and(|joined| joined.one_way);
         let own = || edges.iter().filter(|edge| edge.from == domain || edge.to == domain);
-        if is_one_way && !own().any(|edge| edge.class == Class::Sync || is_even(&edge.points)) {
+        if is_one_way && !own().any(|edge| edge.class == DelayClass::Sync || is_even(&edge.points)) {
             *is_free = false;
         }
     }
 }
 
-/// Whether three in ten of the fastest messages of each piece took as long as the one before.
-fn is_even(points: &[Point]) -> bool {
-    let alike = |pair: &&[Point]| {
+/// Whether at least three in ten of the points took as long as the point before.
+fn is_even(points: &[MessagePoint]) -> bool {
+    let alike = |pair: &&[MessagePoint]| {
         let (took, time) = (pair[1].took - pair[0].took, pair[1].sent - pair[0].sent);
         took.abs() <= EVEN + EVEN_RATE * time
     };
     points.windows(2).filter(alike).count() * 10 >= points.len() * 3
 }
 
-/// A better date of a coarse one.
-pub(crate) fn dated(bends: &Bends, domain: usize, coarse: i64) -> i64 {
+/// The better timestamp of a raw one.
+pub(crate) fn dated(bends: &DomainCorrections, domain: usize, coarse: i64) -> i64 {
     bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
 }
 
-impl Attempt {
-    /// The points of an edge by the final dates.
-    fn seen(&self, edge: &Edge) -> Vec<Seen> {
+impl FitResult {
+    /// The points of an edge with final timestamps.
+    fn seen(&self, edge: &FastestMessages) -> Vec<MessageTimes> {
         let last = |domain: usize, date: f64| interpolate(&self.fit.corrections[domain], date / self.span.nanos());
         let seen = edge.points.iter().map(|point| {
             let (sent, received) = (point.sent, point.sent + point.took);
             let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
-            Seen { sent, received, took: received - sent + self.tick }
+            MessageTimes { sent, received, took: received - sent + self.tick }
         });
         seen.collect()
     }
 
-    /// By how much a message or a sample arrives before it leaves at most, nanoseconds.
+    /// The most by which a message or a sample arrives before it is sent, nanoseconds.
     pub(crate) fn earliest(&self) -> f64 {
         -self.edges.iter().flat_map(|edge| self.seen(edge)).map(|seen| seen.took).fold(0.0, f64::min)
     }
 
-    /// What still arrives before it leaves shows that the clocks did what the model does not know of, or that something is not true.
+    /// Whether some message still arrives too long before it is sent. Then the clocks do not follow
+    /// the model, or some data is wrong.
     pub(crate) fn is_impossible(&self) -> bool {
         self.earliest() > IMPOSSIBLE + of_dates(self.tick)
     }
 
-    /// What is certain of the timestamps if the clocks wander as the fit found.
-    pub(crate) fn certain(&self) -> Certain {
+    /// Bounds on the timestamps if the clocks wander as the fit found.
+    pub(crate) fn certain(&self) -> CertainBounds {
         self.certain_for_wander(self.fit.wander * SURELY)
     }
 
-    /// What is certain of the timestamps if the clocks wander by so much, per square root of a second.
-    pub(crate) fn certain_for_wander(&self, wander: f64) -> Certain {
+    /// Bounds on the timestamps if the clocks wander by `wander` per square root of a second.
+    pub(crate) fn certain_for_wander(&self, wander: f64) -> CertainBounds {
         let domains = self.joined.len();
         let bent = |domain: usize, date: f64| {
             self.rounds.iter().map(|round| interpolate(&round[domain], date / self.span.nanos())).sum::<f64>()
         };
         let heard = self.edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
         let least = if heard < ENOUGH { LEAST_WANDER } else { 0.0 };
-        let known = Known { span: self.span.nanos(), wander: wander.max(least) };
-        Certain::of(domains, &self.edges, known, |edge| self.seen(edge), bent)
+        let known = BoundInputs { span: self.span.nanos(), wander: wander.max(least) };
+        CertainBounds::of(domains, &self.edges, known, |edge| self.seen(edge), bent)
     }
 
-    /// By domain, how far dates can be off. When something is impossible, nothing is certain.
+    /// By domain: maximum error of timestamps in nanoseconds. Infinite when the fit is impossible.
     pub(crate) fn half_widths(&self) -> Vec<f64> {
         if self.is_impossible() {
             return vec![f64::INFINITY; self.joined.len()];
@@ -227,8 +240,8 @@ impl Attempt {
     }
 }
 
-/// The last date in a span for which something holds that holds for all before it.
-fn before(span: Span, holds: impl Fn(i64) -> bool) -> i64 {
+/// The first timestamp in a span for which `holds` is false. It is true for all earlier timestamps.
+fn before(span: RunSpan, holds: impl Fn(i64) -> bool) -> i64 {
     let (mut low, mut high) = (span.start, span.end);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -237,27 +250,29 @@ fn before(span: Span, holds: impl Fn(i64) -> bool) -> i64 {
     low
 }
 
-/// One line after another: the second was found on the dates that the first made, in a span of its own.
-fn after(first: &Joined, second: &Joined, coarse: Span, span: Span) -> Joined {
+/// The composition of two lines. The second was fitted to timestamps that the first corrected, in a
+/// span of its own.
+fn after(first: &DomainJoin, second: &DomainJoin, coarse: RunSpan, span: RunSpan) -> DomainJoin {
     #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
     let between = (i128::from(coarse.start) - i128::from(span.start)) as f64;
     let (one, two) = (first.line, second.line);
     let offset = one.offset + two.offset + two.slope * (between + one.offset);
     let slope = one.slope + two.slope * (1.0 + one.slope);
-    Joined { line: Line { offset, slope }, ..*second }
+    DomainJoin { line: OffsetLine { offset, slope }, ..*second }
 }
 
-/// The bends of all domains but the reference: what their coarse dates go through first, line and corrections.
+/// The corrections of all domains: `base`, clock steps, line and graph fit. The reference and other
+/// roots have only the first two.
 fn bends_of(
-    joined: &[Option<Joined>],
+    joined: &[Option<DomainJoin>],
     rounds: &[Vec<Vec<f64>>],
     sets: &[Vec<(i64, i64)>],
-    base: &Bends,
-    coarse: Span,
-    span: Span,
-) -> Bends {
+    base: &DomainCorrections,
+    coarse: RunSpan,
+    span: RunSpan,
+) -> DomainCorrections {
     let length = span.nanos().max(SHORTEST);
-    // Knots of all rounds, and two far outside, so that the line goes on.
+    // The knots of all rounds, and two far outside that continue the line.
     let mut places = vec![-0.25 - 1e9 / length, 1.25 + 1e9 / length, 0.0, 1.0];
     for round in rounds {
         let knots = round.first().map_or(2, Vec::len);
@@ -267,8 +282,8 @@ fn bends_of(
     places.dedup();
     #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
     let between = (i128::from(span.start) - i128::from(coarse.start)) as f64;
-    let bend = |(domain, joined): (usize, &Option<Joined>)| {
-        // Sets are where the log has them.
+    let bend = |(domain, joined): (usize, &Option<DomainJoin>)| {
+        // Clock steps are given by raw timestamps in the log.
         let base = base[domain].clone();
         let through = |&(at, more): &(i64, i64)| (base.as_ref().map_or(at, |base| base.date(at)), more);
         let sets: Vec<(i64, i64)> = sets[domain].iter().map(through).collect();
@@ -276,7 +291,7 @@ fn bends_of(
             if sets.is_empty() {
                 return base;
             }
-            return Some(Arc::new(Bend::default().after_sets(&sets).over(base)));
+            return Some(Arc::new(TimestampCorrection::default().after_sets(&sets).over(base)));
         };
         let points: Vec<(i64, i64)> = places
             .iter()
@@ -289,7 +304,7 @@ fn bends_of(
                 (coarse.start.saturating_add(from as i64), added.round() as i64)
             })
             .collect();
-        Some(Arc::new(Bend::through(&points).after_sets(&sets).over(base)))
+        Some(Arc::new(TimestampCorrection::through(&points).after_sets(&sets).over(base)))
     };
     joined.iter().enumerate().map(bend).collect()
 }

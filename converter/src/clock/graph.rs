@@ -1,90 +1,96 @@
-//! The graph fit: how each clock wandered about its line, from all pairs at once.
+//! The graph fit: the departure of each clock from its line, from all pairs at once.
 //!
-//! Each domain has a correction at equidistant knots, each edge a least delay. A message can be late but never early, so
-//! residuals are weighted one-sidedly and robustly (iteratively reweighted least squares); what holds the solution together
-//! is that opposite delays are alike and that frequencies wander slowly. How slowly is found by prediction: a fifth of the
-//! observations is held out, and the slowest wander that predicts them well is taken.
+//! Each domain has corrections at equidistant knots, and each edge has a smallest delay. A message
+//! can be late but never early, so residuals are weighted one-sidedly and robustly (iteratively
+//! reweighted least squares). Two assumptions determine the solution: opposite delays are alike,
+//! and frequencies wander slowly. The wander is found by prediction. A fifth of the observations is
+//! held out, and the slowest wander that predicts them well is used.
 
 mod coarse;
 mod precondition;
 mod system;
 mod ties;
 
-use super::min_delays::{Class, Edge};
-use coarse::Coarse;
-use system::{EdgeTerm, Observation, Prior, Shape, System};
-use ties::Ties;
+use super::min_delays::{DelayClass, FastestMessages};
+use coarse::CoarseSpace;
+use system::{EdgeTerm, FitPrior, NormalEquations, Observation, SystemShape};
+use ties::RoundTripTies;
 
 /// Wanders that are tried, per square root of a second.
 const WANDERS: [f64; 8] = [1e-9, 3e-9, 1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 3e-6];
-/// A residual that is lost in noise, microseconds.
+/// Residuals of this size are noise, microseconds.
 const NOISE: f64 = 0.06;
 /// Least delay of a message, microseconds.
 const LEAST_DELAY: f64 = 0.05;
-/// From which lateness on a message counts little, iteration by iteration, microseconds: a poor start is then not fatal.
+/// Lateness above which a message has little weight, by iteration, microseconds. The decreasing
+/// values make a poor start harmless.
 const LATENESS: [f64; 9] = [1e4, 1e4, 1e3, 1e3, 300.0, 100.0, 100.0, 30.0, 30.0];
-/// Iterations after those.
+/// Maximum number of further iterations.
 const MORE: usize = 30;
-/// The fit is done when no correction moves farther, microseconds.
+/// The fit ends when all corrections change by less than this, microseconds.
 const STILL: f64 = 0.004;
-/// Up to this iteration weights change so much that a rough solution will do,
+/// Before this iteration, the solution is rough, because weights still change much.
 const ROUGH: usize = 6;
-/// with steps of the solver down to this, microseconds,
+/// Precision of a rough solution: the solver stops at steps of this size, microseconds.
 const ROUGH_PRECISION: f64 = 1e-3;
-/// and afterwards down to this part of what the iteration before moved,
+/// Later precision, as a fraction of the largest change of a correction in the previous iteration.
 const INEXACT: f64 = 1e-3;
-/// but not below this.
+/// Smallest value of this precision, microseconds.
 const PRECISION: f64 = 1e-6;
-/// The preconditioner for all domains together is computed anew every so many iterations: weights change little.
+/// The preconditioner for all domains together is recomputed every `COARSE_EVERY` iterations,
+/// because weights change little.
 const COARSE_EVERY: usize = 4;
-/// So many iterations after the last bound on lateness the ties are what they are.
+/// Number of iterations after those of [`LATENESS`] until the ties are final.
 const SETTLED: usize = 8;
-/// Knots are not held together more closely than this, in one over microseconds squared: 0.3 ns in a run so short that clocks cannot wander.
-/// More, and rounding would eat up what the messages say.
+/// Maximum weight of smoothness between knots, in 1/us². It corresponds to 0.3 ns, in a run so
+/// short that clocks cannot wander. With more, rounding errors would exceed the effect of messages.
 const STIFF: f64 = 1e7;
-/// One observation in so many is held out.
+/// One in `HELD_OUT` observations is held out.
 const HELD_OUT: usize = 5;
 
-/// What a fit found.
+/// The result of a fit.
 #[derive(Clone, Debug)]
-pub(crate) struct Fit {
-    /// By domain and knot, what has to be added to its dates, nanoseconds.
+pub(crate) struct GraphFit {
+    /// By domain and knot: the correction that is added to timestamps, nanoseconds.
     pub(crate) corrections: Vec<Vec<f64>>,
     /// The wander of the clocks, per square root of a second.
     pub(crate) wander: f64,
-    /// By edge, the sizes of the residuals of its points, nanoseconds.
+    /// By edge: the absolute residuals of its points, nanoseconds.
     pub(crate) residuals: Vec<Vec<f64>>,
 }
 
-/// The parts of a fit that do not change.
-struct Problem<'p> {
-    edges: &'p [Edge],
-    ties: Ties<'p>,
+/// The constant parts of a fit.
+struct FitProblem<'p> {
+    edges: &'p [FastestMessages],
+    ties: RoundTripTies<'p>,
     is_free: &'p [bool],
     seconds: f64,
     noise: f64,
     floor: f64,
 }
 
-/// Corrections at knots, and delays; microseconds.
+/// Corrections at knots, and delays, in microseconds.
 #[derive(Clone)]
-struct Solution {
+struct FitSolution {
     knots: usize,
     x: Vec<f64>,
     delays: Vec<f64>,
 }
 
-/// Fits corrections of the free domains to edges whose dates are off by milliseconds at most. `tick` is the coarsest clock's, nanoseconds;
-/// `wander`, where it is known from an earlier fit, is not searched below a third of it.
+/// Fits corrections of the free domains. The errors of the edges' timestamps are at most
+/// milliseconds.
 ///
-/// O(observations × steps of the solver), independent of the number of messages.
-pub(crate) fn fit(edges: &[Edge], is_free: &[bool], span: f64, tick: f64, wander: Option<f64>) -> Fit {
+/// `tick` is the resolution of the coarsest clock, nanoseconds. `wander` is known from an earlier
+/// fit, if there is one. It is not searched below a third of it. O(observations × steps of the
+/// solver), independent of the number of messages.
+pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: f64, wander: Option<f64>) -> GraphFit {
     let seconds = span * 1e-9;
     let tick = tick * 1e-3;
     let noise = NOISE.max(tick / 4.0);
-    let problem = Problem { edges, ties: Ties::new(edges), is_free, seconds, noise, floor: LEAST_DELAY - tick };
+    let problem =
+        FitProblem { edges, ties: RoundTripTies::new(edges), is_free, seconds, noise, floor: LEAST_DELAY - tick };
     let knots = |sw: f64| {
-        // Between knots a clock that wanders so departs little from a line.
+        // Between these knots, a clock with this wander departs little from a line.
         let wanted = seconds / (60e-9 / (0.3 * sw)).powf(2.0 / 3.0);
         match wander {
             None => count(wanted.min(seconds / 5.0), 8, 64),
@@ -93,7 +99,7 @@ pub(crate) fn fit(edges: &[Edge], is_free: &[bool], span: f64, tick: f64, wander
     };
     let first = wander.map_or(0, |known| WANDERS.iter().position(|sw| *sw >= known / 3.5).unwrap_or(0));
     let (mut best, mut best_score) = (first, None);
-    let mut start: Option<Solution> = None;
+    let mut start: Option<FitSolution> = None;
     for (at, &sw) in WANDERS.iter().enumerate().skip(first) {
         let solution = problem.solve(knots(sw), sw, start.as_ref(), true);
         let score = problem.score(&solution);
@@ -115,26 +121,26 @@ fn count(wanted: f64, least: usize, most: usize) -> usize {
     (wanted + 1).clamp(least, most)
 }
 
-/// How well a fit predicts the observations that were held out.
+/// The quality of a fit's prediction of the held-out observations.
 #[derive(Clone, Copy, Debug)]
-struct Score {
-    /// The mean over these observations, at most 1: near 1 for one that is predicted within the noise, negative for a message
-    /// that seems too early.
+struct FitScore {
+    /// The mean score of these observations, at most 1. The score is near 1 for an observation that
+    /// is predicted within the noise, and negative for a message that seems too early.
     hits: f64,
-    /// The median size of their residuals, microseconds.
+    /// The median absolute residual of these observations, microseconds.
     median: f64,
 }
 
-impl Score {
-    /// Whether a larger wander predicts better than the best one before. If neither predicts within the noise, as with few
-    /// messages between clocks whose rates change, the residuals tell.
+impl FitScore {
+    /// Whether this wander predicts better than the best smaller one. If neither predicts within
+    /// the noise, as with few messages between clocks with changing rates, the residuals decide.
     fn is_better(self, best: Self) -> bool {
         let hopeless = self.hits < 0.0 && best.hits < 0.0;
         self.hits > best.hits + 0.03 * best.hits.abs().max(0.01) || (hopeless && self.median < best.median * 0.8)
     }
 }
 
-impl Problem<'_> {
+impl FitProblem<'_> {
     fn observations(&self, knots: usize) -> Vec<Observation> {
         let mut observations = Vec::new();
         for (number, edge) in self.edges.iter().enumerate() {
@@ -157,25 +163,25 @@ impl Problem<'_> {
 
     /// Whether an observation is held out for scoring.
     fn held_out(&self, number: usize, observation: &Observation) -> bool {
-        number % HELD_OUT == HELD_OUT / 2 && self.edges[observation.edge as usize].class == Class::Message
+        number % HELD_OUT == HELD_OUT / 2 && self.edges[observation.edge as usize].class == DelayClass::Message
     }
 
-    fn solve(&self, knots: usize, sw: f64, start: Option<&Solution>, hold_out: bool) -> Solution {
+    fn solve(&self, knots: usize, sw: f64, start: Option<&FitSolution>, hold_out: bool) -> FitSolution {
         let observations = self.observations(knots);
         let mut solution = self.begin(knots, start);
         let step = self.seconds / (knots as f64 - 1.0);
         let wander = sw * 1e6;
-        let prior = Prior {
+        let prior = FitPrior {
             smooth: (1.5 / (wander * wander * step.powi(3))).min(STIFF),
             ends: 1.0 / (50.0 * self.seconds).powi(2),
         };
         let mut pinned = vec![false; self.edges.len()];
         let mut weights = vec![0.0; observations.len()];
-        let (mut coarse, mut moved): (Option<Coarse>, f64) = (None, 0.0);
+        let (mut coarse, mut moved): (Option<CoarseSpace>, f64) = (None, 0.0);
         let mut terms = self.ties.terms(&solution.delays);
-        // A start that an earlier fit gave is near.
+        // A start from an earlier fit is close to the solution.
         let skip = if start.is_some() { LATENESS.len() - 2 } else { 0 };
-        // What is only scored need not be exact.
+        // A solution that is only scored need not be exact.
         let more = if hold_out { MORE / 4 } else { MORE };
         for iteration in skip..LATENESS.len() + more {
             let shape = self.shape(knots, &terms, &observations, prior);
@@ -194,9 +200,9 @@ impl Problem<'_> {
             }
             let before = solution.x.clone();
             let floors = pinned.iter().map(|is_pinned| is_pinned.then_some(self.floor)).collect();
-            let system = System::new(shape, &weights, floors);
+            let system = NormalEquations::new(shape, &weights, floors);
             if coarse.is_none() || iteration % COARSE_EVERY == 0 {
-                coarse = Some(Coarse::new(&system));
+                coarse = Some(CoarseSpace::new(&system));
             }
             let precision = if iteration < ROUGH { ROUGH_PRECISION } else { moved * INEXACT };
             if let Some(coarse) = &coarse {
@@ -209,7 +215,7 @@ impl Problem<'_> {
                     *pinned = true;
                 }
             }
-            // In the end the ties stay, so that the fit does.
+            // Finally the ties stay constant, so that the fit converges.
             if iteration < LATENESS.len() + SETTLED {
                 terms = self.ties.terms(&solution.delays);
             }
@@ -226,24 +232,24 @@ impl Problem<'_> {
         knots: usize,
         edges: &'s [EdgeTerm],
         observations: &'s [Observation],
-        prior: Prior,
-    ) -> Shape<'s> {
-        Shape { domains: self.is_free.len(), knots, edges, observations, prior, is_free: self.is_free }
+        prior: FitPrior,
+    ) -> SystemShape<'s> {
+        SystemShape { domains: self.is_free.len(), knots, edges, observations, prior, is_free: self.is_free }
     }
 
-    /// What each observation leaves, microseconds.
-    fn residuals(&self, solution: &Solution, observations: &[Observation]) -> Vec<f64> {
+    /// The residual of each observation, microseconds.
+    fn residuals(&self, solution: &FitSolution, observations: &[Observation]) -> Vec<f64> {
         let terms = self.ties.terms(&solution.delays);
-        let shape = self.shape(solution.knots, &terms, observations, Prior { smooth: 0.0, ends: 0.0 });
+        let shape = self.shape(solution.knots, &terms, observations, FitPrior { smooth: 0.0, ends: 0.0 });
         observations.iter().map(|one| shape.residual(one, &solution.x, &solution.delays)).collect()
     }
 
-    /// An earlier solution on these knots, or nothing.
-    fn begin(&self, knots: usize, start: Option<&Solution>) -> Solution {
+    /// An earlier solution interpolated to these knots, or zero corrections.
+    fn begin(&self, knots: usize, start: Option<&FitSolution>) -> FitSolution {
         let domains = self.is_free.len();
         let mut x = vec![0.0; domains * knots];
         let Some(start) = start else {
-            return Solution { knots, x, delays: self.ties.guesses() };
+            return FitSolution { knots, x, delays: self.ties.guesses() };
         };
         for (domain, own) in x.chunks_mut(knots).enumerate() {
             let old = &start.x[domain * start.knots..(domain + 1) * start.knots];
@@ -251,23 +257,24 @@ impl Problem<'_> {
                 *x = interpolate(old, at as f64 / (knots as f64 - 1.0));
             }
         }
-        Solution { knots, x, delays: start.delays.clone() }
+        FitSolution { knots, x, delays: start.delays.clone() }
     }
 
-    /// What a residual counts: impossible ones (early) fully, late ones less the later they are. A sample is the fastest of a burst, made for
-    /// this and seldom late: it is not given up for messages that disagree.
-    fn weight(&self, left: f64, lateness: Option<f64>, class: Class) -> f64 {
+    /// The weight of a residual. Impossible residuals (early messages) have full weight. The later
+    /// a message, the smaller its weight. A sample is the fastest exchange of a burst and seldom
+    /// late, so contradicting messages do not reduce its weight.
+    fn weight(&self, left: f64, lateness: Option<f64>, class: DelayClass) -> f64 {
         let size = left.abs();
         match lateness {
             _ if left < 0.0 => 1.0 / (self.noise * (size + self.noise)),
-            None if class == Class::Sync => 0.3 / (self.noise * (size + self.noise)),
+            None if class == DelayClass::Sync => 0.3 / (self.noise * (size + self.noise)),
             Some(far) => 0.08 / (1.0 + (size / far).powi(2)) / (self.noise * (size + self.noise)),
             None => 0.3 / (self.noise * self.noise + 4.0 * size * size),
         }
     }
 
-    /// How well the held-out observations are predicted.
-    fn score(&self, solution: &Solution) -> Score {
+    /// The quality of the prediction of the held-out observations.
+    fn score(&self, solution: &FitSolution) -> FitScore {
         let observations = self.observations(solution.knots);
         let mut sum = 0.0;
         let mut sizes = Vec::new();
@@ -280,13 +287,13 @@ impl Problem<'_> {
         }
         let count = sizes.len();
         if count == 0 {
-            return Score { hits: 0.0, median: 0.0 };
+            return FitScore { hits: 0.0, median: 0.0 };
         }
         let (_, median, _) = sizes.select_nth_unstable_by(count / 2, f64::total_cmp);
-        Score { hits: sum / count as f64, median: *median }
+        FitScore { hits: sum / count as f64, median: *median }
     }
 
-    fn found(&self, solution: &Solution, wander: f64) -> Fit {
+    fn found(&self, solution: &FitSolution, wander: f64) -> GraphFit {
         let observations = self.observations(solution.knots);
         let mut residuals = vec![Vec::new(); self.edges.len()];
         for (left, observation) in self.residuals(solution, &observations).into_iter().zip(&observations) {
@@ -294,7 +301,7 @@ impl Problem<'_> {
         }
         let nanos = |x: &[f64]| x.iter().map(|x| x * 1e3).collect::<Vec<f64>>();
         let corrections = solution.x.chunks(solution.knots).map(nanos).collect();
-        Fit { corrections, wander, residuals }
+        GraphFit { corrections, wander, residuals }
     }
 }
 
@@ -311,17 +318,17 @@ pub(crate) fn interpolate(knots: &[f64], place: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::min_delays::Point;
+    use crate::clock::min_delays::MessagePoint;
 
     #[test]
     fn quiet_clocks_need_few_knots_in_the_first_round() {
-        // A message each second takes 2 us, or up to 5 us more, between two clocks that agree.
+        // A message each second takes 2 to 7 us between two clocks that agree.
         let edge = |from: usize, to: usize| {
-            let point = |second: usize| Point {
+            let point = |second: usize| MessagePoint {
                 sent: second as f64 * 1e9,
                 took: 2000.0 + (second * (7 + from) % 11) as f64 * 500.0,
             };
-            Edge { from, to, class: Class::Message, points: (0..300).map(point).collect(), count: 300 }
+            FastestMessages { from, to, class: DelayClass::Message, points: (0..300).map(point).collect(), count: 300 }
         };
         let fit = fit(&[edge(0, 1), edge(1, 0)], &[false, true], 300e9, 1.0, None);
         assert_eq!(fit.wander, WANDERS[0]);

@@ -1,22 +1,26 @@
-//! Least squares over differences: positions of nodes from measured differences between pairs of them.
+//! Least squares over differences: positions of nodes from measured differences between pairs of
+//! them.
 
-/// A measured difference `to - from`. One that is off by twice as much as others weighs a quarter of them.
+/// A measured difference `to - from`. If its error is twice as large as that of others, its weight
+/// should be a quarter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Edge {
+pub(crate) struct OffsetDifference {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) difference: f64,
     pub(crate) weight: f64,
 }
 
-/// Positions that fit the edges best, node 0 being at 0; `None` for nodes that no path of edges joins to node 0.
+/// Positions that fit the edges best. Node 0 is at 0. `None` for nodes that no path joins to node
+/// 0.
 ///
-/// Conjugate gradients on the graph's Laplacian; O(edges) a step, at most as many steps as nodes, times two.
-pub(crate) fn positions(nodes: usize, edges: &[Edge]) -> Vec<Option<f64>> {
+/// Conjugate gradients on the graph's Laplacian. Each step is O(edges). The number of steps is at
+/// most twice the number of nodes.
+pub(crate) fn positions(nodes: usize, edges: &[OffsetDifference]) -> Vec<Option<f64>> {
     let mut positions = along_a_tree(nodes, edges);
     let known: Vec<bool> = positions.iter().map(Option::is_some).collect();
-    let used: Vec<Edge> = edges.iter().copied().filter(|edge| known[edge.from]).collect();
-    // The tree fits its own edges exactly; solve for what is left of all.
+    let used: Vec<OffsetDifference> = edges.iter().copied().filter(|edge| known[edge.from]).collect();
+    // The tree fits its own edges exactly. The solver then distributes the residuals of all edges.
     let at = |positions: &[Option<f64>], node: usize| positions[node].unwrap_or(0.0);
     let mut rest = vec![0.0; nodes];
     for edge in &used {
@@ -31,7 +35,7 @@ pub(crate) fn positions(nodes: usize, edges: &[Edge]) -> Vec<Option<f64>> {
     positions
 }
 
-fn along_a_tree(nodes: usize, edges: &[Edge]) -> Vec<Option<f64>> {
+fn along_a_tree(nodes: usize, edges: &[OffsetDifference]) -> Vec<Option<f64>> {
     let mut positions = vec![None; nodes];
     positions[0] = Some(0.0);
     loop {
@@ -50,7 +54,7 @@ fn along_a_tree(nodes: usize, edges: &[Edge]) -> Vec<Option<f64>> {
     }
 }
 
-fn conjugate_gradients(nodes: usize, edges: &[Edge], rest: Vec<f64>) -> Vec<f64> {
+fn conjugate_gradients(nodes: usize, edges: &[OffsetDifference], rest: Vec<f64>) -> Vec<f64> {
     let mut solution = vec![0.0; nodes];
     let mut residual = rest;
     let mut direction = residual.clone();
@@ -93,7 +97,7 @@ mod tests {
 
     #[test]
     fn redundant_pairs_are_averaged() {
-        let edge = |from, to, difference| Edge { from, to, difference, weight: 0.3 };
+        let edge = |from, to, difference| OffsetDifference { from, to, difference, weight: 0.3 };
         let found = positions(4, &[edge(0, 1, 10.0), edge(1, 2, 10.0), edge(0, 2, 23.0)]);
         let expected = [Some(0.0), Some(11.0), Some(22.0), None];
         for (found, expected) in found.iter().zip(expected) {
@@ -104,7 +108,7 @@ mod tests {
 
     #[test]
     fn what_weighs_little_moves_little() {
-        let edge = |from, to, difference, weight| Edge { from, to, difference, weight };
+        let edge = |from, to, difference, weight| OffsetDifference { from, to, difference, weight };
         let found = positions(3, &[edge(0, 1, 1010.0, 1e-4), edge(1, 2, 10.0, 1.0), edge(0, 2, 20.0, 1.0)]);
         let [_, Some(one), Some(two)] = found[..] else { panic!("{found:?}") };
         assert!((one - 10.2).abs() < 0.01 && (two - 20.1).abs() < 0.01, "{found:?}");

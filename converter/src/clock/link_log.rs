@@ -1,86 +1,88 @@
-//! The ends of a run's links, written down once in a pass over the run, so that clocks can be fitted and causality be
-//! restored without reading the run again.
+//! A log of the endpoints of a run's links. One pass over the run writes it. The clock fit and the
+//! causal pass read it instead of the run.
 //!
-//! About eight bytes per end. Beyond a budget they go to a temporary file.
+//! It takes about eight bytes per endpoint. Beyond a memory budget it goes to a temporary file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use rustc_hash::FxHashMap;
 
-/// Ends of a stream for which one bound of later dates is kept.
+/// Number of endpoints of a stream per lower bound of later timestamps.
 const CHUNK: u64 = 256;
-/// No end takes more bytes.
+/// Maximum number of bytes of an encoded endpoint.
 const LONGEST: usize = 40;
 
-/// An end of a link.
+/// An endpoint of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LinkEnd {
-    /// Number of its stream.
+pub(crate) struct LinkEndpoint {
+    /// Number of the stream.
     pub(crate) stream: u32,
-    /// Its coarse date.
+    /// The raw timestamp.
     pub(crate) date: i64,
-    /// Position in the stream of the record that tells it.
+    /// Position in the stream of the record that declares the endpoint.
     pub(crate) ordinal: u64,
     /// Number of the link.
     pub(crate) link: u64,
-    /// The link ends here.
+    /// The link ends here. If false, it starts here.
     pub(crate) is_finish: bool,
 }
 
-/// All ends of links of a run, in the order in which they were met.
+/// All endpoints of the links of a run, in the order in which the pass met them.
 #[derive(Debug, Default)]
 pub(crate) struct LinkLog {
     recent: Vec<u8>,
-    /// How many bytes of them may be in memory.
+    /// Maximum number of bytes of `recent`.
     memory: usize,
     file: Option<File>,
-    streams: Vec<StreamState>,
+    streams: Vec<StreamLogState>,
     links: u64,
     ends: u64,
-    /// Some link does not take longer than nothing.
+    /// Some link does not end later than it starts.
     has_other_than_forward: bool,
-    /// Links of which one end is missing, sorted.
+    /// Links with only one endpoint, sorted.
     incomplete: Vec<u64>,
     failed: Option<io::Error>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct StreamState {
+struct StreamLogState {
     date: i64,
     ordinal: u64,
     ends: u64,
-    /// Ends come in order of date.
+    /// Some endpoint has an earlier timestamp than the endpoint before it.
     unsorted: bool,
-    /// The smallest date in each chunk of ends; once finished, in it or a later one.
+    /// The smallest timestamp in each chunk of endpoints. After `finish`, the smallest one in the
+    /// chunk and all later ones.
     floors: Vec<i64>,
 }
 
 impl LinkLog {
-    /// Keeps about so many bytes in memory.
+    /// A log that keeps about `memory` bytes in memory.
     pub(crate) fn with_memory(memory: usize) -> Self {
         Self { memory, ..Self::default() }
     }
 
-    /// Notes the first end that was met of a link; returns the link's number.
+    /// Adds the first endpoint of a link. Returns the link's number.
     pub(crate) fn first(&mut self, stream: u32, date: i64, ordinal: u64, is_finish: bool) -> u64 {
         let link = self.links;
         self.links += 1;
-        self.write(LinkEnd { stream, date, ordinal, link, is_finish }, true);
+        self.write(LinkEndpoint { stream, date, ordinal, link, is_finish }, true);
         link
     }
 
-    /// Notes the other end of a link, of which the number and the date of its first end are given.
+    /// Adds the second endpoint of a link. The pair is the link's number and the timestamp of its
+    /// first endpoint.
     pub(crate) fn second(&mut self, (link, first): (u64, i64), stream: u32, date: i64, ordinal: u64, is_finish: bool) {
         self.has_other_than_forward |= if is_finish { first >= date } else { date >= first };
-        self.write(LinkEnd { stream, date, ordinal, link, is_finish }, false);
+        self.write(LinkEndpoint { stream, date, ordinal, link, is_finish }, false);
     }
 
-    fn write(&mut self, end: LinkEnd, is_new: bool) {
+    fn write(&mut self, end: LinkEndpoint, is_new: bool) {
         self.ends += 1;
         let stream = end.stream as usize;
         if self.streams.len() <= stream {
-            self.streams.resize_with(stream + 1, StreamState::default);
+            self.streams.resize_with(stream + 1, StreamLogState::default);
         }
         let state = &mut self.streams[stream];
         state.unsorted |= state.ends > 0 && end.date < state.date;
@@ -118,7 +120,7 @@ impl LinkLog {
         }
     }
 
-    /// Ends the log; `incomplete` are the links of which one end was not met.
+    /// Ends the log. `incomplete` lists the links with only one endpoint.
     ///
     /// # Errors
     /// When the temporary file could not be written.
@@ -135,38 +137,39 @@ impl LinkLog {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Whether each complete link ends later than it starts, by its coarse dates.
+    /// Whether each complete link ends later than it starts, by raw timestamps.
     pub(crate) fn is_forward(&self) -> bool {
         !self.has_other_than_forward
     }
 
-    /// Complete links.
+    /// Number of complete links.
     pub(crate) fn links(&self) -> u64 {
         self.links - self.incomplete.len() as u64
     }
 
-    /// Number of streams that may have ends: one more than the largest that has some.
+    /// Number of streams that may have endpoints: one more than the largest number of a stream with
+    /// endpoints.
     pub(crate) fn streams(&self) -> usize {
         self.streams.len()
     }
 
-    /// Whether the ends of a stream come in another order than their dates.
+    /// Whether the endpoints of a stream are not in order of timestamps.
     pub(crate) fn is_unsorted(&self, stream: usize) -> bool {
         self.streams[stream].unsorted
     }
 
-    /// A date that none of the ends of a stream is before that come after so many.
+    /// A lower bound of the timestamps of all endpoints of a stream after the first `ends` ones.
     pub(crate) fn floor(&self, stream: usize, ends: u64) -> i64 {
         let chunk = usize::try_from(ends / CHUNK).unwrap_or(usize::MAX);
         self.streams[stream].floors.get(chunk).copied().unwrap_or(i64::MAX)
     }
 
-    /// Visits the ends of complete links in the order in which they were met. O(ends).
+    /// Visits the endpoints of complete links in the order in which the pass met them. O(ends).
     ///
     /// # Errors
-    /// When the temporary file cannot be read, or what `visit` returns.
-    pub(crate) fn read(&self, mut visit: impl FnMut(LinkEnd)) -> io::Result<()> {
-        let mut input = Input { file: self.file.as_ref(), tail: &self.recent, buffer: Vec::new(), at: 0 };
+    /// When the temporary file cannot be read.
+    pub(crate) fn read(&self, mut visit: impl FnMut(LinkEndpoint)) -> io::Result<()> {
+        let mut input = LinkLogReader { file: self.file.as_ref(), tail: &self.recent, buffer: Vec::new(), at: 0 };
         if let Some(mut file) = self.file.as_ref() {
             file.seek(SeekFrom::Start(0))?;
         }
@@ -185,7 +188,7 @@ impl LinkLog {
             let link = if is_new { links } else { links.wrapping_sub(input.number()) };
             links += u64::from(is_new);
             if self.incomplete.is_empty() || self.incomplete.binary_search(&link).is_err() {
-                visit(LinkEnd { stream, date, ordinal, link, is_finish });
+                visit(LinkEndpoint { stream, date, ordinal, link, is_finish });
             }
         }
         Ok(())
@@ -193,13 +196,13 @@ impl LinkLog {
 }
 
 impl LinkLog {
-    /// Visits complete links: where each starts and ends, when the later of the two is met. O(ends); memory is that of the
-    /// links in flight.
+    /// Visits complete links as pairs of start and end, when the later of the two is read. O(ends).
+    /// Memory grows with the number of links in flight.
     ///
     /// # Errors
     /// When the temporary file cannot be read.
-    pub(crate) fn pairs(&self, mut visit: impl FnMut(&LinkEnd, &LinkEnd)) -> io::Result<()> {
-        let mut open: FxHashMap<u64, LinkEnd> = FxHashMap::default();
+    pub(crate) fn pairs(&self, mut visit: impl FnMut(&LinkEndpoint, &LinkEndpoint)) -> io::Result<()> {
+        let mut open: FxHashMap<u64, LinkEndpoint> = FxHashMap::default();
         self.read(|end| match open.remove(&end.link) {
             None => drop(open.insert(end.link, end)),
             Some(first) if first.is_finish => visit(&end, &first),
@@ -209,15 +212,15 @@ impl LinkLog {
 }
 
 /// The bytes of the log: those in the file, then those in memory.
-struct Input<'l> {
+struct LinkLogReader<'l> {
     file: Option<&'l File>,
     tail: &'l [u8],
     buffer: Vec<u8>,
     at: usize,
 }
 
-impl Input<'_> {
-    /// Makes sure that a whole end can be read, if there is one.
+impl LinkLogReader<'_> {
+    /// Makes sure that the buffer contains a whole endpoint, if there is one.
     fn fill(&mut self) -> io::Result<()> {
         if self.buffer.len() - self.at >= LONGEST || (self.file.is_none() && self.tail.is_empty()) {
             return Ok(());
@@ -294,7 +297,7 @@ mod tests {
                         link
                     }
                 };
-                written.push(LinkEnd { stream, date, ordinal, link, is_finish });
+                written.push(LinkEndpoint { stream, date, ordinal, link, is_finish });
                 if number % spill_every == 0 {
                     log.spill();
                 }

@@ -1,8 +1,10 @@
-//! What messages and sync samples say of two clocks: for each ordered pair of domains, the fastest in each piece of the run.
+//! The fastest messages and sync samples between clocks, for each ordered pair of domains and each
+//! piece of the run.
 //!
-//! A message can be late but not early, so the fastest of many is what clocks are compared by. The pieces are as short as the
-//! traffic of the pair allows: messages that were all sent in a thousandth of the run are told apart as well as those that fill it. One
-//! pass over the log; memory is 16 bytes per piece, and each domain keeps a bounded number of partners.
+//! A message can be late but not early, so clocks are compared by the fastest of many messages. The
+//! length of the pieces adapts to the traffic of the pair. Messages that were all sent in a
+//! thousandth of the run have as many pieces as messages over the whole run. One pass over the log
+//! is enough. Memory is 16 bytes per piece, and each domain has a bounded number of partners.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,93 +13,97 @@ use rustc_hash::FxHashMap;
 
 use super::link_log::LinkLog;
 
-/// Partners of a domain beyond which further ones are left out, unless they have fewer themselves.
+/// Maximum number of partners of a domain. Another partner is accepted only if it has fewer
+/// partners itself.
 const MAX_PARTNERS: usize = 32;
-/// With many domains there are fewer, at least this many: a thousand domains keep 16,000 edges, 64 MB.
+/// Minimum of this limit with many domains. A thousand domains have 16,000 edges, which take 64 MB.
 const MIN_PARTNERS: usize = 8;
-/// Pairs in all, as long as each domain has [`MIN_PARTNERS`].
+/// Maximum number of pairs in total, if it allows each domain [`MIN_PARTNERS`].
 const PAIRS: usize = 4096;
 
-/// Pieces are at first this part of the run.
+/// Initial length of a piece, as a fraction of the run.
 const FINEST: f64 = 1.0 / 1_048_576.0;
 
-/// Where observations come from. Those of one class have one least delay for each ordered pair.
+/// Source of observations. Those of one class share one smallest delay for each ordered pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Class {
+pub(crate) enum DelayClass {
     Sync,
     Message,
 }
 
 /// The fastest messages from one domain to another.
 #[derive(Clone, Debug)]
-pub(crate) struct Edge {
+pub(crate) struct FastestMessages {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    pub(crate) class: Class,
-    pub(crate) points: Vec<Point>,
-    /// Messages in all, or bursts.
+    pub(crate) class: DelayClass,
+    pub(crate) points: Vec<MessagePoint>,
+    /// Total number of messages, or of bursts.
     pub(crate) count: u64,
 }
 
-/// A message: when it was sent, and what it seemed to take; nanoseconds, dates from the start of the [`Span`].
+/// A message: the send timestamp from the start of the [`RunSpan`], and the apparent latency. In
+/// nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Point {
+pub(crate) struct MessagePoint {
     pub(crate) sent: f64,
     pub(crate) took: f64,
 }
 
-/// An exchange of a burst, in coarse dates: `a` asked at `t[0]`, `b` had it at `t[1]` and answered at `t[2]`, `a` had it at `t[3]`.
+/// An exchange of a burst, in raw timestamps. `a` sends the request at `t[0]`, `b` receives it at
+/// `t[1]` and replies at `t[2]`, and `a` receives the reply at `t[3]`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct CoarseExchange {
     pub(crate) a: usize,
     pub(crate) b: usize,
     pub(crate) t: [i64; 4],
 }
 
-/// The dates of a run, nanoseconds.
+/// The time range of a run, nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct RunSpan {
     pub(crate) start: i64,
     pub(crate) end: i64,
 }
 
-impl Span {
+impl RunSpan {
     pub(crate) fn nanos(self) -> f64 {
         difference(self.end, self.start).max(1.0)
     }
 }
 
-/// Everything from which clocks are compared.
+/// All data for the comparison of clocks.
 #[derive(Debug)]
-pub(crate) struct Traffic<'t> {
+pub(crate) struct ClockTraffic<'t> {
     pub(crate) log: &'t LinkLog,
-    /// By burst.
-    pub(crate) exchanges: &'t [Vec<Exchange>],
-    /// By stream.
+    /// Exchanges by burst.
+    pub(crate) exchanges: &'t [Vec<CoarseExchange>],
+    /// Domain by stream.
     pub(crate) domain_of: &'t [usize],
-    pub(crate) span: Span,
+    pub(crate) span: RunSpan,
 }
 
 /// Pieces being filled.
-struct Buckets {
-    /// An edge has at most so many.
+struct TrafficBuckets {
+    /// Maximum number of pieces of an edge.
     count: usize,
-    span: Span,
-    edges: Vec<Edge>,
-    /// By edge: how long its pieces are, nanoseconds, and where the last message fell.
+    span: RunSpan,
+    edges: Vec<FastestMessages>,
+    /// By edge: the length of its pieces in nanoseconds, and the index of the last used piece.
     pieces: Vec<(f64, usize)>,
-    numbers: FxHashMap<(usize, usize, Class), Option<usize>>,
+    numbers: FxHashMap<(usize, usize, DelayClass), Option<usize>>,
     partners: Vec<usize>,
-    /// How many partners a domain has at most.
+    /// Maximum number of partners of a domain.
     most: usize,
 }
 
-/// A domain and a coarse date.
-type Place = (usize, i64);
+/// A domain and a raw timestamp.
+type DomainTimestamp = (usize, i64);
 
-impl Traffic<'_> {
-    /// Visits the messages between different domains: where each was sent and received.
-    fn messages(&self, mut visit: impl FnMut(Place, Place)) -> io::Result<()> {
+impl ClockTraffic<'_> {
+    /// Visits the messages between different domains, with the places of their send and receive
+    /// events.
+    fn messages(&self, mut visit: impl FnMut(DomainTimestamp, DomainTimestamp)) -> io::Result<()> {
         self.log.pairs(|start, finish| {
             let (from, to) = (self.domain_of[start.stream as usize], self.domain_of[finish.stream as usize]);
             if from != to {
@@ -106,8 +112,9 @@ impl Traffic<'_> {
         })
     }
 
-    /// The coarse date from which on a domain's clock was set forward by `size`: the one that the fewest of its messages
-    /// between two dates contradict. O(messages, and those between the dates times their logarithm).
+    /// The raw timestamp from which on a domain's clock was set forward by `size` nanoseconds. It
+    /// is the timestamp that the fewest messages of the domain within `between` contradict.
+    /// O(messages, and n log n for the n messages within `between`).
     ///
     /// # Errors
     /// When the log's temporary file cannot be read.
@@ -118,7 +125,7 @@ impl Traffic<'_> {
         size: i64,
         date: impl Fn(usize, i64) -> i64,
     ) -> io::Result<Option<i64>> {
-        // Coarse dates, and whether the clock was ahead by then.
+        // Raw timestamps, and whether the clock was ahead at that time.
         let mut seen: Vec<(i64, bool)> = Vec::new();
         self.messages(|sent, received| {
             let took = date(received.0, received.1) - date(sent.0, sent.1);
@@ -131,7 +138,7 @@ impl Traffic<'_> {
         })?;
         seen.sort_unstable();
         let all_before = seen.iter().filter(|(_, ahead)| *ahead).count();
-        // With the step before the first of them, those that were not ahead contradict.
+        // If the step is before the first message, the messages without a lead contradict it.
         let mut wrong = seen.len() - all_before;
         let mut best = (wrong, seen.first().map(|first| first.0));
         for pair in seen.windows(2) {
@@ -143,14 +150,15 @@ impl Traffic<'_> {
         Ok(best.1)
     }
 
-    /// The fastest messages of each ordered pair in up to `buckets` pieces of the run, dated by `date` (domain, coarse date). Pieces in
-    /// which there is none do not count, so they are the shorter the less of the run its messages fill. The edges come in a fixed order,
-    /// those of a pair next to each other, and their points in order of date.
+    /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `date` gives
+    /// the timestamp of a domain and a raw timestamp. Pieces without messages do not count, so
+    /// pieces are shorter if the messages fill less of the run. The edges come in a fixed order
+    /// with the edges of a pair next to each other. Their points are in order of time.
     ///
     /// # Errors
     /// When the log's temporary file cannot be read.
-    pub(crate) fn edges(&self, buckets: usize, date: impl Fn(usize, i64) -> i64) -> io::Result<Vec<Edge>> {
-        let mut made = Buckets {
+    pub(crate) fn edges(&self, buckets: usize, date: impl Fn(usize, i64) -> i64) -> io::Result<Vec<FastestMessages>> {
+        let mut made = TrafficBuckets {
             count: buckets,
             span: self.span,
             edges: Vec::new(),
@@ -160,9 +168,9 @@ impl Traffic<'_> {
             most: (PAIRS / (1 + self.domain_of.iter().max().unwrap_or(&0))).clamp(MIN_PARTNERS, MAX_PARTNERS),
         };
         for burst in self.exchanges {
-            // The fastest of each direction stands for the burst.
+            // The fastest exchange of each direction represents the burst.
             let mut fastest: BTreeMap<(usize, usize), (i64, i64)> = BTreeMap::new();
-            for &Exchange { a, b, t } in burst {
+            for &CoarseExchange { a, b, t } in burst {
                 let (there, back) = ((date(a, t[0]), date(b, t[1])), (date(b, t[2]), date(a, t[3])));
                 for (way, seen) in [((a, b), there), ((b, a), back)] {
                     let least = fastest.entry(way).or_insert(seen);
@@ -172,11 +180,11 @@ impl Traffic<'_> {
                 }
             }
             for ((from, to), (sent, received)) in fastest {
-                made.add(from, to, Class::Sync, sent, received);
+                made.add(from, to, DelayClass::Sync, sent, received);
             }
         }
         self.messages(|(from, sent), (to, received)| {
-            made.add(from, to, Class::Message, date(from, sent), date(to, received));
+            made.add(from, to, DelayClass::Message, date(from, sent), date(to, received));
         })?;
         let mut edges = made.edges;
         edges.sort_by_key(|edge| (edge.from.min(edge.to), edge.from.max(edge.to), edge.class, edge.from));
@@ -184,15 +192,15 @@ impl Traffic<'_> {
     }
 }
 
-impl Buckets {
-    fn add(&mut self, from: usize, to: usize, class: Class, sent: i64, received: i64) {
+impl TrafficBuckets {
+    fn add(&mut self, from: usize, to: usize, class: DelayClass, sent: i64, received: i64) {
         let Some(edge) = self.edge(from, to, class) else { return };
-        let point = Point { sent: difference(sent, self.span.start), took: difference(received, sent) };
+        let point = MessagePoint { sent: difference(sent, self.span.start), took: difference(received, sent) };
         self.edges[edge].count += 1;
         let (width, last) = self.pieces[edge];
         let points = &mut self.edges[edge].points;
         let piece = piece_of(&point, width);
-        // Messages come nearly in order of date.
+        // Messages arrive nearly in order of time.
         let at = match points.get(last) {
             Some(near) if piece_of(near, width) == piece => last,
             _ => points.partition_point(|other| piece_of(other, width) < piece),
@@ -213,8 +221,8 @@ impl Buckets {
         }
     }
 
-    /// The number of an edge, unless the pair is left out.
-    fn edge(&mut self, from: usize, to: usize, class: Class) -> Option<usize> {
+    /// The number of an edge. `None` if the pair is left out.
+    fn edge(&mut self, from: usize, to: usize, class: DelayClass) -> Option<usize> {
         if let Some(known) = self.numbers.get(&(from, to, class)) {
             return *known;
         }
@@ -222,15 +230,15 @@ impl Buckets {
         let accepted = accepted.unwrap_or_else(|| {
             self.partners.resize(self.partners.len().max(from + 1).max(to + 1), 0);
             let few = self.partners[from].min(self.partners[to]) < self.most;
-            if few && class == Class::Message {
+            if few && class == DelayClass::Message {
                 self.partners[from] += 1;
                 self.partners[to] += 1;
             }
-            few || class == Class::Sync
+            few || class == DelayClass::Sync
         });
         let number = accepted.then_some(self.edges.len());
         if accepted {
-            self.edges.push(Edge { from, to, class, points: Vec::new(), count: 0 });
+            self.edges.push(FastestMessages { from, to, class, points: Vec::new(), count: 0 });
             self.pieces.push(((self.span.nanos() * FINEST).max(1.0), 0));
         }
         self.numbers.insert((from, to, class), number);
@@ -238,16 +246,16 @@ impl Buckets {
     }
 }
 
-/// The number of the piece in which a message was sent.
-fn piece_of(point: &Point, width: f64) -> i64 {
+/// The number of the piece that contains the send timestamp of a message.
+fn piece_of(point: &MessagePoint, width: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "within the run, times 2^20")]
     let piece = (point.sent / width).floor() as i64;
     piece
 }
 
-/// Makes pieces twice as long until there are no more than `most`, which does not depend on the order in which messages came. Returns how long
-/// they are.
-fn merged(points: &mut Vec<Point>, mut width: f64, most: usize) -> f64 {
+/// Doubles the length of pieces until there are at most `most`. The result is independent of the
+/// order of the messages. Returns the new length in nanoseconds.
+fn merged(points: &mut Vec<MessagePoint>, mut width: f64, most: usize) -> f64 {
     while points.len() > most {
         width *= 2.0;
         points.dedup_by(|next, kept| {
@@ -261,7 +269,8 @@ fn merged(points: &mut Vec<Point>, mut width: f64, most: usize) -> f64 {
     width
 }
 
-/// Exact in integers, then as a float, which holds what is within a run to a small part of a nanosecond.
+/// The exact difference in integers, converted to a float. Within a run, the float is precise to a
+/// small fraction of a nanosecond.
 #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
 pub(crate) fn difference(later: i64, earlier: i64) -> f64 {
     later.saturating_sub(earlier) as f64

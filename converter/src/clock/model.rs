@@ -3,13 +3,13 @@
 use super::diagnostics::sets_of;
 use super::domain::map::ClockMap;
 use super::domain::step_ticks;
-use super::domain::timestamp_map::Leap;
-use super::domain::{Domain, Status};
+use super::domain::timestamp_map::LineLeap;
+use super::domain::{ClockDomain, TimestampSource};
 
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Method {
+pub enum CorrectionMethod {
     /// No correction: timestamps are those of the clock of each process.
     None,
     /// By the sync samples: offsets at each burst, linear between bursts.
@@ -22,12 +22,12 @@ pub enum Method {
 /// The clock model of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Clocks {
+pub struct RunClocks {
     /// The domains; the reference is the first.
-    pub domains: Vec<Domain>,
+    pub domains: Vec<ClockDomain>,
     /// The domain of each process.
     pub domain_of: Vec<usize>,
-    /// Remarks on the correction for the user, one sentence each.
+    /// Notes on the correction for the user, one sentence each.
     pub remarks: Vec<String>,
     /// Faults in the clock data of processes and how they were handled, one sentence each.
     pub(crate) wrong: Vec<String>,
@@ -35,12 +35,18 @@ pub struct Clocks {
     pub wander: Option<f64>,
 }
 
-impl Clocks {
-    /// Whether samples or messages determine all clocks. If not, the user was told that timestamps
-    /// are approximate.
+impl RunClocks {
+    /// Whether samples or messages determine all clocks. If not, the converter has warned that
+    /// timestamps are approximate.
     pub(crate) fn claim_all(&self) -> bool {
         let is_good = |status| {
-            matches!(status, Status::Reference | Status::Bursts | Status::Messages | Status::BurstsAndMessages)
+            matches!(
+                status,
+                TimestampSource::Reference
+                    | TimestampSource::Bursts
+                    | TimestampSource::Messages
+                    | TimestampSource::BurstsAndMessages
+            )
         };
         self.domains.len() > 1 && self.domains.iter().all(|domain| is_good(domain.status))
     }
@@ -57,13 +63,14 @@ impl Clocks {
     }
 
     /// The forward leaps of the timestamps of a domain, in order of time.
-    pub(crate) fn leaps(&self, domain: usize) -> Vec<Leap> {
-        let Domain { map, told_sets, leaps, .. } = &self.domains[domain];
-        let of_set = |region: &step_ticks::Region| {
+    pub(crate) fn leaps(&self, domain: usize) -> Vec<LineLeap> {
+        let ClockDomain { map, told_sets, leaps, .. } = &self.domains[domain];
+        let of_set = |region: &step_ticks::StepRegion| {
             let ticks = i64::try_from(region.ticks).ok()?;
             leap(|at| map.global_from_ticks(u64::try_from(at).unwrap_or(0)), ticks)
         };
-        let mut all: Vec<Leap> = told_sets.regions().iter().filter_map(of_set).chain(leaps.iter().copied()).collect();
+        let mut all: Vec<LineLeap> =
+            told_sets.regions().iter().filter_map(of_set).chain(leaps.iter().copied()).collect();
         all.sort_unstable_by_key(|leap| leap.date);
         all
     }
@@ -87,9 +94,9 @@ impl Clocks {
 }
 
 /// The leap of timestamps at a place, if it is large enough to report.
-pub(crate) fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<Leap> {
+pub(crate) fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<LineLeap> {
     const WORTH_TELLING: i64 = 1000;
     let (before, after) = (date(place.saturating_sub(1)), date(place));
     let by = after.saturating_sub(before);
-    (by > WORTH_TELLING).then_some(Leap { date: after, by })
+    (by > WORTH_TELLING).then_some(LineLeap { date: after, by })
 }

@@ -1,58 +1,63 @@
-//! Sync samples of a run, burst by burst, and which of them cannot be true.
+//! Sync samples of a run, by burst. Samples that cannot be true are removed.
 //!
-//! A sample holds what two processes said of their clocks. What the answering one said is checked against what its own file says
-//! of it: it cannot have answered when it did not run, nor taken longer over the answer than the question and the answer took together.
+//! A sample holds clock readings of two processes. The readings of the answering process are
+//! checked against its own file. It cannot answer at a time at which it does not run. The time from
+//! request to reply at the answering process cannot exceed the whole round trip.
 
 pub(crate) mod burst_offsets;
 
 use std::collections::BTreeMap;
 
-use super::Domain;
-use super::burst::{Burst, Exchange};
+use super::ClockDomain;
+use super::burst::{SyncBurst, TickExchange};
 use super::domain::lifetime::life;
-use super::outliers::drift_consistency::{self, Odd};
-use crate::run::Process;
-use crate::run::Run;
+use super::outliers::drift_consistency::{self, OmittedSamples};
+use crate::run::OpenRun;
+use crate::run::ProcessInRun;
 
-/// Rates of two clocks may differ by so much.
+/// Largest difference between the rates of two clocks.
 const RATES: f64 = 1e-3;
-/// Samples of a burst contradict each other by more than this, nanoseconds, and what clocks drift meanwhile.
+/// Samples of a burst contradict each other if they differ by more than this plus the possible
+/// drift. Nanoseconds.
 const CONTRADICTION: f64 = 10_000.0;
 
-/// A burst in which even the fastest answer took so many times as long as in the best one tells little,
+/// A burst is slow if its fastest round trip is longer than `SLOW` times the shortest one of the
+/// pair, plus `SLOW_NANOS`. A slow burst gives a poor offset.
 const SLOW: f64 = 2.0;
-/// if it is by more than this, nanoseconds.
+/// See [`SLOW`]. Nanoseconds.
 const SLOW_NANOS: f64 = 3000.0;
 
 /// The samples of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Samples {
-    pub(crate) bursts: Vec<Burst>,
-    /// What is wrong with those that were left out: one sentence each.
+pub(crate) struct SyncSamples {
+    pub(crate) bursts: Vec<SyncBurst>,
+    /// Reasons for samples that were left out, one sentence each.
     pub(crate) faults: Vec<String>,
     /// Some bursts were left out because they contradict other bursts.
     pub(crate) has_odd: bool,
-    /// By domain: how many its processes took with processes that are not in the run.
+    /// By domain: the number of samples that involve a process that is not in the run.
     pub(crate) absent: Vec<u64>,
 }
 
-/// Sorts the run's sync samples into bursts. `dated` removes the steps of a domain's clock from its ticks. Bursts of clocks
-/// with a large `wander` (per square root of a second) may differ more.
+/// Sorts the run's sync samples into bursts. `dated` removes the steps of a domain's clock from its
+/// ticks. `wander` is the wander of the clocks per square root of a second. The larger it is, the
+/// more bursts may differ.
 pub(crate) fn collect(
-    run: &Run,
+    run: &OpenRun,
     domain_of: &[usize],
-    domains: &[Domain],
+    domains: &[ClockDomain],
     dated: impl Fn(usize, u64) -> u64,
     wander: f64,
-) -> Samples {
-    let id = |process: &Process| process.id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
+) -> SyncSamples {
+    let id = |process: &ProcessInRun| process.id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
     let peers: BTreeMap<u64, usize> =
         run.processes.iter().enumerate().map(|(number, process)| (id(process), number)).collect();
     let lives: Vec<Option<(u64, u64)>> =
         run.processes.iter().zip(domain_of).map(|(p, d)| life(p, domains[*d].hz)).collect();
     let mut absent = vec![0; domains.len()];
-    let mut bursts: BTreeMap<u32, Burst> = BTreeMap::new();
-    // By who asked and who answered: how many there are, and how many are left out.
+    let mut bursts: BTreeMap<u32, SyncBurst> = BTreeMap::new();
+    // By requesting and answering process: the number of samples, and the number of samples that
+    // are left out.
     let mut counts: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
     for (number, process) in run.processes.iter().enumerate() {
         for sample in &process.sync {
@@ -71,7 +76,7 @@ pub(crate) fn collect(
             let lived = lived(number, sample.t1, sample.t4) && lived(peer, sample.t2, sample.t3);
             let nanos = |from, to, domain: usize| (from <= to).then(|| domains[domain].nanos_between(from, to));
             let (all, answering) = (nanos(sample.t1, sample.t4, a), nanos(sample.t2, sample.t3, b));
-            // Clocks may have ticks of microseconds.
+            // The resolution of a clock may be microseconds.
             let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
             let in_time = all.zip(answering).is_some_and(|(all, answering)| answering <= all * (1.0 + RATES) + ticks);
             if !lived || !in_time {
@@ -80,7 +85,7 @@ pub(crate) fn collect(
             }
             let [t1, t4] = [sample.t1, sample.t4].map(|ticks| dated(a, ticks));
             let [t2, t3] = [sample.t2, sample.t3].map(|ticks| dated(b, ticks));
-            bursts.entry(sample.burst).or_default().exchanges.push(Exchange { a, b, t1, t2, t3, t4 });
+            bursts.entry(sample.burst).or_default().exchanges.push(TickExchange { a, b, t1, t2, t3, t4 });
         }
     }
     let mut off: BTreeMap<(usize, usize), u64> = BTreeMap::new();
@@ -92,7 +97,7 @@ pub(crate) fn collect(
     let odd = drift_consistency::leave_out_odd(&mut bursts, domains, wander);
     let has_odd = !odd.is_empty();
     leave_out_slow(&mut bursts, domains);
-    let odd = odd.into_iter().map(|Odd { pair: (a, b), bursts, samples, nanos }| {
+    let odd = odd.into_iter().map(|OmittedSamples { pair: (a, b), bursts, samples, nanos }| {
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
         let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
         format!(
@@ -110,14 +115,16 @@ pub(crate) fn collect(
         )
     });
     let faults = faults.chain(contradicting).chain(odd).collect();
-    Samples { bursts: bursts.into_values().collect(), faults, has_odd, absent }
+    SyncSamples { bursts: bursts.into_values().collect(), faults, has_odd, absent }
 }
 
-/// Leaves those exchanges of a burst that most agree with, for each pair of clocks that has others; tells how many it left out.
+/// Keeps those exchanges of a burst that agree with the most others, for each ordered pair of
+/// clocks. Returns the number of removed exchanges by pair.
 ///
-/// Each exchange says between which bounds the offset of the two clocks is: it was asked before it was heard, and answered before the answer
-/// came. Where no offset is within all bounds, the one is taken that is within most (K. Marzullo, 1984).
-fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usize), u64)> {
+/// Each exchange bounds the offset of the two clocks, because the request is sent before it is
+/// received, and the reply too. If no offset satisfies all bounds, the one that satisfies the most
+/// is used (K. Marzullo, 1984).
+fn agree(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -> Vec<((usize, usize), u64)> {
     let mut pairs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (at, exchange) in exchanges.iter().enumerate() {
         pairs.entry((exchange.a, exchange.b)).or_default().push(at);
@@ -127,9 +134,9 @@ fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usiz
     for (pair, own) in pairs {
         let first = exchanges[own[0]];
         let since = |ticks: u64, from: u64, domain: usize| domains[domain].nanos_between(from, ticks);
-        // Bounds of b's clock less a's, from what both showed at the first exchange on.
+        // Bounds of b's clock minus a's clock, relative to their readings at the first exchange.
         let bounds = own.iter().map(|at| {
-            let Exchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
+            let TickExchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
             let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
             let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
             let (least, most) = (
@@ -151,11 +158,12 @@ fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usiz
     left_out
 }
 
-/// Leaves out what is worth little: the exchanges of a pair in a burst between others whose fastest answer took much longer than in the best
-/// one. Its offset may be off by half of that.
-fn leave_out_slow(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain]) {
-    let pair = |exchange: &Exchange| (exchange.a.min(exchange.b), exchange.a.max(exchange.b));
-    let took = |&Exchange { a, b, t1, t2, t3, t4 }: &Exchange| {
+/// Removes slow exchanges: those of a pair in a burst with a fastest round trip that is much longer
+/// than in the best burst of the pair. Their offset may be off by half of it. The first and the
+/// last burst of a pair are kept.
+fn leave_out_slow(bursts: &mut BTreeMap<u32, SyncBurst>, domains: &[ClockDomain]) {
+    let pair = |exchange: &TickExchange| (exchange.a.min(exchange.b), exchange.a.max(exchange.b));
+    let took = |&TickExchange { a, b, t1, t2, t3, t4 }: &TickExchange| {
         (domains[a].nanos_between(t1, t4) - domains[b].nanos_between(t2, t3)).max(0.0)
     };
     // By pair: its bursts in order, and the fastest answer of each.
@@ -168,7 +176,7 @@ fn leave_out_slow(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain]) {
     }
     for (number, burst) in bursts {
         burst.exchanges.retain(|exchange| {
-            let Exchange { a, b, .. } = *exchange;
+            let TickExchange { a, b, .. } = *exchange;
             let trips = &trips[&pair(exchange)];
             let ends = [trips.first_key_value(), trips.last_key_value()];
             let is_end = ends.iter().flatten().any(|(end, _)| *end == number);
@@ -179,11 +187,11 @@ fn leave_out_slow(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain]) {
     }
 }
 
-/// A value that is within most of these bounds. O(bounds log bounds).
+/// A value that satisfies the most of these bounds. O(bounds log bounds).
 fn most_agreed(bounds: &[(f64, f64)]) -> Option<f64> {
     let begins = bounds.iter().map(|bounds| (bounds.0, false));
     let mut edges: Vec<(f64, bool)> = begins.chain(bounds.iter().map(|bounds| (bounds.1, true))).collect();
-    // At one place, what begins is before what ends.
+    // At equal values, begins sort before ends.
     edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let (mut inside, mut best) = (0i64, (0i64, None));
     for (at, ends) in edges {

@@ -1,20 +1,20 @@
 //! Corrects the clocks of a run without a conversion. One pass over the records is sufficient: the
 //! log of link endpoints holds everything that the counts of reversed links need.
 
-use super::job::Job;
-use super::options::{ConvertError, Options};
-use super::plan::Plan;
+use super::job::ConversionJob;
+use super::options::{ConvertError, ConvertOptions};
+use super::plan::ConversionPlan;
 use super::plan::plan;
-use crate::clock::{LinkEnd, LinkLog, RawClocks};
-use crate::report::{Counts, Report};
-use crate::run::Run;
+use crate::clock::{LinkEndpoint, LinkLog, UncorrectedClocks};
+use crate::report::{ConversionCounts, ConversionReport};
+use crate::run::OpenRun;
 
 /// The result of [`check_clocks`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClockCheck {
     /// The clock model, and the links by the corrected clocks.
-    pub report: Report,
+    pub report: ConversionReport,
     /// Links that end before they start by the raw clocks.
     pub reversed_raw: u64,
 }
@@ -24,9 +24,9 @@ pub struct ClockCheck {
 ///
 /// # Errors
 /// If the run cannot be read. Damage and dropped records are in the report.
-pub fn check_clocks(run: &Run, options: &Options) -> Result<ClockCheck, ConvertError> {
-    let options = Options { output: None, ..options.clone() };
-    let mut job = Job { reversed_raw: Some(0), ..Job::new(run, &options) };
+pub fn check_clocks(run: &OpenRun, options: &ConvertOptions) -> Result<ClockCheck, ConvertError> {
+    let options = ConvertOptions { output: None, ..options.clone() };
+    let mut job = ConversionJob { reversed_raw: Some(0), ..ConversionJob::new(run, &options) };
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
     job.survey(&mut plan, &mut model, &mut symbols)?;
     job.note_reversed(job.counts.reversed_links);
@@ -35,23 +35,23 @@ pub fn check_clocks(run: &Run, options: &Options) -> Result<ClockCheck, ConvertE
     let end = (0..plan.streams.len())
         .filter_map(|stream| last(stream).map(|ticks| plan.fines[stream].date(plan.date(stream, ticks), u64::MAX)));
     let end = end.max().unwrap_or(0);
-    Ok(ClockCheck { report: job.report(Counts::default(), end), reversed_raw })
+    Ok(ClockCheck { report: job.report(ConversionCounts::default(), end), reversed_raw })
 }
 
-impl Job<'_> {
+impl ConversionJob<'_> {
     /// Counts the links that end before they start, by the raw and by the corrected clocks.
     pub(crate) fn count_reversed(
         &mut self,
         log: &LinkLog,
-        plan: &Plan<'_>,
-        raw: &RawClocks,
+        plan: &ConversionPlan<'_>,
+        raw: &UncorrectedClocks,
     ) -> Result<(), ConvertError> {
         let process = |stream: u32| plan.streams[stream as usize].process;
         let (mut by_raw, mut in_the_end) = (0, 0);
         let counted = log.pairs(|start, finish| {
             let (from, to) = (process(start.stream), process(finish.stream));
             by_raw += u64::from(raw.is_reversed((from, start.date), (to, finish.date)));
-            let date = |end: &LinkEnd| plan.fines[end.stream as usize].date(end.date, end.ordinal);
+            let date = |end: &LinkEndpoint| plan.fines[end.stream as usize].date(end.date, end.ordinal);
             in_the_end += u64::from(date(finish) < date(start));
         });
         counted.map_err(ConvertError::Links)?;

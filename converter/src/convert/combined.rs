@@ -7,27 +7,29 @@
 //! come first: a container must exist when the text names it. Containers of the rules are destroyed
 //! after the text.
 //!
-//! A line of the text names containers of its own process first. The process of each line reaches
-//! the reader beside the pipe, because the text does not contain it.
+//! A line of the text names containers of its own process first. A channel carries the process of
+//! each line to the reader, because the text does not contain it.
 
 use std::io::{self, PipeReader, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::options::{ConvertError, Options};
+use super::options::{ConvertError, ConvertOptions};
 use super::rule_conversion::convert_rules;
 use super::text_output::write_text;
-use crate::report::Report;
+use crate::report::ConversionReport;
 use crate::rules::spec_of;
-use crate::run::Run;
-use tumit_paje::read::Reader;
+use crate::run::OpenRun;
+use tumit_paje::read::PajeReader;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Shape, Sink, TypeId, TypeKind, ValueId};
+use tumit_paje::{
+    ContainerId, ExtraField, ExtraValue, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId,
+};
 
 /// A text output is Pajé text if its prologue begins with this.
 const EVENT_DEF: &str = "%EventDef";
 
 /// The Pajé text output that is merged with the rules, if the spec of the run has both.
-pub(crate) fn output_beside_rules(run: &Run, options: &Options) -> Option<String> {
+pub(crate) fn output_beside_rules(run: &OpenRun, options: &ConvertOptions) -> Option<String> {
     let of_spec = |spec: &tumit::Spec| {
         let has_rules = !spec.containers.is_empty() || spec.actions().next().is_some();
         let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with(EVENT_DEF));
@@ -52,9 +54,14 @@ pub(crate) fn output_beside_rules(run: &Run, options: &Options) -> Option<String
 }
 
 /// Converts the rules and the text output.
-pub(crate) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
+pub(crate) fn convert(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    output: &str,
+    sink: &mut dyn PajeSink,
+) -> Result<ConversionReport, ConvertError> {
     let labels = entity_names(run, options);
-    let text_options = Options { output: Some(output.to_owned()), progress: None, ..options.clone() };
+    let text_options = ConvertOptions { output: Some(output.to_owned()), progress: None, ..options.clone() };
     let (text, out) = io::pipe()?;
     std::thread::scope(|scope| {
         let (sender, processes) = channel();
@@ -68,7 +75,7 @@ pub(crate) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn
             Ok::<_, ConvertError>(report)
         });
         let processes = ProcessOfLine { processes, next: None, current: None };
-        let mut merged = Merged::new((Reader::new(text).announcing(), processes), labels, sink);
+        let mut merged = MergedSink::new((PajeReader::new(text).announcing(), processes), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
         let found = merged.found;
         // Closes the pipe, so that the writing thread ends.
@@ -81,7 +88,7 @@ pub(crate) fn convert(run: &Run, options: &Options, output: &str, sink: &mut dyn
     })
 }
 
-/// Tells the reader of the text the process of each line. A message reaches it before the line,
+/// Sends the process of each line to the reader of the text. A message arrives before its line,
 /// because it is sent before the line is written.
 struct LineProcesses {
     /// Lines written.
@@ -131,7 +138,7 @@ impl ProcessOfLine {
 }
 
 /// By label in the event stream, the name in the spec: `act` for "Activity".
-fn entity_names(run: &Run, options: &Options) -> Vec<(String, String)> {
+fn entity_names(run: &OpenRun, options: &ConvertOptions) -> Vec<(String, String)> {
     let of_spec = |spec: &tumit::Spec| -> Vec<(String, String)> {
         spec.entities.iter().map(|entity| (entity.label.clone(), entity.name.clone())).collect()
     };
@@ -146,7 +153,7 @@ fn entity_names(run: &Run, options: &Options) -> Vec<(String, String)> {
 
 /// Maps the numbers of one side to those of the merged stream.
 #[derive(Debug)]
-struct Numbers {
+struct NumberMap {
     types: Vec<TypeId>,
     containers: Vec<ContainerId>,
     values: Vec<ValueId>,
@@ -154,7 +161,7 @@ struct Numbers {
     key: u64,
 }
 
-impl Numbers {
+impl NumberMap {
     fn new(key: u64) -> Self {
         Self { types: vec![TypeId::ROOT], containers: vec![ContainerId::ROOT], values: Vec::new(), key }
     }
@@ -175,8 +182,8 @@ impl Numbers {
         KeyId(key.0.wrapping_mul(2).wrapping_add(self.key))
     }
 
-    fn extra<'a>(&self, extra: &[Extra<'a>]) -> Vec<Extra<'a>> {
-        let map = |extra: &Extra<'a>| Extra {
+    fn extra<'a>(&self, extra: &[ExtraField<'a>]) -> Vec<ExtraField<'a>> {
+        let map = |extra: &ExtraField<'a>| ExtraField {
             name: extra.name,
             value: match extra.value {
                 ExtraValue::Container(container) => ExtraValue::Container(self.container(container)),
@@ -196,14 +203,19 @@ fn put<T: Copy>(list: &mut Vec<T>, at: usize, thing: T, nothing: T) {
 
 /// The next free numbers of the merged stream.
 #[derive(Debug)]
-struct Next {
+struct NextNumbers {
     ty: u32,
     container: u32,
     value: u32,
 }
 
 /// Sends an operation of one side to the sink, with the numbers of the merged stream.
-fn send(numbers: &mut Numbers, next: &mut Next, event: &PajeEvent<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+fn send(
+    numbers: &mut NumberMap,
+    next: &mut NextNumbers,
+    event: &PajeEvent<'_>,
+    sink: &mut dyn PajeSink,
+) -> io::Result<()> {
     let mut event = *event;
     let extra_of = match event {
         PajeEvent::CreateContainer { extra, .. }
@@ -218,7 +230,7 @@ fn send(numbers: &mut Numbers, next: &mut Next, event: &PajeEvent<'_>, sink: &mu
     match &mut event {
         PajeEvent::DefineType { ty, kind, parent, .. } => {
             *parent = numbers.ty(*parent);
-            if let TypeKind::Link { start, end } = kind {
+            if let PajeTypeKind::Link { start, end } = kind {
                 (*start, *end) = (numbers.ty(*start), numbers.ty(*end));
             }
             put(&mut numbers.types, ty.index(), TypeId(next.ty), TypeId(u32::MAX));
@@ -263,14 +275,14 @@ fn send(numbers: &mut Numbers, next: &mut Next, event: &PajeEvent<'_>, sink: &mu
 }
 
 /// Sink for the events of the text reader.
-struct FromText<'a> {
-    numbers: &'a mut Numbers,
-    next: &'a mut Next,
-    sink: &'a mut dyn Sink,
+struct TextEventSink<'a> {
+    numbers: &'a mut NumberMap,
+    next: &'a mut NextNumbers,
+    sink: &'a mut dyn PajeSink,
     end: &'a mut i64,
 }
 
-impl Sink for FromText<'_> {
+impl PajeSink for TextEventSink<'_> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         send(self.numbers, self.next, event, self.sink)
     }
@@ -279,7 +291,7 @@ impl Sink for FromText<'_> {
         self.sink.name_key(self.numbers.key(key), text)
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         self.sink.announce(shape)
     }
 
@@ -290,31 +302,31 @@ impl Sink for FromText<'_> {
 }
 
 /// Sink for the operations of the rules. Passes them on, with the events of the text in between.
-struct Merged<'a> {
-    text: Option<Reader<PipeReader>>,
+struct MergedSink<'a> {
+    text: Option<PajeReader<PipeReader>>,
     processes: ProcessOfLine,
     /// The reader stopped at a line that is not due yet.
     waits: bool,
     labels: Vec<(String, String)>,
-    of_rules: Numbers,
-    of_text: Numbers,
+    of_rules: NumberMap,
+    of_text: NumberMap,
     /// By number in the merged stream: the reader's numbers of the types and containers of the
     /// rules.
     types: Vec<TypeId>,
     containers: Vec<ContainerId>,
-    next: Next,
-    sink: &'a mut dyn Sink,
+    next: NextNumbers,
+    sink: &'a mut dyn PajeSink,
     found: Vec<String>,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergedSink<'a> {
     fn new(
-        (text, processes): (Reader<PipeReader>, ProcessOfLine),
+        (text, processes): (PajeReader<PipeReader>, ProcessOfLine),
         labels: Vec<(String, String)>,
-        sink: &'a mut dyn Sink,
+        sink: &'a mut dyn PajeSink,
     ) -> Self {
-        let next = Next { ty: 1, container: 1, value: 0 };
-        let (of_rules, of_text) = (Numbers::new(0), Numbers::new(1));
+        let next = NextNumbers { ty: 1, container: 1, value: 0 };
+        let (of_rules, of_text) = (NumberMap::new(0), NumberMap::new(1));
         let (types, containers) = (vec![TypeId::ROOT], vec![ContainerId::ROOT]);
         let found = Vec::new();
         let text = Some(text);
@@ -336,7 +348,7 @@ impl<'a> Merged<'a> {
             let process = self.processes.of(text.number());
             text.names().set_process(process);
             let (numbers, next) = (&mut self.of_text, &mut self.next);
-            let mut sink = FromText { numbers, next, sink: self.sink, end: &mut end };
+            let mut sink = TextEventSink { numbers, next, sink: self.sink, end: &mut end };
             text.take_current(&mut sink).map_err(io::Error::other)?;
         }
     }
@@ -382,7 +394,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-impl Sink for Merged<'_> {
+impl PajeSink for MergedSink<'_> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         let behind = i64::from(matches!(event, PajeEvent::DestroyContainer { .. }));
         if let Some(time) = event.time() {
@@ -407,7 +419,7 @@ impl Sink for Merged<'_> {
         self.sink.own_container(merged, process, label)
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         self.sink.announce(shape)
     }
 
@@ -416,7 +428,7 @@ impl Sink for Merged<'_> {
         let mut end = end.0;
         if let Some(text) = self.text.take() {
             let (numbers, next) = (&mut self.of_text, &mut self.next);
-            let mut sink = FromText { numbers, next, sink: self.sink, end: &mut end };
+            let mut sink = TextEventSink { numbers, next, sink: self.sink, end: &mut end };
             let report = text.finish(&mut sink).map_err(io::Error::other)?;
             self.found = report.remarks();
         }

@@ -1,34 +1,35 @@
-//! What the first pass does with what is due: ends of links, and computed values, go to the surveyor; dates are noted where arrows have their own.
+//! The visitor of the first pass. It passes link endpoints and computed values to the surveyor. It
+//! notes timestamps if actions set their own.
 
 pub(crate) mod notes;
 pub(crate) mod survey;
 
-use super::columnar::ops::Act;
-use super::columnar::ops::Turn;
-use super::columnar::single_records::Due;
-use super::merge_pass::Visit;
+use super::columnar::ops::OpTemplate;
+use super::columnar::ops::PendingOp;
+use super::columnar::single_records::RecordRef;
+use super::merge_pass::RecordVisitor;
 use super::options::ConvertError;
-use super::plan::Plan;
-use super::read_ahead::Floors;
-use crate::rules::{Model, Symbols};
-use survey::Surveyor;
+use super::plan::ConversionPlan;
+use super::read_ahead::MinTimestamps;
+use crate::rules::{RuleModel, Symbols};
+use survey::FirstPassCollector;
 
-/// What the first pass does with what is due.
-pub(crate) struct FirstPass<'p> {
-    pub(crate) plan: &'p Plan<'p>,
-    pub(crate) model: &'p Model,
+/// The visitor of the first pass.
+pub(crate) struct FirstPassVisitor<'p> {
+    pub(crate) plan: &'p ConversionPlan<'p>,
+    pub(crate) model: &'p RuleModel,
     pub(crate) symbols: &'p mut Symbols,
-    pub(crate) surveyor: Surveyor,
-    /// Dates are noted.
+    pub(crate) surveyor: FirstPassCollector,
+    /// Whether timestamps are noted.
     pub(crate) dated: bool,
-    /// By stream, by block: the least date.
+    /// For each stream and block: the minimum timestamp.
     pub(crate) blocks: Vec<Vec<i64>>,
-    pub(crate) floors: Floors,
-    pub(crate) acts: Vec<Act>,
+    pub(crate) floors: MinTimestamps,
+    pub(crate) acts: Vec<OpTemplate>,
 }
 
-impl Visit for FirstPass<'_> {
-    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
+impl RecordVisitor for FirstPassVisitor<'_> {
+    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         let Self { plan, model, symbols, surveyor, dated, blocks, floors, .. } = self;
         if *dated {
             note_date(&mut blocks[due.stream], due.blocks_read, due.date);
@@ -42,13 +43,13 @@ impl Visit for FirstPass<'_> {
         Ok(())
     }
 
-    fn know(&mut self, number: u32, act: Act) {
+    fn know(&mut self, number: u32, act: OpTemplate) {
         let number = number as usize;
-        self.acts.resize_with(self.acts.len().max(number + 1), Act::none);
+        self.acts.resize_with(self.acts.len().max(number + 1), OpTemplate::none);
         self.acts[number] = act;
     }
 
-    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
+    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         if let Some(act) = self.acts.get(turn.act as usize) {
             self.surveyor.ready(self.plan, act, turn, words, self.model);
         }
@@ -56,7 +57,7 @@ impl Visit for FirstPass<'_> {
     }
 }
 
-/// Notes a date of a block of which `blocks_read` is the number, from 1.
+/// Notes a timestamp of a block. `blocks_read` is the number of the block, from 1.
 fn note_date(blocks: &mut Vec<i64>, blocks_read: usize, date: i64) {
     if blocks.len() < blocks_read {
         blocks.resize(blocks_read, i64::MAX);

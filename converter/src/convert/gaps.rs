@@ -1,31 +1,33 @@
-//! What is not in a run's files although it was: blocks that were cut out whole, and left no damage behind. Their numbers, what
-//! the process said at its end, and names that nothing explains tell of them.
+//! Missing data of a run: blocks that are absent from its files without leaving damage.
+//!
+//! They are found from gaps in block numbers, from the counts that the process writes at its end,
+//! and from references to names that no block defines.
 
 use std::fmt;
 
 use tracer_format::cause;
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 
 use super::plan::first_date;
-use crate::clock::{ClockMap, Clocks, Method};
-use crate::rules::{Symbols, Val, append_value};
-use crate::run::{BlockIndex, Process, Stream, StreamReader, is_gap};
-use crate::run::{Loss, MissingEnd, Run};
+use crate::clock::{ClockMap, CorrectionMethod, RunClocks};
+use crate::rules::{RuleValue, Symbols, append_value};
+use crate::run::{BlockIndex, ProcessInRun, RunStreamReader, StreamInRun, is_gap};
+use crate::run::{Loss, MissingEnd, OpenRun};
 use tumit_paje::time::GlobalNanos;
 
-/// The clocks by which dates of what is missing are told; `None` when there is nothing to date.
-pub(crate) fn clocks(run: &Run) -> Option<Clocks> {
-    let is_wanted = |process: &Process| process.missing_records() > 0 || process.streams.iter().any(has_gaps);
+/// The clocks that give missing data a time range. `None` if nothing is missing.
+pub(crate) fn clocks(run: &OpenRun) -> Option<RunClocks> {
+    let is_wanted = |process: &ProcessInRun| process.missing_records() > 0 || process.streams.iter().any(has_gaps);
     if !run.processes.iter().any(is_wanted) {
         return None;
     }
-    let mut clocks = Clocks::new(run, Method::default());
+    let mut clocks = RunClocks::new(run, CorrectionMethod::default());
     clocks.start_at(first_date(run, &clocks));
     Some(clocks)
 }
 
-/// What is missing of a process; `clock` dates it.
-pub(crate) fn of_process(process: &Process, clock: Option<&ClockMap>) -> Vec<Loss> {
+/// The missing data of a process. `clock` converts ticks to raw timestamps.
+pub(crate) fn of_process(process: &ProcessInRun, clock: Option<&ClockMap>) -> Vec<Loss> {
     let file = || process.path.clone();
     let date = |ticks: u64| GlobalNanos(clock.map_or(0, |clock| clock.global_from_ticks(ticks)));
     let mut losses = Vec::new();
@@ -53,8 +55,9 @@ pub(crate) fn of_process(process: &Process, clock: Option<&ClockMap>) -> Vec<Los
     losses
 }
 
-/// From the last record before the first gap to the first one behind the last gap, in ticks.
-fn gap_of(stream: &Stream) -> (Option<u64>, u64) {
+/// The time range of all gaps of a stream: from the last record before the first gap to the first
+/// record after the last gap, in ticks. The start is `None` if no record precedes the first gap.
+fn gap_of(stream: &StreamInRun) -> (Option<u64>, u64) {
     let before = std::iter::once(None).chain(stream.blocks.iter().map(Some));
     let gaps = before.zip(&stream.blocks).filter(|(before, block)| is_gap(*before, block));
     let mut span: Option<(Option<u64>, u64)> = None;
@@ -65,13 +68,14 @@ fn gap_of(stream: &Stream) -> (Option<u64>, u64) {
     span.unwrap_or_default()
 }
 
-/// Whether it is known where records of a stream are missing.
-fn has_gaps(stream: &Stream) -> bool {
+/// Whether the place of missing records of a stream is known.
+fn has_gaps(stream: &StreamInRun) -> bool {
     stream.missing_blocks > 0 || !stream.inherited_losses().is_empty()
 }
 
-/// The same of what a copy tells. What has no length was at the beginning of the stream, or at its end.
-fn missed_of(stream: &Stream) -> Option<(Option<u64>, Option<u64>)> {
+/// As [`gap_of`], for the missing records that a copy reports. An end of the range is `None` if it
+/// coincides with the start or the end of the stream.
+fn missed_of(stream: &StreamInRun) -> Option<(Option<u64>, Option<u64>)> {
     let (first, last) = (stream.inherited_losses().first()?, stream.inherited_losses().last()?);
     let begin = stream.blocks.first().map_or(0, |block| block.header.first_ticks);
     let from = Some(first.first_ticks).filter(|from| *from < first.last_ticks || *from > begin);
@@ -81,37 +85,37 @@ fn missed_of(stream: &Stream) -> Option<(Option<u64>, Option<u64>)> {
 
 /// A place where records of a stream are missing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gap {
+pub(crate) struct RecordGap {
     pub(crate) stream: u32,
-    /// From the last record before to the first one behind, as far as there are any.
+    /// The ticks of the last record before the gap and of the first record after it, if they exist.
     pub(crate) from: Option<u64>,
     pub(crate) to: Option<u64>,
-    /// What a copy has to say of it; nothing when a record of the file says it.
-    pub(crate) lost: Option<Lost>,
+    /// The record that a copy contains for this gap. `None` if the file already has such a record.
+    pub(crate) lost: Option<DroppedRecords>,
 }
 
-/// What is missing of a process, for those who make a copy of it: at its place, where that is known.
+/// The missing records of a process, with their places if known. Used to make a copy.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Missed {
-    pub(crate) gaps: Vec<Gap>,
-    /// How many records are missing in all, as far as the process said how many there were.
+pub(crate) struct MissingRecords {
+    pub(crate) gaps: Vec<RecordGap>,
+    /// The number of missing records, if the process wrote its counts. Otherwise 0.
     pub(crate) records: u64,
 }
 
-impl Missed {
-    /// All that is missing.
-    pub(crate) fn of(process: &Process) -> Self {
-        let mut gaps: Vec<Gap> = process.streams.iter().flat_map(gaps_of).collect();
+impl MissingRecords {
+    /// All missing records of a process.
+    pub(crate) fn of(process: &ProcessInRun) -> Self {
+        let mut gaps: Vec<RecordGap> = process.streams.iter().flat_map(gaps_of).collect();
         let records = process.missing_records();
-        if let [Gap { lost: Some(lost), .. }] = &mut gaps[..] {
+        if let [RecordGap { lost: Some(lost), .. }] = &mut gaps[..] {
             lost.count = records;
         }
         Self { gaps, records }
     }
 
-    /// What of it is missing in a part: the gaps that are wanted. Where no gap tells of the records, they were last ones, which
-    /// `has_end` says are wanted.
-    pub(crate) fn within(mut self, is_wanted: impl Fn(&Gap) -> bool, has_end: impl FnOnce() -> bool) -> Self {
+    /// The part that concerns an excerpt: the wanted gaps. If there are no gaps, the missing
+    /// records are the last ones, and `has_end` is whether the excerpt contains the end.
+    pub(crate) fn within(mut self, is_wanted: impl Fn(&RecordGap) -> bool, has_end: impl FnOnce() -> bool) -> Self {
         let is_any_wanted = if self.gaps.is_empty() {
             has_end()
         } else {
@@ -125,12 +129,12 @@ impl Missed {
     }
 }
 
-/// The gaps of a stream, in the order of their dates.
-fn gaps_of(stream: &Stream) -> Vec<Gap> {
+/// The gaps of a stream: gaps between blocks, then a torn end, then the gaps that a copy reports.
+fn gaps_of(stream: &StreamInRun) -> Vec<RecordGap> {
     let gap = |from: Option<u64>, to: Option<u64>| {
         let (first, last) = (from.or(to).unwrap_or(0), to.or(from).unwrap_or(0));
-        let lost = Lost { count: 0, bytes: 0, first_ticks: first, last_ticks: last, cause: cause::DAMAGED };
-        Gap { stream: stream.number, from, to, lost: Some(lost) }
+        let lost = DroppedRecords { count: 0, bytes: 0, first_ticks: first, last_ticks: last, cause: cause::DAMAGED };
+        RecordGap { stream: stream.number, from, to, lost: Some(lost) }
     };
     let before = std::iter::once(None).chain(stream.blocks.iter().map(Some));
     let cut_out = before.zip(&stream.blocks).filter(|(before, block)| is_gap(*before, block));
@@ -138,33 +142,34 @@ fn gaps_of(stream: &Stream) -> Vec<Gap> {
         .map(|(before, block)| gap(before.map(|before| before.header.last_ticks), Some(block.header.first_ticks)));
     let torn = stream.end_is_torn().then(|| gap(stream.blocks.last().map(|last| last.header.last_ticks), None));
     let told = stream.inherited_losses().iter();
-    let told = told.map(|lost| Gap { lost: None, ..gap(Some(lost.first_ticks), Some(lost.last_ticks)) });
+    let told = told.map(|lost| RecordGap { lost: None, ..gap(Some(lost.first_ticks), Some(lost.last_ticks)) });
     cut_out.chain(torn).chain(told).collect()
 }
 
-/// No number is missing: so the records are those of last blocks, or of streams of which nothing is left.
-fn missing_end(process: &Process, date: impl Fn(u64) -> GlobalNanos) -> MissingEnd {
+/// The place of missing records if no block number is missing. They are from the last blocks, or
+/// from streams without any block.
+fn missing_end(process: &ProcessInRun, date: impl Fn(u64) -> GlobalNanos) -> MissingEnd {
     let lasts = process.streams.iter().filter_map(|stream| stream.blocks.last());
     let all_known = process.missing_blocks == 0;
     let stream = match &process.streams[..] {
         [one] if all_known => Some(one.number),
         _ => None,
     };
-    // A stream that has left nothing may have begun at any time.
+    // A stream without blocks may have begun at any time.
     let after = lasts.map(|block| block.header.last_ticks).min().filter(|_| all_known).map(date);
     let some_are_empty = process.streams.iter().any(|stream| stream.blocks.is_empty());
     MissingEnd { stream, after: after.filter(|_| !some_are_empty) }
 }
 
-/// What is there and has no description.
-fn undescribed(process: &Process) -> Vec<String> {
+/// Descriptions that are missing although their subjects are in the file.
+fn undescribed(process: &ProcessInRun) -> Vec<String> {
     let mut what = Vec::new();
-    // A file that has nothing is of a process that came to nothing.
+    // An empty file belongs to a process that ended before it wrote anything.
     let has_more = process.ended || process.missing_blocks > 0 || !process.streams.is_empty();
     if !process.described && has_more {
         what.push("which process it is of, and which clock it read".to_owned());
     }
-    let has_records = |stream: &&Stream| stream.records() > 0;
+    let has_records = |stream: &&StreamInRun| stream.records() > 0;
     if process.providers.is_empty() && process.streams.iter().any(|stream| has_records(&stream)) {
         what.push("what its records are (their spec)".to_owned());
     }
@@ -178,8 +183,8 @@ fn undescribed(process: &Process) -> Vec<String> {
     what
 }
 
-/// Adds what a reader came across that could not be decoded: one loss per file.
-pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &StreamReader<'_>) {
+/// Adds the records that a reader could not decode, as one loss per file.
+pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &RunStreamReader<'_>) {
     let process = reader.process();
     let (damage, more) = reader.damage();
     let Some(first) = damage.first() else { return };
@@ -194,11 +199,11 @@ pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &StreamReader<'_>)
     losses.push(Loss::Undecodable { file: process.path.clone(), records: more, why: first.why.to_string() });
 }
 
-/// Says such a loss.
+/// Writes the text of such a loss.
 pub(crate) fn tell(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let seconds = |date: GlobalNanos| {
         let mut text = String::new();
-        append_value(Val::Date(date.0), "", &Symbols::default(), &mut text);
+        append_value(RuleValue::Date(date.0), "", &Symbols::default(), &mut text);
         text + " s"
     };
     match loss {

@@ -1,48 +1,50 @@
-//! [`Job`]: a conversion in progress, with its passes over the records.
+//! [`ConversionJob`]: a conversion in progress, with its passes over the records.
 
 use std::sync::Arc;
 
-use super::columnar::evaluate::Purpose;
-use super::first_pass::FirstPass;
-use super::first_pass::survey::{Survey, Surveyor};
-use super::merge_pass::Visit;
-use super::options::{ConvertError, Options};
-use super::plan::{Needs, Plan};
-use super::read_ahead::{Floors, Pass, Passed};
-use super::time_order::Taking;
-use crate::clock::{Causality, Clocks, Leap, LinkLog, Method, RawClocks, restore_order, usual_reversal};
-use crate::report::{Counts, Report};
-use crate::rules::{Model, Program, Symbols};
-use crate::run::Run;
+use super::columnar::evaluate::PassKind;
+use super::first_pass::FirstPassVisitor;
+use super::first_pass::survey::{FirstPassCollector, FirstPassResult};
+use super::merge_pass::RecordVisitor;
+use super::options::{ConvertError, ConvertOptions};
+use super::plan::{ConversionPlan, RequiredColumns};
+use super::read_ahead::{MergePass, MinTimestamps, PassStats};
+use super::time_order::ItemSelection;
+use crate::clock::{
+    CausalityReport, CorrectionMethod, LineLeap, LinkLog, RunClocks, UncorrectedClocks, restore_order, usual_reversal,
+};
+use crate::report::{ConversionCounts, ConversionReport};
+use crate::rules::{RecordProgram, RuleModel, Symbols};
+use crate::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 
-/// A conversion in progress: its clocks, counters and remarks.
-pub(crate) struct Job<'o> {
-    pub(crate) run: &'o Run,
-    pub(crate) options: &'o Options,
-    pub(crate) clocks: Clocks,
+/// A conversion in progress: its clocks, counters and diagnostics.
+pub(crate) struct ConversionJob<'o> {
+    pub(crate) run: &'o OpenRun,
+    pub(crate) options: &'o ConvertOptions,
+    pub(crate) clocks: RunClocks,
     pub(crate) remarks: Vec<String>,
     /// A sentence for each ambiguous reference.
     pub(crate) ambiguous: Vec<String>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: ConversionCounts,
     pub(crate) reversed_coarse: Option<u64>,
-    pub(crate) causality: Option<Causality>,
+    pub(crate) causality: Option<CausalityReport>,
     /// Reversed links by the raw clocks. Counted only if no second pass follows.
     pub(crate) reversed_raw: Option<u64>,
     pub(crate) done: u64,
     pub(crate) total: u64,
 }
 
-impl<'o> Job<'o> {
-    pub(crate) fn new(run: &'o Run, options: &'o Options) -> Self {
-        let clocks = Clocks::new(run, options.clock);
+impl<'o> ConversionJob<'o> {
+    pub(crate) fn new(run: &'o OpenRun, options: &'o ConvertOptions) -> Self {
+        let clocks = RunClocks::new(run, options.clock);
         Self {
             run,
             options,
             clocks,
             remarks: Vec::new(),
             ambiguous: Vec::new(),
-            counts: Counts::default(),
+            counts: ConversionCounts::default(),
             reversed_coarse: None,
             causality: None,
             reversed_raw: None,
@@ -55,10 +57,10 @@ impl<'o> Job<'o> {
     /// minimum timestamps of the streams that have actions with timestamps of their own.
     pub(crate) fn survey(
         &mut self,
-        plan: &mut Plan<'_>,
-        model: &mut Model,
+        plan: &mut ConversionPlan<'_>,
+        model: &mut RuleModel,
         symbols: &mut Symbols,
-    ) -> Result<(Survey, Floors), ConvertError> {
+    ) -> Result<(FirstPassResult, MinTimestamps), ConvertError> {
         let (survey, floors, log) = self.first_pass(plan, model, symbols)?;
         self.counts.links = survey.links;
         self.counts.unmatched_starts = survey.unmatched_starts;
@@ -67,13 +69,13 @@ impl<'o> Job<'o> {
             self.judge_samples(plan);
             return Ok((survey, floors));
         };
-        let raw = self.reversed_raw.map(|_| RawClocks::new(self.run, &self.clocks));
-        if self.options.clock == Method::Graph && self.clocks.domain_of.len() > 1 {
+        let raw = self.reversed_raw.map(|_| UncorrectedClocks::new(self.run, &self.clocks));
+        if self.options.clock == CorrectionMethod::Graph && self.clocks.domain_of.len() > 1 {
             let processes: Vec<usize> = plan.streams.iter().map(|stream| stream.process).collect();
             let reversed = self.clocks.split(self.run, &log, &processes).map_err(ConvertError::Links)?;
             self.reversed_coarse = Some(reversed);
         }
-        if self.options.clock == Method::Graph && self.clocks.domains.len() > 1 {
+        if self.options.clock == CorrectionMethod::Graph && self.clocks.domains.len() > 1 {
             let extents = plan.extents(&self.clocks);
             let bends = self.clocks.refine(self.run, &log, &extents).map_err(ConvertError::Links)?;
             for (fine, extent) in plan.fines.iter_mut().zip(extents) {
@@ -85,10 +87,10 @@ impl<'o> Job<'o> {
         if self.options.causal {
             #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
             let mut tick = (self.clocks.granularity().ceil() as i64 - 1).max(0);
-            if self.options.clock == Method::Graph && self.clocks.claim_all() {
+            if self.options.clock == CorrectionMethod::Graph && self.clocks.claim_all() {
                 tick = tick.max(usual_reversal(&log, &plan.fines).map_err(ConvertError::Links)?);
             }
-            let leaps: Vec<Option<Arc<Vec<Leap>>>> = (0..self.clocks.domains.len())
+            let leaps: Vec<Option<Arc<Vec<LineLeap>>>> = (0..self.clocks.domains.len())
                 .map(|domain| Some(self.clocks.leaps(domain)).filter(|leaps| !leaps.is_empty()).map(Arc::new))
                 .collect();
             for (number, fine) in plan.fines.iter_mut().enumerate() {
@@ -106,8 +108,8 @@ impl<'o> Job<'o> {
     }
 
     /// Judges the clocks without messages.
-    pub(crate) fn judge_samples(&mut self, plan: &Plan<'_>) {
-        if self.options.clock != Method::None && self.clocks.domains.len() > 1 {
+    pub(crate) fn judge_samples(&mut self, plan: &ConversionPlan<'_>) {
+        if self.options.clock != CorrectionMethod::None && self.clocks.domains.len() > 1 {
             let extents = plan.extents(&self.clocks);
             self.clocks.judge_samples(self.run, &extents);
         }
@@ -115,32 +117,35 @@ impl<'o> Job<'o> {
 
     pub(crate) fn first_pass(
         &mut self,
-        plan: &Plan<'_>,
-        model: &mut Model,
+        plan: &ConversionPlan<'_>,
+        model: &mut RuleModel,
         symbols: &mut Symbols,
-    ) -> Result<(Survey, Floors, Option<LinkLog>), ConvertError> {
-        let floors: Floors = vec![None; plan.streams.len()];
+    ) -> Result<(FirstPassResult, MinTimestamps, Option<LinkLog>), ConvertError> {
+        let floors: MinTimestamps = vec![None; plan.streams.len()];
         self.total = plan.records();
-        if !plan.programs.iter().any(Program::is_surveyed) {
-            return Ok((Survey::default(), floors, None));
+        if !plan.programs.iter().any(RecordProgram::is_surveyed) {
+            return Ok((FirstPassResult::default(), floors, None));
         }
         if self.reversed_raw.is_none() {
             self.total *= 2;
         }
         let dated = plan.programs.iter().any(|program| program.dated);
-        let wanted = self.options.causal || self.options.clock == Method::Graph || self.reversed_raw.is_some();
-        let surveyor =
-            Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
+        let wanted =
+            self.options.causal || self.options.clock == CorrectionMethod::Graph || self.reversed_raw.is_some();
+        let surveyor = FirstPassCollector::new(
+            wanted.then(|| LinkLog::with_memory(self.options.memory / 4)),
+            self.options.memory / 4 * 3,
+        );
         let plain = vec![None; plan.streams.len()];
         // Any record of the block can have its minimum timestamp.
-        let all: fn(&Program) -> bool = |_| true;
-        let taking = Taking { wanted: if dated { all } else { Program::is_surveyed }, gaps: false };
+        let all: fn(&RecordProgram) -> bool = |_| true;
+        let taking = ItemSelection { wanted: if dated { all } else { RecordProgram::is_surveyed }, gaps: false };
         let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
-        let purpose = if dated || self.options.by_record { Purpose::Records } else { Purpose::Survey };
+        let purpose = if dated || self.options.by_record { PassKind::Records } else { PassKind::Survey };
         let blocks = vec![Vec::new(); plan.streams.len()];
-        let mut first = FirstPass { plan, model, symbols, surveyor, dated, blocks, floors, acts: Vec::new() };
+        let mut first = FirstPassVisitor { plan, model, symbols, surveyor, dated, blocks, floors, acts: Vec::new() };
         let passed = self.pass(plan, plain, (taking, needs, purpose), &mut first)?;
-        let FirstPass { mut surveyor, blocks, mut floors, .. } = first;
+        let FirstPassVisitor { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
         surveyor.ends(plan, model, symbols);
         for (floors, mut blocks) in floors.iter_mut().zip(blocks) {
@@ -168,9 +173,9 @@ impl<'o> Job<'o> {
     /// One pass over all known records and gaps. Counts the records and returns the last timestamp.
     pub(crate) fn records(
         &mut self,
-        plan: &Plan<'_>,
-        (floors, taking, purpose): (Floors, Taking, Purpose<'_>),
-        visit: &mut impl Visit,
+        plan: &ConversionPlan<'_>,
+        (floors, taking, purpose): (MinTimestamps, ItemSelection, PassKind<'_>),
+        visit: &mut impl RecordVisitor,
     ) -> Result<i64, ConvertError> {
         let needs = plan.needs(taking.wanted, false);
         let passed = self.pass(plan, floors, (taking, needs, purpose), visit)?;
@@ -186,11 +191,11 @@ impl<'o> Job<'o> {
     /// One pass over the required records in order of time.
     pub(crate) fn pass(
         &mut self,
-        plan: &Plan<'_>,
-        floors: Floors,
-        (taking, needs, purpose): (Taking, Needs, Purpose<'_>),
-        visit: &mut impl Visit,
-    ) -> Result<Passed, ConvertError> {
+        plan: &ConversionPlan<'_>,
+        floors: MinTimestamps,
+        (taking, needs, purpose): (ItemSelection, RequiredColumns, PassKind<'_>),
+        visit: &mut impl RecordVisitor,
+    ) -> Result<PassStats, ConvertError> {
         let (ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
         let tell = |records: u64| {
             self.done += records;
@@ -198,10 +203,10 @@ impl<'o> Job<'o> {
                 progress(self.done.min(self.total), self.total);
             }
         };
-        Pass { plan, floors, taking, needs, purpose, ahead, readers }.run(tell, visit)
+        MergePass { plan, floors, taking, needs, purpose, ahead, readers }.run(tell, visit)
     }
 
-    pub(crate) fn report(self, made: Counts, end: i64) -> Report {
+    pub(crate) fn report(self, made: ConversionCounts, end: i64) -> ConversionReport {
         let Self { run, clocks, .. } = self;
         let remarks = run
             .launch_remark()
@@ -211,7 +216,7 @@ impl<'o> Job<'o> {
             .chain(self.remarks)
             .collect();
         let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped()));
-        let counts = Counts {
+        let counts = ConversionCounts {
             paje_events: made.paje_events,
             lines: made.lines,
             containers: made.containers,
@@ -224,7 +229,7 @@ impl<'o> Job<'o> {
             ..self.counts
         };
         let (reversed_coarse, causality, losses) = (self.reversed_coarse, self.causality, run.losses());
-        Report {
+        ConversionReport {
             counts,
             end: GlobalNanos(end),
             losses,

@@ -6,31 +6,31 @@
 //! same suffix.
 
 use rustc_hash::FxHashMap;
-use tumit::spec::{Builtin, Piece};
+use tumit::spec::{Builtin, PatternPiece};
 
-use super::plan::Plan;
+use super::plan::ConversionPlan;
 use crate::rules::facts::StreamFacts;
 use crate::rules::format;
-use crate::rules::model::Model;
-use crate::rules::referent_table::{Distinct, builtin_key};
-use crate::rules::value::{BY_KEYS, Sym, Symbols, Val};
-use crate::run::Run;
+use crate::rules::model::RuleModel;
+use crate::rules::referent_table::{Distinctness, builtin_key};
+use crate::rules::value::{BY_KEYS, RuleValue, SymbolId, Symbols};
+use crate::run::OpenRun;
 
 /// A container type, and the process and thread of a container.
-type Key = (usize, u32, u32);
+type LabelKey = (usize, u32, u32);
 
 /// Suffixes of labels.
 #[derive(Debug, Default)]
-pub(crate) struct LabelSuffixes(FxHashMap<Key, Box<str>>);
+pub(crate) struct LabelSuffixes(FxHashMap<LabelKey, Box<str>>);
 
 /// A possible container: the hash of its label and its parent's keys, its identity, and a stream of
 /// its thread or process.
-type Member = (u64, (u32, u32), u32);
+type LabelMember = (u64, (u32, u32), u32);
 
 impl LabelSuffixes {
     /// Computes the suffixes of a run. O(n log n) in the number of its streams. Returns early if no
     /// two labels can be equal.
-    pub(crate) fn of(plan: &Plan<'_>, model: &Model, symbols: &Symbols) -> Self {
+    pub(crate) fn of(plan: &ConversionPlan<'_>, model: &RuleModel, symbols: &Symbols) -> Self {
         let mut suffixes = Self::default();
         for (container, kind) in model.containers.iter().enumerate() {
             let Some(distinct) = kind.distinct else { continue };
@@ -49,13 +49,18 @@ impl LabelSuffixes {
     }
 
     /// The suffix for the label of a container.
-    pub(crate) fn get(&self, key: Key) -> Option<&str> {
+    pub(crate) fn get(&self, key: LabelKey) -> Option<&str> {
         self.0.get(&key).map(|text| &**text)
     }
 }
 
-/// The containers of a type whose label another container may have.
-fn members(plan: &Plan<'_>, model: &Model, (container, distinct): (usize, Distinct), symbols: &Symbols) -> Vec<Member> {
+/// The containers of a type whose labels may collide.
+fn members(
+    plan: &ConversionPlan<'_>,
+    model: &RuleModel,
+    (container, distinct): (usize, Distinctness),
+    symbols: &Symbols,
+) -> Vec<LabelMember> {
     let mut above = model.containers[container].parent;
     let (mut is_in_process, mut is_of_host) = (false, false);
     while let Some(parent) = above {
@@ -66,23 +71,23 @@ fn members(plan: &Plan<'_>, model: &Model, (container, distinct): (usize, Distin
     }
     let is_one_process = plan.streams.last().is_none_or(|stream| stream.process == 0);
     let may_collide = match distinct {
-        Distinct::Thread => plan.streams.len() > 1,
-        Distinct::Keys | Distinct::Process => !is_one_process && !is_in_process,
+        Distinctness::Thread => plan.streams.len() > 1,
+        Distinctness::Keys | Distinctness::Process => !is_one_process && !is_in_process,
     };
     if !may_collide {
         return Vec::new();
     }
-    let Some(pattern) = Pattern::of(model, container) else { return Vec::new() };
-    let mut members: Vec<Member> = Vec::new();
-    let mut seen: FxHashMap<(u32, u32, Sym), ()> = FxHashMap::default();
+    let Some(pattern) = LabelPattern::of(model, container) else { return Vec::new() };
+    let mut members: Vec<LabelMember> = Vec::new();
+    let mut seen: FxHashMap<(u32, u32, SymbolId), ()> = FxHashMap::default();
     let mut text = String::new();
     for (at, stream) in (0u32..).zip(&*plan.streams) {
         let process = u32::try_from(stream.process).unwrap_or(BY_KEYS);
-        let name = if distinct == Distinct::Keys { stream.thread_name } else { Sym(0) };
+        let name = if distinct == Distinctness::Keys { stream.thread_name } else { SymbolId(0) };
         let thread = match distinct {
-            Distinct::Thread => stream.thread + 1,
-            Distinct::Keys => BY_KEYS,
-            Distinct::Process => 0,
+            Distinctness::Thread => stream.thread + 1,
+            Distinctness::Keys => BY_KEYS,
+            Distinctness::Process => 0,
         };
         if seen.insert((process, thread, name), ()).is_some() {
             continue;
@@ -99,19 +104,19 @@ fn hash(value: &impl std::hash::Hash) -> u64 {
     std::hash::BuildHasher::hash_one(&rustc_hash::FxBuildHasher, value)
 }
 
-/// A label whose holes are built-ins.
-struct Pattern<'m> {
-    pieces: &'m [Piece],
+/// A label pattern in which all placeholders are built-ins.
+struct LabelPattern<'m> {
+    pieces: &'m [PatternPiece],
     name: &'m str,
 }
 
-impl<'m> Pattern<'m> {
-    /// The label pattern of a container type; `None` if it has holes that are not built-ins.
-    fn of(model: &'m Model, container: usize) -> Option<Self> {
+impl<'m> LabelPattern<'m> {
+    /// The label pattern of a container type. `None` if it has placeholders that are not built-ins.
+    fn of(model: &'m RuleModel, container: usize) -> Option<Self> {
         let kind = &model.containers[container];
-        let is_known = |piece: &Piece| match piece {
-            Piece::Name(hole, _) => builtin_key(hole).is_some(),
-            Piece::Text(_) | Piece::Expr(..) => true,
+        let is_known = |piece: &PatternPiece| match piece {
+            PatternPiece::Name(hole, _) => builtin_key(hole).is_some(),
+            PatternPiece::Text(_) | PatternPiece::Expr(..) => true,
         };
         kind.pattern.iter().all(is_known).then_some(Self { pieces: &kind.pattern, name: &kind.name })
     }
@@ -119,20 +124,20 @@ impl<'m> Pattern<'m> {
     fn append(&self, stream: &StreamFacts, symbols: &Symbols, text: &mut String) {
         for piece in self.pieces {
             match piece {
-                Piece::Text(literal) => text.push_str(literal),
-                Piece::Name(hole, format) => {
+                PatternPiece::Text(literal) => text.push_str(literal),
+                PatternPiece::Name(hole, format) => {
                     let val = match builtin_key(hole) {
-                        Some(Builtin::Pid) => Val::from_unsigned(stream.pid),
-                        Some(Builtin::Tid) => Val::from_unsigned(stream.tid),
-                        Some(Builtin::Rank) => Val::from_unsigned(stream.rank),
-                        Some(Builtin::Host) => Val::Sym(stream.host),
-                        Some(Builtin::ThreadName) => Val::Sym(stream.thread_name),
-                        Some(Builtin::StreamLabel) => Val::Sym(stream.label),
-                        _ => Val::None,
+                        Some(Builtin::Pid) => RuleValue::from_unsigned(stream.pid),
+                        Some(Builtin::Tid) => RuleValue::from_unsigned(stream.tid),
+                        Some(Builtin::Rank) => RuleValue::from_unsigned(stream.rank),
+                        Some(Builtin::Host) => RuleValue::Sym(stream.host),
+                        Some(Builtin::ThreadName) => RuleValue::Sym(stream.thread_name),
+                        Some(Builtin::StreamLabel) => RuleValue::Sym(stream.label),
+                        _ => RuleValue::None,
                     };
                     format::append(val, *format, "", symbols, text);
                 }
-                Piece::Expr(..) => {}
+                PatternPiece::Expr(..) => {}
             }
         }
         if text.is_empty() {
@@ -145,7 +150,7 @@ impl<'m> Pattern<'m> {
 /// Processes differ by the first of rank or process id, host, process id and full name that is
 /// distinct for all. Threads of one process differ by an ordinal in order of creation. `None` if no
 /// suffix is needed.
-fn distinctions(run: &Run, streams: &[&StreamFacts]) -> Vec<Option<String>> {
+fn distinctions(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Option<String>> {
     let mut processes: Vec<usize> = streams.iter().map(|stream| stream.process).collect();
     processes.sort_unstable();
     processes.dedup();
@@ -170,7 +175,7 @@ fn distinctions(run: &Run, streams: &[&StreamFacts]) -> Vec<Option<String>> {
 }
 
 /// By process: a short text that is unique among these; empty if there is one process.
-fn process_texts(run: &Run, processes: &[usize]) -> Vec<String> {
+fn process_texts(run: &OpenRun, processes: &[usize]) -> Vec<String> {
     if processes.len() < 2 {
         return Vec::new();
     }

@@ -1,44 +1,46 @@
 //! Launches: a program that runs twice with one trace folder makes a run folder with two launches.
 //! Readers show one of them.
 //!
-//! Process files with equal launch ids belong to one launch. Files of older recorders have no id;
-//! they form one launch together. The processes of a merged run form one launch. Launches that overlap in time are joined: programs that run side
-//! by side are one recording. Examples are a server and its client, or parts of a job that are
-//! started by hand on several nodes. A process that still runs counts until now, a killed one until
-//! its last known timestamp.
+//! Process files with equal launch ids belong to one launch. Files of older recorders have no id,
+//! and form one launch together. The processes of a merged run form one launch.
+//!
+//! Launches that overlap in time are joined, because programs that run at the same time are one
+//! recording. Examples are a server and its client, or parts of a job that are started by hand on
+//! several nodes. A process that still runs counts until now, a killed one until its last known
+//! timestamp.
 
 use std::collections::BTreeMap;
 
 use super::wall_clock;
-use crate::run::Process;
-pub use crate::run::{Launch, Launches};
-use crate::run::{OpenError, Run};
+use crate::run::ProcessInRun;
+pub use crate::run::{Launch, LaunchSelection};
+use crate::run::{OpenRun, RunOpenError};
 
-impl Run {
-    /// Opens the selected launches of a run folder. [`Run::open`] opens the latest launch.
+impl OpenRun {
+    /// Opens the selected launches of a run folder. [`OpenRun::open`] opens the latest launch.
     ///
     /// # Errors
-    /// The errors of [`Run::open`], or if the folder has no launch with this number.
-    pub fn open_launches(path: impl AsRef<std::path::Path>, launches: Launches) -> Result<Self, OpenError> {
-        let mut run = Self::open_with(path.as_ref(), &crate::run::Lives::new())?;
+    /// The errors of [`OpenRun::open`], or if the folder has no launch with this number.
+    pub fn open_launches(path: impl AsRef<std::path::Path>, launches: LaunchSelection) -> Result<Self, RunOpenError> {
+        let mut run = Self::open_with(path.as_ref(), &crate::run::MovedLiveFiles::new())?;
         run.keep(launches)?;
         Ok(run)
     }
 
     /// Removes the processes of all other launches.
-    pub(crate) fn keep(&mut self, which: Launches) -> Result<(), OpenError> {
+    pub(crate) fn keep(&mut self, which: LaunchSelection) -> Result<(), RunOpenError> {
         let now = wall_clock::now();
         let members = launches_of(&self.processes, |process| now.filter(|_| process.is_running()));
         let count = members.len();
         let wanted = match which {
-            Launches::All => None,
-            Launches::Latest => Some(count),
-            Launches::Number(number) if number.get() <= count => Some(number.get()),
-            Launches::Number(number) => {
-                return Err(OpenError::NoLaunch { path: self.path.clone(), number: number.get(), count });
+            LaunchSelection::All => None,
+            LaunchSelection::Latest => Some(count),
+            LaunchSelection::Number(number) if number.get() <= count => Some(number.get()),
+            LaunchSelection::Number(number) => {
+                return Err(RunOpenError::NoLaunch { path: self.path.clone(), number: number.get(), count });
             }
         };
-        let launch = |(at, (time, members)): (usize, &Members)| Launch {
+        let launch = |(at, (time, members)): (usize, &LaunchMembers)| Launch {
             number: at + 1,
             time: *time,
             processes: members.len(),
@@ -77,12 +79,12 @@ impl Run {
 }
 
 /// The time range of a launch and the positions of its processes.
-type Members = (Option<(i64, i64)>, Vec<usize>);
+type LaunchMembers = (Option<(i64, i64)>, Vec<usize>);
 
 /// The launches in order of time, with the positions of their processes. `running` returns the
-/// current time for a process that still runs. It is called only if there is more than one launch id.
-fn launches_of(processes: &[Process], running: impl Fn(&Process) -> Option<i64>) -> Vec<Members> {
-    let mut by_id: BTreeMap<LaunchId<'_>, Members> = BTreeMap::new();
+/// current time for a process that still runs. It is called only if there are several launch ids.
+fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Option<i64>) -> Vec<LaunchMembers> {
+    let mut by_id: BTreeMap<LaunchKey<'_>, LaunchMembers> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
         let (time, members) = by_id.entry(process.launch_id()).or_default();
         *time = joined(*time, process.real_time());
@@ -96,10 +98,10 @@ fn launches_of(processes: &[Process], running: impl Fn(&Process) -> Option<i64>)
             }
         }
     }
-    let mut all: Vec<Members> = by_id.into_values().collect();
+    let mut all: Vec<LaunchMembers> = by_id.into_values().collect();
     // Groups without a time come last and join the latest launch: they may belong to it.
     all.sort_by_key(|(time, members)| (time.is_none(), *time, members[0]));
-    let mut launches: Vec<Members> = Vec::new();
+    let mut launches: Vec<LaunchMembers> = Vec::new();
     for (time, members) in all {
         match launches.last_mut() {
             Some((before, known)) if time.is_none() || before.zip(time).is_some_and(|(a, b)| b.0 <= a.1) => {
@@ -121,16 +123,16 @@ fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i6
 
 /// The key that groups processes. Groups that overlap in time are joined to launches afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum LaunchId<'p> {
+pub(crate) enum LaunchKey<'p> {
     /// The launch id that the recorder wrote.
     Recorded(&'p str),
     /// The id of the merged run.
     Merged([u8; 16]),
 }
 
-impl Process {
-    pub(crate) fn launch_id(&self) -> LaunchId<'_> {
-        self.merged_run.map_or(LaunchId::Recorded(&self.launch), LaunchId::Merged)
+impl ProcessInRun {
+    pub(crate) fn launch_id(&self) -> LaunchKey<'_> {
+        self.merged_run.map_or(LaunchKey::Recorded(&self.launch), LaunchKey::Merged)
     }
 
     /// From the first reading of the real-time clock to the last known timestamp, in nanoseconds
@@ -154,19 +156,19 @@ impl Process {
 
 #[cfg(test)]
 mod tests {
-    use tracer_format::entries::Anchor;
+    use tracer_format::entries::ClockAnchor;
 
     use super::*;
 
-    fn process(launch: &str, from: u64, to: u64) -> Process {
-        let mut process = Process::default();
+    fn process(launch: &str, from: u64, to: u64) -> ProcessInRun {
+        let mut process = ProcessInRun::default();
         process.launch = launch.to_owned();
-        let anchor = |ticks| Anchor { ticks, monotonic_nanos: ticks, real_nanos: 1000 + ticks, bracket: 0 };
+        let anchor = |ticks| ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: 1000 + ticks, bracket: 0 };
         process.anchors = if to > 0 { vec![anchor(from), anchor(to)] } else { Vec::new() };
         process
     }
 
-    fn members(processes: &[Process]) -> Vec<Vec<usize>> {
+    fn members(processes: &[ProcessInRun]) -> Vec<Vec<usize>> {
         launches_of(processes, |_| None).into_iter().map(|(_, members)| members).collect()
     }
 
@@ -190,7 +192,7 @@ mod tests {
         let mut server = process("server", 1, 9);
         let client = process("client", 50, 60);
         assert_eq!(members(&[server.clone(), client.clone()]), [[0], [1]]);
-        let running = |process: &Process| (process.launch == "server").then_some(1070);
+        let running = |process: &ProcessInRun| (process.launch == "server").then_some(1070);
         let launches = launches_of(&[server.clone(), client.clone()], running);
         assert_eq!(launches, [(Some((1001, 1070)), vec![0, 1])]);
         // It was killed; its live file has a later reading than its file.
@@ -202,18 +204,18 @@ mod tests {
 
     #[test]
     fn one_launch_is_kept() {
-        let run = || Run { processes: vec![process("b", 50, 60), process("a", 1, 9)], ..Run::default() };
+        let run = || OpenRun { processes: vec![process("b", 50, 60), process("a", 1, 9)], ..OpenRun::default() };
         let kept = |which| {
             let mut run = run();
             run.keep(which).map(|()| run.processes.iter().map(|process| process.launch.clone()).collect::<Vec<_>>())
         };
-        assert_eq!(kept(Launches::Latest).unwrap(), ["b"]);
+        assert_eq!(kept(LaunchSelection::Latest).unwrap(), ["b"]);
         assert_eq!(kept("1".parse().unwrap()).unwrap(), ["a"]);
         assert_eq!(kept("ALL".parse().unwrap()).unwrap(), ["b", "a"]);
         assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches, and no launch 3"));
-        assert!("0".parse::<Launches>().is_err() && "x".parse::<Launches>().is_err());
+        assert!("0".parse::<LaunchSelection>().is_err() && "x".parse::<LaunchSelection>().is_err());
         let mut run = run();
-        run.keep(Launches::Latest).unwrap();
+        run.keep(LaunchSelection::Latest).unwrap();
         let remark = run.launch_remark().unwrap();
         assert!(
             remark.starts_with("launch 2 of 2 (began 1970-01-01T00:00:00.000001050Z), the latest, is read"),

@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::gaps;
-use crate::run::{LiveError, Process};
-use crate::run::{Loss, Run};
+use crate::run::{LiveError, ProcessInRun};
+use crate::run::{Loss, OpenRun};
 
-impl Run {
+impl OpenRun {
     /// All losses of the run, by file. Empty if nothing is missing or damaged.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
@@ -133,7 +133,7 @@ impl fmt::Display for Loss {
 }
 
 /// The losses of a live file.
-fn live_loss(process: &Process) -> Option<Loss> {
+fn live_loss(process: &ProcessInRun) -> Option<Loss> {
     let missing = || {
         let file = process.live_path.clone().filter(|_| !process.ended)?;
         let why = LiveError::Missing.to_string();

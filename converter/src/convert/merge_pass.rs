@@ -1,72 +1,80 @@
-//! One pass over the records of a run in order of date: a thread of its own merges, ahead of what is done with the records, and others read,
-//! unpack and date for it. What comes out is the same with and without them.
+//! One pass over the records of a run in order of time.
 //!
-//! What goes over is the order in which streams take turns, and the blocks of which these are, as operations and records. Nothing is copied on the way.
+//! A merge thread runs ahead of the consumer. Reader threads decode blocks and compute timestamps.
+//! The result is the same with and without these threads.
+//!
+//! The merge thread sends the order of the streams, and their blocks as operations and records.
+//! Nothing is copied on the way.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::columnar::ops::{Act, Made, Step, Taken, Turn};
-use super::columnar::single_records::Due;
-use super::merge::window::{Window, Windows};
+use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, TakenRecord};
+use super::columnar::single_records::RecordRef;
+use super::merge::window::{MergeWindow, MergedStreams};
 use super::options::ConvertError;
-use super::plan::Plan;
-use super::read_ahead::{Block, Pass, Passed, Reader, Readers};
-use crate::run::ReadError;
+use super::plan::ConversionPlan;
+use super::read_ahead::{AheadReader, MergePass, PassStats, ReaderThreads, StreamBlock};
+use crate::run::RunReadError;
 
-/// How many batches are under way.
+/// Maximum number of batches between the two threads.
 const BATCHES: usize = 4;
 
-/// Who takes what is due, in order.
-pub(crate) trait Visit {
-    /// A record, or a gap.
+/// The consumer of records and operations, in order of time.
+pub(crate) trait RecordVisitor {
+    /// Processes a record or a gap.
     ///
     /// # Errors
-    /// When what becomes of it cannot be passed on.
-    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError>;
+    /// If the result cannot be passed on.
+    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError>;
 
-    /// Operations with this number are of this kind from now on.
-    fn know(&mut self, number: u32, act: Act) {
+    /// Sets the act of operations with this number, from now on.
+    fn know(&mut self, number: u32, act: OpTemplate) {
         let _ = (number, act);
     }
 
-    /// An operation, of which the number is of one that is known.
+    /// Processes an operation whose act is known.
     ///
     /// # Errors
     /// As [`Self::record`].
-    fn ready(&mut self, turn: Turn) -> Result<(), ConvertError> {
+    fn ready(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
         let _ = turn;
         Ok(())
     }
 
-    /// A wide one, with its words.
+    /// Processes a wide operation with its words.
     ///
     /// # Errors
     /// As [`Self::record`].
-    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
+    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         let _ = (turn, words);
         Ok(())
     }
 }
 
-/// Takes records alone.
-pub(crate) struct Records<F>(pub(crate) F);
+/// A consumer of records only.
+pub(crate) struct RecordVisitorFn<F>(pub(crate) F);
 
-impl<F: FnMut(Due<'_>) -> Result<(), ConvertError>> Visit for Records<F> {
-    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
+impl<F: FnMut(RecordRef<'_>) -> Result<(), ConvertError>> RecordVisitor for RecordVisitorFn<F> {
+    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         self.0(due)
     }
 }
 
-impl Pass<'_> {
-    /// Visits what is due, in order; `read` is told how many records more were read.
+impl MergePass<'_> {
+    /// Visits all records and operations in order. `read` receives the number of records that were
+    /// read since its last call.
     ///
     /// # Errors
-    /// When a file cannot be read, or a visit fails.
-    pub(crate) fn run(self, mut read: impl FnMut(u64), visit: &mut impl Visit) -> Result<Passed, ConvertError> {
+    /// If a file cannot be read, or a visit fails.
+    pub(crate) fn run(
+        self,
+        mut read: impl FnMut(u64),
+        visit: &mut impl RecordVisitor,
+    ) -> Result<PassStats, ConvertError> {
         let plan = self.plan;
-        let mut turns = Turns::new(plan);
-        let mut take = |batch: &mut Batch| -> Result<(), ConvertError> {
+        let mut turns = Dispatcher::new(plan);
+        let mut take = |batch: &mut DispatchBatch| -> Result<(), ConvertError> {
             read(std::mem::take(&mut batch.read));
             turns.take(batch, plan, visit)
         };
@@ -74,12 +82,12 @@ impl Pass<'_> {
             return self.produce(|batch| take(batch));
         }
         std::thread::scope(|scope| {
-            let (full, filled): (SyncSender<Batch>, Receiver<Batch>) = sync_channel(BATCHES);
+            let (full, filled): (SyncSender<DispatchBatch>, Receiver<DispatchBatch>) = sync_channel(BATCHES);
             let (empty, emptied) = sync_channel(BATCHES + 1);
             let reader = scope.spawn(move || {
-                self.produce::<Stop>(|batch| {
+                self.produce::<StopReason>(|batch| {
                     let next = emptied.try_recv().unwrap_or_default();
-                    full.send(std::mem::replace(batch, next)).map_err(|_unsent| Stop::Unwanted)
+                    full.send(std::mem::replace(batch, next)).map_err(|_unsent| StopReason::Unwanted)
                 })
             });
             let mut taken = Ok(());
@@ -88,35 +96,38 @@ impl Pass<'_> {
                 if taken.is_err() {
                     break;
                 }
-                // The other thread may be done.
+                // The other thread may have ended.
                 let _ = empty.try_send(batch);
             }
-            // The receiver is gone by now: a reader that still reads stops.
+            // The receiver is dropped, so a reader thread that still runs stops.
             match (taken, reader.join()) {
                 (Err(why), _) => Err(why),
                 (Ok(()), Ok(Ok(passed))) => Ok(passed),
-                (Ok(()), Ok(Err(Stop::Read(why)))) => Err(why.into()),
-                (Ok(()), Ok(Err(Stop::Unwanted))) => Ok(Passed::default()),
+                (Ok(()), Ok(Err(StopReason::Read(why)))) => Err(why.into()),
+                (Ok(()), Ok(Err(StopReason::Unwanted))) => Ok(PassStats::default()),
                 (Ok(()), Err(panic)) => std::panic::resume_unwind(panic),
             }
         })
     }
 
-    /// Reads everything; `pass_on` takes full batches and leaves an empty one.
-    fn produce<E: From<ReadError>>(self, mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>) -> Result<Passed, E> {
+    /// Reads everything. `pass_on` takes full batches and leaves an empty one.
+    fn produce<E: From<RunReadError>>(
+        self,
+        mut pass_on: impl FnMut(&mut DispatchBatch) -> Result<(), E>,
+    ) -> Result<PassStats, E> {
         let (begins, readers) = (self.plan.begins(&self.floors), self.readers.min(self.plan.streams.len()));
         if readers < 2 {
-            let mut reader = Reader::of_all(self)?;
+            let mut reader = AheadReader::of_all(self)?;
             merge(&begins, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;
             return Ok(reader.finish());
         }
         std::thread::scope(|scope| {
-            let mut threads = Readers::start(scope, self, readers)?;
-            let next = |stream, block: &mut Block| threads.next(stream, block).ok_or(None);
+            let mut threads = ReaderThreads::start(scope, self, readers)?;
+            let next = |stream, block: &mut StreamBlock| threads.next(stream, block).ok_or(None);
             let merged = merge(&begins, next, |batch| pass_on(batch).map_err(Some));
             match (merged, threads.finish()) {
                 (Err(Some(why)), _) => Err(why),
-                // A reader that failed says why.
+                // The reader that failed has the error.
                 (_, passed) => Ok(passed?),
             }
         })
@@ -127,14 +138,14 @@ impl Pass<'_> {
 /// to read one stream.
 fn merge<E>(
     begins: &[i64],
-    mut next: impl FnMut(usize, &mut Block) -> Result<(), E>,
-    mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>,
+    mut next: impl FnMut(usize, &mut StreamBlock) -> Result<(), E>,
+    mut pass_on: impl FnMut(&mut DispatchBatch) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (mut windows, mut batch) = (Windows::new(begins), Batch::default());
+    let (mut windows, mut batch) = (MergedStreams::new(begins), DispatchBatch::default());
     loop {
         windows.fill(|stream, dates| {
             let (made, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));
-            let mut block = Block { stream, made, dates: dates_before, ..Block::default() };
+            let mut block = StreamBlock { stream, made, dates: dates_before, ..StreamBlock::default() };
             next(stream, &mut block)?;
             *dates = block.dates;
             batch.read += block.read;
@@ -157,55 +168,55 @@ fn merge<E>(
     }
 }
 
-/// Why reading ahead ended early.
-enum Stop {
-    Read(ReadError),
+/// The reason why reading ahead ended early.
+enum StopReason {
+    Read(RunReadError),
     /// A visit failed.
     Unwanted,
 }
 
-impl From<ReadError> for Stop {
-    fn from(why: ReadError) -> Self {
+impl From<RunReadError> for StopReason {
+    fn from(why: RunReadError) -> Self {
         Self::Read(why)
     }
 }
 
-/// Turns on their way from one thread to the other.
+/// Turns on their way from the merge thread to the consumer.
 #[derive(Debug, Default)]
-struct Batch {
-    /// Blocks that come after those that their streams had before.
-    blocks: Vec<(u32, Made)>,
+struct DispatchBatch {
+    /// New blocks, each after the earlier ones of its stream.
+    blocks: Vec<(u32, OpBatch)>,
     /// Streams that have no further block.
     ended: Vec<u32>,
-    window: Window,
-    /// Blocks that were taken, on their way back.
-    used: Vec<Made>,
-    /// Records that were read for it, those that are of no interest among them.
+    window: MergeWindow,
+    /// Used blocks on their way back, to reuse their memory.
+    used: Vec<OpBatch>,
+    /// Number of records read, including those that are not required.
     read: u64,
 }
 
-/// The blocks of all streams, and how far each has come.
-struct Turns<'p> {
-    cursors: Vec<Cursor<'p>>,
+/// The blocks of all streams, and the position in each.
+struct Dispatcher<'p> {
+    cursors: Vec<BlockCursor<'p>>,
 }
 
 /// The position in a stream. Its blocks exist only from the first record to the last one.
-struct Cursor<'p> {
+struct BlockCursor<'p> {
     /// The programs of its records.
     table: &'p [u32],
-    blocks: Option<Box<Blocks>>,
+    blocks: Option<Box<StreamBlocks>>,
 }
 
 /// The blocks of a stream.
 #[derive(Default)]
-struct Blocks {
-    current: Made,
-    next: VecDeque<Made>,
+struct StreamBlocks {
+    current: OpBatch,
+    next: VecDeque<OpBatch>,
     /// The stream has no further block.
     is_complete: bool,
 }
 
-impl Blocks {
+impl StreamBlocks {
     fn is_done(&self) -> bool {
         self.is_complete && self.next.is_empty() && self.current.is_done()
     }
@@ -214,22 +225,27 @@ impl Blocks {
 /// Maximum number of blocks whose memory is kept for other streams.
 const MOST_USED: usize = 1024;
 
-impl<'p> Turns<'p> {
-    fn new(plan: &'p Plan<'_>) -> Self {
-        let cursor = |stream| Cursor { table: plan.table_of(stream), blocks: None };
+impl<'p> Dispatcher<'p> {
+    fn new(plan: &'p ConversionPlan<'_>) -> Self {
+        let cursor = |stream| BlockCursor { table: plan.table_of(stream), blocks: None };
         Self { cursors: (0..plan.streams.len()).map(cursor).collect() }
     }
 
     /// Frees the blocks of a stream that has ended.
-    fn close(&mut self, stream: u32, used: &mut Vec<Made>) {
+    fn close(&mut self, stream: u32, used: &mut Vec<OpBatch>) {
         let blocks = self.cursors.get_mut(stream as usize).map(|cursor| &mut cursor.blocks);
         let ended = blocks.and_then(|blocks| blocks.take_if(|blocks| blocks.is_done()));
         used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MOST_USED));
     }
 
-    /// Visits what a batch has; what is left of it is memory.
-    fn take(&mut self, batch: &mut Batch, plan: &Plan<'_>, visit: &mut impl Visit) -> Result<(), ConvertError> {
-        let Batch { blocks, ended, window, used, .. } = batch;
+    /// Visits the turns of a batch. Only reusable memory is left in it.
+    fn take(
+        &mut self,
+        batch: &mut DispatchBatch,
+        plan: &ConversionPlan<'_>,
+        visit: &mut impl RecordVisitor,
+    ) -> Result<(), ConvertError> {
+        let DispatchBatch { blocks, ended, window, used, .. } = batch;
         for (stream, made) in blocks.drain(..) {
             self.cursors[stream as usize].blocks.get_or_insert_default().next.push_back(made);
         }
@@ -239,15 +255,17 @@ impl<'p> Turns<'p> {
             }
         }
         let mut turns = window.turns();
-        let mut fetched = [Fetched::NOTHING; FETCHED];
+        let mut fetched = [FetchedRecord::NOTHING; FETCHED];
         let mut count = 0;
         loop {
             let ended = self.fetch(&mut turns, &mut fetched, &mut count);
-            for &Fetched { date, stream, taken } in &fetched[..count] {
+            for &FetchedRecord { date, stream, taken } in &fetched[..count] {
                 match taken {
-                    Taken::Operation { act, bits } => visit.ready(Turn { date, bits: bits.into(), act, stream })?,
-                    Taken::Other(at) => {
-                        let Some(Cursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
+                    TakenRecord::Operation { act, bits } => {
+                        visit.ready(PendingOp { date, bits: bits.into(), act, stream })?
+                    }
+                    TakenRecord::Other(at) => {
+                        let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
                         let Some(made) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
                         visit_steps(made, at, (date, stream), (plan, table), visit)?;
                     }
@@ -257,12 +275,12 @@ impl<'p> Turns<'p> {
             count = 0;
             if let Some((stream, date)) = ended {
                 let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
-                let Blocks { current: made, next, .. } = &mut **blocks;
+                let StreamBlocks { current: made, next, .. } = &mut **blocks;
                 used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
                 for (number, act) in made.acts.drain(..) {
                     visit.know(number, act);
                 }
-                fetched[0] = Fetched { date, stream, taken: made.take() };
+                fetched[0] = FetchedRecord { date, stream, taken: made.take() };
                 count = 1;
             }
             if is_done {
@@ -276,11 +294,12 @@ impl<'p> Turns<'p> {
         Ok(())
     }
 
-    /// Takes what comes next, as many as are fetched together; stops at a turn for which the block of its stream has no more, and gives it back.
+    /// Takes the next entries, up to the size of `fetched`. Stops at a turn whose stream has no
+    /// entry left in its current block, and returns this turn.
     fn fetch(
         &mut self,
         turns: &mut impl Iterator<Item = (u32, i64)>,
-        fetched: &mut [Fetched; FETCHED],
+        fetched: &mut [FetchedRecord; FETCHED],
         count: &mut usize,
     ) -> Option<(u32, i64)> {
         for (place, (stream, date)) in fetched[*count..].iter_mut().zip(turns) {
@@ -288,42 +307,45 @@ impl<'p> Turns<'p> {
             if made.is_done() {
                 return Some((stream, date));
             }
-            *place = Fetched { date, stream, taken: made.take() };
+            *place = FetchedRecord { date, stream, taken: made.take() };
             *count += 1;
         }
         None
     }
 }
 
-/// So many records are fetched before the first of them is looked at: the blocks are in the memory of other processors, each record in
-/// another place, and it takes no longer to wait for all of them than for one.
+/// Number of entries that are fetched before the first one is processed. The blocks are in the
+/// caches of other processors, each entry at another address. Waiting for all of them takes no
+/// longer than waiting for one.
 const FETCHED: usize = 32;
 
-/// A record that is due.
+/// An entry that was fetched, with its timestamp and stream.
 #[derive(Clone, Copy, Debug)]
-struct Fetched {
+struct FetchedRecord {
     date: i64,
     stream: u32,
-    taken: Taken,
+    taken: TakenRecord,
 }
 
-impl Fetched {
-    const NOTHING: Self = Self { date: 0, stream: 0, taken: Taken::Other(usize::MAX) };
+impl FetchedRecord {
+    const NOTHING: Self = Self { date: 0, stream: 0, taken: TakenRecord::Other(usize::MAX) };
 }
 
-/// Visits what becomes of a record that is not just an operation.
+/// Visits the steps of an entry that is not a short operation.
 #[inline(never)]
 fn visit_steps(
-    made: &Made,
+    made: &OpBatch,
     at: usize,
     when: (i64, u32),
-    (plan, table): (&Plan<'_>, &[u32]),
-    visit: &mut impl Visit,
+    (plan, table): (&ConversionPlan<'_>, &[u32]),
+    visit: &mut impl RecordVisitor,
 ) -> Result<(), ConvertError> {
     made.steps(at, when, &mut |step| match step {
-        Step::Operation(turn) => visit.ready(turn),
-        Step::Wide(turn, words) => visit.wide(turn, words),
-        Step::Record(chunk, at) => chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.record(due)),
+        NextOp::Operation(turn) => visit.ready(turn),
+        NextOp::Wide(turn, words) => visit.wide(turn, words),
+        NextOp::Record(chunk, at) => {
+            chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.record(due))
+        }
     })
 }
 

@@ -7,32 +7,32 @@ use std::sync::Arc;
 
 use tumit::Spec;
 
-use crate::clock::Method;
-use crate::run::ReadError;
+use crate::clock::CorrectionMethod;
+use crate::run::RunReadError;
 
 /// Callback for progress, with the numbers of steps done and of all steps.
-pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+pub type ProgressFn = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
-/// What the user chose.
+/// The user's choices for a conversion.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Options {
-    /// How clocks are corrected.
-    pub clock: Method,
+pub struct ConvertOptions {
+    /// The method of clock correction.
+    pub clock: CorrectionMethod,
     /// Whether links that still end before they start are put in order.
     pub causal: bool,
-    /// Rules to use instead of those that the run carries.
+    /// Rules to use instead of those in the run.
     pub rules: Option<Spec>,
     /// Name of the text output that [`convert_to_text`](crate::convert::convert_to_text) writes.
     pub output: Option<String>,
-    /// Called now and then.
-    pub progress: Option<Progress>,
+    /// Called from time to time with the progress.
+    pub progress: Option<ProgressFn>,
     /// Maximum number of threads; as many as are useful if `None`. The result does not depend on
     /// it.
     pub threads: Option<NonZeroUsize>,
-    /// Memory budget in bytes for link endpoints; the rest goes to temporary files. The result does not depend on it.
-    /// Records that wait for an action with an earlier timestamp (`at`) have a budget of their own: a quarter of
-    /// `TUMIT_BLOCK_MEMORY`.
+    /// Memory budget in bytes for link endpoints. The rest goes to temporary files. The result does
+    /// not depend on it. Records that wait for an action with an earlier timestamp (`at`) have a
+    /// separate budget: a quarter of `TUMIT_BLOCK_MEMORY`.
     pub memory: usize,
     /// Evaluates every record singly instead of by columns. This is slower and for tests: the
     /// result is the same.
@@ -42,13 +42,13 @@ pub struct Options {
 /// Runs with fewer records are small.
 const MANY_RECORDS: u64 = 1 << 16;
 
-/// Default of [`Options::memory`].
+/// Default of [`ConvertOptions::memory`].
 pub const DEFAULT_MEMORY: usize = 64 << 20;
 
-impl Default for Options {
+impl Default for ConvertOptions {
     fn default() -> Self {
         Self {
-            clock: Method::default(),
+            clock: CorrectionMethod::default(),
             causal: true,
             rules: None,
             output: None,
@@ -60,55 +60,56 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl ConvertOptions {
     /// Whether the options allow this number of threads. By default every number is allowed,
     /// because surplus threads mostly wait for each other and cores are never idle.
     pub(crate) fn may_use(&self, threads: usize) -> bool {
         self.threads.is_none_or(|most| most.get() >= threads)
     }
 
-    /// How many threads read. Unless told otherwise, a small run is read by the one that merges: it is done before others have begun.
+    /// The number of reader threads. By default the merge thread reads a small run itself, because
+    /// it finishes before other threads would start.
     pub(crate) fn readers(&self, records: u64) -> usize {
         let is_of_use = self.threads.is_some() || records >= MANY_RECORDS;
         if self.may_use(5) && is_of_use { 2 } else { 1 }
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for ConvertOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("clock", &self.clock).field("output", &self.output).finish_non_exhaustive()
     }
 }
 
-/// Why a conversion stopped.
+/// The reason why a conversion stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// The run could not be read. (Damage is no error.)
+    /// The run could not be read. Damage is no error.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RunReadError),
     /// The result could not be written.
     #[error("cannot write the result: {0}")]
     Write(#[from] io::Error),
-    /// The temporary file of the run's links could not be written or read.
+    /// The temporary file for link endpoints could not be written or read.
     #[error("cannot keep the run's links in a temporary file ({0}); TMPDIR says where such files are made")]
     Links(io::Error),
-    /// No event of the rules that were chosen is in the run.
+    /// The run has no event of the selected rules.
     #[error(
         "no event of the spec `{spec}` is in this run, which was recorded with {recorded}: its rules are for another program"
     )]
     OtherProgram {
         /// Name of the spec of the rules.
         spec: String,
-        /// Names of the run's own.
+        /// Names of the specs in the run.
         recorded: String,
     },
-    /// There is no such text output.
+    /// The requested text output does not exist.
     #[error("the spec has no text output `{name}`; it has {}", if known.is_empty() { "none" } else { known })]
     NoOutput {
-        /// As asked for.
+        /// The requested name.
         name: String,
-        /// Those that there are.
+        /// The names of the existing text outputs.
         known: String,
     },
 }

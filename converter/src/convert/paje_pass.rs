@@ -1,32 +1,32 @@
 //! The pass that sends Pajé operations.
 
-use super::columnar::evaluate::Purpose;
-use super::columnar::ops::{Act, Turn};
-use super::columnar::single_records::Due;
-use super::first_pass::survey::Survey;
-use super::job::Job;
-use super::merge_pass::Visit;
+use super::columnar::evaluate::PassKind;
+use super::columnar::ops::{OpTemplate, PendingOp};
+use super::columnar::single_records::RecordRef;
+use super::first_pass::survey::FirstPassResult;
+use super::job::ConversionJob;
+use super::merge_pass::RecordVisitor;
 use super::options::ConvertError;
-use super::plan::Plan;
-use super::read_ahead::Floors;
+use super::plan::ConversionPlan;
+use super::read_ahead::MinTimestamps;
 use super::second_pass::event_headers::announce;
-use super::second_pass::{Once, Picture};
-use super::time_order::Taking;
-use crate::report::Counts;
-use crate::rules::{Model, Symbols};
-use tumit_paje::Sink;
+use super::second_pass::{Emitter, SinglePassState};
+use super::time_order::ItemSelection;
+use crate::report::ConversionCounts;
+use crate::rules::{RuleModel, Symbols};
+use tumit_paje::PajeSink;
 use tumit_paje::channel::relay;
 
 /// The second pass for Pajé, or the only one. `None` if the operations that were sent are void.
 /// With several threads, the rules run in another thread and the sink stays in this one.
 pub(crate) fn make(
-    job: &mut Job<'_>,
-    plan: &Plan<'_>,
-    model: &Model,
-    known: (&mut Survey, &mut Symbols),
-    how: How,
-    sink: &mut dyn Sink,
-) -> Result<Option<(Counts, i64)>, ConvertError> {
+    job: &mut ConversionJob<'_>,
+    plan: &ConversionPlan<'_>,
+    model: &RuleModel,
+    known: (&mut FirstPassResult, &mut Symbols),
+    how: PassRequirements,
+    sink: &mut dyn PajeSink,
+) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     if !job.options.may_use(3) {
         return picture(job, plan, model, known, how, sink);
     }
@@ -42,26 +42,26 @@ pub(crate) fn make(
 }
 
 /// The minimum timestamps of the streams, and the requirements of a single pass.
-pub(crate) type How = (Floors, Option<Once>);
+pub(crate) type PassRequirements = (MinTimestamps, Option<SinglePassState>);
 
 /// Runs the rules over all records and sends the Pajé operations. Returns the counters and the last
 /// timestamp. `None` if the operations that were sent are void.
 fn picture(
-    job: &mut Job<'_>,
-    plan: &Plan<'_>,
-    model: &Model,
-    (survey, symbols): (&mut Survey, &mut Symbols),
-    (floors, once): How,
-    sink: &mut dyn Sink,
-) -> Result<Option<(Counts, i64)>, ConvertError> {
+    job: &mut ConversionJob<'_>,
+    plan: &ConversionPlan<'_>,
+    model: &RuleModel,
+    (survey, symbols): (&mut FirstPassResult, &mut Symbols),
+    (floors, once): PassRequirements,
+    sink: &mut dyn PajeSink,
+) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
-    let mut picture = Picture::begin(plan, model, survey, symbols, sink, (job.run.may_have_gaps(), once))?;
+    let mut picture = Emitter::begin(plan, model, survey, symbols, sink, (job.run.may_have_gaps(), once))?;
     let purpose = match once {
-        _ if job.options.by_record => Purpose::Records,
-        Some(_) => Purpose::Once,
-        None => Purpose::Picture(model),
+        _ if job.options.by_record => PassKind::Records,
+        Some(_) => PassKind::Once,
+        None => PassKind::Picture(model),
     };
-    let end = job.records(plan, (floors, Taking::ALL, purpose), &mut picture);
+    let end = job.records(plan, (floors, ItemSelection::ALL, purpose), &mut picture);
     if picture.is_void() {
         return Ok(None);
     }
@@ -72,8 +72,8 @@ fn picture(
     Ok(Some((counts, end)))
 }
 
-impl Visit for Picture<'_> {
-    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
+impl RecordVisitor for Emitter<'_> {
+    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
         match due.scope(self.plan) {
             Some(scope) => self.record(&scope, due.only, due.date, (stream, due.ordinal))?,
@@ -83,16 +83,16 @@ impl Visit for Picture<'_> {
         Ok(())
     }
 
-    fn know(&mut self, number: u32, act: Act) {
+    fn know(&mut self, number: u32, act: OpTemplate) {
         self.know(number, act);
     }
 
     #[inline(always)]
-    fn ready(&mut self, turn: Turn) -> Result<(), ConvertError> {
+    fn ready(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
         Ok(self.ready(turn)?)
     }
 
-    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
+    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         Ok(self.wide(turn, words)?)
     }
 }

@@ -1,5 +1,5 @@
-//! What a conversion knows before it reads a record: the programs of each process's record types, the facts of each
-//! stream, and the clocks.
+//! The data that a conversion needs before it reads a record: the programs of the record types of
+//! each process, the facts of each stream, and the clocks.
 
 use std::fs::File;
 use std::io;
@@ -9,82 +9,82 @@ use tracer_format::Schema;
 use tumit::Spec;
 
 use super::rule_match::fit;
-use super::{ConvertError, Options};
-use crate::clock::{Clocks, Extent, Fine};
+use super::{ConvertError, ConvertOptions};
+use crate::clock::{RunClocks, StreamExtent, TimestampMap};
 use crate::rules::{
-    Code, Compiled, Facts, KeyPart, Model, Program, ReferentTable, Scope, StreamFacts, Symbols, compile_spec, layouts,
-    spec_of, with_default_picture,
+    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, StreamFacts,
+    Symbols, compile_spec, layouts, spec_of, with_default_picture,
 };
-use crate::run::Run;
-use crate::run::{Process, ReadError, Stream, StreamReader, open_shared};
+use crate::run::OpenRun;
+use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};
 use tumit_paje::TypeId;
 
-/// The record type of an id has no program.
+/// Marks a record type without a program.
 const NO_PROGRAM: u32 = u32::MAX;
 
-/// What does not change while records are read.
+/// The data of a conversion that do not change while records are read.
 #[derive(Debug)]
-pub(crate) struct Plan<'r> {
-    pub(crate) programs: Vec<Program>,
-    /// What text outputs begin with.
+pub(crate) struct ConversionPlan<'r> {
+    pub(crate) programs: Vec<RecordProgram>,
+    /// The prologues of text outputs.
     pub(crate) prologues: Vec<String>,
-    /// By process and record id: the number of the program.
+    /// For each process and record id: the number of the program.
     table: Vec<Vec<u32>>,
-    /// By process: the programs that run when its threads end, and when it ends.
-    ends: Vec<EndPrograms>,
-    facts: Vec<Facts>,
+    /// For each process: the programs that run at the ends of its threads and at its own end.
+    ends: Vec<EndProgramNumbers>,
+    facts: Vec<ProcessFacts>,
     pub(crate) streams: Arc<[StreamFacts]>,
-    run: &'r Run,
-    /// By stream: from coarse dates to final ones.
-    pub(crate) fines: Vec<Fine>,
-    sources: Vec<(&'r Process, &'r Stream)>,
+    run: &'r OpenRun,
+    /// For each stream: the conversion from raw to corrected timestamps.
+    pub(crate) fines: Vec<TimestampMap>,
+    sources: Vec<(&'r ProcessInRun, &'r StreamInRun)>,
 }
 
 /// Numbers of the programs that run when a process or one of its threads ends.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EndPrograms {
+pub(crate) struct EndProgramNumbers {
     /// At the end of each thread.
     pub(crate) thread: Vec<u32>,
     /// At the end of the process.
     pub(crate) process: Vec<u32>,
 }
 
-/// What a pass needs of the records of a type.
+/// The data that a pass needs of the records of one type.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Need {
-    /// Its program.
+pub(crate) struct TypeColumns {
+    /// The number of its program.
     pub(crate) program: u32,
-    /// The records themselves.
+    /// Whether the records themselves are needed.
     pub(crate) rows: bool,
-    /// The values that occur in these parts of them, for these arrows.
+    /// Columns whose values are needed: each an action and the number of the field.
     pub(crate) columns: Vec<(u16, usize)>,
 }
 
-impl Need {
-    /// Whether a part of the records is needed.
+impl TypeColumns {
+    /// Whether a field of the records is needed.
     pub(crate) fn has(&self, part: usize) -> bool {
         self.rows || self.columns.iter().any(|(_, known)| *known == part)
     }
 }
 
-/// By process and record id: what a pass needs.
+/// For each process and record id: the data that a pass needs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Needs(Vec<Vec<Need>>);
+pub(crate) struct RequiredColumns(Vec<Vec<TypeColumns>>);
 
-impl Needs {
-    /// Those of a process.
-    pub(crate) fn of(&self, process: usize) -> &[Need] {
+impl RequiredColumns {
+    /// The needs of a process, by record id.
+    pub(crate) fn of(&self, process: usize) -> &[TypeColumns] {
         self.0.get(process).map_or(&[], |needs| needs)
     }
 }
 
 /// Builds the plan, the type tree and the texts of a run.
 pub(crate) fn plan<'r>(
-    run: &'r Run,
-    options: &Options,
-    clocks: &mut Clocks,
+    run: &'r OpenRun,
+    options: &ConvertOptions,
+    clocks: &mut RunClocks,
     remarks: &mut Vec<String>,
-) -> Result<(Plan<'r>, Model, Symbols), ConvertError> {
+) -> Result<(ConversionPlan<'r>, RuleModel, Symbols), ConvertError> {
     if let Some(rules) = &options.rules {
         remarks.extend(fit(rules, options.output.as_deref(), run)?);
     }
@@ -92,8 +92,11 @@ pub(crate) fn plan<'r>(
     build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, remarks))
 }
 
-/// Builds a plan in which every record type has one arrow with all its fields, whatever its spec says of it.
-pub(crate) fn plan_of_layouts<'r>(run: &'r Run, clocks: &mut Clocks) -> Result<(Plan<'r>, Symbols), ConvertError> {
+/// Builds a plan that ignores the specs. Every record type has one action with all its fields.
+pub(crate) fn plan_of_layouts<'r>(
+    run: &'r OpenRun,
+    clocks: &mut RunClocks,
+) -> Result<(ConversionPlan<'r>, Symbols), ConvertError> {
     let (plan, _, symbols) = build(run, clocks, |schema, model, symbols| {
         let spec = with_default_picture(&layouts(schema), false);
         Ok((compile_spec(&spec, schema, None, model, symbols, &mut Vec::new()), None))
@@ -102,44 +105,44 @@ pub(crate) fn plan_of_layouts<'r>(run: &'r Run, clocks: &mut Clocks) -> Result<(
 }
 
 /// The programs of a schema, and the prologue of a text output.
-type Programs = (Compiled, Option<String>);
+type SchemaPrograms = (CompiledRules, Option<String>);
 
 fn build<'r>(
-    run: &'r Run,
-    clocks: &mut Clocks,
-    mut programs_of: impl FnMut(&Schema, &mut Model, &mut Symbols) -> Result<Programs, ConvertError>,
-) -> Result<(Plan<'r>, Model, Symbols), ConvertError> {
+    run: &'r OpenRun,
+    clocks: &mut RunClocks,
+    mut programs_of: impl FnMut(&Schema, &mut RuleModel, &mut Symbols) -> Result<SchemaPrograms, ConvertError>,
+) -> Result<(ConversionPlan<'r>, RuleModel, Symbols), ConvertError> {
     let mut symbols = Symbols::default();
-    let mut model = Model::default();
+    let mut model = RuleModel::default();
     clocks.start_at(first_date(run, clocks));
     let facts = facts(run, clocks, &mut symbols);
     let streams = streams(run, &facts, &mut symbols);
     model.referents = Arc::new(ReferentTable::new(Arc::clone(&streams)));
     let sources = run.processes.iter().flat_map(|process| process.streams.iter().map(move |stream| (process, stream)));
-    let mut plan = Plan {
+    let mut plan = ConversionPlan {
         programs: Vec::new(),
         prologues: Vec::new(),
         table: Vec::new(),
         ends: Vec::new(),
         facts,
-        fines: vec![Fine::default(); streams.len()],
+        fines: vec![TimestampMap::default(); streams.len()],
         streams,
         run,
         sources: sources.collect(),
     };
-    let mut known: Vec<(&Schema, Vec<u32>, EndPrograms)> = Vec::new();
+    let mut known: Vec<(&Schema, Vec<u32>, EndProgramNumbers)> = Vec::new();
     for process in &run.processes {
-        let (mut table, mut ends) = (Vec::new(), EndPrograms::default());
+        let (mut table, mut ends) = (Vec::new(), EndProgramNumbers::default());
         for provider in &process.providers {
             let at = match known.iter().position(|(schema, ..)| **schema == provider.schema) {
                 Some(at) => at,
                 None => {
                     let (compiled, prologue) = programs_of(&provider.schema, &mut model, &mut symbols)?;
                     plan.prologues.extend(prologue);
-                    let Compiled { records, thread_end, process_end } = compiled;
+                    let CompiledRules { records, thread_end, process_end } = compiled;
                     let numbers = plan.add(records);
-                    let mut of_end = |program: Option<Program>| plan.add(program.map(Some).into_iter().collect());
-                    let ends = EndPrograms { thread: of_end(thread_end), process: of_end(process_end) };
+                    let mut of_end = |program: Option<RecordProgram>| plan.add(program.map(Some).into_iter().collect());
+                    let ends = EndProgramNumbers { thread: of_end(thread_end), process: of_end(process_end) };
                     known.push((&provider.schema, numbers, ends));
                     known.len() - 1
                 }
@@ -156,8 +159,8 @@ fn build<'r>(
     Ok((plan, model, symbols))
 }
 
-impl<'r> Plan<'r> {
-    fn add(&mut self, programs: Vec<Option<Program>>) -> Vec<u32> {
+impl<'r> ConversionPlan<'r> {
+    fn add(&mut self, programs: Vec<Option<RecordProgram>>) -> Vec<u32> {
         let mut numbers = Vec::new();
         for program in programs {
             let Some(program) = program else {
@@ -170,7 +173,7 @@ impl<'r> Plan<'r> {
         numbers
     }
 
-    /// By stream: a lower bound of its timestamps.
+    /// For each stream: a lower bound of its timestamps.
     pub(crate) fn begins(&self, floors: &[Option<Vec<i64>>]) -> Vec<i64> {
         // Records that are missing at the beginning of a stream are placed before its first record.
         if self.run.may_have_gaps() {
@@ -191,24 +194,24 @@ impl<'r> Plan<'r> {
     }
 
     /// A stream and its process.
-    pub(crate) fn source(&self, stream: usize) -> (&'r Process, &'r Stream) {
+    pub(crate) fn source(&self, stream: usize) -> (&'r ProcessInRun, &'r StreamInRun) {
         self.sources[stream]
     }
 
     /// The run that is converted.
-    pub(crate) const fn run(&self) -> &'r Run {
+    pub(crate) const fn run(&self) -> &'r OpenRun {
         self.run
     }
 
-    /// Opens the files of the streams, each once: by stream.
-    pub(crate) fn files(&self) -> Result<Vec<Arc<File>>, ReadError> {
+    /// Opens the files of the streams. Returns one file per stream, and opens each file once.
+    pub(crate) fn files(&self) -> Result<Vec<Arc<File>>, RunReadError> {
         let mut files: Vec<Arc<File>> = Vec::new();
         let mut open = None;
         for (facts, (process, _)) in self.streams.iter().zip(&self.sources) {
             let file = match files.last().filter(|_| open == Some(facts.process)) {
                 Some(file) => Arc::clone(file),
                 None => {
-                    let error = |source: io::Error| ReadError { file: process.path.clone(), offset: 0, source };
+                    let error = |source: io::Error| RunReadError { file: process.path.clone(), offset: 0, source };
                     open_shared(&process.path).map_err(error)?
                 }
             };
@@ -218,10 +221,10 @@ impl<'r> Plan<'r> {
         Ok(files)
     }
 
-    /// Reads a stream from its file.
-    pub(crate) fn reader(&self, stream: usize, file: Arc<File>) -> StreamReader<'r> {
+    /// Creates a reader for a stream of an open file.
+    pub(crate) fn reader(&self, stream: usize, file: Arc<File>) -> RunStreamReader<'r> {
         let (process, stream) = self.sources[stream];
-        StreamReader::new(process, stream, file)
+        RunStreamReader::new(process, stream, file)
     }
 
     /// Whether there are rules for the ends of threads or processes.
@@ -230,19 +233,20 @@ impl<'r> Plan<'r> {
     }
 
     /// The programs that run at the end of a stream's thread or process.
-    pub(crate) fn end_programs(&self, stream: usize, is_process: bool) -> impl Iterator<Item = &Program> {
+    pub(crate) fn end_programs(&self, stream: usize, is_process: bool) -> impl Iterator<Item = &RecordProgram> {
         let ends = &self.ends[self.streams[stream].process];
         let numbers = if is_process { &ends.process } else { &ends.thread };
         numbers.iter().filter_map(|number| self.programs.get(*number as usize))
     }
 
     /// The program of a record of a stream.
-    pub(crate) fn program(&self, stream: usize, id: u16) -> Option<&Program> {
+    pub(crate) fn program(&self, stream: usize, id: u16) -> Option<&RecordProgram> {
         self.programs.get(self.program_number(stream, id)?)
     }
 
-    /// Whether a record is of interest: one without a program always is, as it may be unknown.
-    pub(crate) fn is_wanted(&self, stream: usize, id: u16, wanted: fn(&Program) -> bool) -> bool {
+    /// Whether a record is of interest. A record without a program always is, because its type may
+    /// be unknown.
+    pub(crate) fn is_wanted(&self, stream: usize, id: u16, wanted: fn(&RecordProgram) -> bool) -> bool {
         self.program(stream, id).is_none_or(wanted)
     }
 
@@ -251,29 +255,30 @@ impl<'r> Plan<'r> {
         &self.table[self.streams[stream].process]
     }
 
-    /// What the records of a stream's process have in common.
-    pub(crate) fn facts_of(&self, stream: usize) -> &Facts {
+    /// The facts that the records of a stream's process share.
+    pub(crate) fn facts_of(&self, stream: usize) -> &ProcessFacts {
         &self.facts[self.streams[stream].process]
     }
 
-    /// The program of a record of a stream with this table.
+    /// The program of a record. `table` is the table of its stream.
     #[inline]
-    pub(crate) fn program_in(&self, table: &[u32], id: u16) -> Option<&Program> {
+    pub(crate) fn program_in(&self, table: &[u32], id: u16) -> Option<&RecordProgram> {
         self.programs.get(*table.get(usize::from(id))? as usize)
     }
 
-    /// What a pass needs that wants the records of some programs, and of others (if `values` is set) the values that they compute.
-    pub(crate) fn needs(&self, wanted: fn(&Program) -> bool, values: bool) -> Needs {
+    /// The needs of a pass over the records of the programs that `wanted` selects. If `values` is
+    /// set, the pass also needs the columns from which other programs compute values.
+    pub(crate) fn needs(&self, wanted: fn(&RecordProgram) -> bool, values: bool) -> RequiredColumns {
         let need = |number: &u32| {
-            let Some(program) = self.programs.get(*number as usize) else { return Need::default() };
+            let Some(program) = self.programs.get(*number as usize) else { return TypeColumns::default() };
             let rows = wanted(program);
             let columns = if values { program.columns.clone() } else { Vec::new() };
-            Need { program: *number, rows, columns }
+            TypeColumns { program: *number, rows, columns }
         };
-        Needs(self.table.iter().map(|table| table.iter().map(need).collect()).collect())
+        RequiredColumns(self.table.iter().map(|table| table.iter().map(need).collect()).collect())
     }
 
-    /// The key that a value of a column stands for, for an arrow of a program.
+    /// The value type and the key of a column value, for an action of a program.
     pub(crate) fn value_of(
         &self,
         (program, arrow, process): (u32, u16, usize),
@@ -287,53 +292,54 @@ impl<'r> Plan<'r> {
         body.extend_from_slice(&value.to_le_bytes());
         let (facts, stream, fine) = (self.facts.get(process)?, self.streams.get(stream)?, self.fines.get(stream)?);
         let (time, site, ordinal) = (0, 0, 0);
-        let scope = Scope { program, facts, stream, time, site, ordinal, body: &body, fine, is_shown: false };
+        let scope = RecordScope { program, facts, stream, time, site, ordinal, body: &body, fine, is_shown: false };
         let mut scratch = String::new();
-        let key = scope.eval(&Code::Field(read.clone()), &mut scratch, symbols).key(&scratch, symbols);
+        let key = scope.eval(&ExprCode::Field(read.clone()), &mut scratch, symbols).key(&scratch, symbols);
         Some((ty, key))
     }
 
-    /// Its position among the programs; that of a record type without one is behind them.
+    /// The number of the program of a record id. `NO_PROGRAM` if its type has none, which is no
+    /// valid index.
     pub(crate) fn program_number(&self, stream: usize, id: u16) -> Option<usize> {
         self.table[self.streams[stream].process].get(usize::from(id)).map(|number| *number as usize)
     }
 
-    /// The surroundings of a record.
+    /// The evaluation context of a record.
     pub(crate) fn scope<'a>(
         &'a self,
         stream: usize,
-        program: &'a Program,
+        program: &'a RecordProgram,
         time: i64,
         (site, ordinal): (u32, u64),
         body: &'a [u8],
-    ) -> Scope<'a> {
+    ) -> RecordScope<'a> {
         let (stream, fine) = (&self.streams[stream], &self.fines[stream]);
         let facts = &self.facts[stream.process];
-        Scope { program, facts, stream, time, site, ordinal, body, fine, is_shown: false }
+        RecordScope { program, facts, stream, time, site, ordinal, body, fine, is_shown: false }
     }
 
-    /// The coarse date of a tick of a stream's process.
+    /// The raw timestamp of a tick of a stream's process.
     pub(crate) fn date(&self, stream: usize, ticks: u64) -> i64 {
         self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
     }
 
-    /// Fills in the coarse dates of records of a stream, so many ticks behind a first one.
+    /// Fills `dates` with raw timestamps. `ticks` are relative to `first`.
     pub(crate) fn dates(&self, stream: usize, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
         self.facts[self.streams[stream].process].clock.global_from_many(first, ticks, dates);
     }
 
-    /// Where each stream begins and ends.
-    pub(crate) fn extents(&self, clocks: &Clocks) -> Vec<Extent> {
-        let extent = |(number, (_, stream)): (usize, &(&Process, &Stream))| {
+    /// The clock domain and the first and last raw timestamp of each stream.
+    pub(crate) fn extents(&self, clocks: &RunClocks) -> Vec<StreamExtent> {
+        let extent = |(number, (_, stream)): (usize, &(&ProcessInRun, &StreamInRun))| {
             let date = |ticks: Option<u64>| self.date(number, ticks.unwrap_or(0));
             let first = date(stream.blocks.first().map(|block| block.header.first_ticks));
             let last = date(stream.blocks.last().map(|block| block.header.last_ticks));
-            Extent { domain: clocks.domain_of[self.streams[number].process], first, last }
+            StreamExtent { domain: clocks.domain_of[self.streams[number].process], first, last }
         };
         self.sources.iter().enumerate().map(extent).collect()
     }
 
-    /// Number of records in the run's blocks.
+    /// Number of records in the blocks of the run.
     pub(crate) fn records(&self) -> u64 {
         self.sources.iter().map(|(_, stream)| stream.records()).sum()
     }
@@ -341,12 +347,12 @@ impl<'r> Plan<'r> {
 
 fn programs_of(
     schema: &Schema,
-    options: &Options,
+    options: &ConvertOptions,
     ranked: bool,
-    model: &mut Model,
+    model: &mut RuleModel,
     symbols: &mut Symbols,
     remarks: &mut Vec<String>,
-) -> Result<Programs, ConvertError> {
+) -> Result<SchemaPrograms, ConvertError> {
     let own;
     let spec: &Spec = match &options.rules {
         Some(rules) => rules,
@@ -368,8 +374,8 @@ fn programs_of(
     Ok((compile_spec(&spec, schema, None, model, symbols, remarks), None))
 }
 
-/// The facts that all records of a stream share.
-fn streams(run: &Run, facts: &[Facts], symbols: &mut Symbols) -> Arc<[StreamFacts]> {
+/// The facts that all records of a stream share, for each stream.
+fn streams(run: &OpenRun, facts: &[ProcessFacts], symbols: &mut Symbols) -> Arc<[StreamFacts]> {
     let mut streams = Vec::new();
     for ((number, process), facts) in run.processes.iter().enumerate().zip(facts) {
         let host = symbols.intern(if process.host.is_empty() { "?" } else { &process.host });
@@ -394,8 +400,8 @@ fn streams(run: &Run, facts: &[Facts], symbols: &mut Symbols) -> Arc<[StreamFact
     streams.into()
 }
 
-/// The earliest date of a record in the run.
-pub(crate) fn first_date(run: &Run, clocks: &Clocks) -> i128 {
+/// The earliest raw timestamp of a record in the run.
+pub(crate) fn first_date(run: &OpenRun, clocks: &RunClocks) -> i128 {
     let first = run.processes.iter().enumerate().flat_map(|(number, process)| {
         let blocks = process.streams.iter().filter_map(|stream| stream.blocks.first());
         blocks.map(move |block| clocks.map(number).wide_from_ticks(block.header.first_ticks))
@@ -403,14 +409,14 @@ pub(crate) fn first_date(run: &Run, clocks: &Clocks) -> i128 {
     first.min().unwrap_or(0)
 }
 
-fn facts(run: &Run, clocks: &Clocks, symbols: &mut Symbols) -> Vec<Facts> {
+fn facts(run: &OpenRun, clocks: &RunClocks, symbols: &mut Symbols) -> Vec<ProcessFacts> {
     let mut facts = Vec::new();
     for (number, process) in run.processes.iter().enumerate() {
         let strings = process.strings.iter().map(|text| text.as_ref().map(|text| symbols.intern(text)));
         let strings = strings.collect();
         let sites = process.sites.iter().map(|site| site.as_ref().map(|(file, line)| (symbols.intern(file), *line)));
         let sites = sites.collect();
-        facts.push(Facts { strings, sites, clock: clocks.map(number).clone() });
+        facts.push(ProcessFacts { strings, sites, clock: clocks.map(number).clone() });
     }
     facts
 }

@@ -1,8 +1,11 @@
-//! The blocks of all streams, each asked for when the one before it is used up: read, unpacked and dated there and then, or ahead, by threads that
-//! share the streams.
+//! Reads the blocks of all streams.
 //!
-//! A thread reads the blocks of its streams in the order in which they will be asked for, which is that in which the blocks before them end. So
-//! it is a few blocks ahead, however many streams there are.
+//! A block is read, decoded and given timestamps when the merge needs it, or ahead of time by
+//! threads that share the streams.
+//!
+//! A thread reads the blocks of its streams in the order in which the merge needs them. This is the
+//! order in which the preceding blocks end. A thread is therefore only a few blocks ahead,
+//! independent of the number of streams.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,116 +14,117 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use super::columnar::evaluate::{Maker, Numbers, Purpose};
-use super::columnar::ops::Made;
-use super::columnar::stream::{Lane, Tally, Values};
-use super::plan::{Needs, Plan};
-use super::time_order::{Feed, Taking};
-use crate::run::ReadError;
+use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
+use super::columnar::ops::OpBatch;
+use super::columnar::stream::{FirstValues, StreamCursor, StreamTally};
+use super::plan::{ConversionPlan, RequiredColumns};
+use super::time_order::{ItemSelection, OrderedStream};
+use crate::run::RunReadError;
 
-/// By stream: the smallest date in each block or a later one, where arrows have dates of their own.
-pub(crate) type Floors = Vec<Option<Vec<i64>>>;
+/// For each stream whose actions set their own timestamps: the minimum timestamp in each block and
+/// all later ones.
+pub(crate) type MinTimestamps = Vec<Option<Vec<i64>>>;
 
-/// A pass, to be run.
-pub(crate) struct Pass<'p> {
-    pub(crate) plan: &'p Plan<'p>,
-    pub(crate) floors: Floors,
-    pub(crate) taking: Taking,
-    pub(crate) needs: Needs,
-    /// What operations are made for.
-    pub(crate) purpose: Purpose<'p>,
-    /// Whether records are merged ahead in a thread of their own.
+/// A pass to run.
+pub(crate) struct MergePass<'p> {
+    pub(crate) plan: &'p ConversionPlan<'p>,
+    pub(crate) floors: MinTimestamps,
+    pub(crate) taking: ItemSelection,
+    pub(crate) needs: RequiredColumns,
+    /// The pass that the operations are for.
+    pub(crate) purpose: PassKind<'p>,
+    /// Whether a separate thread merges records ahead of the consumer.
     pub(crate) ahead: bool,
-    /// How many threads read for it; one is no other thread.
+    /// Number of reader threads. 1 means that no separate thread reads.
     pub(crate) readers: usize,
 }
 
-/// What is known at the end of a pass.
+/// The result of a pass.
 #[derive(Debug, Default)]
-pub(crate) struct Passed {
-    /// By stream.
-    pub(crate) tallies: Vec<Tally>,
+pub(crate) struct PassStats {
+    /// One entry per stream.
+    pub(crate) tallies: Vec<StreamTally>,
     /// Values that occur in columns.
-    pub(crate) values: Values,
+    pub(crate) values: FirstValues,
 }
 
-/// How many blocks a thread is ahead.
+/// Maximum number of blocks that a thread is ahead.
 const BLOCKS: usize = 4;
 
-/// A block of a stream, or some records of it.
+/// A block of a stream, or some of its records.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct StreamBlock {
     pub(crate) stream: usize,
-    /// When each of its records is due of which something becomes; none at the end of the stream.
+    /// The timestamps of its kept records. Empty at the end of the stream.
     pub(crate) dates: Vec<i64>,
-    /// It is known that there are no more.
+    /// Whether it is known to be the last one.
     pub(crate) is_last: bool,
-    pub(crate) made: Made,
-    /// How many records were read for it.
+    pub(crate) made: OpBatch,
+    /// Number of records read for it.
     pub(crate) read: u64,
 }
 
-/// What a reader needs of a stream: its number, its file, its floors.
-type Opened = (usize, Arc<File>, Option<Vec<i64>>);
+/// The data that a reader needs of a stream: its number, its file, its minimum timestamps.
+type StreamInput = (usize, Arc<File>, Option<Vec<i64>>);
 
-/// How streams are read.
+/// The settings of readers.
 #[derive(Clone)]
-struct How<'p> {
-    plan: &'p Plan<'p>,
-    taking: Taking,
-    needs: Arc<Needs>,
-    purpose: Purpose<'p>,
-    /// Readers share the streams: each reads one in so many.
+struct ReadOptions<'p> {
+    plan: &'p ConversionPlan<'p>,
+    taking: ItemSelection,
+    needs: Arc<RequiredColumns>,
+    purpose: PassKind<'p>,
+    /// Number of readers. Each reads every `readers`-th stream.
     readers: usize,
-    /// By stream: a lower bound of its timestamps.
+    /// For each stream: a lower bound of its timestamps.
     begins: Arc<[i64]>,
 }
 
 /// Reads streams.
-pub(crate) struct Reader<'p> {
-    lanes: Vec<Reading<'p>>,
-    maker: Maker<'p>,
-    values: Values,
-    how: How<'p>,
+pub(crate) struct AheadReader<'p> {
+    lanes: Vec<StreamReadState<'p>>,
+    maker: ColumnEvaluator<'p>,
+    values: FirstValues,
+    how: ReadOptions<'p>,
 }
 
-/// State of a stream. One that has not begun or has ended uses little memory.
-enum Reading<'p> {
-    Before(Opened),
-    Begun(Box<Lane<'p>>),
-    Ended(Tally),
+/// The state of a stream. A stream that has not begun or has ended uses little memory.
+enum StreamReadState<'p> {
+    Before(StreamInput),
+    Begun(Box<StreamCursor<'p>>),
+    Ended(StreamTally),
 }
 
-impl<'p> Reader<'p> {
-    /// Of all streams of a pass.
+impl<'p> AheadReader<'p> {
+    /// A reader of all streams of a pass.
     ///
     /// # Errors
-    /// When a file cannot be opened.
-    pub(crate) fn of_all(pass: Pass<'p>) -> Result<Self, ReadError> {
+    /// If a file cannot be opened.
+    pub(crate) fn of_all(pass: MergePass<'p>) -> Result<Self, RunReadError> {
         let (how, mut shares) = share(pass, 1)?;
         Ok(Self::new(how, 0, shares.pop().unwrap_or_default()))
     }
 
-    fn new(how: How<'p>, number: usize, streams: Vec<Opened>) -> Self {
+    fn new(how: ReadOptions<'p>, number: usize, streams: Vec<StreamInput>) -> Self {
         Self {
-            lanes: streams.into_iter().map(Reading::Before).collect(),
-            maker: Maker::new(how.plan, how.purpose, Numbers::of(number, how.readers)),
-            values: Values::default(),
+            lanes: streams.into_iter().map(StreamReadState::Before).collect(),
+            maker: ColumnEvaluator::new(how.plan, how.purpose, TemplateNumbers::of(number, how.readers)),
+            values: FirstValues::default(),
             how,
         }
     }
 
-    /// Reads on in a stream, into the memory of another block.
-    pub(crate) fn read(&mut self, stream: usize, block: &mut Block) -> Result<(), ReadError> {
-        let Block { dates, made, .. } = block;
+    /// Reads the next block of a stream into the memory of `block`.
+    pub(crate) fn read(&mut self, stream: usize, block: &mut StreamBlock) -> Result<(), RunReadError> {
+        let StreamBlock { dates, made, .. } = block;
         block.stream = stream;
         let reading = &mut self.lanes[stream / self.how.readers];
-        if let Reading::Before((_, file, floors)) = reading {
-            let How { plan, taking, needs, .. } = &self.how;
-            let feed = Feed::idle(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
-            *reading = Reading::Begun(Box::new(Lane::new(plan, feed, Arc::clone(needs))));
+        if let StreamReadState::Before((_, file, floors)) = reading {
+            let ReadOptions { plan, taking, needs, .. } = &self.how;
+            let feed = OrderedStream::idle(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
+            *reading = StreamReadState::Begun(Box::new(StreamCursor::new(plan, feed, Arc::clone(needs))));
         }
-        let Reading::Begun(lane) = reading else {
+        let StreamReadState::Begun(lane) = reading else {
             dates.clear();
             (block.is_last, block.read) = (true, 0);
             return Ok(());
@@ -128,23 +132,28 @@ impl<'p> Reader<'p> {
         block.is_last = lane.fill(&mut self.maker, &mut self.values, dates, made)?;
         block.read = lane.take_read();
         if dates.is_empty() {
-            *reading = Reading::Ended(lane.tally());
+            *reading = StreamReadState::Ended(lane.tally());
         }
         Ok(())
     }
 
-    /// What is known when all was read.
-    pub(crate) fn finish(mut self) -> Passed {
-        let tally = |reading: &mut Reading<'_>| match reading {
-            Reading::Before(_) => Tally::default(),
-            Reading::Begun(lane) => lane.tally(),
-            Reading::Ended(tally) => *tally,
+    /// Returns the result after all blocks.
+    pub(crate) fn finish(mut self) -> PassStats {
+        let tally = |reading: &mut StreamReadState<'_>| match reading {
+            StreamReadState::Before(_) => StreamTally::default(),
+            StreamReadState::Begun(lane) => lane.tally(),
+            StreamReadState::Ended(tally) => *tally,
         };
-        Passed { tallies: self.lanes.iter_mut().map(tally).collect(), values: self.values }
+        PassStats { tallies: self.lanes.iter_mut().map(tally).collect(), values: self.values }
     }
 
-    /// Reads everything ahead, until nobody wants it any more.
-    fn run(mut self, number: usize, full: &SyncSender<Block>, used: &Receiver<Block>) -> Result<Passed, ReadError> {
+    /// Reads all blocks ahead, until the end or until the receiver is gone.
+    fn run(
+        mut self,
+        number: usize,
+        full: &SyncSender<StreamBlock>,
+        used: &Receiver<StreamBlock>,
+    ) -> Result<PassStats, RunReadError> {
         let streams = (0..self.lanes.len()).map(|lane| lane * self.how.readers + number);
         let begin = |stream: usize| self.how.begins.get(stream).copied().unwrap_or(i64::MIN);
         let mut due: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
@@ -160,54 +169,60 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Opens the streams of a pass, and shares them out.
-fn share(pass: Pass<'_>, readers: usize) -> Result<(How<'_>, Vec<Vec<Opened>>), ReadError> {
-    let Pass { plan, floors, taking, needs, purpose, .. } = pass;
+/// Opens the streams of a pass and distributes them among the readers.
+fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Vec<StreamInput>>), RunReadError> {
+    let MergePass { plan, floors, taking, needs, purpose, .. } = pass;
     let begins = plan.begins(&floors).into();
-    let mut shares: Vec<Vec<Opened>> = (0..readers).map(|_| Vec::new()).collect();
+    let mut shares: Vec<Vec<StreamInput>> = (0..readers).map(|_| Vec::new()).collect();
     for (stream, (file, floors)) in plan.files()?.into_iter().zip(floors).enumerate() {
         shares[stream % readers].push((stream, file, floors));
     }
-    Ok((How { plan, taking, needs: Arc::new(needs), purpose, readers, begins }, shares))
+    Ok((ReadOptions { plan, taking, needs: Arc::new(needs), purpose, readers, begins }, shares))
 }
 
 /// Threads that read ahead.
-pub(crate) struct Readers<'s> {
-    threads: Vec<Thread<'s>>,
-    /// By stream: blocks that came before they were asked for.
-    early: Vec<VecDeque<Block>>,
+pub(crate) struct ReaderThreads<'s> {
+    threads: Vec<ReaderThread<'s>>,
+    /// For each stream: blocks that were received before the merge needed them.
+    early: Vec<VecDeque<StreamBlock>>,
 }
 
-struct Thread<'s> {
-    filled: Receiver<Block>,
-    used: SyncSender<Block>,
-    handle: ScopedJoinHandle<'s, Result<Passed, ReadError>>,
+struct ReaderThread<'s> {
+    filled: Receiver<StreamBlock>,
+    used: SyncSender<StreamBlock>,
+    handle: ScopedJoinHandle<'s, Result<PassStats, RunReadError>>,
 }
 
-impl<'s> Readers<'s> {
-    /// Begins to read all streams of a pass in so many threads.
+impl<'s> ReaderThreads<'s> {
+    /// Starts threads that read all streams of a pass.
     ///
     /// # Errors
-    /// When a file cannot be opened.
-    pub(crate) fn start<'env>(scope: &'s Scope<'s, 'env>, pass: Pass<'env>, readers: usize) -> Result<Self, ReadError> {
+    /// If a file cannot be opened.
+    pub(crate) fn start<'env>(
+        scope: &'s Scope<'s, 'env>,
+        pass: MergePass<'env>,
+        readers: usize,
+    ) -> Result<Self, RunReadError> {
         let early = pass.plan.streams.iter().map(|_| VecDeque::new()).collect();
         let (how, shares) = share(pass, readers)?;
         let start = |(number, streams)| {
             let (full, filled) = sync_channel(BLOCKS);
             let (used, emptied) = sync_channel(2 * BLOCKS);
             let how = how.clone();
-            let handle = scope.spawn(move || Reader::new(how, number, streams).run(number, &full, &emptied));
-            Thread { filled, used, handle }
+            let handle = scope.spawn(move || AheadReader::new(how, number, streams).run(number, &full, &emptied));
+            ReaderThread { filled, used, handle }
         };
         Ok(Self { threads: shares.into_iter().enumerate().map(start).collect(), early })
     }
 
-    /// The next block of a stream, instead of one whose memory is used again. `None` when its thread has failed.
-    pub(crate) fn next(&mut self, stream: usize, block: &mut Block) -> Option<()> {
+    /// Replaces `block` by the next block of its stream. The old one is returned to the thread,
+    /// which reuses its memory. `None` if the thread has failed.
+    pub(crate) fn next(&mut self, stream: usize, block: &mut StreamBlock) -> Option<()> {
         let thread = &self.threads[stream % self.threads.len()];
         let found = match self.early[stream].pop_front() {
             Some(found) => {
-                // The queue is freed: it has room for four blocks, and a run may have a million streams.
+                // Frees the queue. It has room for four blocks, and a run may have a million
+                // streams.
                 if self.early[stream].is_empty() {
                     self.early[stream] = VecDeque::new();
                 }
@@ -222,22 +237,22 @@ impl<'s> Readers<'s> {
             },
         };
         let used = std::mem::replace(block, found);
-        // The thread may be done, or have enough.
+        // The thread may have ended, or have enough blocks.
         let _ = thread.used.try_send(used);
         Some(())
     }
 
-    /// Ends the threads; gives back what is known when all was read.
+    /// Ends the threads and returns the result.
     ///
     /// # Errors
-    /// When a file could not be read.
-    pub(crate) fn finish(self) -> Result<Passed, ReadError> {
+    /// If a file could not be read.
+    pub(crate) fn finish(self) -> Result<PassStats, RunReadError> {
         let Self { threads, early } = self;
         let readers = threads.len();
-        let mut all = Passed::default();
+        let mut all = PassStats::default();
         let mut tallies = Vec::new();
-        for Thread { filled, used, handle } in threads {
-            // A thread that still reads stops.
+        for ReaderThread { filled, used, handle } in threads {
+            // Makes a thread that still reads stop.
             drop((filled, used));
             let passed = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             #[expect(clippy::iter_over_hash_type, reason = "the least of each, in whatever order")]

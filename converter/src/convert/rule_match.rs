@@ -1,22 +1,24 @@
-//! Whether rules that the user chose fit a run: those of another program would make an empty picture without a word.
+//! Checks that the rules selected by the user fit the run. Rules of another program would produce
+//! an empty trace without any message.
 
 use std::collections::BTreeMap;
 
 use tracer_format::Schema;
-use tracer_format::schema::{Field, FieldType, RecordType, Scalar};
+use tracer_format::schema::{FieldInfo, FieldType, RecordType, Scalar};
 use tumit::Spec;
 
 use super::options::ConvertError;
-use crate::run::Run;
+use crate::run::OpenRun;
 
-/// So many names are told.
+/// Maximum number of names in a message.
 const MOST: usize = 8;
 
-/// What of the rules does not fit the run; a sentence each. A new spec for an old run has more events, and is right.
+/// Mismatches between the rules and the run, one sentence each. A new spec for an old run may have
+/// more events, so missing events are no error.
 ///
 /// # Errors
-/// When no event of the spec is in the run.
-pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &Run) -> Result<Vec<String>, ConvertError> {
+/// If the run has no event of the spec.
+pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<Vec<String>, ConvertError> {
     let mut schemas: Vec<&Schema> = Vec::new();
     for provider in run.processes.iter().flat_map(|process| &process.providers) {
         if !schemas.contains(&&provider.schema) {
@@ -59,9 +61,9 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &Run) -> Result<Vec<S
     Ok(told)
 }
 
-/// Fields that have the same name and another type.
-fn differences(event: &str, rules: &[Field], run: &[Field]) -> Vec<String> {
-    let other = |field: &Field| {
+/// Fields that have the same name in both, and different types.
+fn differences(event: &str, rules: &[FieldInfo], run: &[FieldInfo]) -> Vec<String> {
+    let other = |field: &FieldInfo| {
         let recorded = run.iter().find(|recorded| recorded.name == field.name)?;
         let (ours, theirs) = (name_of(field.ty), name_of(recorded.ty));
         (ours != theirs).then(|| format!("`{}` of `{event}` ({ours}, recorded as {theirs})", field.name))
@@ -69,7 +71,8 @@ fn differences(event: &str, rules: &[Field], run: &[Field]) -> Vec<String> {
     rules.iter().filter_map(other).collect()
 }
 
-/// A type as specs have it; all enums are one type, as their values are found by name.
+/// The name of a type in specs. All enums count as one type, because their values are found by
+/// name.
 fn name_of(ty: FieldType) -> String {
     let scalar = |scalar: Scalar| match scalar {
         Scalar::Enum { .. } => "enum".to_owned(),
@@ -82,7 +85,7 @@ fn name_of(ty: FieldType) -> String {
     }
 }
 
-/// The first of these, and how many more there are.
+/// Lists the first names and the number of the others.
 fn listed(names: &[String]) -> String {
     let first = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {

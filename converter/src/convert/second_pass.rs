@@ -1,6 +1,7 @@
-//! The second pass: runs the programs and sends Pajé operations, in order of date.
+//! The second pass: runs the programs and sends Pajé operations in order of time.
 //!
-//! Arrows are evaluated here, record by record, or before, in columns (`ready`); what their operations do is the same code.
+//! Actions are evaluated here for each record, or earlier by columns (`ready`). Both ways share the
+//! code that performs the operations.
 
 pub(crate) mod ambiguous_ids;
 pub(crate) mod columnar;
@@ -18,85 +19,86 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use super::first_pass::notes::ArrowPlace;
-use super::first_pass::survey::Survey;
+use super::first_pass::notes::ActionPosition;
+use super::first_pass::survey::FirstPassResult;
 use super::labels::LabelSuffixes;
-use super::plan::Plan;
-use crate::report::Counts;
-use crate::rules::containers::Instances;
-use crate::rules::eval::Scope;
-use crate::rules::model::Model;
-use crate::rules::program::{Arrow, Code, Op, Program, Target, ValueCode};
-use crate::rules::stacks::{Stack, StackId};
-use crate::rules::value::{KeyPart, Sym, Symbols, Val};
+use super::plan::ConversionPlan;
+use crate::report::ConversionCounts;
+use crate::rules::containers::ContainerInstances;
+use crate::rules::eval::RecordScope;
+use crate::rules::model::RuleModel;
+use crate::rules::program::{ActionOp, ContainerTarget, ExprCode, ProgramAction, RecordProgram, ValueCode};
+use crate::rules::stacks::{StackId, StateStack};
+use crate::rules::value::{KeyPart, RuleValue, SymbolId, Symbols};
 use crate::rules::value_cache::KnownValues;
-use crate::rules::values::Values;
-use ambiguous_ids::Ambiguous;
-use columnar::Acts;
-use container_cache::Found;
-pub(crate) use definitions::Once;
-use ends::Ends;
-use failures::Failed;
-use gaps::Gaps;
-use links::Started;
+use crate::rules::values::ValueTable;
+use ambiguous_ids::AmbiguousReferences;
+use columnar::TemplateTable;
+use container_cache::ContainerCache;
+pub(crate) use definitions::SinglePassState;
+use ends::EndTable;
+use failures::EvaluationFailures;
+use gaps::StreamGaps;
+use links::OpenLink;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
+    ContainerId, ExtraField, ExtraValue, PajeEvent, PajeSink, PlainEvent, PlainKind, SourcePosition, TypeId, ValueId,
+    VariableOp,
 };
-use tumit_spill::endpoint_map::Waiting;
+use tumit_spill::endpoint_map::EndpointMap;
 
-/// The picture being made.
-pub(crate) struct Picture<'p> {
-    pub(crate) plan: &'p Plan<'p>,
-    model: &'p Model,
-    survey: &'p mut Survey,
+/// The state of the second pass.
+pub(crate) struct Emitter<'p> {
+    pub(crate) plan: &'p ConversionPlan<'p>,
+    model: &'p RuleModel,
+    survey: &'p mut FirstPassResult,
     symbols: &'p mut Symbols,
-    sink: &'p mut dyn Sink,
-    instances: Instances,
-    waiting: Waiting<Started, 4>,
+    sink: &'p mut dyn PajeSink,
+    instances: ContainerInstances,
+    waiting: EndpointMap<OpenLink, 4>,
     next_key: u64,
     now: GlobalNanos,
     scratch: String,
-    gaps: Gaps,
-    found: Found,
-    failed: Failed,
-    ambiguous: Ambiguous,
-    /// Those of the model, and in one pass those that were met since.
-    values: Cow<'p, Values>,
+    gaps: StreamGaps,
+    found: ContainerCache,
+    failed: EvaluationFailures,
+    ambiguous: AmbiguousReferences,
+    /// The values of the model. In a single pass, also the values found so far.
+    values: Cow<'p, ValueTable>,
     known: KnownValues,
-    acts: Acts<'p>,
+    acts: TemplateTable<'p>,
     /// Suffixes of labels that would be equal.
     label_suffixes: LabelSuffixes,
-    ends: Ends,
-    /// Set where there is one pass.
-    once: Option<Once>,
-    pub(crate) counts: Counts,
+    ends: EndTable,
+    /// Set in a single pass.
+    once: Option<SinglePassState>,
+    pub(crate) counts: ConversionCounts,
 }
 
 /// Explanations of omitted actions and values: one sentence each.
 #[derive(Debug, Default)]
-pub(crate) struct Explanations {
+pub(crate) struct OmissionReport {
     /// Values that could not be computed.
     pub(crate) failed: Vec<String>,
     /// Ambiguous references.
     pub(crate) ambiguous: Vec<String>,
 }
 
-/// What is sent with a value, fields and a source position.
+/// An operation that is sent with a value, fields and a source position.
 #[derive(Clone, Copy, Debug)]
-enum Entity {
+enum EntityHead {
     Set,
     Push,
     Mark,
 }
 
-impl Entity {
+impl EntityHead {
     #[inline]
     fn event<'a>(
         self,
         (time, container, ty, value): (GlobalNanos, ContainerId, TypeId, ValueId),
-        extra: &'a [Extra<'a>],
-        source: Option<Source<'a>>,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
     ) -> PajeEvent<'a> {
         match self {
             Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
@@ -106,21 +108,23 @@ impl Entity {
     }
 }
 
-type Given<'a> = SmallVec<[(&'a str, Val); 8]>;
-/// What an entity has beside its value: fields, and related containers.
-type Beside<'a> = (&'a [(&'a str, Val)], &'a [(&'a str, ContainerId)]);
-type Related<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
+type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
+/// The additions of an entity to its value: fields and related containers.
+type EntityExtras<'a> = (&'a [(&'a str, RuleValue)], &'a [(&'a str, ContainerId)]);
+type RelatedContainers<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 
-impl<'p> Picture<'p> {
-    /// Sends the definitions and creates the containers of which there is exactly one. `has_gaps` says that records are
-    /// missing: then values for what nobody knows are defined, too. `once` says that no other pass was before this one.
+impl<'p> Emitter<'p> {
+    /// Sends the definitions and creates the containers of types with exactly one container.
+    ///
+    /// If `has_gaps` is set, records are missing, and values for unknown states are defined as
+    /// well. `once` is set in a single pass.
     pub(crate) fn begin(
-        plan: &'p Plan<'p>,
-        model: &'p Model,
-        survey: &'p mut Survey,
+        plan: &'p ConversionPlan<'p>,
+        model: &'p RuleModel,
+        survey: &'p mut FirstPassResult,
         symbols: &'p mut Symbols,
-        sink: &'p mut dyn Sink,
-        (has_gaps, once): (bool, Option<Once>),
+        sink: &'p mut dyn PajeSink,
+        (has_gaps, once): (bool, Option<SinglePassState>),
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
         let mut picture = Self {
@@ -129,22 +133,22 @@ impl<'p> Picture<'p> {
             survey,
             symbols,
             sink,
-            instances: Instances::default(),
-            waiting: Waiting::default(),
+            instances: ContainerInstances::default(),
+            waiting: EndpointMap::default(),
             next_key: 0,
             now: GlobalNanos(0),
             scratch: String::new(),
-            gaps: Gaps::default(),
-            found: Found::default(),
-            failed: Failed::default(),
-            ambiguous: Ambiguous::default(),
+            gaps: StreamGaps::default(),
+            found: ContainerCache::default(),
+            failed: EvaluationFailures::default(),
+            ambiguous: AmbiguousReferences::default(),
             values: Cow::Borrowed(&model.values),
             known: KnownValues::default(),
-            acts: Acts::default(),
+            acts: TemplateTable::default(),
             label_suffixes: LabelSuffixes::default(),
-            ends: Ends::of(plan),
+            ends: EndTable::of(plan),
             once,
-            counts: Counts { paje_events: events, ..Counts::default() },
+            counts: ConversionCounts { paje_events: events, ..ConversionCounts::default() },
         };
         picture.label_suffixes = LabelSuffixes::of(plan, model, picture.symbols);
         if has_gaps {
@@ -160,10 +164,11 @@ impl<'p> Picture<'p> {
         Ok(picture)
     }
 
-    /// Runs the arrows of a record that have this date: those without a date of their own, or the one given.
+    /// Runs the actions of a record that are due at `now`. These are the actions without a
+    /// timestamp of their own, or the action `only`.
     pub(crate) fn record(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &RecordScope<'_>,
         only: Option<u16>,
         now: i64,
         place: (u32, u64),
@@ -178,7 +183,7 @@ impl<'p> Picture<'p> {
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
     /// Inlined because it runs once for each record; end rules, the other caller, are rare.
     #[inline(always)]
-    fn arrows(&mut self, scope: &Scope<'_>, only: Option<u16>, place: (u32, u64)) -> io::Result<()> {
+    fn arrows(&mut self, scope: &RecordScope<'_>, only: Option<u16>, place: (u32, u64)) -> io::Result<()> {
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -194,9 +199,9 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    /// Ends all open containers at `end`, children first. Returns the counts and their explanations;
-    /// `None` if the picture is void.
-    pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(Counts, Explanations)>> {
+    /// Ends all open containers at `end`, children first. Returns the counts and their
+    /// explanations, or `None` if a single pass is void.
+    pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(ConversionCounts, OmissionReport)>> {
         if !self.settle()? {
             return Ok(None);
         }
@@ -207,7 +212,7 @@ impl<'p> Picture<'p> {
         }
         self.sink.finish(self.now)?;
         let explanations =
-            Explanations { failed: self.failed.told(self.symbols), ambiguous: self.ambiguous.sentences() };
+            OmissionReport { failed: self.failed.told(self.symbols), ambiguous: self.ambiguous.sentences() };
         Ok(Some((self.counts, explanations)))
     }
 
@@ -216,7 +221,7 @@ impl<'p> Picture<'p> {
         self.sink.event(event)
     }
 
-    fn arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
+    fn arrow(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction, place: ActionPosition) -> io::Result<()> {
         if self.once.is_some() {
             self.meet_values(scope, arrow)?;
         }
@@ -233,29 +238,29 @@ impl<'p> Picture<'p> {
             return Ok(());
         }
         match &arrow.op {
-            Op::Create { on } => {
+            ActionOp::Create { on } => {
                 let (_, related) = self.fields(scope, arrow)?;
                 self.locate_related(scope, on, &related).map(|_| ())
             }
-            Op::Destroy { on } => {
+            ActionOp::Destroy { on } => {
                 if let Some(instance) = self.existing(scope, on) {
                     self.destroy(instance)?;
                 }
                 Ok(())
             }
-            Op::SetState { slot, ty, value, on } => {
+            ActionOp::SetState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.set(self.instances.stack(instance, *slot), value, place.0)?;
-                self.entity(scope, arrow, Entity::Set, (instance, *ty, value))
+                self.entity(scope, arrow, EntityHead::Set, (instance, *ty, value))
             }
-            Op::PushState { slot, ty, value, on } => {
+            ActionOp::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.push(self.instances.stack(instance, *slot), value, place.0);
-                self.entity(scope, arrow, Entity::Push, (instance, *ty, value))
+                self.entity(scope, arrow, EntityHead::Push, (instance, *ty, value))
             }
-            Op::PopState { slot, ty, value, on } => {
+            ActionOp::PopState { slot, ty, value, on } => {
                 let Some(instance) = self.existing(scope, on) else {
                     self.pop_nowhere(place.0);
                     return Ok(());
@@ -266,29 +271,29 @@ impl<'p> Picture<'p> {
                 };
                 self.pop_to(self.instances.stack(instance, *slot), wanted, place.0)
             }
-            Op::ResetState { slot, on, .. } => {
+            ActionOp::ResetState { slot, on, .. } => {
                 let Some(instance) = self.existing(scope, on) else { return Ok(()) };
                 self.reset(self.instances.stack(instance, *slot), place.0)
             }
-            Op::Variable { op, ty, value, on } => {
+            ActionOp::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let number = scope.shown().eval(value, &mut self.scratch, self.symbols).number();
                 self.variable(instance, (*ty, *op, number), scope.program, value)
             }
-            Op::Mark { ty, value, on } => {
+            ActionOp::Mark { ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.entity(scope, arrow, Entity::Mark, (instance, *ty, value))
+                self.entity(scope, arrow, EntityHead::Mark, (instance, *ty, value))
             }
-            Op::Link { .. } => self.link_arrow(scope, arrow, place),
-            Op::Line { .. } | Op::Nothing => Ok(()),
+            ActionOp::Link { .. } => self.link_arrow(scope, arrow, place),
+            ActionOp::Line { .. } | ActionOp::Nothing => Ok(()),
         }
     }
 
     /// Whether a target names a process or thread by values that several have. If so, it is
     /// counted.
     #[inline(never)]
-    fn is_ambiguous(&mut self, scope: &Scope<'_>, on: &Target) -> bool {
+    fn is_ambiguous(&mut self, scope: &RecordScope<'_>, on: &ContainerTarget) -> bool {
         let Some(reference) = &on.by_value else { return false };
         let Some(referent) = on.ambiguous_referent(scope, &mut self.scratch, self.symbols) else { return false };
         let values = referent.values(scope, &mut self.scratch, self.symbols);
@@ -300,9 +305,9 @@ impl<'p> Picture<'p> {
     /// Sends a state or point event, with its fields and source position.
     fn entity(
         &mut self,
-        scope: &Scope<'_>,
-        arrow: &Arrow,
-        what: Entity,
+        scope: &RecordScope<'_>,
+        arrow: &ProgramAction,
+        what: EntityHead,
         (instance, ty, value): (usize, TypeId, ValueId),
     ) -> io::Result<()> {
         if arrow.with.is_empty() && arrow.related.is_empty() {
@@ -314,10 +319,10 @@ impl<'p> Picture<'p> {
 
     fn tell(
         &mut self,
-        what: Entity,
+        what: EntityHead,
         (instance, ty, value): (usize, TypeId, ValueId),
-        (given, related): Beside<'_>,
-        source: Option<(Sym, u32)>,
+        (given, related): EntityExtras<'_>,
+        source: Option<(SymbolId, u32)>,
     ) -> io::Result<()> {
         let (time, container) = (self.now, self.instances.get(instance).id);
         self.counts.paje_events += 1;
@@ -325,26 +330,26 @@ impl<'p> Picture<'p> {
         if given.is_empty() && related.is_empty() {
             return self.sink.event(&what.event((time, container, ty, value), &[], source));
         }
-        let mut extra = Extras::new();
+        let mut extra = SinkExtras::new();
         fill(&mut extra, (given, related), &mut self.scratch, self.symbols);
         self.sink.event(&what.event((time, container, ty, value), &extra, source))
     }
 
-    /// A stack gets one value alone.
+    /// Makes `value` the only open state of a stack.
     fn set(&mut self, at: StackId, value: ValueId, stream: u32) -> io::Result<()> {
         self.replace(at, value)?;
         self.gaps.is_certain(&mut self.instances.stacks, at, stream);
         Ok(())
     }
 
-    /// A stack gets a further value.
+    /// Opens a further state on a stack.
     #[inline]
     fn push(&mut self, at: StackId, value: ValueId, stream: u32) {
         self.gaps.changes(&mut self.instances.stacks, at, stream);
         self.instances.stacks[at].values.push(value);
     }
 
-    /// All values of a stack end.
+    /// Ends all states of a stack.
     fn reset(&mut self, at: StackId, stream: u32) -> io::Result<()> {
         while !self.instances.stacks[at].values.is_empty() {
             self.pop(at)?;
@@ -357,10 +362,10 @@ impl<'p> Picture<'p> {
         &mut self,
         instance: usize,
         (ty, op, number): (TypeId, VariableOp, Option<f64>),
-        program: &Program,
-        code: &Code,
+        program: &RecordProgram,
+        code: &ExprCode,
     ) -> io::Result<()> {
-        // Pajé has no text for infinities and what is no number.
+        // Pajé has no text for infinities and NaN.
         let Some(value) = number.filter(|value| value.is_finite()) else {
             self.fail(program, code);
             return Ok(());
@@ -369,23 +374,24 @@ impl<'p> Picture<'p> {
         self.emit(&PajeEvent::Variable { time: self.now, container, ty, op, value })
     }
 
-    /// A value cannot be computed.
+    /// Notes a value that cannot be computed.
     #[cold]
-    fn fail(&mut self, program: &Program, code: &Code) {
+    fn fail(&mut self, program: &RecordProgram, code: &ExprCode) {
         self.counts.not_computable += 1;
         self.failed.add(program, code);
     }
 
-    /// There is no container to pop from: it may have been made by a record that is lost.
+    /// Counts a pop without a container. The container may belong to a missing record.
     fn pop_nowhere(&mut self, stream: u32) {
         self.counts.pops_of_nothing += u64::from(!self.gaps.has(stream));
     }
 
-    /// The innermost value ends, or those down to the one that is wanted; `None` when that is not known.
+    /// Ends the innermost state, or all states down to the wanted value. `wanted` is `None` if the
+    /// value cannot be computed.
     #[inline]
     fn pop_to(&mut self, at: StackId, wanted: Option<Option<ValueId>>, stream: u32) -> io::Result<()> {
         let stack = &self.instances.stacks[at];
-        // Nearly always.
+        // Nearly all pops take this path.
         if wanted == Some(None) && !stack.is_unknown && !stack.values.is_empty() {
             self.gaps.changes(&mut self.instances.stacks, at, stream);
             return self.pop(at);
@@ -402,7 +408,8 @@ impl<'p> Picture<'p> {
             None => None,
         };
         let Some(keep) = keep.map(|keep| keep + stack.floor()) else {
-            // It may end what lost records began: then what is below is not known either.
+            // The pop may end a state of missing records. The states below are then unknown as
+            // well.
             if wanted.is_some() && self.gaps.may_hide(stack, stream) {
                 return self.forget(at);
             }
@@ -421,14 +428,14 @@ impl<'p> Picture<'p> {
         let stack = &mut self.instances.stacks[at];
         stack.values.pop();
         stack.is_unknown &= !stack.values.is_empty();
-        let Stack { container, ty, .. } = *stack;
+        let StateStack { container, ty, .. } = *stack;
         self.counts.paje_events += 1;
         let (kind, time, value) = (PlainKind::PopState, self.now, ValueId(0));
         self.sink.plain(PlainEvent { kind, time, container, ty, value })
     }
 
-    /// Makes a value the only one of a stack. Readers differ in what a new state does to those below the top, so these are
-    /// popped before.
+    /// Makes a value the only one of a stack. All values but the outermost are popped first,
+    /// because readers differ in the effect of a set on the values below the top.
     fn replace(&mut self, at: StackId, value: ValueId) -> io::Result<()> {
         while self.instances.stacks[at].values.len() > 1 {
             self.pop(at)?;
@@ -441,9 +448,9 @@ impl<'p> Picture<'p> {
     }
 }
 
-impl Picture<'_> {
-    /// The value of a state or event; `None` when it cannot be computed.
-    fn value(&mut self, scope: &Scope<'_>, ty: TypeId, value: &ValueCode) -> Option<ValueId> {
+impl Emitter<'_> {
+    /// The value of a state or event. `None` if it cannot be computed.
+    fn value(&mut self, scope: &RecordScope<'_>, ty: TypeId, value: &ValueCode) -> Option<ValueId> {
         match value {
             ValueCode::Declared(value) => Some(*value),
             ValueCode::Computed(code) => {
@@ -457,9 +464,13 @@ impl Picture<'_> {
         }
     }
 
-    /// Evaluates an arrow's fields and finds its related containers.
-    fn fields<'a>(&mut self, scope: &Scope<'_>, arrow: &'a Arrow) -> io::Result<(Given<'a>, Related<'a>)> {
-        let mut related = Related::new();
+    /// Evaluates the fields of an action and finds its related containers.
+    fn fields<'a>(
+        &mut self,
+        scope: &RecordScope<'_>,
+        arrow: &'a ProgramAction,
+    ) -> io::Result<(NamedValues<'a>, RelatedContainers<'a>)> {
+        let mut related = RelatedContainers::new();
         for (how, whom) in &arrow.related {
             if self.is_ambiguous(scope, whom) {
                 continue;
@@ -467,7 +478,7 @@ impl Picture<'_> {
             let instance = self.locate(scope, whom)?;
             related.push((how, self.instances.get(instance).id));
         }
-        let mut given = Given::new();
+        let mut given = NamedValues::new();
         for (name, code) in &arrow.with {
             given.push((name, scope.shown().eval(code, &mut self.scratch, self.symbols)));
         }
@@ -475,28 +486,37 @@ impl Picture<'_> {
     }
 }
 
-/// Fields as the sink takes them.
-type Extras<'a> = SmallVec<[Extra<'a>; 8]>;
+/// Fields in the form of the sink.
+type SinkExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
 
-/// Fills in fields as the sink takes them: those given, then related containers. Values that are no numbers become text. `extras` are empty.
-fn fill<'a>(extras: &mut Extras<'a>, (given, related): Beside<'a>, scratch: &'a mut String, symbols: &'a Symbols) {
-    let number = |val: &Val| match *val {
-        Val::Int(value) => Some(ExtraValue::Integer(value)),
-        Val::Float(value) => Some(ExtraValue::Float(value)),
+/// Converts fields and related containers to the form of the sink. Values that are not numbers
+/// become text. `extras` must be empty.
+fn fill<'a>(
+    extras: &mut SinkExtras<'a>,
+    (given, related): EntityExtras<'a>,
+    scratch: &'a mut String,
+    symbols: &'a Symbols,
+) {
+    let number = |val: &RuleValue| match *val {
+        RuleValue::Int(value) => Some(ExtraValue::Integer(value)),
+        RuleValue::Float(value) => Some(ExtraValue::Float(value)),
         _ => None,
     };
     if given.iter().all(|(_, val)| number(val).is_some()) {
-        extras.extend(given.iter().filter_map(|(name, val)| Some(Extra { name, value: number(val)? })));
+        extras.extend(given.iter().filter_map(|(name, val)| Some(ExtraField { name, value: number(val)? })));
     } else {
-        // Text first, as it grows the scratch text from which the fields then borrow.
-        let given: Given<'_> = given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
+        // Text first, because it grows the scratch text from which the fields then borrow.
+        let given: NamedValues<'_> =
+            given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
         let scratch: &'a String = scratch;
-        let text = |val: Val| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
-        extras.extend(given.iter().map(|(name, val)| Extra { name, value: number(val).unwrap_or_else(|| text(*val)) }));
+        let text = |val: RuleValue| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
+        extras.extend(
+            given.iter().map(|(name, val)| ExtraField { name, value: number(val).unwrap_or_else(|| text(*val)) }),
+        );
     }
-    extras.extend(related.iter().map(|(name, id)| Extra { name, value: ExtraValue::Container(*id) }));
+    extras.extend(related.iter().map(|(name, id)| ExtraField { name, value: ExtraValue::Container(*id) }));
 }
 
-fn source_of(source: Option<(Sym, u32)>, symbols: &Symbols) -> Option<Source<'_>> {
-    source.map(|(file, line)| Source { file: symbols.text(file), line })
+fn source_of(source: Option<(SymbolId, u32)>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
+    source.map(|(file, line)| SourcePosition { file: symbols.text(file), line })
 }

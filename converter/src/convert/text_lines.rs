@@ -1,16 +1,16 @@
 //! The lines of text outputs: template rules.
 
-use crate::rules::eval::{Scope, append_value};
-use crate::rules::program::{Code, Op};
+use crate::rules::eval::{RecordScope, append_value};
+use crate::rules::program::{ActionOp, ExprCode};
 use crate::rules::value::Symbols;
 
-/// Appends the lines of a record that have this date: those without a date of their own, or the one given. Returns how
-/// many there were.
-pub(crate) fn write_lines(scope: &Scope<'_>, only: Option<u16>, symbols: &Symbols, out: &mut String) -> u64 {
+/// Appends the lines of a record that are due. These are the lines without a timestamp of their
+/// own, or those of the action `only`. Returns their number.
+pub(crate) fn write_lines(scope: &RecordScope<'_>, only: Option<u16>, symbols: &Symbols, out: &mut String) -> u64 {
     let mut lines = 0;
     let mut scratch = String::new();
     for (number, arrow) in scope.program.arrows.iter().enumerate() {
-        let Op::Line { once: false, text, arguments } = &arrow.op else { continue };
+        let ActionOp::Line { once: false, text, arguments } = &arrow.op else { continue };
         if only.map_or(arrow.at.is_some(), |only| usize::from(only) != number) {
             continue;
         }
@@ -24,11 +24,11 @@ pub(crate) fn write_lines(scope: &Scope<'_>, only: Option<u16>, symbols: &Symbol
     lines
 }
 
-/// Appends one line, its end included.
+/// Appends one line with its line end.
 pub(crate) fn append_line(
-    scope: &Scope<'_>,
+    scope: &RecordScope<'_>,
     text: &[String],
-    arguments: &[Code],
+    arguments: &[ExprCode],
     scratch: &mut String,
     symbols: &Symbols,
     out: &mut String,

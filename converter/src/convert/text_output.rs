@@ -4,23 +4,23 @@ use std::io::{self, Write};
 
 use tracer_format::Schema;
 
-use super::columnar::evaluate::Purpose;
-use super::columnar::single_records::Due;
-use super::job::Job;
-use super::merge_pass::Records;
-use super::options::{ConvertError, Options};
+use super::columnar::evaluate::PassKind;
+use super::columnar::single_records::RecordRef;
+use super::job::ConversionJob;
+use super::merge_pass::RecordVisitorFn;
+use super::options::{ConvertError, ConvertOptions};
 use super::plan::plan;
 use super::text_lines::write_lines;
-use super::time_order::Taking;
+use super::time_order::ItemSelection;
 use super::timestamps::fine_dates;
-use crate::report::{Counts, Report};
+use crate::report::{ConversionCounts, ConversionReport};
 use crate::rules::spec_of;
-use crate::run::Run;
+use crate::run::OpenRun;
 
 /// The text output that replaces the rules of a run. The specs of all processes have no tree and no
 /// rules, and this output begins with Pajé definitions.
 #[must_use]
-pub fn own_paje_output(run: &Run) -> Option<String> {
+pub fn own_paje_output(run: &OpenRun) -> Option<String> {
     let mut found: Option<String> = None;
     let mut known: Vec<&Schema> = Vec::new();
     for provider in run.processes.iter().flat_map(|process| &process.providers) {
@@ -39,23 +39,31 @@ pub fn own_paje_output(run: &Run) -> Option<String> {
     found
 }
 
-/// Writes the text output named by [`Options::output`]: its prologue and its lines in order of
+/// Writes the text output named by [`ConvertOptions::output`]: its prologue and its lines in order of
 /// time.
 ///
 /// # Errors
-/// When there is no such output, the run cannot be read, or the text cannot be written.
-pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
+/// If there is no such output, the run cannot be read, or the text cannot be written.
+pub fn convert_to_text(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    out: &mut dyn Write,
+) -> Result<ConversionReport, ConvertError> {
     let report = write_text(run, options, &mut |text, _| out.write_all(text))?;
     out.flush()?;
     Ok(report)
 }
 
 /// A function that takes texts of whole lines, each with the process of its record.
-pub(crate) type WriteLines<'a> = dyn FnMut(&[u8], Option<usize>) -> io::Result<()> + 'a;
+pub(crate) type LineWriter<'a> = dyn FnMut(&[u8], Option<usize>) -> io::Result<()> + 'a;
 
 /// Writes a text output.
-pub(crate) fn write_text(run: &Run, options: &Options, write: &mut WriteLines<'_>) -> Result<Report, ConvertError> {
-    let mut job = Job::new(run, options);
+pub(crate) fn write_text(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    write: &mut LineWriter<'_>,
+) -> Result<ConversionReport, ConvertError> {
+    let mut job = ConversionJob::new(run, options);
     let (mut plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     if let Some(dates) = fine_dates(run, options)? {
@@ -72,18 +80,18 @@ pub(crate) fn write_text(run: &Run, options: &Options, write: &mut WriteLines<'_
         }
     }
     let mut line = String::new();
-    let mut counts = Counts::default();
+    let mut counts = ConversionCounts::default();
     for once in &survey.once {
         write(once.as_bytes(), None)?;
         counts.lines += 1;
     }
-    let take = |due: Due<'_>| {
+    let take = |due: RecordRef<'_>| {
         let Some(scope) = due.scope(&plan) else { return Ok(()) };
         counts.lines += write_lines(&scope, due.only, &symbols, &mut line);
         write(line.as_bytes(), Some(scope.stream.process))?;
         line.clear();
         Ok(())
     };
-    let end = job.records(&plan, (floors, Taking::RECORDS, Purpose::Records), &mut Records(take))?;
+    let end = job.records(&plan, (floors, ItemSelection::RECORDS, PassKind::Records), &mut RecordVisitorFn(take))?;
     Ok(job.report(counts, end))
 }

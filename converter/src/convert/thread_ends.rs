@@ -6,13 +6,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::plan::Plan;
+use super::plan::ConversionPlan;
 use crate::rules::referent_table::NO_PROCESS;
 
 /// The end of a process or of one of its threads. At equal timestamps, threads end before
 /// processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ending {
+pub(crate) struct EndEvent {
     /// Corrected timestamp.
     pub(crate) time: i64,
     pub(crate) is_process: bool,
@@ -27,26 +27,26 @@ pub(crate) struct Ending {
 
 /// All ends in a run.
 #[derive(Debug, Default)]
-pub(crate) struct Endings {
+pub(crate) struct EndEvents {
     /// In order of time.
-    pub(crate) all: Vec<Ending>,
+    pub(crate) all: Vec<EndEvent>,
     /// At least one thread has a recorded end.
     pub(crate) has_threads: bool,
 }
 
 /// The end of a thread, collected from its streams.
-struct Thread {
+struct ThreadEnd {
     /// The later of its recorded end and its last record.
-    ending: Ending,
+    ending: EndEvent,
     is_recorded: bool,
 }
 
-impl Endings {
+impl EndEvents {
     /// The ends of a run's processes, and of the threads that have a recorded end. If rules need
     /// them, of all threads. O(n log n) in the number of streams.
-    pub(crate) fn of(plan: &Plan<'_>) -> Self {
-        let mut all: Vec<Ending> = Vec::new();
-        let mut threads: FxHashMap<(u32, u32), Thread> = FxHashMap::default();
+    pub(crate) fn of(plan: &ConversionPlan<'_>) -> Self {
+        let mut all: Vec<EndEvent> = Vec::new();
+        let mut threads: FxHashMap<(u32, u32), ThreadEnd> = FxHashMap::default();
         let has_threads = (0..plan.streams.len()).any(|stream| plan.source(stream).1.end.is_some());
         let has_rules = plan.has_end_rules();
         let mut last_known = (None, None);
@@ -64,9 +64,9 @@ impl Endings {
             let ending = |ticks: Option<u64>| {
                 let raw = ticks.map_or(last_raw, |ticks| plan.date(stream, ticks).max(last_raw));
                 let time = if ticks.is_some() { fine.date(raw, records).max(last) } else { last };
-                Ending { time, is_process: false, process: number, thread: facts.thread, stream: stream_number, raw }
+                EndEvent { time, is_process: false, process: number, thread: facts.thread, stream: stream_number, raw }
             };
-            let of_process = Ending { is_process: true, thread: 0, ..ending(last_known.1) };
+            let of_process = EndEvent { is_process: true, thread: 0, ..ending(last_known.1) };
             match all.last_mut().filter(|known| known.process == number) {
                 Some(known) => known.extend(&of_process),
                 None => all.push(of_process),
@@ -75,27 +75,27 @@ impl Endings {
                 let of_thread = ending(source.end.map(|end| end.0));
                 let is_recorded = source.end.is_some();
                 let known = threads.entry((number, facts.thread));
-                let known = known.or_insert(Thread { ending: of_thread, is_recorded });
+                let known = known.or_insert(ThreadEnd { ending: of_thread, is_recorded });
                 known.ending.extend(&of_thread);
                 known.is_recorded |= is_recorded;
             }
         }
-        let processes: Vec<Ending> = if has_rules { all.clone() } else { Vec::new() };
+        let processes: Vec<EndEvent> = if has_rules { all.clone() } else { Vec::new() };
         all.extend(threads.into_values().filter_map(|thread| {
             if thread.is_recorded {
                 return Some(thread.ending);
             }
             // Streams are in order of their processes.
             let process = processes.binary_search_by_key(&thread.ending.process, |ending| ending.process).ok()?;
-            let Ending { time, raw, .. } = processes[process];
-            Some(Ending { time, raw, ..thread.ending })
+            let EndEvent { time, raw, .. } = processes[process];
+            Some(EndEvent { time, raw, ..thread.ending })
         }));
         all.sort_unstable();
         Self { all, has_threads }
     }
 }
 
-impl Ending {
+impl EndEvent {
     fn extend(&mut self, other: &Self) {
         self.time = self.time.max(other.time);
         self.raw = self.raw.max(other.raw);

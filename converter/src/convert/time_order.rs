@@ -1,8 +1,9 @@
-//! One stream in order of date, although rules give some arrows other dates than their record's.
+//! Reads a stream in order of time, although rules give some actions other timestamps than their
+//! record.
 //!
-//! A record and its arrows wait in a heap until nothing that is still to be read from the stream can be earlier. What that
-//! is, the first pass has noted for each block: so no more than the blocks that overlap in date are held. Items without room in
-//! memory wait in a temporary file.
+//! Records and actions wait in a heap until no later part of the stream can contain an earlier
+//! item. The first pass has noted the required limit for each block. Only blocks that overlap in
+//! time are therefore kept. Items that exceed the memory budget wait in a temporary file.
 
 pub(crate) mod spill;
 
@@ -12,121 +13,121 @@ use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use tracer_format::columns::Columns;
-use tracer_format::record::Lost;
+use tracer_format::columns::BlockColumns;
+use tracer_format::record::DroppedRecords;
 
-use super::merge::loser_tree::Dated;
-use super::plan::{Need, Plan};
-use crate::clock::Fine;
-use crate::rules::{Program, Symbols};
-use crate::run::{BlockPlace, Memory, Place, ReadError, StreamReader, waiting_budget};
-use spill::Spilled;
+use super::merge::loser_tree::TimeOrdered;
+use super::plan::{ConversionPlan, TypeColumns};
+use crate::clock::TimestampMap;
+use crate::rules::{RecordProgram, Symbols};
+use crate::run::{BlockPosition, BudgetShare, RecordPosition, RunReadError, RunStreamReader, waiting_budget};
+use spill::SpilledItems;
 
-/// A stream being read in order of date.
+/// Reads a stream in order of time.
 #[derive(Debug)]
-pub(crate) struct Feed<'r> {
-    plan: &'r Plan<'r>,
+pub(crate) struct OrderedStream<'r> {
+    plan: &'r ConversionPlan<'r>,
     pub(crate) stream: usize,
-    reader: StreamReader<'r>,
-    current: Option<Item>,
-    waiting: Option<Waiting>,
+    reader: RunStreamReader<'r>,
+    current: Option<OrderedItem>,
+    waiting: Option<HeldRecords>,
     last: i64,
     scratch: String,
     symbols: Symbols,
-    taking: Taking,
-    /// The record in front of which something is missing.
-    behind_gap: Option<(i64, Place)>,
-    /// Records that were read since this was last asked for.
+    taking: ItemSelection,
+    /// The record that follows the gap returned last.
+    behind_gap: Option<(i64, RecordPosition)>,
+    /// Number of records read since the last call of [`Self::take_read`].
     read: u64,
-    /// Records dated before the one before them.
+    /// Number of records with a timestamp before that of their predecessor.
     pub(crate) backward: u64,
-    /// Dates before the start of the run.
+    /// Number of timestamps before the start of the run.
     pub(crate) early: u64,
 }
 
-/// What of a stream becomes items.
+/// The parts of a stream that become items.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taking {
-    /// Only records whose program says so.
-    pub(crate) wanted: fn(&Program) -> bool,
-    /// Each drop between them, and each mark of a truncated record, is an item, too.
+pub(crate) struct ItemSelection {
+    /// Selects the programs whose records are items.
+    pub(crate) wanted: fn(&RecordProgram) -> bool,
+    /// Whether gaps between records and marks of truncated records are items, too.
     pub(crate) gaps: bool,
 }
 
-impl Taking {
-    /// All records, and nothing else.
+impl ItemSelection {
+    /// All records, without gaps.
     pub(crate) const RECORDS: Self = Self { wanted: |_| true, gaps: false };
-    /// All records, and what is missing between them.
+    /// All records and the gaps between them.
     pub(crate) const ALL: Self = Self { wanted: |_| true, gaps: true };
 }
 
 /// Bytes of waiting items in memory, of all streams.
 static HELD: AtomicUsize = AtomicUsize::new(0);
-/// A stream counts its bytes in [`HELD`] in steps of so many.
+/// A stream updates [`HELD`] in steps of at least this number of bytes.
 const COUNTED: usize = 1 << 16;
 /// Bytes of an item without its block.
-const ITEM_BYTES: usize = size_of::<Item>();
+const ITEM_BYTES: usize = size_of::<OrderedItem>();
 
-/// The records that wait.
+/// The items that wait.
 #[derive(Debug)]
-struct Waiting {
-    heap: BinaryHeap<Reverse<Item>>,
+struct HeldRecords {
+    heap: BinaryHeap<Reverse<OrderedItem>>,
     /// Bytes of the items in `heap` and of their blocks.
     held: usize,
-    /// How much of `held` is counted in [`HELD`].
+    /// The part of `held` that is counted in [`HELD`].
     counted: usize,
     /// Address of the block of the last item.
     last_block: usize,
-    spilled: Spilled,
-    /// The smallest date in this block or a later one.
+    spilled: SpilledItems,
+    /// For each block: the minimum timestamp in it and all later blocks.
     floors: Vec<i64>,
     at_end: bool,
 }
 
-/// A record, or one arrow of it that has a date of its own.
+/// A record, or one action of it that has a timestamp of its own.
 #[derive(Debug)]
-pub(crate) struct Item {
-    /// When it is due: the final date.
+pub(crate) struct OrderedItem {
+    /// The corrected timestamp at which the item is processed.
     pub(crate) date: i64,
-    /// The same as a coarse date.
+    /// The raw timestamp from which `date` is computed.
     due: i64,
-    /// The record's own date, coarse.
+    /// The raw timestamp of the record.
     pub(crate) time: i64,
-    /// The arrow; `None` for all that have no date of their own.
+    /// The action. `None` for all actions without a timestamp of their own.
     pub(crate) only: Option<u16>,
-    /// Order among items of one record.
+    /// Order among the items of one record.
     rank: u16,
-    pub(crate) place: Place,
-    /// Its block, when it is not the reader's current one.
-    block: Option<Block>,
+    pub(crate) place: RecordPosition,
+    /// The block of the record, if it is not the current block of the reader.
+    block: Option<HeldBlock>,
 }
 
-/// An unpacked block that is kept while its records wait.
-type Block = Rc<Vec<u8>>;
+/// A decoded block that is kept while its records wait.
+type HeldBlock = Rc<Vec<u8>>;
 
-impl<'r> Feed<'r> {
-    /// Reads a stream; `floors` are needed where arrows have dates of their own.
+impl<'r> OrderedStream<'r> {
+    /// Reads a stream. `floors` is required if actions set their own timestamps.
     pub(crate) fn new(
-        plan: &'r Plan<'r>,
+        plan: &'r ConversionPlan<'r>,
         stream: usize,
-        reader: StreamReader<'r>,
+        reader: RunStreamReader<'r>,
         floors: Option<Vec<i64>>,
-        taking: Taking,
-    ) -> Result<Self, ReadError> {
+        taking: ItemSelection,
+    ) -> Result<Self, RunReadError> {
         let mut feed = Self::idle(plan, stream, reader, floors, taking);
         feed.advance()?;
         Ok(feed)
     }
 
-    /// The same, before its first item.
+    /// As [`Self::new`], but does not read the first item.
     pub(crate) fn idle(
-        plan: &'r Plan<'r>,
+        plan: &'r ConversionPlan<'r>,
         stream: usize,
-        reader: StreamReader<'r>,
+        reader: RunStreamReader<'r>,
         floors: Option<Vec<i64>>,
-        taking: Taking,
+        taking: ItemSelection,
     ) -> Self {
-        let waiting = floors.map(Waiting::new);
+        let waiting = floors.map(HeldRecords::new);
         Self {
             plan,
             stream,
@@ -144,9 +145,12 @@ impl<'r> Feed<'r> {
         }
     }
 
-    /// The next block by columns, as far as they are needed. `None` when its records have to be read one by one, as dates are moved among
-    /// them, or for the reader's reasons.
-    pub(crate) fn next_columns(&mut self, needs: &[Need]) -> Result<Option<(Columns, BlockPlace)>, ReadError> {
+    /// The required columns of the next block. `None` if its records must be read one by one,
+    /// because their order changes or for reasons of the reader.
+    pub(crate) fn next_columns(
+        &mut self,
+        needs: &[TypeColumns],
+    ) -> Result<Option<(BlockColumns, BlockPosition)>, RunReadError> {
         if self.waiting.is_some() || self.behind_gap.is_some() {
             return Ok(None);
         }
@@ -157,36 +161,39 @@ impl<'r> Feed<'r> {
         Ok(found)
     }
 
-    /// The memory of such a block; see [`StreamReader::take_memory`].
-    pub(crate) fn take_memory(&mut self) -> Memory {
+    /// The memory of a block that was read by columns; see [`RunStreamReader::take_memory`].
+    pub(crate) fn take_memory(&mut self) -> BudgetShare {
         self.reader.take_memory()
     }
 
-    /// Fills in the coarse dates of records of a block that was read by columns, so many ticks from its beginning; gives back that of its last
-    /// record.
-    pub(crate) fn dates_of(&mut self, block: &BlockPlace, ticks: &[u64], dates: &mut Vec<i64>) -> i64 {
+    /// Fills `dates` with the raw timestamps of records of a block that was read by columns.
+    /// `ticks` are relative to the start of the block. Returns the timestamp of the last record of
+    /// the block.
+    pub(crate) fn dates_of(&mut self, block: &BlockPosition, ticks: &[u64], dates: &mut Vec<i64>) -> i64 {
         self.plan.dates(self.stream, block.first_ticks, ticks, dates);
         self.last = self.last.max(self.plan.date(self.stream, block.last_ticks));
         self.last
     }
 
-    /// The coarse date of a record of such a block.
-    pub(crate) fn coarse(&self, block: &BlockPlace, ticks: u64) -> i64 {
+    /// The raw timestamp of a record of such a block. `ticks` is relative to the start of the
+    /// block.
+    pub(crate) fn coarse(&self, block: &BlockPosition, ticks: u64) -> i64 {
         self.plan.date(self.stream, block.first_ticks.wrapping_add(ticks))
     }
 
-    /// Whether the next record is the first of a block, and none waits.
+    /// Whether the next record is the first of a block, and no item waits.
     pub(crate) fn is_between_blocks(&self) -> bool {
         self.waiting.is_none() && self.behind_gap.is_none() && self.reader.is_between_blocks()
     }
 
-    /// Whether nothing comes any more, as far as that is known without reading on.
+    /// Whether the stream is known to have ended. `false` if this is not known without reading
+    /// further.
     pub(crate) fn is_at_end(&self) -> bool {
         self.is_between_blocks() && self.reader.is_at_end()
     }
 
     /// The current item and the bytes of its record.
-    pub(crate) fn item(&self) -> Option<(&Item, &[u8])> {
+    pub(crate) fn item(&self) -> Option<(&OrderedItem, &[u8])> {
         let item = self.current.as_ref()?;
         let body = match &item.block {
             Some(block) => item.place.body(block),
@@ -195,17 +202,18 @@ impl<'r> Feed<'r> {
         Some((item, body))
     }
 
-    /// The reader, for its account of losses.
-    pub(crate) fn reader(&self) -> &StreamReader<'r> {
+    /// The reader, which counts damaged records.
+    pub(crate) fn reader(&self) -> &RunStreamReader<'r> {
         &self.reader
     }
 
-    /// How many records were read since this was last asked for.
+    /// The number of records read since the last call.
     pub(crate) fn take_read(&mut self) -> u64 {
         std::mem::take(&mut self.read)
     }
 
-    /// Goes to the next record when that is of the current block, wanted, and no date of its stream is moved: nearly always.
+    /// Advances to the next record within the current block, if it is wanted and no timestamps of
+    /// its stream change their order. Nearly all records take this path.
     #[inline]
     fn advance_plainly(&mut self) -> bool {
         if self.behind_gap.is_some() {
@@ -220,21 +228,21 @@ impl<'r> Feed<'r> {
             if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) {
                 let time = self.last;
                 let date = fine.date(time, place.ordinal);
-                self.current = Some(Item { date, due: time, time, only: None, rank: 0, place, block: None });
+                self.current = Some(OrderedItem { date, due: time, time, only: None, rank: 0, place, block: None });
                 return true;
             }
         }
         false
     }
 
-    /// Reads a record that is wanted, or a gap with its bytes; its coarse date is made not to decrease in the stream.
-    fn read(&mut self) -> Result<Option<(i64, Place, Option<Block>)>, ReadError> {
+    /// Reads a wanted record, or a gap with its bytes. The returned raw timestamps do not decrease.
+    fn read(&mut self) -> Result<Option<(i64, RecordPosition, Option<HeldBlock>)>, RunReadError> {
         if let Some((date, mut place)) = self.behind_gap.take() {
             if self.taking.gaps && std::mem::take(&mut place.truncated) {
                 let (ticks, ordinal) = (place.ticks.0, place.ordinal);
                 self.behind_gap = Some((date, place));
-                let mark = Lost::of_truncated(self.reader.missing_bytes(), ticks).encode().to_vec();
-                return Ok(Some((date, Place::of_gap(ticks, ordinal), Some(Rc::new(mark)))));
+                let mark = DroppedRecords::of_truncated(self.reader.missing_bytes(), ticks).encode().to_vec();
+                return Ok(Some((date, RecordPosition::of_gap(ticks, ordinal), Some(Rc::new(mark)))));
             }
             return Ok(Some((date, place, None)));
         }
@@ -265,30 +273,31 @@ impl<'r> Feed<'r> {
         }
     }
 
-    /// The item of a gap: it begins with the first lost record, as far as that is known, but between its neighbours.
-    fn gap(&self, gap: &Lost, before: i64) -> (i64, Place, Option<Block>) {
+    /// The item of a gap. Its timestamp is that of the first missing record, if known, limited to
+    /// the range between its neighbours.
+    fn gap(&self, gap: &DroppedRecords, before: i64) -> (i64, RecordPosition, Option<HeldBlock>) {
         let (records, ticks) = self.reader.position();
         let ordinal = records - u64::from(self.behind_gap.is_some());
         let behind = self.plan.date(self.stream, ticks).max(self.last);
         let date = self.plan.date(self.stream, gap.first_ticks).clamp(before, behind);
-        (date, Place::of_gap(gap.first_ticks, ordinal), Some(Rc::new(gap.encode().to_vec())))
+        (date, RecordPosition::of_gap(gap.first_ticks, ordinal), Some(Rc::new(gap.encode().to_vec())))
     }
 
-    fn spill_error(&self, why: &io::Error) -> ReadError {
+    fn spill_error(&self, why: &io::Error) -> RunReadError {
         let source = io::Error::other(format!(
             "cannot use a temporary file for records that wait: {why}; TMPDIR names another folder"
         ));
-        ReadError { file: self.reader.process().path.clone(), offset: 0, source }
+        RunReadError { file: self.reader.process().path.clone(), offset: 0, source }
     }
 
-    /// Reads a record into the heap, arrow by arrow where they have dates of their own.
-    fn read_ahead(&mut self) -> Result<bool, ReadError> {
+    /// Reads a record into the heap. Each action with a timestamp of its own is a separate item.
+    fn read_ahead(&mut self) -> Result<bool, RunReadError> {
         let Some((time, place, block)) = self.read()? else { return Ok(false) };
         let block = block.unwrap_or_else(|| self.reader.block());
         let Some(waiting) = &mut self.waiting else { return Ok(false) };
         let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
         let Some(program) = program else {
-            let item = Item { date: time, due: time, time, only: None, rank: 0, place, block: Some(block) };
+            let item = OrderedItem { date: time, due: time, time, only: None, rank: 0, place, block: Some(block) };
             waiting.push(item);
             return Ok(true);
         };
@@ -298,7 +307,7 @@ impl<'r> Feed<'r> {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
             let item = |due, only| {
                 let (place, block) = (place.clone(), Some(Rc::clone(&block)));
-                Item { date: due, due, time, only, rank: number, place, block }
+                OrderedItem { date: due, due, time, only, rank: number, place, block }
             };
             if let Some(at) = &arrow.at {
                 self.scratch.clear();
@@ -316,8 +325,9 @@ impl<'r> Feed<'r> {
     }
 }
 
-/// A coarse date, or the first one after it, up to that of its record, that is not before the start of the run when clocks are corrected.
-fn first_not_early(fine: &Fine, (date, time): (i64, i64), ordinal: u64) -> i64 {
+/// The first raw timestamp, from `date` to `time`, with a corrected timestamp that is not before
+/// the start of the run. `time` is the timestamp of the record.
+fn first_not_early(fine: &TimestampMap, (date, time): (i64, i64), ordinal: u64) -> i64 {
     let is_early = |coarse: i64| fine.date(coarse, ordinal) < 0;
     if !is_early(date) {
         return date;
@@ -330,13 +340,13 @@ fn first_not_early(fine: &Fine, (date, time): (i64, i64), ordinal: u64) -> i64 {
     good
 }
 
-impl Waiting {
+impl HeldRecords {
     fn new(floors: Vec<i64>) -> Self {
-        let (heap, spilled) = (BinaryHeap::new(), Spilled::default());
+        let (heap, spilled) = (BinaryHeap::new(), SpilledItems::default());
         Self { heap, held: 0, counted: 0, last_block: 0, spilled, floors, at_end: false }
     }
 
-    fn push(&mut self, item: Item) {
+    fn push(&mut self, item: OrderedItem) {
         let block = item.block.as_ref().map_or(0, |block| Rc::as_ptr(block).addr());
         if block != self.last_block {
             self.last_block = block;
@@ -346,8 +356,8 @@ impl Waiting {
         self.heap.push(Reverse(item));
     }
 
-    /// The next item, when nothing earlier can come any more.
-    fn take(&mut self, blocks_read: usize) -> io::Result<Option<Item>> {
+    /// The next item, if no earlier one can follow.
+    fn take(&mut self, blocks_read: usize) -> io::Result<Option<OrderedItem>> {
         let in_memory = self.heap.peek().map(|Reverse(item)| item);
         let (next, is_spilled) = match (in_memory, self.spilled.peek()) {
             (Some(here), Some(there)) if there < here => (there, true),
@@ -372,7 +382,7 @@ impl Waiting {
         Ok(item)
     }
 
-    /// Moves the items to a file when the waiting items of all streams have more than their share of memory.
+    /// Moves the items to a file if the waiting items of all streams exceed the memory budget.
     fn make_room(&mut self) -> io::Result<()> {
         if self.held.abs_diff(self.counted) < COUNTED {
             return Ok(());
@@ -396,27 +406,27 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for HeldRecords {
     fn drop(&mut self) {
         self.count(0);
     }
 }
 
-impl Dated for Feed<'_> {
-    type Error = ReadError;
+impl TimeOrdered for OrderedStream<'_> {
+    type Error = RunReadError;
 
     fn date(&self) -> Option<i64> {
         self.current.as_ref().map(|item| item.date)
     }
 
-    fn advance(&mut self) -> Result<(), ReadError> {
+    fn advance(&mut self) -> Result<(), RunReadError> {
         if self.waiting.is_none() {
             if self.advance_plainly() {
                 return Ok(());
             }
             self.current = self.read()?.map(|(time, place, block)| {
                 let date = self.plan.fines[self.stream].date(time, place.ordinal);
-                Item { date, due: time, time, only: None, rank: 0, place, block }
+                OrderedItem { date, due: time, time, only: None, rank: 0, place, block }
             });
             return Ok(());
         }
@@ -429,7 +439,7 @@ impl Dated for Feed<'_> {
             };
             if next.is_some() || waiting.at_end {
                 let fine = &self.plan.fines[self.stream];
-                self.current = next.map(|item| Item { date: fine.date(item.due, item.place.ordinal), ..item });
+                self.current = next.map(|item| OrderedItem { date: fine.date(item.due, item.place.ordinal), ..item });
                 return Ok(());
             }
             if !self.read_ahead()?
@@ -441,28 +451,28 @@ impl Dated for Feed<'_> {
     }
 }
 
-impl Item {
-    /// What is missing in front of a record comes before it.
+impl OrderedItem {
+    /// A gap comes before the record that follows it.
     fn key(&self) -> (i64, u64, bool, u16) {
         (self.due, self.place.ordinal, !self.place.is_gap(), self.rank)
     }
 }
 
-impl PartialEq for Item {
+impl PartialEq for OrderedItem {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Item {}
+impl Eq for OrderedItem {}
 
-impl PartialOrd for Item {
+impl PartialOrd for OrderedItem {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Item {
+impl Ord for OrderedItem {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key().cmp(&other.key())
     }

@@ -1,22 +1,22 @@
 //! The corrected timestamps of a run without its Pajé operations.
 
-use super::job::Job;
-use super::options::{ConvertError, Options};
+use super::job::ConversionJob;
+use super::options::{ConvertError, ConvertOptions};
 use super::plan::plan;
-use crate::clock::{Causality, Clocks, Fine, Method};
-use crate::rules::Op;
-use crate::run::Run;
+use crate::clock::{CausalityReport, CorrectionMethod, RunClocks, TimestampMap};
+use crate::rules::ActionOp;
+use crate::run::OpenRun;
 
 /// The corrected timestamps of a run.
-pub(crate) struct FineDates {
+pub(crate) struct CorrectedTimestamps {
     /// The correction of each stream.
-    pub(crate) fines: Vec<Fine>,
-    pub(crate) clocks: Clocks,
-    pub(crate) causality: Option<Causality>,
+    pub(crate) fines: Vec<TimestampMap>,
+    pub(crate) clocks: RunClocks,
+    pub(crate) causality: Option<CausalityReport>,
     pub(crate) remarks: Vec<String>,
 }
 
-impl FineDates {
+impl CorrectedTimestamps {
     /// Faults of the clocks, the samples and the order of links, one sentence each.
     pub(crate) fn faults(&self) -> Vec<String> {
         let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
@@ -26,19 +26,19 @@ impl FineDates {
 
 /// Corrects the timestamps of a run by the links of its rules for Pajé, for outputs without links.
 /// `None` if the rules have no links or no correction is requested.
-pub(crate) fn fine_dates(run: &Run, options: &Options) -> Result<Option<FineDates>, ConvertError> {
-    let options = Options { output: None, progress: None, ..options.clone() };
-    let mut job = Job::new(run, &options);
+pub(crate) fn fine_dates(run: &OpenRun, options: &ConvertOptions) -> Result<Option<CorrectedTimestamps>, ConvertError> {
+    let options = ConvertOptions { output: None, progress: None, ..options.clone() };
+    let mut job = ConversionJob::new(run, &options);
     // Processes with one clock id can turn out to have different clocks.
-    if !options.causal && (options.clock != Method::Graph || job.clocks.domain_of.len() < 2) {
+    if !options.causal && (options.clock != CorrectionMethod::Graph || job.clocks.domain_of.len() < 2) {
         return Ok(None);
     }
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut Vec::new())?;
     let mut arrows = plan.programs.iter().flat_map(|program| &program.arrows);
-    if !arrows.any(|arrow| matches!(arrow.op, Op::Link { .. })) {
+    if !arrows.any(|arrow| matches!(arrow.op, ActionOp::Link { .. })) {
         return Ok(None);
     }
     job.survey(&mut plan, &mut model, &mut symbols)?;
-    let Job { clocks, causality, remarks, .. } = job;
-    Ok(Some(FineDates { fines: plan.fines, clocks, causality, remarks }))
+    let ConversionJob { clocks, causality, remarks, .. } = job;
+    Ok(Some(CorrectedTimestamps { fines: plan.fines, clocks, causality, remarks }))
 }

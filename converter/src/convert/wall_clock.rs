@@ -1,20 +1,20 @@
 //! The time of day of a run, for comparison with logs.
 
 use super::plan::first_date;
-use crate::clock::{Clocks, Method};
-use crate::run::Run;
+use crate::clock::{CorrectionMethod, RunClocks};
+use crate::run::OpenRun;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// The real time of trace time 0, nanoseconds since 1970. It is derived from the first reading of
-/// the real-time clock by a process on the reference clock, or else by another process. `None` if
-/// no process read the real-time clock.
+/// The real time of trace time 0, in nanoseconds since 1970. It is derived from the first reading
+/// of the real-time clock by a process on the reference clock. If there is none, it is derived from
+/// the first reading by another process. `None` if no process read the real-time clock.
 ///
 /// The real-time clock of the host may be wrong or stepped during the run. Later readings do not
 /// change the result.
 #[must_use]
-pub fn start_of(run: &Run, clocks: &Clocks) -> Option<i64> {
+pub fn start_of(run: &OpenRun, clocks: &RunClocks) -> Option<i64> {
     let anchors = run.processes.iter().enumerate().flat_map(|(number, process)| {
         let domain = clocks.domain_of.get(number).copied().unwrap_or(usize::MAX);
         process.anchors.iter().map(move |anchor| (domain, anchor.ticks, number, anchor.real_nanos))
@@ -27,8 +27,8 @@ pub fn start_of(run: &Run, clocks: &Clocks) -> Option<i64> {
 /// As [`start_of`], before a conversion. If messages synchronise the clocks, the result may differ
 /// from that after a conversion by the correction of the first record.
 #[must_use]
-pub fn early_start_of(run: &Run, method: Method) -> Option<i64> {
-    let mut clocks = Clocks::new(run, method);
+pub fn early_start_of(run: &OpenRun, method: CorrectionMethod) -> Option<i64> {
+    let mut clocks = RunClocks::new(run, method);
     clocks.start_at(first_date(run, &clocks));
     start_of(run, &clocks)
 }

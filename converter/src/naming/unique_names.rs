@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::run::Run;
-use crate::run::{Process, first_ticks};
+use crate::run::OpenRun;
+use crate::run::{ProcessInRun, first_ticks};
 
 /// By process: a key that is unique in the run.
 ///
 /// The key is the rank, or the process id if there is no rank. If several processes have the same
 /// key, the process id, the host and an ordinal in order of start are appended until the keys
 /// differ.
-pub(crate) fn process_keys(run: &Run) -> Vec<String> {
+pub(crate) fn process_keys(run: &OpenRun) -> Vec<String> {
     let processes = &run.processes;
     let mut ranks: FxHashMap<u64, usize> = FxHashMap::default();
     processes.iter().filter_map(|process| process.rank).for_each(|rank| *ranks.entry(rank).or_default() += 1);
-    let base = |process: &Process| match process.rank {
+    let base = |process: &ProcessInRun| match process.rank {
         Some(rank) if ranks.get(&rank).is_some_and(|count| *count > 1) => format!("{rank}/{}", process.pid),
         Some(rank) => rank.to_string(),
         None => process.pid.to_string(),
@@ -45,7 +45,7 @@ pub(crate) fn process_keys(run: &Run) -> Vec<String> {
 }
 
 /// Start of a process for sorting processes with one name: by the wall clock if it is known.
-fn started(process: &Process) -> (u64, u64) {
+fn started(process: &ProcessInRun) -> (u64, u64) {
     let real = process.anchors.first().map_or(0, |anchor| anchor.real_nanos);
     (real, process.streams.iter().map(first_ticks).min().unwrap_or(u64::MAX))
 }
@@ -55,11 +55,11 @@ mod tests {
     use tracer_format::BlockHeader;
 
     use super::*;
-    use crate::run::{BlockIndex, Stream};
+    use crate::run::{BlockIndex, StreamInRun};
 
-    fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> Stream {
+    fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> StreamInRun {
         let header = BlockHeader { first_ticks: ticks.0, last_ticks: ticks.1, ..BlockHeader::default() };
-        let mut stream = Stream::default();
+        let mut stream = StreamInRun::default();
         (stream.number, stream.tid) = (number, Some(tid));
         stream.blocks = vec![BlockIndex { payload_offset: 0, header, live: false }];
         stream
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn no_two_processes_have_one_key() {
         let process = |rank: Option<u64>, pid: u64, host: &str, ticks: u64| {
-            let mut process = Process::default();
+            let mut process = ProcessInRun::default();
             (process.rank, process.pid, process.host) = (rank, pid, host.to_owned());
             process.streams = vec![stream(0, pid, (ticks, ticks))];
             process
@@ -85,7 +85,7 @@ mod tests {
             process(None, 1, "b", 1),
             process(None, 9, "b", 1),
         ];
-        let run = Run { processes, ..Run::default() };
+        let run = OpenRun { processes, ..OpenRun::default() };
         let keys = process_keys(&run);
         let expected =
             ["0/70", "0/71", "1/1@a", "1/1@b", "2/1#2", "2/1#1", "1@a#2", "1@a#1", "1@b", "9"].map(str::to_owned);

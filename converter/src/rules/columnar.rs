@@ -1,103 +1,126 @@
-//! Which operations can be made from columns, a block at a time: those of arrows whose container, value, keys and fields are each a
-//! number, text or name at a constant place of the record, or the same for all records of a stream. All else is evaluated record by record.
+//! Determines the actions that can be evaluated by columns, a block at a time.
 //!
-//! This says only what is where. What a column's value stands for as a key or value is what [`Scope::key`] and [`Scope::eval`] say, of
-//! which these are the plain cases, and the two passes say what an operation does.
+//! The container, value, keys and fields of such an action must each be a number, text or name at a
+//! constant position of the record, or constant in a stream. All other actions are evaluated record
+//! by record.
+//!
+//! This module contains only the positions of the data. [`RecordScope::key`] and [`RecordScope::eval`] define
+//! the keys and values of columns, which are their simple cases. The two passes define the effects
+//! of operations.
 
 use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::Builtin;
 
-use super::eval::Scope;
-use super::facts::Facts;
+use super::eval::RecordScope;
+use super::facts::ProcessFacts;
 use super::links::LinkKey;
-use super::model::Model;
+use super::model::RuleModel;
 use super::program::{
-    Arrow, Cell, Code, FieldRead, LinkValue, Names, Op, Part, Ready, ReadyValue, Target, ValueCode, Wide,
+    ActionOp, ColumnarAction, ColumnarValue, ContainerTarget, EnumNames, ExprCode, FieldCell, FieldRead, LinkValue,
+    OperationPart, ProgramAction, ValueCode, WideWords,
 };
-use super::value::{KeyPart, Sym, Symbols, Val};
+use super::value::{KeyPart, RuleValue, SymbolId, Symbols};
 use tumit_paje::TypeId;
 
-/// The arrows of a record type, if all that show something are ready.
-pub(crate) fn ready_arrows(arrows: &[Arrow], located: bool, model: &Model) -> Option<Box<[Ready]>> {
-    let shown = (0u16..).zip(arrows).filter(|(_, arrow)| !matches!(arrow.op, Op::Nothing));
+/// The actions of a record type, if all with an effect can be evaluated by columns.
+pub(crate) fn ready_arrows(
+    arrows: &[ProgramAction],
+    located: bool,
+    model: &RuleModel,
+) -> Option<Box<[ColumnarAction]>> {
+    let shown = (0u16..).zip(arrows).filter(|(_, arrow)| !matches!(arrow.op, ActionOp::Nothing));
     shown.map(|(number, arrow)| ready(number, arrow, located, model)).collect()
 }
 
-/// The ends of links of a record type as the first pass needs them, if nothing else of it has to be looked at record by record.
-pub(crate) fn ready_links(arrows: &[Arrow], located: bool, model: &Model) -> Option<Box<[Ready]>> {
-    let surveyed = |arrow: &Arrow| arrow.is_surveyed() && arrow.plain_value().is_none();
+/// The link endpoints of a record type for the first pass, if it needs nothing else of the records.
+pub(crate) fn ready_links(arrows: &[ProgramAction], located: bool, model: &RuleModel) -> Option<Box<[ColumnarAction]>> {
+    let surveyed = |arrow: &ProgramAction| arrow.is_surveyed() && arrow.plain_value().is_none();
     let arrows = (0u16..).zip(arrows).filter(|(_, arrow)| surveyed(arrow));
-    let link = |(number, arrow): (u16, &Arrow)| {
-        let Op::Link { link, value, key, on, .. } = &arrow.op else { return None };
+    let link = |(number, arrow): (u16, &ProgramAction)| {
+        let ActionOp::Link { link, value, key, on, .. } = &arrow.op else { return None };
         if arrow.at.is_some() || arrow.when.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
             return None;
         }
         let keys = link_parts(*link, key, on, located, model)?;
-        let wide = Wide { site: false, value: false, keys, link: *link, fields: Vec::new() };
-        Some(Ready { arrow: number, on: Vec::new(), value: ReadyValue::Declared, wide: Some(wide) })
+        let wide = WideWords { site: false, value: false, keys, link: *link, fields: Vec::new() };
+        Some(ColumnarAction { arrow: number, on: Vec::new(), value: ColumnarValue::Declared, wide: Some(wide) })
     };
     arrows.map(link).collect()
 }
 
-fn ready(number: u16, arrow: &Arrow, located: bool, model: &Model) -> Option<Ready> {
+fn ready(number: u16, arrow: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
     if arrow.at.is_some() || arrow.when.is_some() || !arrow.related.is_empty() {
         return None;
     }
     let (on, value) = match &arrow.op {
-        Op::Create { on } | Op::Destroy { on } | Op::ResetState { on, .. } => (on, ReadyValue::Declared),
-        Op::SetState { ty, value, on, .. } | Op::PushState { ty, value, on, .. } | Op::Mark { ty, value, on } => {
-            (on, named(*ty, Some(value), located)?)
+        ActionOp::Create { on } | ActionOp::Destroy { on } | ActionOp::ResetState { on, .. } => {
+            (on, ColumnarValue::Declared)
         }
-        Op::PopState { ty, value, on, .. } => (on, named(*ty, value.as_ref(), located)?),
-        Op::Variable { value, on, .. } => (on, ReadyValue::Number(part(value, located).filter(Part::is_number)?)),
-        Op::Link { value, on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => (on, ReadyValue::Declared),
-        Op::Link { .. } | Op::Nothing | Op::Line { .. } => return None,
+        ActionOp::SetState { ty, value, on, .. }
+        | ActionOp::PushState { ty, value, on, .. }
+        | ActionOp::Mark { ty, value, on } => (on, named(*ty, Some(value), located)?),
+        ActionOp::PopState { ty, value, on, .. } => (on, named(*ty, value.as_ref(), located)?),
+        ActionOp::Variable { value, on, .. } => {
+            (on, ColumnarValue::Number(part(value, located).filter(OperationPart::is_number)?))
+        }
+        ActionOp::Link { value, on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => {
+            (on, ColumnarValue::Declared)
+        }
+        ActionOp::Link { .. } | ActionOp::Nothing | ActionOp::Line { .. } => return None,
     };
-    // The thread that values refer to may depend on the time of the record.
+    // The thread of a reference by value may depend on the time of the record.
     if on.by_value.is_some()
-        && on.keys.iter().any(|key| matches!(key, Code::Referent(referent) if referent.is_of_thread()))
+        && on.keys.iter().any(|key| matches!(key, ExprCode::Referent(referent) if referent.is_of_thread()))
     {
         return None;
     }
-    let is_key = |key: &&Code| !matches!(key, Code::Referent(_));
-    let on = on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<Part>>>()?;
-    let on = on.into_iter().filter_map(Part::cell).collect();
-    let has_details =
-        matches!(arrow.op, Op::SetState { .. } | Op::PushState { .. } | Op::Mark { .. } | Op::Link { .. });
+    let is_key = |key: &&ExprCode| !matches!(key, ExprCode::Referent(_));
+    let on = on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<OperationPart>>>()?;
+    let on = on.into_iter().filter_map(OperationPart::cell).collect();
+    let has_details = matches!(
+        arrow.op,
+        ActionOp::SetState { .. } | ActionOp::PushState { .. } | ActionOp::Mark { .. } | ActionOp::Link { .. }
+    );
     let (link, keys) = match &arrow.op {
-        Op::Link { link, key, on, .. } => (Some(*link), link_parts(*link, key, on, located, model)?),
+        ActionOp::Link { link, key, on, .. } => (Some(*link), link_parts(*link, key, on, located, model)?),
         _ => (None, Vec::new()),
     };
     if link.is_none() && (!has_details || arrow.with.is_empty() && !located) {
-        return Some(Ready { arrow: number, on, value, wide: None });
+        return Some(ColumnarAction { arrow: number, on, value, wide: None });
     }
-    let fields = arrow.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<Part>>>()?;
-    let fields = fields.into_iter().filter_map(Part::cell).collect();
-    let is_valued = !matches!(value, ReadyValue::Declared);
-    let wide = Wide { site: located, value: is_valued, keys, link: link.unwrap_or(0), fields };
-    Some(Ready { arrow: number, on, value, wide: Some(wide) })
+    let fields = arrow.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperationPart>>>()?;
+    let fields = fields.into_iter().filter_map(OperationPart::cell).collect();
+    let is_valued = !matches!(value, ColumnarValue::Declared);
+    let wide = WideWords { site: located, value: is_valued, keys, link: link.unwrap_or(0), fields };
+    Some(ColumnarAction { arrow: number, on, value, wide: Some(wide) })
 }
 
-fn named(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ReadyValue> {
+fn named(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ColumnarValue> {
     Some(match value {
-        None | Some(ValueCode::Declared(_)) => ReadyValue::Declared,
-        Some(ValueCode::Computed(code)) => ReadyValue::Named(ty, part(code, located)?),
+        None | Some(ValueCode::Declared(_)) => ColumnarValue::Declared,
+        Some(ValueCode::Computed(code)) => ColumnarValue::Named(ty, part(code, located)?),
     })
 }
 
-fn link_parts(link: usize, key: &[Code], on: &Target, located: bool, model: &Model) -> Option<Vec<Part>> {
+fn link_parts(
+    link: usize,
+    key: &[ExprCode],
+    on: &ContainerTarget,
+    located: bool,
+    model: &RuleModel,
+) -> Option<Vec<OperationPart>> {
     if on.by_value.is_some() {
         return None;
     }
     let codes = on.holder_steps(model.links[link].holder).flatten().chain(key);
-    let parts = codes.map(|code| part(code, located)).collect::<Option<Vec<Part>>>()?;
+    let parts = codes.map(|code| part(code, located)).collect::<Option<Vec<OperationPart>>>()?;
     (parts.len() <= LinkKey::SHORT).then_some(parts)
 }
 
-fn part(code: &Code, located: bool) -> Option<Part> {
+fn part(code: &ExprCode, located: bool) -> Option<OperationPart> {
     match code {
-        Code::Const(_) => Some(Part::Fixed(code.clone())),
-        Code::Builtin(
+        ExprCode::Const(_) => Some(OperationPart::Fixed(code.clone())),
+        ExprCode::Builtin(
             Builtin::Pid
             | Builtin::Tid
             | Builtin::Rank
@@ -105,15 +128,15 @@ fn part(code: &Code, located: bool) -> Option<Part> {
             | Builtin::ThreadName
             | Builtin::Event
             | Builtin::Level,
-        ) => Some(Part::Fixed(code.clone())),
-        Code::Field(read) => Cell::of(read, located).map(Part::Cell),
-        Code::Referent(referent) => referent.is_own().then(|| Part::Fixed(code.clone())),
+        ) => Some(OperationPart::Fixed(code.clone())),
+        ExprCode::Field(read) => FieldCell::of(read, located).map(OperationPart::Cell),
+        ExprCode::Referent(referent) => referent.is_own().then(|| OperationPart::Fixed(code.clone())),
         _ => None,
     }
 }
 
-impl Part {
-    fn cell(self) -> Option<Cell> {
+impl OperationPart {
+    fn cell(self) -> Option<FieldCell> {
         match self {
             Self::Cell(cell) => Some(cell),
             Self::Fixed(_) => None,
@@ -125,8 +148,8 @@ impl Part {
     }
 }
 
-impl Cell {
-    /// A field whose values are plain: integers, floats of 64 bits, pointers, interned texts, names.
+impl FieldCell {
+    /// A field with simple values: integers, 64-bit floats, pointers, interned texts, enum names.
     fn of(read: &FieldRead, located: bool) -> Option<Self> {
         let ((start, _), FieldType::One(scalar)) = (read.place?, read.ty) else { return None };
         let is_plain = match scalar {
@@ -138,9 +161,16 @@ impl Cell {
         is_plain.then_some(Self { part: read.index + usize::from(located), scalar, start })
     }
 
-    /// Appends the words of a column: numbers as 64 bits, texts and names as the numbers of their symbols. `None` when one of them is not
-    /// plain: a number above the largest [`Val::Int`], a text that is lost, a number without a name. Linear.
-    pub(crate) fn words(&self, column: &[u8], facts: &Facts, enums: &[Names], out: &mut Vec<u64>) -> Option<()> {
+    /// Appends the values of a column as words: numbers as 64 bits, texts and names as the numbers
+    /// of their symbols. `None` if a value is not simple: a number above the largest [`RuleValue::Int`],
+    /// a missing text, an enum number without a name. Linear in the number of values.
+    pub(crate) fn words(
+        &self,
+        column: &[u8],
+        facts: &ProcessFacts,
+        enums: &[EnumNames],
+        out: &mut Vec<u64>,
+    ) -> Option<()> {
         match self.scalar {
             Scalar::U8 => out.extend(column.iter().map(|byte| u64::from(*byte))),
             Scalar::U16 => extend(column, out, |bytes| u16::from_le_bytes(bytes).into()),
@@ -178,25 +208,25 @@ impl Cell {
         Some(())
     }
 
-    /// Whether its values are texts and names, of which the numbers have 32 bits.
+    /// Whether the values are texts or names. Their numbers have 32 bits.
     pub(crate) fn is_name(&self) -> bool {
         matches!(self.scalar, Scalar::Interned | Scalar::Enum { .. })
     }
 
-    /// The value that a word stands for.
-    pub(crate) fn val(&self, word: u64) -> Val {
+    /// The value of a word of this column.
+    pub(crate) fn val(&self, word: u64) -> RuleValue {
         match self.scalar {
-            Scalar::Interned | Scalar::Enum { .. } => Val::Sym(Sym(u32::try_from(word).unwrap_or(u32::MAX))),
-            Scalar::F64 => Val::Float(f64::from_bits(word)),
-            Scalar::Pointer => Val::Pointer(word),
-            _ => Val::Int(word.cast_signed()),
+            Scalar::Interned | Scalar::Enum { .. } => RuleValue::Sym(SymbolId(u32::try_from(word).unwrap_or(u32::MAX))),
+            Scalar::F64 => RuleValue::Float(f64::from_bits(word)),
+            Scalar::Pointer => RuleValue::Pointer(word),
+            _ => RuleValue::Int(word.cast_signed()),
         }
     }
 
-    /// The same as a key.
+    /// The key of a word of this column.
     pub(crate) fn key(&self, word: u64) -> KeyPart {
         match self.scalar {
-            Scalar::Interned | Scalar::Enum { .. } => KeyPart::Sym(Sym(u32::try_from(word).unwrap_or(u32::MAX))),
+            Scalar::Interned | Scalar::Enum { .. } => KeyPart::Sym(SymbolId(u32::try_from(word).unwrap_or(u32::MAX))),
             Scalar::F64 => KeyPart::Float(word),
             _ => KeyPart::Int(word.cast_signed()),
         }
@@ -207,7 +237,7 @@ fn extend<const N: usize>(column: &[u8], out: &mut Vec<u64>, word: impl Fn([u8; 
     out.extend(column.as_chunks().0.iter().map(|bytes| word(*bytes)));
 }
 
-/// The value of code that is the same for all records of a stream.
-pub(crate) fn fixed(code: &Code, scope: &Scope<'_>, symbols: &Symbols) -> Val {
+/// The value of code that is constant in a stream.
+pub(crate) fn fixed(code: &ExprCode, scope: &RecordScope<'_>, symbols: &Symbols) -> RuleValue {
     scope.eval(code, &mut String::new(), symbols)
 }

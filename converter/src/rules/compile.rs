@@ -1,4 +1,4 @@
-//! From a [`Spec`] to the programs of its record types and their part of the [`Model`].
+//! Compiles a [`Spec`] to the programs of its record types and its part of the [`RuleModel`].
 
 mod actions;
 mod tree;
@@ -6,46 +6,48 @@ mod tree;
 use std::sync::Arc;
 
 use tracer_format::Schema;
-use tracer_format::schema::{EnumInfo, Field, FieldType};
+use tracer_format::schema::{EnumInfo, FieldInfo, FieldType};
 use tumit::Spec;
 use tumit::spec;
 
 use super::columnar::{ready_arrows, ready_links};
-use super::eval::Scope;
-use super::model::Model;
-use super::program::{Arrow, Code, FieldRead, Names, Op, Program, Referent, Target, ValueCode};
+use super::eval::RecordScope;
+use super::model::RuleModel;
+use super::program::{
+    ActionOp, ContainerTarget, EnumNames, ExprCode, FieldRead, PathReferent, ProgramAction, RecordProgram, ValueCode,
+};
 use super::value::{KeyPart, Symbols};
-use actions::{Compiler, Missing};
-use tree::{Tree, add_tree};
+use actions::{ActionCompiler, MissingField};
+use tree::{TypeTree, add_tree};
 use tumit_paje::TypeId;
 
-impl Target {
-    /// Its container type.
+impl ContainerTarget {
+    /// The container type of the target.
     pub(crate) fn container(&self) -> usize {
         self.steps.last().map_or(0, |(container, _)| *container)
     }
 
     /// The steps down to the container of this type, each with the keys that distinguish its
     /// containers.
-    pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[Code]> {
+    pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[ExprCode]> {
         let length = self.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
         self.steps[..length].iter().map(|(_, keys)| distinguishing(keys))
     }
 
-    /// Whether it names a process or thread by values that several have.
-    pub(crate) fn is_ambiguous(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> bool {
+    /// Whether the target names a process or thread by values that several have.
+    pub(crate) fn is_ambiguous(&self, scope: &RecordScope<'_>, scratch: &mut String, symbols: &mut Symbols) -> bool {
         self.by_value.is_some() && self.ambiguous_referent(scope, scratch, symbols).is_some()
     }
 
     /// The referent that matches several processes or threads.
     pub(crate) fn ambiguous_referent(
         &self,
-        scope: &Scope<'_>,
+        scope: &RecordScope<'_>,
         scratch: &mut String,
         symbols: &mut Symbols,
-    ) -> Option<&Referent> {
+    ) -> Option<&PathReferent> {
         self.keys.iter().find_map(|code| match code {
-            Code::Referent(referent) if referent.key(scope, scratch, symbols) == KeyPart::None => Some(&**referent),
+            ExprCode::Referent(referent) if referent.key(scope, scratch, symbols) == KeyPart::None => Some(&**referent),
             _ => None,
         })
     }
@@ -53,39 +55,41 @@ impl Target {
 
 /// The keys of a step that distinguish its containers. If all records of a stream belong to one
 /// process or thread, its referent alone is sufficient.
-fn distinguishing(keys: &[Code]) -> &[Code] {
+fn distinguishing(keys: &[ExprCode]) -> &[ExprCode] {
     match keys.first() {
-        Some(Code::Referent(referent)) if referent.is_fixed() => &keys[..1],
+        Some(ExprCode::Referent(referent)) if referent.is_fixed() => &keys[..1],
         _ => keys,
     }
 }
 
 /// The programs of a spec.
 #[derive(Debug, Default)]
-pub(crate) struct Compiled {
-    /// By record type of the schema; `None` if it has no rule.
-    pub(crate) records: Vec<Option<Program>>,
-    /// At the end of a thread.
-    pub(crate) thread_end: Option<Program>,
-    /// At the end of a process.
-    pub(crate) process_end: Option<Program>,
+pub(crate) struct CompiledRules {
+    /// For each record type of the schema: its program. `None` if it has no rule.
+    pub(crate) records: Vec<Option<RecordProgram>>,
+    /// The program that runs at the end of a thread.
+    pub(crate) thread_end: Option<RecordProgram>,
+    /// The program that runs at the end of a process.
+    pub(crate) process_end: Option<RecordProgram>,
 }
 
 /// Adds the types of `spec` to `model` and compiles its rules for the records of `schema`.
 ///
-/// Records and fields are matched by name, so that the rules may come from another spec than the schema. What a rule asks
-/// for and the schema lacks is told in `remarks`, and its arrow left out.
+/// Records and fields are matched by name, so that the rules may come from another spec than the
+/// schema. If a rule needs a field that the schema does not have, its action is left out and
+/// `remarks` reports it.
 pub(crate) fn compile_spec(
     spec: &Spec,
     schema: &Schema,
     output: Option<usize>,
-    model: &mut Model,
+    model: &mut RuleModel,
     symbols: &mut Symbols,
     remarks: &mut Vec<String>,
-) -> Compiled {
-    let tree = if output.is_some() { Tree::default() } else { add_tree(spec, model, symbols) };
-    let mut names = |e: &EnumInfo| Names::of(e.values.iter().map(|value| (value.number, symbols.intern(&value.name))));
-    let enums: Arc<[Names]> = schema.enums.iter().map(&mut names).collect();
+) -> CompiledRules {
+    let tree = if output.is_some() { TypeTree::default() } else { add_tree(spec, model, symbols) };
+    let mut names =
+        |e: &EnumInfo| EnumNames::of(e.values.iter().map(|value| (value.number, symbols.intern(&value.name))));
+    let enums: Arc<[EnumNames]> = schema.enums.iter().map(&mut names).collect();
     let mut programs = Vec::new();
     for (at, layout) in schema.records.iter().enumerate() {
         let Some(record) = spec.records.iter().position(|record| record.layout.name == layout.name) else {
@@ -101,8 +105,9 @@ pub(crate) fn compile_spec(
         let record = own.unwrap_or(record);
         let declared = &spec.records[record];
         let (fields, record_fields) = (&layout.fields, &declared.layout.fields);
-        let mut compiler = Compiler { spec, tree: &tree, model, symbols, fields, record: record_fields, is_absent_end };
-        let compiled: Vec<Result<Arrow, Missing>> = match output {
+        let mut compiler =
+            ActionCompiler { spec, tree: &tree, model, symbols, fields, record: record_fields, is_absent_end };
+        let compiled: Vec<Result<ProgramAction, MissingField>> = match output {
             Some(output) => {
                 spec.outputs[output].rules.get(record).into_iter().flatten().map(|line| compiler.line(line)).collect()
             }
@@ -113,8 +118,8 @@ pub(crate) fn compile_spec(
             match arrow {
                 Ok(arrow) => arrows.push(arrow),
                 // An absent end has no parameters: this is no error.
-                Err(Missing(_)) if is_absent_end => {}
-                Err(Missing(field)) => remarks.push(format!(
+                Err(MissingField(_)) if is_absent_end => {}
+                Err(MissingField(field)) => remarks.push(format!(
                     "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
                     layout.name
                 )),
@@ -125,8 +130,8 @@ pub(crate) fn compile_spec(
             continue;
         }
         let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
-        let Compiler { model, symbols, .. } = compiler;
-        programs.push(Some(Program {
+        let ActionCompiler { model, symbols, .. } = compiler;
+        programs.push(Some(RecordProgram {
             level: symbols.intern(level),
             fields: layout.fields.clone(),
             enums: enums.clone(),
@@ -134,26 +139,27 @@ pub(crate) fn compile_spec(
             columns: columns(&arrows, layout.located),
             ready: ready_arrows(&arrows, layout.located, model),
             ready_links: ready_links(&arrows, layout.located, model),
-            ..Program::new([&spec.name, &declared.name, &layout.name], arrows, symbols)
+            ..RecordProgram::new([&spec.name, &declared.name, &layout.name], arrows, symbols)
         }));
     }
     let mut end = |actions: &[spec::Action], name: &str| {
         let actions = if output.is_some() { &[] } else { actions };
         let is_absent_end = false;
-        let (fields, record): (&[Field], &[Field]) = (&[], &[]);
-        let mut compiler = Compiler { spec, tree: &tree, model, symbols, fields, record, is_absent_end };
+        let (fields, record): (&[FieldInfo], &[FieldInfo]) = (&[], &[]);
+        let mut compiler = ActionCompiler { spec, tree: &tree, model, symbols, fields, record, is_absent_end };
         // These rules have no record fields, so no field can be missing.
-        let arrows: Vec<Arrow> = actions.iter().filter_map(|action| compiler.arrow(action).ok()).collect();
-        (!arrows.is_empty()).then(|| Program::new([&spec.name, name, name], arrows, compiler.symbols))
+        let arrows: Vec<ProgramAction> = actions.iter().filter_map(|action| compiler.arrow(action).ok()).collect();
+        (!arrows.is_empty()).then(|| RecordProgram::new([&spec.name, name, name], arrows, compiler.symbols))
     };
     let thread_end = end(&spec.end_rules.thread, "thread.end");
     let process_end = end(&spec.end_rules.process, "process.end");
-    Compiled { records: programs, thread_end, process_end }
+    CompiledRules { records: programs, thread_end, process_end }
 }
 
-impl Op {
-    /// The container on which it acts, where it can be left out for want of it.
-    pub(crate) fn target(&self) -> Option<&Target> {
+impl ActionOp {
+    /// The container of the operation, if the operation is skipped when that container does not
+    /// exist.
+    pub(crate) fn target(&self) -> Option<&ContainerTarget> {
         match self {
             Self::Destroy { on }
             | Self::SetState { on, .. }
@@ -166,8 +172,8 @@ impl Op {
         }
     }
 
-    /// The container on which it acts.
-    pub(crate) fn container(&self) -> Option<&Target> {
+    /// The container of the operation.
+    pub(crate) fn container(&self) -> Option<&ContainerTarget> {
         match self {
             Self::Create { on } | Self::Link { on, .. } => Some(on),
             op => op.target(),
@@ -175,9 +181,9 @@ impl Op {
     }
 }
 
-impl Program {
+impl RecordProgram {
     /// The program of a record type without fields, from its spec, name, full name and actions.
-    fn new([spec, name, full_name]: [&str; 3], arrows: Vec<Arrow>, symbols: &mut Symbols) -> Self {
+    fn new([spec, name, full_name]: [&str; 3], arrows: Vec<ProgramAction>, symbols: &mut Symbols) -> Self {
         Self {
             spec: symbols.intern(spec),
             name: symbols.intern(name),
@@ -195,41 +201,45 @@ impl Program {
         }
     }
 
-    /// The first pass has to look at its records, or at parts of them.
+    /// Whether the first pass needs its records or their columns.
     pub(crate) fn is_surveyed(&self) -> bool {
         self.surveyed || !self.columns.is_empty()
     }
 }
 
-/// The arrows whose values are those of a part of the records, and the position of the part.
-fn columns(arrows: &[Arrow], located: bool) -> Vec<(u16, usize)> {
-    let part = |(number, arrow): (usize, &Arrow)| {
+/// The actions with values from one field of the records, each with the position of the field.
+fn columns(arrows: &[ProgramAction], located: bool) -> Vec<(u16, usize)> {
+    let part = |(number, arrow): (usize, &ProgramAction)| {
         let (_, read) = arrow.plain_value()?;
-        // The source position is a part as well.
+        // The source position is also a column.
         Some((u16::try_from(number).ok()?, read.index + usize::from(located)))
     };
     arrows.iter().enumerate().filter_map(part).collect()
 }
 
-impl Arrow {
-    /// The type and the field of its value, when that is computed from one field alone, whatever else there is in the record.
+impl ProgramAction {
+    /// The type and field of the value, if the value is computed from one field alone, independent
+    /// of the rest of the record.
     pub(crate) fn plain_value(&self) -> Option<(TypeId, &FieldRead)> {
-        let (Op::SetState { ty, value, .. } | Op::PushState { ty, value, .. } | Op::Mark { ty, value, .. }) = &self.op
+        let (ActionOp::SetState { ty, value, .. }
+        | ActionOp::PushState { ty, value, .. }
+        | ActionOp::Mark { ty, value, .. }) = &self.op
         else {
             return None;
         };
-        let ValueCode::Computed(Code::Field(read)) = value else { return None };
+        let ValueCode::Computed(ExprCode::Field(read)) = value else { return None };
         let is_plain = self.at.is_none() && self.when.is_none() && read.place.is_some();
         (is_plain && matches!(read.ty, FieldType::One(_))).then_some((*ty, read))
     }
 
-    /// The first pass has to look at it: it may be left out, names a container, computes a value or has a date of its own.
+    /// Whether the first pass needs the action: it may be left out, names a container, computes a
+    /// value or has a timestamp of its own.
     pub(crate) fn is_surveyed(&self) -> bool {
         self.at.is_some()
             || match &self.op {
-                Op::Link { .. } | Op::Line { once: true, .. } => true,
-                Op::Create { .. } => !self.with.is_empty(),
-                Op::SetState { value, .. } | Op::PushState { value, .. } | Op::Mark { value, .. } => {
+                ActionOp::Link { .. } | ActionOp::Line { once: true, .. } => true,
+                ActionOp::Create { .. } => !self.with.is_empty(),
+                ActionOp::SetState { value, .. } | ActionOp::PushState { value, .. } | ActionOp::Mark { value, .. } => {
                     matches!(value, ValueCode::Computed(_))
                 }
                 _ => false,

@@ -1,53 +1,54 @@
-//! Which containers exist: a trie over the keys of their paths, and the state of each.
+//! The containers: a trie over the keys of their paths, and the state of each.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::eval::Scope;
-use super::program::Target;
-use super::stacks::{StackId, Stacks};
+use super::eval::RecordScope;
+use super::program::ContainerTarget;
+use super::stacks::{StackId, StateStacks};
 use super::value::{KeyPart, Symbols};
 use tumit_paje::{ContainerId, TypeId};
 
 /// A node of the trie: a path of keys. 0 is the root.
-pub(crate) type Node = u32;
+pub(crate) type PathNode = u32;
 
-/// Keys below this are found by index, where they are numbers.
+/// Numeric keys below this are found by index.
 const DENSE_KEYS: usize = 1 << 16;
-/// How many nodes have dense children: what programs have few of, programs and nodes rather than tasks.
+/// Maximum number of nodes with an index. It favours nodes that programs have few of, such as
+/// processes and threads rather than tasks.
 const DENSE_NODES: usize = 16;
 
-/// The paths that were met, with their numbers; shared by both passes.
+/// The known paths with their numbers. Both passes share them.
 #[derive(Clone, Debug)]
-pub(crate) struct Paths {
-    children: FxHashMap<(Node, u32, KeyPart), Node>,
-    /// A memory of `children`, which has them all.
-    dense: Vec<Dense>,
-    count: Node,
+pub(crate) struct PathTrie {
+    children: FxHashMap<(PathNode, u32, KeyPart), PathNode>,
+    /// An index of some of `children`.
+    dense: Vec<DenseChildren>,
+    count: PathNode,
 }
 
-/// The children of one type of a node; 0 where there is none.
+/// The children of one node and container type. 0 means no child.
 #[derive(Clone, Debug)]
-struct Dense {
-    node: Node,
+struct DenseChildren {
+    node: PathNode,
     container: u32,
-    /// The one without key.
-    bare: Node,
-    /// Those whose key is a small number, by it.
-    children: Vec<Node>,
+    /// The child without a key.
+    bare: PathNode,
+    /// The children with small numbers as keys, indexed by key.
+    children: Vec<PathNode>,
 }
 
-impl Default for Paths {
+impl Default for PathTrie {
     fn default() -> Self {
         Self { children: FxHashMap::default(), dense: Vec::new(), count: 1 }
     }
 }
 
-impl Paths {
+impl PathTrie {
     #[inline]
-    fn child(&mut self, node: Node, container: usize, key: KeyPart) -> Node {
+    fn child(&mut self, node: PathNode, container: usize, key: KeyPart) -> PathNode {
         let container = u32::try_from(container).unwrap_or(u32::MAX);
         if let Some(dense) = self.dense.iter().find(|dense| dense.node == node && dense.container == container) {
             let child = match key {
@@ -66,7 +67,7 @@ impl Paths {
 
     #[cold]
     #[inline(never)]
-    fn child_by_hash(&mut self, node: Node, container: u32, key: KeyPart) -> Node {
+    fn child_by_hash(&mut self, node: PathNode, container: u32, key: KeyPart) -> PathNode {
         let count = &mut self.count;
         let child = *self.children.entry((node, container, key)).or_insert_with(|| {
             *count += 1;
@@ -75,7 +76,7 @@ impl Paths {
         let known = self.dense.iter().position(|dense| dense.node == node && dense.container == container);
         let place = known.or_else(|| {
             (self.dense.len() < DENSE_NODES).then(|| {
-                self.dense.push(Dense { node, container, bare: 0, children: Vec::new() });
+                self.dense.push(DenseChildren { node, container, bare: 0, children: Vec::new() });
                 self.dense.len() - 1
             })
         });
@@ -94,18 +95,18 @@ impl Paths {
     }
 
     /// The child of a type without keys.
-    pub(crate) fn single(&mut self, node: Node, container: usize) -> Node {
+    pub(crate) fn single(&mut self, node: PathNode, container: usize) -> PathNode {
         self.child(node, container, KeyPart::None)
     }
 
     /// The node of a target.
     pub(crate) fn node(
         &mut self,
-        target: &Target,
-        scope: &Scope<'_>,
+        target: &ContainerTarget,
+        scope: &RecordScope<'_>,
         scratch: &mut String,
         symbols: &mut Symbols,
-    ) -> Node {
+    ) -> PathNode {
         let mut node = 0;
         for (container, keys) in &target.steps {
             if keys.is_empty() {
@@ -122,15 +123,16 @@ impl Paths {
         node
     }
 
-    /// Follows a target; `each` sees the node, container type and own keys at each step.
+    /// Follows the path of a target. `each` receives the node, container type and own keys of each
+    /// step.
     pub(crate) fn follow(
         &mut self,
-        target: &Target,
-        scope: &Scope<'_>,
+        target: &ContainerTarget,
+        scope: &RecordScope<'_>,
         scratch: &mut String,
         symbols: &mut Symbols,
-        mut each: impl FnMut(Node, usize, &[KeyPart]),
-    ) -> Node {
+        mut each: impl FnMut(PathNode, usize, &[KeyPart]),
+    ) -> PathNode {
         let mut node = 0;
         let mut parts: smallvec::SmallVec<[KeyPart; 4]> = smallvec::SmallVec::new();
         for (container, keys) in &target.steps {
@@ -153,51 +155,52 @@ impl Paths {
     }
 }
 
-/// A container that exists, or has ended and was not replaced yet.
+/// A container that exists, or that has ended and is not replaced yet.
 #[derive(Clone, Debug)]
-pub(crate) struct Instance {
+pub(crate) struct LiveInstance {
     pub(crate) id: ContainerId,
-    node: Node,
+    node: PathNode,
     /// Its container type in the model.
     pub(crate) container: usize,
-    /// Its parent's number; `None` below the root.
+    /// The number of its parent. `None` below the root.
     pub(crate) parent: Option<usize>,
     /// Its stacks, by slot.
     stacks: Range<u32>,
-    /// By id: in the order in which they were created.
+    /// The children by id, which is the order of their creation.
     pub(crate) children: BTreeMap<ContainerId, usize>,
     pub(crate) alive: bool,
-    /// Links that it holds and that have only one end yet.
+    /// Number of links that it holds and that have only one endpoint so far.
     pub(crate) open_links: u32,
-    /// To be destroyed when its last link is complete.
+    /// Whether it ends as soon as its last link is complete.
     pub(crate) doomed: bool,
 }
 
-/// All living instances, by number, and which one a path stands for now. The number of one that has ended is used again.
+/// All living instances by number, and the current instance of each path. Numbers of ended
+/// instances are reused.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Instances {
-    all: Vec<Instance>,
+pub(crate) struct ContainerInstances {
+    all: Vec<LiveInstance>,
     free: Vec<usize>,
     created: u32,
     current: Vec<Option<u32>>,
     ended: u64,
-    pub(crate) stacks: Stacks,
+    pub(crate) stacks: StateStacks,
     tops: BTreeMap<ContainerId, usize>,
 }
 
-impl Instances {
-    /// The living instance that a path stands for.
-    pub(crate) fn at(&self, node: Node) -> Option<usize> {
+impl ContainerInstances {
+    /// The living instance of a path.
+    pub(crate) fn at(&self, node: PathNode) -> Option<usize> {
         self.current.get(node as usize).copied().flatten().map(|number| number as usize)
     }
 
     /// Adds a living instance for a path.
-    pub(crate) fn add(&mut self, node: Node, container: usize, parent: Option<usize>, states: &[TypeId]) -> usize {
+    pub(crate) fn add(&mut self, node: PathNode, container: usize, parent: Option<usize>, states: &[TypeId]) -> usize {
         self.created = self.created.saturating_add(1);
         let id = ContainerId(self.created);
         let number = self.free.pop().unwrap_or(self.all.len());
         let StackId(first) = self.stacks.add(id, u32::try_from(number).unwrap_or(u32::MAX), states);
-        let instance = Instance {
+        let instance = LiveInstance {
             id,
             node,
             container,
@@ -224,7 +227,7 @@ impl Instances {
         number
     }
 
-    /// An instance has ended: its memory is for the next one that is added.
+    /// Ends an instance. Its memory is reused for the next one.
     pub(crate) fn end(&mut self, number: usize) {
         self.ended += 1;
         let instance = &mut self.all[number];
@@ -240,7 +243,7 @@ impl Instances {
         self.free.push(number);
     }
 
-    /// How many have ended so far: as long as this stays, a path that stands for one goes on to do so.
+    /// Number of ended instances. While it stays the same, each path keeps its instance.
     pub(crate) const fn ended(&self) -> u64 {
         self.ended
     }
@@ -251,21 +254,21 @@ impl Instances {
         self.all.get(number).is_some_and(|instance| instance.alive && instance.id == id)
     }
 
-    /// The stack of a slot of an instance that lives.
+    /// The stack of a slot of a living instance.
     #[inline]
     pub(crate) fn stack(&self, number: usize, slot: usize) -> StackId {
         StackId(self.all[number].stacks.start + u32::try_from(slot).unwrap_or(u32::MAX))
     }
 
-    pub(crate) fn get(&self, number: usize) -> &Instance {
+    pub(crate) fn get(&self, number: usize) -> &LiveInstance {
         &self.all[number]
     }
 
-    pub(crate) fn get_mut(&mut self, number: usize) -> &mut Instance {
+    pub(crate) fn get_mut(&mut self, number: usize) -> &mut LiveInstance {
         &mut self.all[number]
     }
 
-    /// Numbers of the living instances directly below the root, in the order in which they were created.
+    /// Numbers of the living instances directly below the root, in order of creation.
     pub(crate) fn tops(&self) -> Vec<usize> {
         self.tops.values().copied().collect()
     }

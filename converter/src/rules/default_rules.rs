@@ -1,12 +1,13 @@
-//! The picture of records that no rule speaks of: a span is a state, an event a mark, on the thread that recorded it.
+//! Default rules for records without rules: a span is a state, an event is a mark, on the thread
+//! that recorded it.
 //!
-//! It is written as rules of the spec itself, so that only one machine runs rules.
+//! The defaults are actions added to the spec itself, so that only one mechanism runs rules.
 
 use tracer_format::schema::RecordKind;
 use tumit::Spec;
 use tumit::spec::{
-    Action, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Format, Instance, Look, Nature,
-    Pattern, Piece, RecordId, Value, ValueExpr, ValueId, Verb,
+    Action, ActionVerb, Builtin, ContainerType, ContainerTypeId, DeclaredValue, EntityNature, EntityType, EntityTypeId,
+    Expr, Instance, PatternPiece, RecordId, SpecStyle, TextPattern, ValueExpr, ValueFormat, ValueId,
 };
 
 /// Placeholder in the label of the default process container, which
@@ -14,8 +15,9 @@ use tumit::spec::{
 /// contain.
 pub(crate) const PROCESS_NAME: &str = "process name";
 
-/// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an
-/// implicit tree of processes and threads; processes are shown by rank where the job has ranks.
+/// Adds rules for the records of `spec` that have none. They appear in the container marked
+/// `= stream`. Without such a container, they appear in an implicit tree of processes and threads.
+/// Processes are identified by rank if the job has ranks.
 pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
@@ -25,8 +27,8 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
         return spec;
     }
     let on = stream_container(&mut spec, ranked);
-    let state = entity(on.ty, "span", "Span", Nature::State);
-    let event = entity(on.ty, "event", "Event", Nature::Event);
+    let state = entity(on.ty, "span", "Span", EntityNature::State);
+    let event = entity(on.ty, "event", "Event", EntityNature::Event);
     let mut entities = vec![state, event];
     let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
     let parts: Vec<bool> = bare.iter().map(|at| is_async(&spec, *at)).collect();
@@ -45,15 +47,15 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
         let instance = on.clone();
         let on = on.clone();
         let verb = match record.layout.kind {
-            RecordKind::Event => Verb::Mark { ty, value, on },
-            RecordKind::Begin => Verb::PushState { ty, value, on },
-            RecordKind::End => Verb::PopState { ty, value: Some(value), on },
+            RecordKind::Event => ActionVerb::Mark { ty, value, on },
+            RecordKind::Begin => ActionVerb::PushState { ty, value, on },
+            RecordKind::End => ActionVerb::PopState { ty, value: Some(value), on },
         };
         let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new() }];
         // A state has the fields of its begin. The fields of its end are on a mark.
         if let Some(with) = end_fields(&spec, at) {
             let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[at].name));
-            let verb = Verb::Mark { ty: types[1], value, on: instance.clone() };
+            let verb = ActionVerb::Mark { ty: types[1], value, on: instance.clone() };
             actions.push(Action { verb, at: None, when: None, with, related: Vec::new() });
         }
         if is_part && has_link {
@@ -85,22 +87,26 @@ fn is_async(spec: &Spec, record: usize) -> bool {
     spec.span_of(RecordId(id(record))).is_some_and(|span| span.is_async)
 }
 
-/// The type of the links between the parts of `async` spans, held by what contains the threads.
+/// The type of the links between the parts of `async` spans. The parent of the thread container
+/// holds these links.
 fn continuation(spec: &Spec, thread: ContainerTypeId) -> Option<EntityType> {
     let holder = spec.containers.get(thread.index())?.parent?;
     let ends = || vec![thread];
-    let mut link = entity(holder, "continuation", "Continuation", Nature::Link { from: ends(), to: ends() });
+    let mut link = entity(holder, "continuation", "Continuation", EntityNature::Link { from: ends(), to: ends() });
     link.is_partial = true;
     Some(link)
 }
 
 /// A part of an `async` span ends where a link to the next part starts. `task` is its first field.
-fn part(ty: EntityTypeId, name: &str, kind: RecordKind, on: &Instance) -> Verb {
-    let key =
-        vec![Expr::Text(Pattern(vec![Piece::Text(name.to_owned())])), Expr::Builtin(Builtin::Pid), Expr::Field(0)];
+fn part(ty: EntityTypeId, name: &str, kind: RecordKind, on: &Instance) -> ActionVerb {
+    let key = vec![
+        Expr::Text(TextPattern(vec![PatternPiece::Text(name.to_owned())])),
+        Expr::Builtin(Builtin::Pid),
+        Expr::Field(0),
+    ];
     match kind {
-        RecordKind::End => Verb::StartLink { ty, value: None, key, from: on.clone() },
-        _ => Verb::EndLink { ty, value: None, key, to: on.clone() },
+        RecordKind::End => ActionVerb::StartLink { ty, value: None, key, from: on.clone() },
+        _ => ActionVerb::EndLink { ty, value: None, key, to: on.clone() },
     }
 }
 
@@ -110,7 +116,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
         let keys = spec.containers[at].stream.clone().unwrap_or_default();
         return Instance { ty: ContainerTypeId(id(at)), keys, existing: false, span: None };
     }
-    let name = |name: &str| Piece::Name(name.to_owned(), Format::default());
+    let name = |name: &str| PatternPiece::Name(name.to_owned(), ValueFormat::default());
     let (keys, values) = if ranked {
         (vec!["rank"], vec![Builtin::Rank])
     } else {
@@ -126,18 +132,23 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     Instance { ty, keys, existing: false, span: None }
 }
 
-fn container(name: &str, parent: Option<ContainerTypeId>, keys: Vec<&str>, pattern: Vec<Piece>) -> ContainerType {
+fn container(
+    name: &str,
+    parent: Option<ContainerTypeId>,
+    keys: Vec<&str>,
+    pattern: Vec<PatternPiece>,
+) -> ContainerType {
     ContainerType {
         name: name.to_owned(),
         doc: String::new(),
         parent,
         keys: keys.into_iter().map(str::to_owned).collect(),
-        pattern: Pattern(pattern),
+        pattern: TextPattern(pattern),
         stream: None,
     }
 }
 
-fn entity(container: ContainerTypeId, name: &str, label: &str, nature: Nature) -> EntityType {
+fn entity(container: ContainerTypeId, name: &str, label: &str, nature: EntityNature) -> EntityType {
     EntityType {
         name: name.to_owned(),
         label: label.to_owned(),
@@ -146,16 +157,16 @@ fn entity(container: ContainerTypeId, name: &str, label: &str, nature: Nature) -
         container,
         values: Vec::new(),
         color: None,
-        look: Look::default(),
+        look: SpecStyle::default(),
         is_partial: false,
     }
 }
 
-/// The value with this name, added when it is new: both ends of a span have one.
+/// The value with this name. It is added if it is new, because both ends of a span use one value.
 fn value_named(entity: &mut EntityType, name: &str) -> ValueId {
     let at = entity.values.iter().position(|value| value.name == name).unwrap_or_else(|| {
         let (name, label) = (name.to_owned(), name.to_owned());
-        entity.values.push(Value { name, doc: String::new(), label, color: None, look: Look::default() });
+        entity.values.push(DeclaredValue { name, doc: String::new(), label, color: None, look: SpecStyle::default() });
         entity.values.len() - 1
     });
     ValueId(id(at))
@@ -176,7 +187,7 @@ mod tests {
         let (spec, _) = tumit::compile_text("t.tumit", text);
         let shown = with_default_picture(&spec.expect("it is right"), false);
         let marks = |record: usize| -> Vec<String> {
-            let marks = shown.rules[record].iter().filter(|action| matches!(action.verb, Verb::Mark { .. }));
+            let marks = shown.rules[record].iter().filter(|action| matches!(action.verb, ActionVerb::Mark { .. }));
             marks.map(|mark| mark.with.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")).collect()
         };
         let names: Vec<&str> = shown.records.iter().map(|record| record.layout.name.as_str()).collect();

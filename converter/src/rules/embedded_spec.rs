@@ -3,10 +3,10 @@
 use tracer_format::Schema;
 use tracer_format::schema::{EnumInfo, EnumValueInfo, RecordKind};
 use tumit::Spec;
-use tumit::spec::{Enum, EnumValue, FieldText, Level, LevelId, Record, SourceFile};
+use tumit::spec::{Enum, EnumValue, FieldText, Level, LevelId, RecordDecl, SourceFile};
 
-/// The spec of a schema: its source texts compiled again, so that an old run follows the rules as they are understood
-/// today; its layouts alone where that is not possible.
+/// The spec of a schema. Its source texts are compiled again, so that an old run uses the current
+/// meaning of the rules. If they do not compile, the spec has only the layouts of the schema.
 pub(crate) fn spec_of(schema: &Schema, remarks: &mut Vec<String>) -> Spec {
     if schema.sources.is_empty() {
         return layouts(schema);
@@ -23,7 +23,7 @@ pub(crate) fn spec_of(schema: &Schema, remarks: &mut Vec<String>) -> Spec {
     })
 }
 
-/// A spec that knows records and no rules.
+/// A spec with the record layouts of a schema and without rules.
 pub(crate) fn layouts(schema: &Schema) -> Spec {
     let text = String::new;
     let levels = schema.levels.iter();
@@ -42,7 +42,7 @@ pub(crate) fn layouts(schema: &Schema) -> Spec {
         };
         let name = layout.name.strip_suffix(ending).unwrap_or(&layout.name).to_owned();
         let fields = vec![FieldText::default(); layout.fields.len()];
-        Record { name, doc: text(), level: LevelId(layout.level), layout: layout.clone(), fields }
+        RecordDecl { name, doc: text(), level: LevelId(layout.level), layout: layout.clone(), fields }
     });
     Spec { name: schema.name.clone(), levels, enums, records: records.collect(), ..Spec::default() }
 }

@@ -10,17 +10,17 @@ use tumit::spec::{BinaryOp, Builtin, UnaryOp};
 
 mod call;
 
-use super::facts::{Facts, StreamFacts};
+use super::facts::{ProcessFacts, StreamFacts};
 use super::format;
-use super::program::{Code, FieldRead, Program, TextPiece};
-use super::value::{KeyPart, Sym, Symbols, Val, append_seconds};
-use crate::clock::Fine;
+use super::program::{ExprCode, FieldRead, RecordProgram, TextPart};
+use super::value::{KeyPart, RuleValue, SymbolId, Symbols, append_seconds};
+use crate::clock::TimestampMap;
 
 /// A record with the data of its stream and process.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scope<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) facts: &'a Facts,
+pub(crate) struct RecordScope<'a> {
+    pub(crate) program: &'a RecordProgram,
+    pub(crate) facts: &'a ProcessFacts,
     pub(crate) stream: &'a StreamFacts,
     /// The raw timestamp in nanoseconds from the start of the run.
     pub(crate) time: i64,
@@ -29,13 +29,13 @@ pub(crate) struct Scope<'a> {
     pub(crate) ordinal: u64,
     pub(crate) body: &'a [u8],
     /// Maps raw timestamps of the stream to corrected timestamps.
-    pub(crate) fine: &'a Fine,
+    pub(crate) fine: &'a TimestampMap,
     /// Whether timestamps are corrected. Conditions, keys and values are evaluated with raw
     /// timestamps, so that both passes get the same result. Displayed values use corrected ones.
     pub(crate) is_shown: bool,
 }
 
-impl Scope<'_> {
+impl RecordScope<'_> {
     /// The same record with corrected timestamps.
     pub(crate) fn shown(&self) -> Self {
         Self { is_shown: true, ..*self }
@@ -46,26 +46,26 @@ impl Scope<'_> {
     }
 
     /// Evaluates an expression. Assembled text is appended to `scratch`.
-    pub(crate) fn eval(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
+    pub(crate) fn eval(&self, code: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         match code {
-            Code::Const(val) => *val,
-            Code::Field(read) => self.field(read, scratch, symbols),
-            Code::Builtin(builtin) => self.builtin(*builtin),
-            Code::Unary(op, operand) => unary(*op, self.eval(operand, scratch, symbols)),
-            Code::Binary(op, operands) => self.binary(*op, operands, scratch, symbols),
-            Code::Element(list, place) => self.element(list, place, scratch, symbols),
-            Code::Call(function, arguments) => self.call(*function, arguments, scratch, symbols),
-            Code::Lookup(names, number) => {
+            ExprCode::Const(val) => *val,
+            ExprCode::Field(read) => self.field(read, scratch, symbols),
+            ExprCode::Builtin(builtin) => self.builtin(*builtin),
+            ExprCode::Unary(op, operand) => unary(*op, self.eval(operand, scratch, symbols)),
+            ExprCode::Binary(op, operands) => self.binary(*op, operands, scratch, symbols),
+            ExprCode::Element(list, place) => self.element(list, place, scratch, symbols),
+            ExprCode::Call(function, arguments) => self.call(*function, arguments, scratch, symbols),
+            ExprCode::Lookup(names, number) => {
                 let number = self.eval(number, scratch, symbols);
                 let known = number.integer().and_then(|number| u16::try_from(number).ok());
-                known.and_then(|known| names.get(&known)).map_or(number, |name| Val::Sym(*name))
+                known.and_then(|known| names.get(&known)).map_or(number, |name| RuleValue::Sym(*name))
             }
-            Code::Text(pieces) => {
+            ExprCode::Text(pieces) => {
                 let mut text = String::new();
                 for piece in pieces {
                     match piece {
-                        TextPiece::Text(literal) => text.push_str(literal),
-                        TextPiece::Hole(hole, format) => {
+                        TextPart::Text(literal) => text.push_str(literal),
+                        TextPart::Hole(hole, format) => {
                             let val = self.eval(hole, scratch, symbols);
                             format::append(val, *format, scratch, symbols, &mut text);
                         }
@@ -73,19 +73,19 @@ impl Scope<'_> {
                 }
                 in_scratch(scratch, |out| out.push_str(&text))
             }
-            Code::Referent(_) => Val::None,
+            ExprCode::Referent(_) => RuleValue::None,
         }
     }
 
     /// The value of an expression as a key.
     #[inline]
-    pub(crate) fn key(&self, code: &Code, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
-        if let Code::Field(FieldRead { ty: FieldType::One(scalar), place: Some((start, _)), .. }) = code
+    pub(crate) fn key(&self, code: &ExprCode, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
+        if let ExprCode::Field(FieldRead { ty: FieldType::One(scalar), place: Some((start, _)), .. }) = code
             && let Some(key) = self.plain_key(*scalar, *start)
         {
             return key;
         }
-        if let Code::Referent(referent) = code {
+        if let ExprCode::Referent(referent) = code {
             return referent.key(self, scratch, symbols);
         }
         self.eval(code, scratch, symbols).key(scratch, symbols)
@@ -115,56 +115,56 @@ impl Scope<'_> {
     }
 
     /// Whether a condition is true. A condition without a value is false.
-    pub(crate) fn holds(&self, condition: &Code, scratch: &mut String, symbols: &Symbols) -> bool {
-        self.eval(condition, scratch, symbols) == Val::Bool(true)
+    pub(crate) fn holds(&self, condition: &ExprCode, scratch: &mut String, symbols: &Symbols) -> bool {
+        self.eval(condition, scratch, symbols) == RuleValue::Bool(true)
     }
 
     /// The file and line of the record, if known.
-    pub(crate) fn source(&self) -> Option<(Sym, u32)> {
+    pub(crate) fn source(&self) -> Option<(SymbolId, u32)> {
         *self.facts.sites.get(self.site as usize)?
     }
 
-    pub(crate) fn builtin(&self, builtin: Builtin) -> Val {
+    pub(crate) fn builtin(&self, builtin: Builtin) -> RuleValue {
         match builtin {
-            Builtin::Date => Val::Date(self.date(self.time)),
-            Builtin::Pid => Val::from_unsigned(self.stream.pid),
-            Builtin::Tid => Val::from_unsigned(self.stream.tid),
-            Builtin::Rank => Val::from_unsigned(self.stream.rank),
-            Builtin::Host => Val::Sym(self.stream.host),
-            Builtin::ThreadName => Val::Sym(self.stream.thread_name),
-            Builtin::StreamLabel => Val::Sym(self.stream.label),
-            Builtin::File => self.source().map_or(Val::None, |(file, _)| Val::Sym(file)),
-            Builtin::Line => self.source().map_or(Val::None, |(_, line)| Val::Int(line.into())),
-            Builtin::Event => Val::Sym(self.program.name),
-            Builtin::Level => Val::Sym(self.program.level),
+            Builtin::Date => RuleValue::Date(self.date(self.time)),
+            Builtin::Pid => RuleValue::from_unsigned(self.stream.pid),
+            Builtin::Tid => RuleValue::from_unsigned(self.stream.tid),
+            Builtin::Rank => RuleValue::from_unsigned(self.stream.rank),
+            Builtin::Host => RuleValue::Sym(self.stream.host),
+            Builtin::ThreadName => RuleValue::Sym(self.stream.thread_name),
+            Builtin::StreamLabel => RuleValue::Sym(self.stream.label),
+            Builtin::File => self.source().map_or(RuleValue::None, |(file, _)| RuleValue::Sym(file)),
+            Builtin::Line => self.source().map_or(RuleValue::None, |(_, line)| RuleValue::Int(line.into())),
+            Builtin::Event => RuleValue::Sym(self.program.name),
+            Builtin::Level => RuleValue::Sym(self.program.level),
         }
     }
 
-    fn field(&self, read: &FieldRead, scratch: &mut String, symbols: &Symbols) -> Val {
+    fn field(&self, read: &FieldRead, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         // A fast path for most fields.
         if let (Some((start, _)), FieldType::One(scalar)) = (read.place, read.ty)
             && let Some(val) = self.plain(scalar, start)
         {
             return val;
         }
-        self.raw(read).map_or(Val::None, |found| self.convert(found, scratch, symbols))
+        self.raw(read).map_or(RuleValue::None, |found| self.convert(found, scratch, symbols))
     }
 
     /// A number or interned text at this position. `None` for other types and missing fields.
     #[inline]
-    fn plain(&self, scalar: Scalar, start: usize) -> Option<Val> {
+    fn plain(&self, scalar: Scalar, start: usize) -> Option<RuleValue> {
         let bytes = self.body.get(start..)?;
         Some(match scalar {
-            Scalar::U8 => Val::Int(i64::from(*bytes.first()?)),
-            Scalar::U16 => Val::Int(i64::from(u16::from_le_bytes(*bytes.first_chunk()?))),
-            Scalar::U32 => Val::Int(i64::from(u32::from_le_bytes(*bytes.first_chunk()?))),
-            Scalar::U64 => Val::from_unsigned(u64::from_le_bytes(*bytes.first_chunk()?)),
-            Scalar::I32 => Val::Int(i64::from(i32::from_le_bytes(*bytes.first_chunk()?))),
-            Scalar::I64 => Val::Int(i64::from_le_bytes(*bytes.first_chunk()?)),
-            Scalar::F64 => Val::Float(f64::from_le_bytes(*bytes.first_chunk()?)),
+            Scalar::U8 => RuleValue::Int(i64::from(*bytes.first()?)),
+            Scalar::U16 => RuleValue::Int(i64::from(u16::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::U32 => RuleValue::Int(i64::from(u32::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::U64 => RuleValue::from_unsigned(u64::from_le_bytes(*bytes.first_chunk()?)),
+            Scalar::I32 => RuleValue::Int(i64::from(i32::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::I64 => RuleValue::Int(i64::from_le_bytes(*bytes.first_chunk()?)),
+            Scalar::F64 => RuleValue::Float(f64::from_le_bytes(*bytes.first_chunk()?)),
             Scalar::Interned => {
                 let id = u32::from_le_bytes(*bytes.first_chunk()?);
-                Val::Sym(self.facts.strings.get(id as usize).copied().flatten()?)
+                RuleValue::Sym(self.facts.strings.get(id as usize).copied().flatten()?)
             }
             _ => return None,
         })
@@ -179,8 +179,8 @@ impl Scope<'_> {
     }
 
     /// The elements of an array field.
-    pub(crate) fn elements(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Option<Vec<Val>> {
-        let Code::Field(read) = code else { return None };
+    pub(crate) fn elements(&self, code: &ExprCode, scratch: &mut String, symbols: &Symbols) -> Option<Vec<RuleValue>> {
+        let ExprCode::Field(read) = code else { return None };
         match self.raw(read)? {
             Value::Array(scalar, bytes) => {
                 Some(array_elements(scalar, bytes).map(|element| self.convert(element, scratch, symbols)).collect())
@@ -189,21 +189,21 @@ impl Scope<'_> {
         }
     }
 
-    pub(crate) fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
+    pub(crate) fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         match found {
-            Value::Unsigned(value) => Val::from_unsigned(value),
-            Value::Signed(value) => Val::Int(value),
-            Value::Single(value) => Val::Single(value),
-            Value::Double(value) => Val::Float(value),
-            Value::Bool(value) => Val::Bool(value),
-            Value::Date(ticks) => Val::Date(self.date(self.facts.clock.global_from_ticks(ticks))),
-            Value::Pointer(value) => Val::Pointer(value),
+            Value::Unsigned(value) => RuleValue::from_unsigned(value),
+            Value::Signed(value) => RuleValue::Int(value),
+            Value::Single(value) => RuleValue::Single(value),
+            Value::Double(value) => RuleValue::Float(value),
+            Value::Bool(value) => RuleValue::Bool(value),
+            Value::Date(ticks) => RuleValue::Date(self.date(self.facts.clock.global_from_ticks(ticks))),
+            Value::Pointer(value) => RuleValue::Pointer(value),
             Value::Enum { index, value } => {
                 let name = self.program.enums.get(index as usize).and_then(|names| names.get(value));
-                name.map_or(Val::Int(value.into()), Val::Sym)
+                name.map_or(RuleValue::Int(value.into()), RuleValue::Sym)
             }
             Value::Interned(id) => match self.facts.strings.get(id as usize).copied().flatten() {
-                Some(sym) => Val::Sym(sym),
+                Some(sym) => RuleValue::Sym(sym),
                 None if id == 0 => in_scratch(scratch, |_| {}),
                 None => in_scratch(scratch, |out| {
                     let _ = write!(out, "string {id} (lost)");
@@ -223,7 +223,7 @@ impl Scope<'_> {
                     }
                     let mut inner = String::new();
                     match self.convert(element, &mut inner, symbols) {
-                        Val::Scratch { .. } => text.push_str(&inner),
+                        RuleValue::Scratch { .. } => text.push_str(&inner),
                         val => val.append(&mut text, symbols),
                     }
                 }
@@ -233,10 +233,16 @@ impl Scope<'_> {
         }
     }
 
-    fn binary(&self, op: BinaryOp, operands: &(Code, Code), scratch: &mut String, symbols: &Symbols) -> Val {
+    fn binary(
+        &self,
+        op: BinaryOp,
+        operands: &(ExprCode, ExprCode),
+        scratch: &mut String,
+        symbols: &Symbols,
+    ) -> RuleValue {
         let left = self.eval(&operands.0, scratch, symbols);
         match (op, left) {
-            (BinaryOp::And, Val::Bool(false)) | (BinaryOp::Or, Val::Bool(true)) => return left,
+            (BinaryOp::And, RuleValue::Bool(false)) | (BinaryOp::Or, RuleValue::Bool(true)) => return left,
             _ => {}
         }
         let right = self.eval(&operands.1, scratch, symbols);
@@ -251,8 +257,8 @@ impl Scope<'_> {
             | BinaryOp::LessEqual
             | BinaryOp::Greater
             | BinaryOp::GreaterEqual => {
-                compare(left, right, scratch, symbols).map_or(Val::Bool(op == BinaryOp::NotEqual), |ordering| {
-                    Val::Bool(match op {
+                compare(left, right, scratch, symbols).map_or(RuleValue::Bool(op == BinaryOp::NotEqual), |ordering| {
+                    RuleValue::Bool(match op {
                         BinaryOp::Equal => ordering.is_eq(),
                         BinaryOp::NotEqual => ordering.is_ne(),
                         BinaryOp::Less => ordering.is_lt(),
@@ -267,25 +273,25 @@ impl Scope<'_> {
 }
 
 /// Appends to the scratch text and returns the range.
-fn in_scratch(scratch: &mut String, append: impl FnOnce(&mut String)) -> Val {
+fn in_scratch(scratch: &mut String, append: impl FnOnce(&mut String)) -> RuleValue {
     let start = u32::try_from(scratch.len()).unwrap_or(u32::MAX);
     append(scratch);
-    Val::Scratch { start, end: u32::try_from(scratch.len()).unwrap_or(u32::MAX) }
+    RuleValue::Scratch { start, end: u32::try_from(scratch.len()).unwrap_or(u32::MAX) }
 }
 
-fn unary(op: UnaryOp, operand: Val) -> Val {
+fn unary(op: UnaryOp, operand: RuleValue) -> RuleValue {
     match (op, operand) {
-        (UnaryOp::Not, Val::Bool(value)) => Val::Bool(!value),
-        (UnaryOp::Minus, Val::Float(value)) => Val::Float(-value),
-        (UnaryOp::Minus, Val::Single(value)) => Val::Single(-value),
-        (UnaryOp::Minus, other) => other.integer().map_or(Val::None, |value| from_wide(-value)),
-        (UnaryOp::Not, _) => Val::None,
+        (UnaryOp::Not, RuleValue::Bool(value)) => RuleValue::Bool(!value),
+        (UnaryOp::Minus, RuleValue::Float(value)) => RuleValue::Float(-value),
+        (UnaryOp::Minus, RuleValue::Single(value)) => RuleValue::Single(-value),
+        (UnaryOp::Minus, other) => other.integer().map_or(RuleValue::None, |value| from_wide(-value)),
+        (UnaryOp::Not, _) => RuleValue::None,
     }
 }
 
 /// Integers stay integers if the result has 64 bits. With one float, the result is a float.
-fn arithmetic(op: BinaryOp, left: Val, right: Val) -> Val {
-    let is_date = matches!(left, Val::Date(_)) || matches!(right, Val::Date(_));
+fn arithmetic(op: BinaryOp, left: RuleValue, right: RuleValue) -> RuleValue {
+    let is_date = matches!(left, RuleValue::Date(_)) || matches!(right, RuleValue::Date(_));
     if let (Some(a), Some(b)) = (left.integer(), right.integer()) {
         let result = match op {
             BinaryOp::Add => a.checked_add(b),
@@ -294,15 +300,15 @@ fn arithmetic(op: BinaryOp, left: Val, right: Val) -> Val {
             BinaryOp::Divide => a.checked_div(b),
             _ => a.checked_rem(b),
         };
-        let val = result.map_or(Val::None, from_wide);
-        let both = matches!(left, Val::Date(_)) && matches!(right, Val::Date(_));
+        let val = result.map_or(RuleValue::None, from_wide);
+        let both = matches!(left, RuleValue::Date(_)) && matches!(right, RuleValue::Date(_));
         return match val {
-            Val::Int(nanos) if is_date && !(both && op == BinaryOp::Subtract) => Val::Date(nanos),
+            RuleValue::Int(nanos) if is_date && !(both && op == BinaryOp::Subtract) => RuleValue::Date(nanos),
             val => val,
         };
     }
-    let (Some(a), Some(b)) = (left.number(), right.number()) else { return Val::None };
-    Val::Float(match op {
+    let (Some(a), Some(b)) = (left.number(), right.number()) else { return RuleValue::None };
+    RuleValue::Float(match op {
         BinaryOp::Add => a + b,
         BinaryOp::Subtract => a - b,
         BinaryOp::Multiply => a * b,
@@ -311,15 +317,18 @@ fn arithmetic(op: BinaryOp, left: Val, right: Val) -> Val {
     })
 }
 
-pub(crate) fn from_wide(value: i128) -> Val {
-    i64::try_from(value).map(Val::Int).or_else(|_| u64::try_from(value).map(Val::Unsigned)).unwrap_or(Val::None)
+pub(crate) fn from_wide(value: i128) -> RuleValue {
+    i64::try_from(value)
+        .map(RuleValue::Int)
+        .or_else(|_| u64::try_from(value).map(RuleValue::Unsigned))
+        .unwrap_or(RuleValue::None)
 }
 
-fn compare(left: Val, right: Val, scratch: &str, symbols: &Symbols) -> Option<Ordering> {
+fn compare(left: RuleValue, right: RuleValue, scratch: &str, symbols: &Symbols) -> Option<Ordering> {
     if let (Some(a), Some(b)) = (left.integer(), right.integer()) {
         return Some(a.cmp(&b));
     }
-    if let (Val::Sym(a), Val::Sym(b)) = (left, right)
+    if let (RuleValue::Sym(a), RuleValue::Sym(b)) = (left, right)
         && a == b
     {
         return Some(Ordering::Equal);
@@ -331,10 +340,10 @@ fn compare(left: Val, right: Val, scratch: &str, symbols: &Symbols) -> Option<Or
 }
 
 /// Appends a value as text for users. Text ranges refer to `scratch`.
-pub(crate) fn append_value(val: Val, scratch: &str, symbols: &Symbols, out: &mut String) {
+pub(crate) fn append_value(val: RuleValue, scratch: &str, symbols: &Symbols, out: &mut String) {
     match val {
-        Val::Scratch { start, end } => out.push_str(&scratch[start as usize..end as usize]),
-        Val::Date(nanos) => append_seconds(out, nanos),
+        RuleValue::Scratch { start, end } => out.push_str(&scratch[start as usize..end as usize]),
+        RuleValue::Date(nanos) => append_seconds(out, nanos),
         val => val.append(out, symbols),
     }
 }

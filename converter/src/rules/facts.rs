@@ -1,15 +1,15 @@
 //! Data that the records of a process or stream share.
 
-use super::value::Sym;
+use super::value::SymbolId;
 use crate::clock::ClockMap;
 
 /// Data that the records of a process share.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct ProcessFacts {
     /// Interned strings by their id in the file.
-    pub(crate) strings: Vec<Option<Sym>>,
+    pub(crate) strings: Vec<Option<SymbolId>>,
     /// Source positions by their id in the file.
-    pub(crate) sites: Vec<Option<(Sym, u32)>>,
+    pub(crate) sites: Vec<Option<(SymbolId, u32)>>,
     /// Maps the clock of the process to raw timestamps.
     pub(crate) clock: ClockMap,
 }
@@ -27,9 +27,9 @@ pub(crate) struct StreamFacts {
     pub(crate) pid: u64,
     pub(crate) tid: u64,
     pub(crate) rank: u64,
-    pub(crate) host: Sym,
-    pub(crate) thread_name: Sym,
+    pub(crate) host: SymbolId,
+    pub(crate) thread_name: SymbolId,
     /// The ordinal among the threads of its process that have the same name. 0 if no other has it.
     pub(crate) name_ordinal: u32,
-    pub(crate) label: Sym,
+    pub(crate) label: SymbolId,
 }

@@ -1,13 +1,13 @@
-//! How a value is written into a hole of a text: width, precision, notation.
+//! Writes a value into a placeholder of a text: width, precision, notation.
 
 use std::fmt::Write as _;
 
-use tumit::spec::{Align, Format, Notation};
+use tumit::spec::{NumberNotation, TextAlign, ValueFormat};
 
-use super::value::{Symbols, Val, append_seconds};
+use super::value::{RuleValue, Symbols, append_seconds};
 
-/// Appends a value as its format says. `scratch` is where its own text is, if it is a range.
-pub(crate) fn append(val: Val, format: Format, scratch: &str, symbols: &Symbols, out: &mut String) {
+/// Appends a value in its format. If the value is a text range, it refers to `scratch`.
+pub(crate) fn append(val: RuleValue, format: ValueFormat, scratch: &str, symbols: &Symbols, out: &mut String) {
     let start = out.len();
     match val.text(scratch, symbols) {
         Some(text) => {
@@ -19,32 +19,32 @@ pub(crate) fn append(val: Val, format: Format, scratch: &str, symbols: &Symbols,
     fill(val, format, start, out);
 }
 
-fn append_number(val: Val, format: Format, symbols: &Symbols, out: &mut String) {
+fn append_number(val: RuleValue, format: ValueFormat, symbols: &Symbols, out: &mut String) {
     let integer = match val {
-        Val::Date(_) | Val::Bool(_) => None,
+        RuleValue::Date(_) | RuleValue::Bool(_) => None,
         other => other.integer(),
     };
     let precision = format.precision.map(usize::from);
     // Writing to a text cannot fail.
     let _ = match (format.notation, integer, val) {
-        (Notation::Hexadecimal, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:x}")),
-        (Notation::UpperHexadecimal, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:X}")),
-        (Notation::Binary, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:b}")),
-        (Notation::Exponent, _, Val::Single(value)) => match precision {
+        (NumberNotation::Hexadecimal, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:x}")),
+        (NumberNotation::UpperHexadecimal, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:X}")),
+        (NumberNotation::Binary, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:b}")),
+        (NumberNotation::Exponent, _, RuleValue::Single(value)) => match precision {
             Some(digits) => write!(out, "{value:.digits$e}"),
             None => write!(out, "{value:e}"),
         },
-        (Notation::Exponent, ..) => match (val.number(), precision) {
+        (NumberNotation::Exponent, ..) => match (val.number(), precision) {
             (Some(value), Some(digits)) => write!(out, "{value:.digits$e}"),
             (Some(value), None) => write!(out, "{value:e}"),
             (None, _) => out.write_char('?'),
         },
-        (_, _, Val::Date(nanos)) => {
+        (_, _, RuleValue::Date(nanos)) => {
             append_date(nanos, precision, out);
             Ok(())
         }
-        (_, _, Val::Float(value)) if precision.is_some() => write!(out, "{value:.*}", precision.unwrap_or(0)),
-        (_, _, Val::Single(value)) if precision.is_some() => write!(out, "{value:.*}", precision.unwrap_or(0)),
+        (_, _, RuleValue::Float(value)) if precision.is_some() => write!(out, "{value:.*}", precision.unwrap_or(0)),
+        (_, _, RuleValue::Single(value)) if precision.is_some() => write!(out, "{value:.*}", precision.unwrap_or(0)),
         _ => {
             val.append(out, symbols);
             Ok(())
@@ -52,7 +52,7 @@ fn append_number(val: Val, format: Format, symbols: &Symbols, out: &mut String) 
     };
 }
 
-/// Minus and the digits of the magnitude: people do not read two's complement.
+/// Writes a minus sign and the digits of the magnitude, because two's complement is hard to read.
 fn signed(
     value: i128,
     out: &mut String,
@@ -64,7 +64,7 @@ fn signed(
     digits(out, value.unsigned_abs())
 }
 
-/// Seconds with so many decimals, nine by default, rounded to the nearest.
+/// Writes seconds with a number of decimals, by default nine, rounded to nearest.
 fn append_date(nanos: i64, precision: Option<usize>, out: &mut String) {
     let Some(digits) = precision.filter(|digits| *digits < 9) else {
         append_seconds(out, nanos);
@@ -84,23 +84,24 @@ fn append_date(nanos: i64, precision: Option<usize>, out: &mut String) {
     }
 }
 
-fn fill(val: Val, format: Format, start: usize, out: &mut String) {
+fn fill(val: RuleValue, format: ValueFormat, start: usize, out: &mut String) {
     let missing = usize::from(format.width).saturating_sub(out[start..].chars().count());
     if missing == 0 {
         return;
     }
-    let is_number = !matches!(val, Val::None | Val::Bool(_) | Val::Sym(_) | Val::Scratch { .. });
+    let is_number =
+        !matches!(val, RuleValue::None | RuleValue::Bool(_) | RuleValue::Sym(_) | RuleValue::Scratch { .. });
     if format.zeros && is_number {
         let sign = usize::from(out[start..].starts_with('-'));
         let prefix = if out[start + sign..].starts_with("0x") { 2 } else { 0 };
         out.insert_str(start + sign + prefix, &"0".repeat(missing));
         return;
     }
-    let default = if is_number { Align::Right } else { Align::Left };
+    let default = if is_number { TextAlign::Right } else { TextAlign::Left };
     let left = match format.align.unwrap_or(default) {
-        Align::Left => 0,
-        Align::Right => missing,
-        Align::Center => missing / 2,
+        TextAlign::Left => 0,
+        TextAlign::Right => missing,
+        TextAlign::Center => missing / 2,
     };
     out.insert_str(start, &" ".repeat(left));
     out.extend(std::iter::repeat_n(' ', missing - left));
@@ -110,9 +111,9 @@ fn fill(val: Val, format: Format, start: usize, out: &mut String) {
 mod tests {
     use super::*;
 
-    fn written(val: Val, format: Format) -> String {
+    fn written(val: RuleValue, format: ValueFormat) -> String {
         let mut symbols = Symbols::default();
-        let val = if val == Val::None { Val::Sym(symbols.intern("héllo")) } else { val };
+        let val = if val == RuleValue::None { RuleValue::Sym(symbols.intern("héllo")) } else { val };
         let mut out = String::from("|");
         append(val, format, "", &symbols, &mut out);
         out
@@ -120,28 +121,32 @@ mod tests {
 
     #[test]
     fn values_are_written_as_formats_say() {
-        let width = |width| Format { width, ..Format::default() };
-        let precision = |digits| Format { precision: Some(digits), ..Format::default() };
-        let notation = |notation| Format { notation, ..Format::default() };
+        let width = |width| ValueFormat { width, ..ValueFormat::default() };
+        let precision = |digits| ValueFormat { precision: Some(digits), ..ValueFormat::default() };
+        let notation = |notation| ValueFormat { notation, ..ValueFormat::default() };
         for (val, format, text) in [
-            (Val::Int(-7), Format { zeros: true, ..width(5) }, "|-0007"),
-            (Val::Int(7), width(4), "|   7"),
-            (Val::Int(7), Format { align: Some(Align::Left), ..width(4) }, "|7   "),
-            (Val::Int(7), Format { align: Some(Align::Center), ..width(4) }, "| 7  "),
-            (Val::None, width(7), "|héllo  "),
-            (Val::None, precision(2), "|hé"),
-            (Val::Float(2.0 / 3.0), precision(2), "|0.67"),
-            (Val::Single(0.1), precision(1), "|0.1"),
-            (Val::Int(-255), notation(Notation::Hexadecimal), "|-ff"),
-            (Val::Pointer(0xAB), Format { notation: Notation::UpperHexadecimal, zeros: true, ..width(4) }, "|00AB"),
-            (Val::Pointer(0xAB), Format { zeros: true, ..width(6) }, "|0x00ab"),
-            (Val::Unsigned(u64::MAX), notation(Notation::Hexadecimal), "|ffffffffffffffff"),
-            (Val::Int(5), notation(Notation::Binary), "|101"),
-            (Val::Int(1500), notation(Notation::Exponent), "|1.5e3"),
-            (Val::Date(1_500_000_000), precision(3), "|1.500"),
-            (Val::Date(-1_999_999_999), precision(2), "|-2.00"),
-            (Val::Date(600_000_000), precision(0), "|1"),
-            (Val::Date(1), precision(11), "|0.00000000100"),
+            (RuleValue::Int(-7), ValueFormat { zeros: true, ..width(5) }, "|-0007"),
+            (RuleValue::Int(7), width(4), "|   7"),
+            (RuleValue::Int(7), ValueFormat { align: Some(TextAlign::Left), ..width(4) }, "|7   "),
+            (RuleValue::Int(7), ValueFormat { align: Some(TextAlign::Center), ..width(4) }, "| 7  "),
+            (RuleValue::None, width(7), "|héllo  "),
+            (RuleValue::None, precision(2), "|hé"),
+            (RuleValue::Float(2.0 / 3.0), precision(2), "|0.67"),
+            (RuleValue::Single(0.1), precision(1), "|0.1"),
+            (RuleValue::Int(-255), notation(NumberNotation::Hexadecimal), "|-ff"),
+            (
+                RuleValue::Pointer(0xAB),
+                ValueFormat { notation: NumberNotation::UpperHexadecimal, zeros: true, ..width(4) },
+                "|00AB",
+            ),
+            (RuleValue::Pointer(0xAB), ValueFormat { zeros: true, ..width(6) }, "|0x00ab"),
+            (RuleValue::Unsigned(u64::MAX), notation(NumberNotation::Hexadecimal), "|ffffffffffffffff"),
+            (RuleValue::Int(5), notation(NumberNotation::Binary), "|101"),
+            (RuleValue::Int(1500), notation(NumberNotation::Exponent), "|1.5e3"),
+            (RuleValue::Date(1_500_000_000), precision(3), "|1.500"),
+            (RuleValue::Date(-1_999_999_999), precision(2), "|-2.00"),
+            (RuleValue::Date(600_000_000), precision(0), "|1"),
+            (RuleValue::Date(1), precision(11), "|0.00000000100"),
         ] {
             assert_eq!(written(val, format), text, "{val:?} {format:?}");
         }

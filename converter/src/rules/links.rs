@@ -1,4 +1,4 @@
-//! What pairs the ends of links: their keys.
+//! The keys that pair the endpoints of links.
 
 use smallvec::SmallVec;
 
@@ -6,26 +6,27 @@ use super::value::KeyPart;
 use tumit_paje::TypeId;
 use tumit_spill::endpoint_map::spread;
 
-/// What pairs a start with an end: link type, keys of the holder, keys of the link.
+/// The key that pairs a start with an end: link type, keys of the holder, keys of the link.
 ///
-/// Each key is a word; which kind of key it is, is told apart from them, so that what is compared and hashed is short.
+/// Each key is one word. The kinds of the keys are stored separately, so that comparing and hashing
+/// are short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkKey {
-    /// The link type and the kinds of the first keys.
+    /// The link type and the kinds of the first [`KINDS`] keys.
     head: u64,
     words: SmallVec<[u64; 4]>,
 }
 
-/// Bits that tell the kind of a key.
+/// Number of bits of a kind.
 const KIND_BITS: u32 = 3;
-/// So many keys have their kinds in the head, the kinds of others stand before them.
+/// Number of keys with their kinds in the head. The kinds of the other keys precede them as words.
 const KINDS: u32 = 32 / KIND_BITS;
 
 impl LinkKey {
-    /// So many keys are a word each.
+    /// Maximum number of keys that use one word each.
     pub(crate) const SHORT: usize = KINDS as usize;
 
-    /// Of a link type and keys.
+    /// Creates the key of a link type and its keys.
     pub(crate) fn new(link: usize, keys: impl Iterator<Item = KeyPart>) -> Self {
         let mut made = Self { head: u64::try_from(link).unwrap_or(u64::MAX) << 32, words: SmallVec::new() };
         for (at, key) in (0..).zip(keys) {
@@ -40,21 +41,21 @@ impl LinkKey {
         made
     }
 
-    /// Of the words of keys that have the kinds of this one's, which has as many.
+    /// The key with other words. `words` must have the kinds and the number of this key's words.
     pub(crate) fn with_words(&self, words: &[u64]) -> Self {
         Self { head: self.head, words: SmallVec::from_slice(words) }
     }
 
-    /// A hash that stands for it: of 10^9 keys, two are alike once in 10^20 runs.
+    /// A hash that replaces the key: among 10^9 keys, two have equal hashes once in 10^20 runs.
     pub(crate) fn hash(&self) -> u128 {
         let length = self.words.len() as u128;
         self.words.iter().fold(spread(u128::from(self.head) << 64 | length), |hash, word| {
-            // A word changes the half that the next step multiplies by more.
+            // A word changes the half with the greater effect on the next multiplication.
             spread(hash.rotate_left(64) ^ u128::from(*word))
         })
     }
 
-    /// The same for a link of a certain Pajé type.
+    /// The key restricted to links of one Pajé type.
     pub(crate) fn of_type(mut self, ty: TypeId) -> Self {
         self.words.push(ty.0.into());
         self
@@ -63,7 +64,7 @@ impl LinkKey {
 
 #[cfg(test)]
 mod tests {
-    use super::super::value::Sym;
+    use super::super::value::SymbolId;
     use super::*;
     use proptest::prelude::*;
 
@@ -74,7 +75,7 @@ mod tests {
             (0u64..3).prop_map(KeyPart::Unsigned),
             (0u64..3).prop_map(KeyPart::Float),
             any::<bool>().prop_map(KeyPart::Bool),
-            (0u32..3).prop_map(|number| KeyPart::Sym(Sym(number))),
+            (0u32..3).prop_map(|number| KeyPart::Sym(SymbolId(number))),
         ]
     }
 
@@ -117,7 +118,7 @@ mod tests {
             }
         }
         assert_eq!(hashes.len(), 60_000);
-        // Nor are halves of them alike.
+        // Parts of the hashes differ as well.
         for part in [0, 32, 64, 96] {
             let halves: std::collections::BTreeSet<u32> = hashes.iter().map(|hash| (hash >> part) as u32).collect();
             assert!(halves.len() > 59_990, "{} from bit {part}", halves.len());

@@ -1,23 +1,24 @@
-//! The type tree of a conversion: all specs of the run together, in the numbers of the Pajé stream.
+//! The type tree of a conversion: all specs of the run together, with the numbers of the Pajé
+//! stream.
 
 use std::io;
 use std::sync::Arc;
 
-use tumit::spec::Piece;
+use tumit::spec::PatternPiece;
 
-use super::referent_table::{Distinct, ReferentTable};
+use super::referent_table::{Distinctness, ReferentTable};
 use super::value::KeyPart;
-use super::values::Values;
-use tumit_paje::{Color, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
+use super::values::ValueTable;
+use tumit_paje::{DrawStyle, PajeEvent, PajeSink, PajeTypeKind, RgbColor, TypeId, ValueId};
 
-/// Types and values. Container types have their own dense numbers, `usize` here, over all specs.
+/// Types and values. Container types have dense numbers of their own (`usize`) over all specs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Model {
+pub(crate) struct RuleModel {
     pub(crate) containers: Vec<ContainerModel>,
     pub(crate) links: Vec<LinkModel>,
     types: Vec<TypeDefinition>,
-    pub(crate) values: Values,
-    /// How many targets its programs have.
+    pub(crate) values: ValueTable,
+    /// Number of targets in the programs.
     targets: usize,
     /// Resolves references to processes and threads by value.
     pub(crate) referents: Arc<ReferentTable>,
@@ -30,64 +31,64 @@ pub(crate) struct ContainerModel {
     pub(crate) parent: Option<usize>,
     pub(crate) name: String,
     pub(crate) keys: Vec<String>,
-    /// How its containers are distinct in addition to their keys.
-    pub(crate) distinct: Option<Distinct>,
-    /// It is marked `= stream`, or it shows threads and no container is marked.
+    /// The distinction of its containers in addition to their keys.
+    pub(crate) distinct: Option<Distinctness>,
+    /// Whether it is marked `= stream`, or shows threads and no container is marked.
     pub(crate) is_stream: bool,
-    pub(crate) pattern: Vec<Piece>,
-    /// The state types that it holds; a position here is a *slot*.
+    pub(crate) pattern: Vec<PatternPiece>,
+    /// The state types that it holds. A position in this list is a *slot*.
     pub(crate) states: Vec<TypeId>,
-    /// Variables that rules add to, which therefore need a first value.
+    /// Variables that rules add to. They need an initial value.
     pub(crate) counters: Vec<TypeId>,
-    /// No key on the whole path: there is exactly one.
+    /// Whether no type on its path has keys. Exactly one such container exists.
     pub(crate) single: bool,
 }
 
 /// A link type: one Pajé type for each pair of container types that it may connect.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkModel {
-    /// Container type that holds it.
+    /// The container type that holds the link.
     pub(crate) holder: usize,
     pub(crate) variants: Vec<LinkVariant>,
-    /// Its ends may stay alone without a word.
+    /// Whether an endpoint may have no partner. Such endpoints are not reported.
     pub(crate) is_partial: bool,
 }
 
-/// A link type between two certain container types.
+/// A link type between two given container types.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkVariant {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) ty: TypeId,
-    /// Its values by declared number; the last is the one used when none is said.
+    /// Its values by declared number. The last one is the default.
     pub(crate) values: Vec<ValueId>,
 }
 
 #[derive(Clone, Debug)]
 struct TypeDefinition {
     ty: TypeId,
-    kind: TypeKind,
+    kind: PajeTypeKind,
     parent: TypeId,
     name: String,
-    color: Option<Color>,
-    look: Look,
+    color: Option<RgbColor>,
+    look: DrawStyle,
 }
 
-impl Model {
+impl RuleModel {
     /// Adds a type.
     pub(crate) fn add_type(
         &mut self,
-        kind: TypeKind,
+        kind: PajeTypeKind,
         parent: TypeId,
         name: &str,
-        (color, look): (Option<Color>, Look),
+        (color, look): (Option<RgbColor>, DrawStyle),
     ) -> TypeId {
         let ty = TypeId(u32::try_from(self.types.len() + 1).unwrap_or(u32::MAX));
         self.types.push(TypeDefinition { ty, kind, parent, name: name.to_owned(), color, look });
         ty
     }
 
-    /// The number of a further target of a program.
+    /// The number for a further target.
     pub(crate) const fn next_target(&mut self) -> usize {
         self.targets += 1;
         self.targets - 1
@@ -98,25 +99,31 @@ impl Model {
         self.types.len()
     }
 
-    /// The type among the first so many that has this place, kind and name.
-    pub(crate) fn shared_type(&self, among: usize, kind: TypeKind, parent: TypeId, name: &str) -> Option<TypeId> {
+    /// The type with this parent, kind and name among the first `among` types.
+    pub(crate) fn shared_type(&self, among: usize, kind: PajeTypeKind, parent: TypeId, name: &str) -> Option<TypeId> {
         let same = |known: &&TypeDefinition| (known.kind, known.parent, known.name.as_str()) == (kind, parent, name);
         self.types.iter().take(among).find(same).map(|known| known.ty)
     }
 
-    /// Adds a value that expressions reach by `name` and that is shown as `label`.
-    pub(crate) fn add_value(&mut self, ty: TypeId, name: KeyPart, label: &str, look: (Option<Color>, Look)) -> ValueId {
+    /// Adds a value. Expressions refer to it by `name`. `label` is displayed.
+    pub(crate) fn add_value(
+        &mut self,
+        ty: TypeId,
+        name: KeyPart,
+        label: &str,
+        look: (Option<RgbColor>, DrawStyle),
+    ) -> ValueId {
         self.values.add(ty, name, label, look)
     }
 
-    /// The value of a type that was declared or met as `name`.
+    /// The declared or defined value of a type with this name.
     pub(crate) fn value(&self, ty: TypeId, name: KeyPart) -> Option<ValueId> {
         self.values.get(ty, name)
     }
 
-    /// Sends all definitions: types, then values. Types go in the order of their numbers, as sinks want them: of each spec the container types
-    /// first.
-    pub(crate) fn define(&self, sink: &mut dyn Sink) -> io::Result<u64> {
+    /// Sends all definitions: types, then values. Types are in the order of their numbers, as sinks
+    /// require. The container types of each spec come first.
+    pub(crate) fn define(&self, sink: &mut dyn PajeSink) -> io::Result<u64> {
         for definition in &self.types {
             sink.event(&PajeEvent::DefineType {
                 ty: definition.ty,

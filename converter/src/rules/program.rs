@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tracer_format::schema::{Field, FieldType, Scalar};
-use tumit::spec::{BinaryOp, Builtin, Format, Function, UnaryOp};
+use tracer_format::schema::{FieldInfo, FieldType, Scalar};
+use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp, ValueFormat};
 
-use super::referent_table::{Distinct, ReferentTable};
-use super::value::{Sym, Val};
+use super::referent_table::{Distinctness, ReferentTable};
+use super::value::{RuleValue, SymbolId};
 use tumit_paje::{self, TypeId, ValueId};
 
 /// The compiled rules of a record type.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct RecordProgram {
     /// The spec of the rules.
-    pub(crate) spec: Sym,
-    pub(crate) name: Sym,
+    pub(crate) spec: SymbolId,
+    pub(crate) name: SymbolId,
     /// The name with the end of the span, such as `wait.end`.
-    pub(crate) full_name: Sym,
-    pub(crate) level: Sym,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) full_name: SymbolId,
+    pub(crate) level: SymbolId,
+    pub(crate) fields: Vec<FieldInfo>,
     /// The names of the enum values of the schema, by number.
-    pub(crate) enums: Arc<[Names]>,
-    pub(crate) arrows: Vec<Arrow>,
+    pub(crate) enums: Arc<[EnumNames]>,
+    pub(crate) arrows: Vec<ProgramAction>,
     /// Whether its records have a source position.
     pub(crate) located: bool,
     /// Whether an action has a timestamp of its own (`at`).
@@ -33,72 +33,72 @@ pub(crate) struct Program {
     /// not their records.
     pub(crate) columns: Vec<(u16, usize)>,
     /// The actions, if they can be evaluated by columns.
-    pub(crate) ready: Option<Box<[Ready]>>,
+    pub(crate) ready: Option<Box<[ColumnarAction]>>,
     /// The link actions that the first pass needs, if they can be evaluated by columns and suffice.
-    pub(crate) ready_links: Option<Box<[Ready]>>,
+    pub(crate) ready_links: Option<Box<[ColumnarAction]>>,
 }
 
 /// An action of a rule.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrow {
-    pub(crate) op: Op,
-    pub(crate) at: Option<Code>,
-    pub(crate) when: Option<Code>,
-    pub(crate) with: Vec<(String, Code)>,
-    pub(crate) related: Vec<(String, Target)>,
+pub(crate) struct ProgramAction {
+    pub(crate) op: ActionOp,
+    pub(crate) at: Option<ExprCode>,
+    pub(crate) when: Option<ExprCode>,
+    pub(crate) with: Vec<(String, ExprCode)>,
+    pub(crate) related: Vec<(String, ContainerTarget)>,
     /// Whether it names its container by values that several processes or threads can have.
     pub(crate) is_by_value: bool,
 }
 
 /// The operation of an action.
 #[derive(Clone, Debug)]
-pub(crate) enum Op {
+pub(crate) enum ActionOp {
     Create {
-        on: Target,
+        on: ContainerTarget,
     },
     Destroy {
-        on: Target,
+        on: ContainerTarget,
     },
     SetState {
         slot: usize,
         ty: TypeId,
         value: ValueCode,
-        on: Target,
+        on: ContainerTarget,
     },
     PushState {
         slot: usize,
         ty: TypeId,
         value: ValueCode,
-        on: Target,
+        on: ContainerTarget,
     },
     PopState {
         slot: usize,
         ty: TypeId,
         value: Option<ValueCode>,
-        on: Target,
+        on: ContainerTarget,
     },
     ResetState {
         slot: usize,
         ty: TypeId,
-        on: Target,
+        on: ContainerTarget,
     },
     Variable {
         op: tumit_paje::VariableOp,
         ty: TypeId,
-        value: Code,
-        on: Target,
+        value: ExprCode,
+        on: ContainerTarget,
     },
     Mark {
         ty: TypeId,
         value: ValueCode,
-        on: Target,
+        on: ContainerTarget,
     },
     Link {
-        end: End,
+        end: LinkSide,
         link: usize,
         value: Option<LinkValue>,
-        key: Vec<Code>,
-        on: Target,
+        key: Vec<ExprCode>,
+        on: ContainerTarget,
     },
     /// No operation.
     Nothing,
@@ -106,13 +106,13 @@ pub(crate) enum Op {
     Line {
         once: bool,
         text: Vec<String>,
-        arguments: Vec<Code>,
+        arguments: Vec<ExprCode>,
     },
 }
 
 /// An endpoint of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum LinkSide {
     Start,
     Finish,
 }
@@ -121,33 +121,33 @@ pub(crate) enum End {
 #[derive(Clone, Debug)]
 pub(crate) enum ValueCode {
     Declared(ValueId),
-    Computed(Code),
+    Computed(ExprCode),
 }
 
-/// The value of a link. Its Pajé type is known when both endpoints are known.
+/// The value of a link. Both endpoints together determine its Pajé type.
 #[derive(Clone, Debug)]
 pub(crate) enum LinkValue {
     Declared(usize),
-    Computed(Code),
+    Computed(ExprCode),
 }
 
 /// A container: the own keys of each container type on its path.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub(crate) struct ContainerTarget {
     /// The number of the target among all programs, from 0.
     pub(crate) number: usize,
-    pub(crate) steps: Vec<(usize, Vec<Code>)>,
+    pub(crate) steps: Vec<(usize, Vec<ExprCode>)>,
     /// The keys of all steps that distinguish its container, concatenated.
-    pub(crate) keys: Vec<Code>,
+    pub(crate) keys: Vec<ExprCode>,
     /// Whether the action is skipped if the container does not exist.
     pub(crate) existing: bool,
     /// Set if it names a process or thread by values. Several processes or threads may have them.
-    pub(crate) by_value: Option<Arc<Reference>>,
+    pub(crate) by_value: Option<Arc<WrittenReference>>,
 }
 
 /// A reference by value as written in its rule, for messages.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Reference {
+pub(crate) struct WrittenReference {
     /// File and line: `app.tumit:12`.
     pub(crate) place: String,
     /// For example `thread[sender]`.
@@ -158,42 +158,42 @@ pub(crate) struct Reference {
 
 /// An expression whose names are replaced by numbers.
 #[derive(Clone, Debug)]
-pub(crate) enum Code {
-    Const(Val),
+pub(crate) enum ExprCode {
+    Const(RuleValue),
     Field(FieldRead),
     Builtin(Builtin),
-    Unary(UnaryOp, Box<Code>),
-    Binary(BinaryOp, Box<(Code, Code)>),
-    Element(FieldRead, Box<Code>),
-    Call(Function, Box<[Code]>),
+    Unary(UnaryOp, Box<ExprCode>),
+    Binary(BinaryOp, Box<(ExprCode, ExprCode)>),
+    Element(FieldRead, Box<ExprCode>),
+    Call(ExprFunction, Box<[ExprCode]>),
     /// The value of an enum by its number.
-    Lookup(Arc<BTreeMap<u16, Sym>>, Box<Code>),
-    Text(Box<[TextPiece]>),
+    Lookup(Arc<BTreeMap<u16, SymbolId>>, Box<ExprCode>),
+    Text(Box<[TextPart]>),
     /// The process and thread of a container. Only before the keys of the container.
-    Referent(Box<Referent>),
+    Referent(Box<PathReferent>),
 }
 
-/// A piece of text with holes.
+/// A piece of text with placeholders.
 #[derive(Clone, Debug)]
-pub(crate) enum TextPiece {
+pub(crate) enum TextPart {
     Text(String),
-    Hole(Code, Format),
+    Hole(ExprCode, ValueFormat),
 }
 
 /// The names of the values of an enum, by number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct EnumNames {
     /// The names of small numbers.
-    pub(crate) first: Vec<Option<Sym>>,
-    pub(crate) others: BTreeMap<u16, Sym>,
+    pub(crate) first: Vec<Option<SymbolId>>,
+    pub(crate) others: BTreeMap<u16, SymbolId>,
 }
 
 /// Numbers below this are small.
 const FIRST: u16 = 256;
 
-impl Names {
+impl EnumNames {
     /// From pairs of number and name. The last name of a number counts.
-    pub(crate) fn of(names: impl Iterator<Item = (u16, Sym)>) -> Self {
+    pub(crate) fn of(names: impl Iterator<Item = (u16, SymbolId)>) -> Self {
         let (mut first, mut others) = (Vec::new(), BTreeMap::new());
         for (number, name) in names {
             if number >= FIRST {
@@ -208,7 +208,7 @@ impl Names {
     }
 
     #[inline]
-    pub(crate) fn get(&self, number: u16) -> Option<Sym> {
+    pub(crate) fn get(&self, number: u16) -> Option<SymbolId> {
         match self.first.get(usize::from(number)) {
             Some(name) => *name,
             None => self.others.get(&number).copied(),
@@ -225,7 +225,7 @@ pub(crate) struct FieldRead {
 }
 
 impl FieldRead {
-    pub(crate) fn new(fields: &[Field], index: usize) -> Self {
+    pub(crate) fn new(fields: &[FieldInfo], index: usize) -> Self {
         let ty = fields[index].ty;
         let start = fields[..index].iter().try_fold(0usize, |sum, field| Some(sum + field.ty.bytes()?));
         let place = start.and_then(|start| Some((start, start + ty.bytes()?)));
@@ -236,41 +236,41 @@ impl FieldRead {
 /// The part of a container's path that makes it distinct per process or thread. It precedes the
 /// keys.
 #[derive(Clone, Debug)]
-pub(crate) struct Referent {
-    pub(crate) distinct: Distinct,
+pub(crate) struct PathReferent {
+    pub(crate) distinct: Distinctness,
     /// The built-in keys of the path with their values. `None` if each value is the built-in
     /// itself.
-    pub(crate) by_value: Option<Box<[(Builtin, Code)]>>,
+    pub(crate) by_value: Option<Box<[(Builtin, ExprCode)]>>,
     pub(crate) table: Arc<ReferentTable>,
 }
 
 /// An action that is evaluated by columns.
 #[derive(Clone, Debug)]
-pub(crate) struct Ready {
+pub(crate) struct ColumnarAction {
     /// The position in its program.
     pub(crate) arrow: u16,
     /// The keys of its container.
-    pub(crate) on: Vec<Cell>,
-    pub(crate) value: ReadyValue,
+    pub(crate) on: Vec<FieldCell>,
+    pub(crate) value: ColumnarValue,
     /// Set if the operation needs more than a value: source position, link keys or fields.
-    pub(crate) wide: Option<Wide>,
+    pub(crate) wide: Option<WideWords>,
 }
 
 /// The words of a wide operation, in this order.
 #[derive(Clone, Debug)]
-pub(crate) struct Wide {
+pub(crate) struct WideWords {
     /// The id of its source position.
     pub(crate) site: bool,
     /// The value, if there is one.
     pub(crate) value: bool,
     /// The keys of a link and of its container, and the link.
-    pub(crate) keys: Vec<Part>,
+    pub(crate) keys: Vec<OperationPart>,
     pub(crate) link: usize,
     /// The fields that are columns. The other fields are constant in a stream.
-    pub(crate) fields: Vec<Cell>,
+    pub(crate) fields: Vec<FieldCell>,
 }
 
-impl Wide {
+impl WideWords {
     /// Number of words.
     pub(crate) fn width(&self) -> usize {
         usize::from(self.site) + usize::from(self.value) + self.keys.len() + self.fields.len()
@@ -279,26 +279,26 @@ impl Wide {
 
 /// The value of an operation.
 #[derive(Clone, Debug)]
-pub(crate) enum ReadyValue {
+pub(crate) enum ColumnarValue {
     /// The value of the action, or none.
     Declared,
     /// A value of a type, by its name.
-    Named(TypeId, Part),
+    Named(TypeId, OperationPart),
     /// A number.
-    Number(Part),
+    Number(OperationPart),
 }
 
 /// A key, value or field of an operation.
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub(crate) enum OperationPart {
     /// Constant in a stream.
-    Fixed(Code),
-    Cell(Cell),
+    Fixed(ExprCode),
+    Cell(FieldCell),
 }
 
 /// A field at a constant place of the record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct FieldCell {
     /// The column: its position among the parts of the record. The source position can be one.
     pub(crate) part: usize,
     pub(crate) scalar: Scalar,

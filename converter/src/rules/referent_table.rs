@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tumit::spec::Builtin;
 
 use super::facts::StreamFacts;
-use super::value::{BY_KEYS, KeyPart, Sym};
+use super::value::{BY_KEYS, KeyPart, SymbolId};
 
 /// The built-in with this name, if a key of a process or thread container may use it.
 pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {
@@ -36,7 +36,7 @@ pub(crate) const fn key_name(builtin: Builtin) -> &'static str {
 
 /// How containers of a type are distinct, if all their own keys are built-ins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Distinct {
+pub(crate) enum Distinctness {
     /// By process, and within it by their keys.
     Keys,
     /// By process. The process determines the other keys.
@@ -45,7 +45,7 @@ pub(crate) enum Distinct {
     Thread,
 }
 
-impl Distinct {
+impl Distinctness {
     /// For a container with these own keys. A container whose only key is the host represents a
     /// machine, which several processes share.
     pub(crate) fn of(keys: &[String]) -> Option<Self> {
@@ -66,11 +66,11 @@ impl Distinct {
 pub(crate) const NO_PROCESS: u32 = u32::MAX;
 
 /// Built-in keys with their values.
-pub(crate) type KeyValues = smallvec::SmallVec<[(Builtin, KeyPart); 4]>;
+pub(crate) type BuiltinKeys = smallvec::SmallVec<[(Builtin, KeyPart); 4]>;
 
 /// The process or thread to which values refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum ReferentMatch {
     /// A thread, by process and number.
     Thread(u32, u32),
     /// A process, or [`NO_PROCESS`].
@@ -90,7 +90,7 @@ pub(crate) struct ReferentTable {
 #[derive(Debug, Default)]
 struct StreamIndex {
     tid: FxHashMap<u64, Vec<u32>>,
-    name: FxHashMap<Sym, Vec<u32>>,
+    name: FxHashMap<SymbolId, Vec<u32>>,
     pid: FxHashMap<u64, Vec<u32>>,
     rank: FxHashMap<u64, Vec<u32>>,
     /// By process: its first stream.
@@ -135,24 +135,24 @@ impl ReferentTable {
     }
 
     /// The process or thread to which these values refer in a record of this process and time.
-    pub(crate) fn find(&self, own: u32, keys: &[(Builtin, KeyPart)], time: i64) -> Found {
+    pub(crate) fn find(&self, own: u32, keys: &[(Builtin, KeyPart)], time: i64) -> ReferentMatch {
         if let Some(thread) = self.choose(own, self.threads(keys), time) {
             return thread;
         }
         // No thread has the values. The keys of its process may identify the process.
         let has_process = keys.iter().any(|(builtin, _)| is_of_process(*builtin));
         if !has_process {
-            return Found::Process(own);
+            return ReferentMatch::Process(own);
         }
         if self.index().process.get(&own).is_some_and(|at| self.has(*at, keys, is_of_process)) {
-            return Found::Process(own);
+            return ReferentMatch::Process(own);
         }
         let mut processes = self.processes(keys);
         let found = processes.next().map(|at| short(self.streams[at as usize].process));
         match (found, processes.next()) {
-            (Some(process), None) => Found::Process(process),
-            (Some(_), Some(_)) => Found::Several,
-            (None, _) => Found::Process(NO_PROCESS),
+            (Some(process), None) => ReferentMatch::Process(process),
+            (Some(_), Some(_)) => ReferentMatch::Several,
+            (None, _) => ReferentMatch::Process(NO_PROCESS),
         }
     }
 
@@ -198,10 +198,10 @@ impl ReferentTable {
         further.into_iter().filter(is_new).find(|further| distinguishes(further))
     }
 
-    /// A thread of the own process, or else one of the only process with candidates. If several
-    /// threads of one process share a thread id, the latest that has begun. `None` without
-    /// candidates.
-    fn choose(&self, own: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<Found> {
+    /// A thread of the own process. If there is none, a thread of the only process with candidates.
+    /// If several threads of one process share a thread id, the latest that has begun. `None`
+    /// without candidates.
+    fn choose(&self, own: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<ReferentMatch> {
         let mut chosen: Option<&StreamFacts> = None;
         let mut is_one = true;
         for at in candidates {
@@ -222,7 +222,7 @@ impl ReferentTable {
             }
         }
         let chosen = chosen?;
-        Some(if is_one { Found::Thread(short(chosen.process), chosen.thread) } else { Found::Several })
+        Some(if is_one { ReferentMatch::Thread(short(chosen.process), chosen.thread) } else { ReferentMatch::Several })
     }
 
     /// Whether a stream has the values of those keys that `asked` selects.
@@ -256,7 +256,7 @@ fn number(key: KeyPart) -> Option<u64> {
     }
 }
 
-fn text(key: KeyPart) -> Option<Sym> {
+fn text(key: KeyPart) -> Option<SymbolId> {
     match key {
         KeyPart::Sym(sym) => Some(sym),
         _ => None,

@@ -1,24 +1,26 @@
 //! Referents: the process and thread of a container whose keys are all built-ins.
 //!
 //! Such a container is distinct per process file, and per thread if `tid` is one of its keys. Equal
-//! process ids, ranks or thread ids do not merge two containers. A rule that names the container by
-//! the built-ins themselves refers to the process and thread of its record. A rule may also name it
-//! by other values: the rank of a sender, or the id of a new thread. It then refers to a process or
-//! thread that has these values: one in the record's process, or else the only one in the run.
+//! process ids, ranks or thread ids do not merge two containers.
+//!
+//! A rule that names the container by the built-ins themselves refers to the process and thread of
+//! its record. A rule may also name it by other values: the rank of a sender, or the id of a new
+//! thread. It then refers to a process or thread that has these values. A match in the record's
+//! process has precedence. Otherwise it must be the only match in the run.
 
 use std::sync::Arc;
 
 use tumit::spec::Builtin;
 
-use super::eval::Scope;
-use super::program::{Code, Referent};
-use super::referent_table::{Distinct, Found, KeyValues, NO_PROCESS, ReferentTable, short};
+use super::eval::RecordScope;
+use super::program::{ExprCode, PathReferent};
+use super::referent_table::{BuiltinKeys, Distinctness, NO_PROCESS, ReferentMatch, ReferentTable, short};
 use super::value::{BY_KEYS, KeyPart, Symbols};
 
-impl Referent {
+impl PathReferent {
     /// For a container whose path has these built-in keys with these values.
-    pub(crate) fn new(distinct: Distinct, keys: &[(Builtin, Code)], table: &Arc<ReferentTable>) -> Self {
-        let is_own = |(builtin, code): &(Builtin, Code)| matches!(code, Code::Builtin(own) if own == builtin);
+    pub(crate) fn new(distinct: Distinctness, keys: &[(Builtin, ExprCode)], table: &Arc<ReferentTable>) -> Self {
+        let is_own = |(builtin, code): &(Builtin, ExprCode)| matches!(code, ExprCode::Builtin(own) if own == builtin);
         let by_value = (!keys.iter().all(is_own)).then(|| keys.into());
         Self { distinct, by_value, table: Arc::clone(table) }
     }
@@ -31,30 +33,30 @@ impl Referent {
 
     /// Whether it refers to a thread. The thread may depend on the time.
     pub(crate) fn is_of_thread(&self) -> bool {
-        self.distinct == Distinct::Thread
+        self.distinct == Distinctness::Thread
     }
 
     /// Whether all records of a stream share it and it identifies its container without the keys.
     pub(crate) fn is_fixed(&self) -> bool {
-        self.is_own() && self.distinct != Distinct::Keys
+        self.is_own() && self.distinct != Distinctness::Keys
     }
 
     /// The key; [`KeyPart::None`] if several processes or threads have the values.
-    pub(crate) fn key(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
+    pub(crate) fn key(&self, scope: &RecordScope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
         let Some(keys) = &self.by_value else {
             let thread = scope.stream.thread;
             return self.part(short(scope.stream.process), Some(thread));
         };
         let values = values_of(keys, scope, scratch, symbols);
         match self.table.find(short(scope.stream.process), &values, scope.time) {
-            Found::Thread(process, thread) => self.part(process, Some(thread)),
-            Found::Process(process) => self.part(process, None),
-            Found::Several => KeyPart::None,
+            ReferentMatch::Thread(process, thread) => self.part(process, Some(thread)),
+            ReferentMatch::Process(process) => self.part(process, None),
+            ReferentMatch::Several => KeyPart::None,
         }
     }
 
     /// Its keys with their values in a record.
-    pub(crate) fn values(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyValues {
+    pub(crate) fn values(&self, scope: &RecordScope<'_>, scratch: &mut String, symbols: &mut Symbols) -> BuiltinKeys {
         let keys = self.by_value.as_deref().unwrap_or_default();
         values_of(keys, scope, scratch, symbols)
     }
@@ -68,14 +70,19 @@ impl Referent {
     fn part(&self, process: u32, thread: Option<u32>) -> KeyPart {
         let thread = match (self.distinct, thread) {
             _ if process == NO_PROCESS => BY_KEYS,
-            (Distinct::Process, _) => 0,
-            (Distinct::Thread, Some(thread)) => thread.saturating_add(1).min(BY_KEYS - 1),
-            (Distinct::Thread, None) | (Distinct::Keys, _) => BY_KEYS,
+            (Distinctness::Process, _) => 0,
+            (Distinctness::Thread, Some(thread)) => thread.saturating_add(1).min(BY_KEYS - 1),
+            (Distinctness::Thread, None) | (Distinctness::Keys, _) => BY_KEYS,
         };
         KeyPart::Of { process, thread }
     }
 }
 
-fn values_of(keys: &[(Builtin, Code)], scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyValues {
+fn values_of(
+    keys: &[(Builtin, ExprCode)],
+    scope: &RecordScope<'_>,
+    scratch: &mut String,
+    symbols: &mut Symbols,
+) -> BuiltinKeys {
     keys.iter().map(|(builtin, code)| (*builtin, scope.key(code, scratch, symbols))).collect()
 }

@@ -1,4 +1,5 @@
-//! What states are open: a stack for each living container and state type that it holds, all in one list, as most operations change one.
+//! The open states: a stack for each living container and each of its state types. One list
+//! contains all stacks, because most operations change one of them.
 
 use std::ops::{Index, IndexMut, Range};
 
@@ -8,52 +9,53 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 
 /// The open states of one type in one container.
 #[derive(Clone, Debug)]
-pub(crate) struct Stack {
+pub(crate) struct StateStack {
     /// Outermost first.
     pub(crate) values: SmallVec<[ValueId; 4]>,
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
     /// The number of the container's instance.
     pub(crate) instance: u32,
-    /// The stream whose records changed it last.
+    /// The stream that changed the stack last.
     pub(crate) stream: u32,
-    /// How many gaps that stream had when it was last certain what is open.
+    /// The number of gaps of that stream when it last determined the open states.
     pub(crate) gaps: u32,
-    /// The outermost stands for whatever is open below: nobody knows what.
+    /// Whether the outermost value stands for unknown open states.
     pub(crate) is_unknown: bool,
 }
 
-/// No stream has changed a stack yet.
+/// The value of `stream` before the first change of a stack.
 pub(crate) const NO_STREAM: u32 = u32::MAX;
 
-impl Stack {
+impl StateStack {
     fn new(container: ContainerId, ty: TypeId, instance: u32) -> Self {
         let (values, stream, gaps, is_unknown) = (SmallVec::new(), NO_STREAM, 0, false);
         Self { values, container, ty, instance, stream, gaps, is_unknown }
     }
 
-    /// How many states cannot be popped: the unknown one.
+    /// The number of states that cannot be popped: the unknown one.
     pub(crate) fn floor(&self) -> usize {
         usize::from(self.is_unknown)
     }
 }
 
-/// A place in the list.
+/// The index of a stack in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StackId(pub(crate) u32);
 
-/// All stacks. Those of a container lie side by side; the places of one that has ended are used again.
+/// All stacks. The stacks of a container are contiguous. The places of an ended container are
+/// reused.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stacks {
-    all: Vec<Stack>,
-    /// By number of stacks: the first of those that a container left which had as many.
+pub(crate) struct StateStacks {
+    all: Vec<StateStack>,
+    /// By number of stacks: the first index of each free range of this length.
     free: Vec<Vec<u32>>,
 }
 
-impl Stacks {
-    /// Adds those of a new container; gives back the first.
+impl StateStacks {
+    /// Adds the stacks of a new container. Returns the first one.
     pub(crate) fn add(&mut self, container: ContainerId, instance: u32, types: &[TypeId]) -> StackId {
-        let new = types.iter().map(|ty| Stack::new(container, *ty, instance));
+        let new = types.iter().map(|ty| StateStack::new(container, *ty, instance));
         if let Some(first) = self.free.get_mut(types.len()).and_then(Vec::pop) {
             self.all[first as usize..].iter_mut().zip(new).for_each(|(place, stack)| *place = stack);
             return StackId(first);
@@ -63,10 +65,10 @@ impl Stacks {
         first
     }
 
-    /// The container of these has ended.
+    /// Frees the stacks of an ended container.
     pub(crate) fn end(&mut self, stacks: Range<u32>) {
         for stack in &mut self.all[stacks.start as usize..stacks.end as usize] {
-            *stack = Stack::new(ContainerId::ROOT, stack.ty, stack.instance);
+            *stack = StateStack::new(ContainerId::ROOT, stack.ty, stack.instance);
         }
         let count = stacks.len();
         if count > 0 {
@@ -75,25 +77,25 @@ impl Stacks {
         }
     }
 
-    /// Whether a stack is still that of this container.
+    /// Whether a stack still belongs to this container.
     #[inline]
     pub(crate) fn is_of(&self, StackId(at): StackId, container: ContainerId) -> bool {
         self.all.get(at as usize).is_some_and(|stack| stack.container == container)
     }
 }
 
-impl Index<StackId> for Stacks {
-    type Output = Stack;
+impl Index<StackId> for StateStacks {
+    type Output = StateStack;
 
     #[inline]
-    fn index(&self, StackId(at): StackId) -> &Stack {
+    fn index(&self, StackId(at): StackId) -> &StateStack {
         &self.all[at as usize]
     }
 }
 
-impl IndexMut<StackId> for Stacks {
+impl IndexMut<StackId> for StateStacks {
     #[inline]
-    fn index_mut(&mut self, StackId(at): StackId) -> &mut Stack {
+    fn index_mut(&mut self, StackId(at): StackId) -> &mut StateStack {
         &mut self.all[at as usize]
     }
 }

@@ -9,45 +9,45 @@ pub(crate) const BY_KEYS: u32 = u32::MAX;
 
 /// A text, by its number in [`Symbols`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Sym(pub(crate) u32);
+pub(crate) struct SymbolId(pub(crate) u32);
 
 /// Texts, each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Symbols {
     texts: Vec<Box<str>>,
-    numbers: FxHashMap<Box<str>, Sym>,
+    numbers: FxHashMap<Box<str>, SymbolId>,
 }
 
 impl Symbols {
     /// The number of a text; O(its length).
-    pub(crate) fn intern(&mut self, text: &str) -> Sym {
+    pub(crate) fn intern(&mut self, text: &str) -> SymbolId {
         if let Some(&sym) = self.numbers.get(text) {
             return sym;
         }
-        let sym = Sym(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+        let sym = SymbolId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
         self.texts.push(text.into());
         self.numbers.insert(text.into(), sym);
         sym
     }
 
     /// The text of a number.
-    pub(crate) fn text(&self, sym: Sym) -> &str {
+    pub(crate) fn text(&self, sym: SymbolId) -> &str {
         self.texts.get(sym.0 as usize).map_or("", |text| text)
     }
 }
 
-/// The value of an expression. Text that was put together is a range of the caller's scratch text.
+/// The value of an expression. Assembled text is a range of the caller's scratch text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Val {
-    /// Cannot be computed (division by zero, a damaged field).
+pub(crate) enum RuleValue {
+    /// No value: it cannot be computed (division by zero, a damaged field).
     None,
     Int(i64),
-    /// Above the largest [`Val::Int`].
+    /// A number above the largest [`RuleValue::Int`].
     Unsigned(u64),
     Float(f64),
     Single(f32),
     Bool(bool),
-    Sym(Sym),
+    Sym(SymbolId),
     Scratch {
         start: u32,
         end: u32,
@@ -65,7 +65,7 @@ pub(crate) enum KeyPart {
     Unsigned(u64),
     Float(u64),
     Bool(bool),
-    Sym(Sym),
+    Sym(SymbolId),
     /// The process and thread to which a container belongs. It identifies the container without the
     /// keys of its type, unless `thread` is [`BY_KEYS`].
     Of {
@@ -74,12 +74,12 @@ pub(crate) enum KeyPart {
     },
 }
 
-impl Val {
+impl RuleValue {
     pub(crate) fn from_unsigned(value: u64) -> Self {
         i64::try_from(value).map_or(Self::Unsigned(value), Self::Int)
     }
 
-    /// As a number.
+    /// The value as a number.
     #[expect(clippy::cast_precision_loss, reason = "variables are floats; that is their precision")]
     pub(crate) fn number(self) -> Option<f64> {
         Some(match self {
@@ -92,7 +92,7 @@ impl Val {
         })
     }
 
-    /// As an integer without loss.
+    /// The value as an exact integer.
     pub(crate) fn integer(self) -> Option<i128> {
         match self {
             Self::Int(value) | Self::Date(value) => Some(value.into()),
@@ -102,7 +102,7 @@ impl Val {
         }
     }
 
-    /// As a key; text is interned.
+    /// The value as a key. Text is interned.
     pub(crate) fn key(self, scratch: &str, symbols: &mut Symbols) -> KeyPart {
         match self {
             Self::None => KeyPart::None,
@@ -117,7 +117,7 @@ impl Val {
         }
     }
 
-    /// Its text, where it is text.
+    /// The text of the value, if it is text.
     pub(crate) fn text<'t>(self, scratch: &'t str, symbols: &'t Symbols) -> Option<&'t str> {
         match self {
             Self::Sym(sym) => Some(symbols.text(sym)),
@@ -126,7 +126,7 @@ impl Val {
         }
     }
 
-    /// The same, but everything that is neither text nor a 64-bit number made into text.
+    /// Converts all values to text, except text, 64-bit integers and 64-bit floats.
     pub(crate) fn in_scratch(self, scratch: &mut String, symbols: &Symbols) -> Self {
         if matches!(self, Self::Int(_) | Self::Float(_) | Self::Sym(_) | Self::Scratch { .. }) {
             return self;
@@ -136,7 +136,7 @@ impl Val {
         Self::Scratch { start, end: u32::try_from(scratch.len()).unwrap_or(u32::MAX) }
     }
 
-    /// Appends its text to `out`. `scratch` is where its own text is, if it is a range.
+    /// Appends the text of the value. If the value is a text range, it refers to `out`.
     pub(crate) fn append(self, out: &mut String, symbols: &Symbols) {
         let done = match self {
             Self::None => out.write_char('?'),
@@ -162,7 +162,7 @@ impl Val {
 }
 
 impl KeyPart {
-    /// Its kind, below 8, and what it is among those.
+    /// Its kind, below 8, and its value as a word.
     pub(crate) fn word(self) -> (u64, u64) {
         match self {
             Self::None => (0, 0),
@@ -180,17 +180,17 @@ impl KeyPart {
         matches!(self, Self::Of { thread, .. } if thread != BY_KEYS)
     }
 
-    /// As a value again.
-    pub(crate) const fn value(self) -> Val {
+    /// The key as a value.
+    pub(crate) const fn value(self) -> RuleValue {
         match self {
-            Self::None => Val::None,
-            Self::Int(value) => Val::Int(value),
-            Self::Unsigned(value) => Val::Unsigned(value),
-            Self::Float(bits) => Val::Float(f64::from_bits(bits)),
-            Self::Bool(value) => Val::Bool(value),
-            Self::Sym(sym) => Val::Sym(sym),
+            Self::None => RuleValue::None,
+            Self::Int(value) => RuleValue::Int(value),
+            Self::Unsigned(value) => RuleValue::Unsigned(value),
+            Self::Float(bits) => RuleValue::Float(f64::from_bits(bits)),
+            Self::Bool(value) => RuleValue::Bool(value),
+            Self::Sym(sym) => RuleValue::Sym(sym),
             // Rules and labels cannot refer to it as a key.
-            Self::Of { .. } => Val::None,
+            Self::Of { .. } => RuleValue::None,
         }
     }
 }

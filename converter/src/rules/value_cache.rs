@@ -1,30 +1,30 @@
-//! A memory of the values of types by the texts that name them: nearly always the same are looked for again.
+//! A cache of values by type and name. Nearly all lookups repeat an earlier one.
 
 use super::value::KeyPart;
-use super::values::Values;
+use super::values::ValueTable;
 use tumit_paje::{TypeId, ValueId};
 
-/// Numbers of texts below this are looked up by index.
+/// Only texts with smaller numbers are cached.
 const MOST_TEXTS: usize = 1 << 16;
 
-/// What [`Values::get`] said before.
+/// A cache of the results of [`ValueTable::get`].
 #[derive(Debug, Default)]
 pub(crate) struct KnownValues {
-    /// By type, by text: 0, or one more than the value.
+    /// For each type and text: 0, or the number of the value plus one.
     values: Vec<Vec<u32>>,
 }
 
 impl KnownValues {
-    /// The value of a type that is named by the text with this number, if that was asked for before.
+    /// The cached value of a type with the name of this text number.
     #[inline]
     pub(crate) fn of_text(&self, ty: TypeId, text: u32) -> Option<ValueId> {
         let known = self.values.get(ty.index())?.get(text as usize)?;
         known.checked_sub(1).map(ValueId)
     }
 
-    /// The value of a type that was declared or met as `name`.
+    /// The declared or defined value of a type with this name.
     #[inline]
-    pub(crate) fn value(&mut self, values: &Values, ty: TypeId, name: KeyPart) -> Option<ValueId> {
+    pub(crate) fn value(&mut self, values: &ValueTable, ty: TypeId, name: KeyPart) -> Option<ValueId> {
         let KeyPart::Sym(text) = name else { return values.get(ty, name) };
         match self.of_text(ty, text.0) {
             Some(value) => Some(value),
@@ -33,7 +33,7 @@ impl KnownValues {
     }
 
     #[cold]
-    fn look_up(&mut self, all: &Values, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
+    fn look_up(&mut self, all: &ValueTable, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
         let value = all.get(ty, name)?;
         if text < MOST_TEXTS {
             self.values.resize_with(self.values.len().max(ty.index() + 1), Vec::new);

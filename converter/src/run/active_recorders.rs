@@ -6,29 +6,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use super::Process;
+use super::ProcessInRun;
 
-/// The id of a process that has one of these files open or mapped for writing. `None` if there is no such
-/// process, if it belongs to another user, or if the system has no `/proc`.
+/// The id of a process that has one of these files open or mapped for writing. `None` if there is
+/// no such process, if it belongs to another user, or if the system has no `/proc`.
 ///
-/// Process ids of a run can belong to another PID name space. All processes are therefore looked at.
-/// This is done once, at the first call.
+/// Process ids of a run can belong to another PID name space. The first call therefore inspects all
+/// processes. Later calls use its result.
 #[must_use]
 pub fn user_of(files: &[&Path]) -> Option<u32> {
-    static OPEN: LazyLock<BTreeMap<Identity, u32>> = LazyLock::new(open_files);
-    let files = files.iter().filter_map(|file| Identity::of(file));
+    static OPEN: LazyLock<BTreeMap<InodeIdentity, u32>> = LazyLock::new(open_files);
+    let files = files.iter().filter_map(|file| InodeIdentity::of(file));
     files.filter_map(|file| OPEN.get(&file).copied()).next()
 }
 
 /// All files that other processes have open, or mapped as live files, for writing, and one process
 /// of each.
-fn open_files() -> BTreeMap<Identity, u32> {
+fn open_files() -> BTreeMap<InodeIdentity, u32> {
     let mut all = BTreeMap::new();
     for pid in processes().filter(|pid| *pid != std::process::id()) {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         let open = open.filter(is_writable).map(|entry| entry.path());
         let mapped = live_files(pid).unwrap_or_default();
-        all.extend(open.chain(mapped).filter_map(|path| Some((Identity::of(&path)?, pid))));
+        all.extend(open.chain(mapped).filter_map(|path| Some((InodeIdentity::of(&path)?, pid))));
     }
     all
 }
@@ -81,12 +81,12 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// A file, whatever its name.
+/// The identity of a file, independent of its name: device and inode.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Identity(u64, u64);
+struct InodeIdentity(u64, u64);
 
 #[cfg(unix)]
-impl Identity {
+impl InodeIdentity {
     fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt as _;
         let data = fs::metadata(path).ok()?;
@@ -95,13 +95,13 @@ impl Identity {
 }
 
 #[cfg(not(unix))]
-impl Identity {
+impl InodeIdentity {
     fn of(_path: &Path) -> Option<Self> {
         None
     }
 }
 
-impl Process {
+impl ProcessInRun {
     /// Whether a process of this machine still writes this file.
     #[must_use]
     pub fn is_running(&self) -> bool {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// An error of reading a file. Damage in the contents is not an error.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {}{source}", file.display(), at_byte(*offset))]
-pub struct ReadError {
+pub struct RunReadError {
     /// The file.
     pub file: PathBuf,
     /// The byte.

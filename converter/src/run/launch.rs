@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 /// Selects launches of a run folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Launches {
+pub enum LaunchSelection {
     /// The launch that starts last.
     #[default]
     Latest,
@@ -14,7 +14,7 @@ pub enum Launches {
     All,
 }
 
-impl std::str::FromStr for Launches {
+impl std::str::FromStr for LaunchSelection {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

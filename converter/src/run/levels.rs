@@ -1,4 +1,4 @@
-//! The levels that a recording process has, as its live file tells.
+//! The levels of a recording process, from its live file.
 
 use std::path::Path;
 
@@ -25,12 +25,12 @@ impl LevelName {
     }
 }
 
-/// The levels of the specs that a live file's log of names has; none when it cannot be read.
+/// The levels of the specs in the log of names of a live file. Empty if the file cannot be read.
 #[must_use]
 pub fn levels_of_live(path: &Path) -> Vec<LevelName> {
     let entries = entries_of(path).unwrap_or_default();
     let schemas = entries.iter().filter(|entry| entry.kind == BlockKind::Schema);
-    // Behind the base id and the number of ids.
+    // The payload starts with the base id and the number of ids.
     let schemas = schemas.filter_map(|entry| Schema::decode(entry.payload.get(8..)?).ok());
     schemas.flat_map(|schema| LevelName::all_of(&schema)).collect()
 }

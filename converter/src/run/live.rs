@@ -1,14 +1,16 @@
-//! What a process that did not end in order still had in memory: a copy of its live file's slots.
+//! Copies the slots of a live file: records of a process without an orderly end that are not in its
+//! process file.
 //!
-//! The process may still be running. A copy is of one moment all the same, because the slots are read *before* the process
-//! file is: a slot that is given away while it is read is in the process file by then, which has more of it.
+//! The process may still run. The copy is consistent nevertheless, because the slots are read
+//! *before* the process file. If the process releases a slot during the read, the process file
+//! already has its records, and more.
 
 pub(super) mod layout;
 mod log;
 
 pub use layout::LiveError;
-pub(crate) use log::Entry;
-pub(super) use log::Names;
+pub(crate) use log::LiveLogEntry;
+pub(super) use log::LiveLogReader;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -16,60 +18,61 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use layout::{Header, Place, SlotHead};
+use layout::{LiveHeader, SlotHead, SlotRange};
 use tracer_format::live::SLOT_HEAD_BYTES;
 
 use super::read_at::read_at;
 use tumit_spill::spool::Spool;
 
-/// How often a slot that changes while it is read is read again: what it held is in the process file then.
+/// Maximum number of attempts to read a slot that changes during the read. After these, its records
+/// are in the process file.
 const ATTEMPTS: usize = 4;
 
-/// A live file, copied.
+/// A copy of a live file.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub(super) struct LiveSnapshot {
     file: File,
-    pub(super) header: Header,
-    pub(super) pieces: Vec<Piece>,
-    /// What could not be used, and its size in bytes.
+    pub(super) header: LiveHeader,
+    pub(super) pieces: Vec<RecoveredPiece>,
+    /// The unusable parts, each with its size in bytes.
     pub(super) faults: Vec<(u64, LiveError)>,
-    /// Records that each stream has dropped, whether it has any that are not in the file or not.
+    /// Number of dropped records of each stream, even if all its records are in the file.
     pub(super) dropped: BTreeMap<u32, u64>,
-    /// Where the payloads are.
+    /// The file with the payloads.
     pub(super) spooled: Option<Arc<File>>,
 }
 
-/// What one slot had that the process file did not.
+/// The records of one slot that the process file does not have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    /// Offset of the slot.
+pub(super) struct RecoveredPiece {
+    /// Offset of the slot in bytes.
     pub(super) slot_offset: u64,
     pub(super) stream: u32,
     pub(super) sequence: u64,
-    /// Date from which the first delta counts.
+    /// The timestamp to which the first delta is added.
     pub(super) first: u64,
-    /// No record is later.
+    /// The timestamp of the last record.
     pub(super) last: u64,
     pub(super) dropped: u64,
-    /// Numbers before its block's may be left out.
+    /// Whether sequence numbers before its block may be skipped.
     pub(super) overwrites: bool,
-    /// Where the payload was copied to, and its size.
+    /// The offset of the payload in the spool, and its size in bytes.
     pub(super) offset: u64,
     pub(super) bytes: u32,
-    /// Records that the slot claims.
+    /// Number of records by the head of the slot.
     pub(super) records: u32,
 }
 
-impl Snapshot {
-    /// Copies what the slots of a live file hold.
+impl LiveSnapshot {
+    /// Copies the contents of the slots of a live file.
     pub(super) fn take(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
         let unreadable = |error: std::io::Error| LiveError::Unreadable(error.to_string());
-        // Opening a pipe or a device could wait for ever.
+        // Opening a pipe or a device could block forever.
         if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
             return Err(LiveError::NotLive);
         }
         let file = File::open(path).map_err(unreadable)?;
-        let header = Header::read(&file)?;
+        let header = LiveHeader::read(&file)?;
         let (pieces, faults, dropped) = (Vec::new(), Vec::new(), BTreeMap::new());
         let mut snapshot = Self { file, header, pieces, faults, dropped, spooled: None };
         let mut last: BTreeMap<u32, u64> = BTreeMap::new();
@@ -81,8 +84,8 @@ impl Snapshot {
                 snapshot.pieces.push(piece);
             }
         }
-        // A stream may have taken a slot that was passed already, and gone on to one that was not yet: what such a slot
-        // holds now, or the process file, closes the gap.
+        // A stream may have taken a slot that was already passed, and continued in one that was
+        // not. The contents of the passed slot, or the process file, then close the gap.
         let mut known: BTreeSet<(u32, u64)> = snapshot.pieces.iter().map(|p| (p.stream, p.sequence)).collect();
         let missing = |known: &BTreeSet<_>, head: &SlotHead| {
             let before = last.get(&head.stream).is_some_and(|last| head.sequence < *last);
@@ -95,7 +98,7 @@ impl Snapshot {
                 snapshot.pieces.push(piece);
             }
         }
-        // Those that cannot be true were told the first time.
+        // The first round has already reported the invalid heads.
         snapshot.faults.truncate(faults);
         if header.cut_slots > 0 {
             let what = format!("{} slots more than the file is long enough for", header.cut_slots);
@@ -105,13 +108,13 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Whether its process said nothing at all, not even which it is.
+    /// Whether the process wrote nothing at all, not even its description.
     pub(super) fn is_empty(&self) -> bool {
         self.header.log_complete == 0 && self.header.dropped == 0 && self.pieces.is_empty() && self.faults.is_empty()
     }
 
-    /// The slots, and the parts of those that are divided.
-    fn places(&self) -> Result<Vec<Place>, LiveError> {
+    /// The slots, and the parts of divided slots.
+    fn places(&self) -> Result<Vec<SlotRange>, LiveError> {
         let mut places = Vec::new();
         for slot in 0..self.header.slots {
             let whole = self.header.place(slot, 0);
@@ -122,13 +125,13 @@ impl Snapshot {
         Ok(places)
     }
 
-    /// What a slot holds, if it is wanted.
+    /// The contents of a slot, if it is wanted.
     fn slot(
         &mut self,
-        place: Place,
+        place: SlotRange,
         spool: &mut Spool,
         wanted: &dyn Fn(&SlotHead) -> bool,
-    ) -> Result<Option<Piece>, LiveError> {
+    ) -> Result<Option<RecoveredPiece>, LiveError> {
         let offset = place.offset;
         for _ in 0..ATTEMPTS {
             let Some(head) = self.head(offset)?.filter(|head| head.taken && wanted(head)) else { return Ok(None) };
@@ -154,8 +157,8 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The process may have ended when it had given up the records of a slot, and not yet counted them.
-    fn count_uncounted(&mut self, place: Place) -> Result<(), LiveError> {
+    /// Counts the records of a slot that the process discarded, but did not count before it ended.
+    fn count_uncounted(&mut self, place: SlotRange) -> Result<(), LiveError> {
         if let Some(head) = self.head(place.offset)?
             && head.uncounted == Some(self.header.overwritten)
         {
@@ -171,13 +174,13 @@ impl Snapshot {
         Ok((filled == SLOT_HEAD_BYTES).then(|| SlotHead::decode(&bytes)))
     }
 
-    /// The names that the log holds.
-    pub(super) fn names(&self) -> Names<'_> {
-        Names::new(&self.file, &self.header)
+    /// The entries of the log of names.
+    pub(super) fn names(&self) -> LiveLogReader<'_> {
+        LiveLogReader::new(&self.file, &self.header)
     }
 }
 
-/// What is wrong with the head of a slot that was taken.
+/// The reason why the head of a slot in use is invalid.
 fn impossible(head: &SlotHead, bytes: u32) -> Option<String> {
     let room = bytes - SLOT_HEAD_BYTES as u32;
     if head.used > room {
@@ -189,17 +192,17 @@ fn impossible(head: &SlotHead, bytes: u32) -> Option<String> {
     (head.stream == tracer_format::PROCESS_STREAM).then(|| "no stream".to_owned())
 }
 
-/// The names that the log of a live file holds, as far as it is good.
-pub(crate) fn entries_of(path: &Path) -> Result<Vec<Entry>, LiveError> {
+/// The valid entries at the start of the log of names of a live file.
+pub(crate) fn entries_of(path: &Path) -> Result<Vec<LiveLogEntry>, LiveError> {
     let file = File::open(path).map_err(|error| LiveError::Unreadable(error.to_string()))?;
-    let header = Header::read(&file)?;
-    Ok(Names::new(&file, &header).map_while(Result::ok).collect())
+    let header = LiveHeader::read(&file)?;
+    Ok(LiveLogReader::new(&file, &header).map_while(Result::ok).collect())
 }
 
-fn piece(slot_offset: u64, head: &SlotHead, after: &SlotHead, offset: u64, filled: usize) -> Piece {
+fn piece(slot_offset: u64, head: &SlotHead, after: &SlotHead, offset: u64, filled: usize) -> RecoveredPiece {
     #[expect(clippy::cast_possible_truncation, reason = "no more than `head.used`, which has 32 bits")]
     let bytes = filled as u32;
-    Piece {
+    RecoveredPiece {
         slot_offset,
         stream: head.stream,
         sequence: head.sequence,

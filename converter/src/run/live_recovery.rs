@@ -1,39 +1,40 @@
-//! What a live file gives to the process whose file has no end: names, and blocks of records that are believed only as far
-//! as the schema can follow them.
+//! Adds the contents of a live file to a process without an orderly end: names and blocks of
+//! records. Records are used up to the first one that the schema cannot decode.
 
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
 use tracer_format::block::{flag, unpack};
-use tracer_format::{BlockHeader, BlockKind, Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
+use tracer_format::{BlockHeader, BlockKind, FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
 
-use super::live::{Entry, LiveError, Piece, Snapshot};
-use super::names::{Adding, process_id};
-use super::process::{BlockIndex, Live, LiveFault};
-use super::process_builder::Building;
+use super::live::{LiveError, LiveLogEntry, LiveSnapshot, RecoveredPiece};
+use super::names::{ProcessNames, process_id};
+use super::process::{BlockIndex, LiveFault, LiveFileUse};
+use super::process_builder::ProcessBuilder;
 use super::read_at::read_at;
 use tumit_paje::time::LocalTicks;
 
-/// How far the records of a payload can be followed.
-struct Walk {
-    /// Bytes of good records.
+/// The result of decoding the records of a payload.
+struct RecordWalk {
+    /// Number of bytes of valid records.
     bytes: usize,
     records: u32,
     last: u64,
-    /// Why not to the end.
+    /// The error at which decoding stopped.
     why: Option<String>,
 }
 
-impl Building {
-    /// Takes over what a live file has and the process file, already scanned, has not.
+impl ProcessBuilder {
+    /// Adds the contents of a live file that are missing from the process file, which is already
+    /// scanned.
     pub(super) fn adopt(
         &mut self,
-        snapshot: Result<Snapshot, LiveError>,
+        snapshot: Result<LiveSnapshot, LiveError>,
         path: PathBuf,
         file: Option<&File>,
     ) -> io::Result<()> {
-        let mut live = Live { path, ..Live::default() };
+        let mut live = LiveFileUse { path, ..LiveFileUse::default() };
         match snapshot.and_then(|snapshot| self.is_own(&snapshot).map(|()| snapshot)) {
             Ok(snapshot) => {
                 live.used = true;
@@ -52,24 +53,26 @@ impl Building {
         Ok(())
     }
 
-    /// The later of the last reading in the file and that in the live file, which is 0 if there is none.
+    /// The later of the last readings in the file and in the live file. `in_live` is 0 if the live
+    /// file has none.
     fn last_reading(&self, in_live: u64) -> Option<LocalTicks> {
         let in_file = self.process.anchors.iter().map(|anchor| anchor.ticks).max();
         Some(in_live.max(in_file.unwrap_or(0))).filter(|ticks| *ticks > 0).map(LocalTicks)
     }
 
-    /// Whether a live file is of this process. A file that was killed before it could say which it is believes the names.
-    fn is_own(&self, snapshot: &Snapshot) -> Result<(), LiveError> {
+    /// Whether a live file belongs to this process. If the process was killed before its file
+    /// contained its id, the log of names decides.
+    fn is_own(&self, snapshot: &LiveSnapshot) -> Result<(), LiveError> {
         let id = snapshot.header.process_id;
-        let same = |entry: &Entry| entry.kind == BlockKind::Process && process_id(&entry.payload) == Some(id);
+        let same = |entry: &LiveLogEntry| entry.kind == BlockKind::Process && process_id(&entry.payload) == Some(id);
         let unknown = self.process.id == [0; 16];
         let own = if unknown { snapshot.names().flatten().any(|entry| same(&entry)) } else { id == self.process.id };
         if own { Ok(()) } else { Err(LiveError::OtherProcess) }
     }
 
-    /// Names that the log has and the file has not.
-    fn names(&mut self, snapshot: &Snapshot, live: &mut Live) {
-        let mut adding = Adding::new(self, snapshot.header.process_id);
+    /// Adds the names of the log that are missing from the file.
+    fn names(&mut self, snapshot: &LiveSnapshot, live: &mut LiveFileUse) {
+        let mut adding = ProcessNames::new(self, snapshot.header.process_id);
         for entry in snapshot.names() {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -85,12 +88,12 @@ impl Building {
         }
     }
 
-    fn blocks(&mut self, snapshot: &Snapshot, live: &mut Live, file: Option<&File>) -> io::Result<()> {
+    fn blocks(&mut self, snapshot: &LiveSnapshot, live: &mut LiveFileUse, file: Option<&File>) -> io::Result<()> {
         for (&stream, &dropped) in &snapshot.dropped {
             let stream = self.streams.get_or_create(stream);
             stream.dropped = stream.dropped.max(dropped);
         }
-        let mut pieces: Vec<&Piece> = snapshot.pieces.iter().collect();
+        let mut pieces: Vec<&RecoveredPiece> = snapshot.pieces.iter().collect();
         pieces.sort_by_key(|piece| (piece.stream, piece.sequence, piece.slot_offset));
         let mut before: Option<(u32, u64)> = None;
         let mut payload = Vec::new();
@@ -117,18 +120,25 @@ impl Building {
         Ok(())
     }
 
-    /// Makes a block of records of what a slot had, behind what of it the file has.
-    fn block_of(&mut self, piece: &Piece, payload: &[u8], live: &mut Live, file: Option<&File>) -> io::Result<()> {
+    /// Makes a block from the records of a slot, after those that the file has.
+    fn block_of(
+        &mut self,
+        piece: &RecoveredPiece,
+        payload: &[u8],
+        live: &mut LiveFileUse,
+        file: Option<&File>,
+    ) -> io::Result<()> {
         let (mut skip, mut first, mut claimed) = (0, piece.first, piece.records);
         let mut sequence = piece.sequence;
         while let Some((block, file)) = self.block_in_file(piece.stream, sequence).zip(file) {
             let start = match same_start(&block, &payload[skip..], file)? {
-                Start::All => return Ok(()),
-                // The recorder threw it away after it was copied, and the file says so.
-                Start::Other if piece.overwrites => return Ok(()),
-                // Its own dates: what the slot says of them may be half written.
-                Start::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
-                Start::Other => {
+                PayloadOverlap::All => return Ok(()),
+                // The recorder discarded the block after the copy, and the file records this.
+                PayloadOverlap::Other if piece.overwrites => return Ok(()),
+                // Uses the timestamps of the block, because those of the slot may be partially
+                // written.
+                PayloadOverlap::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
+                PayloadOverlap::Other => {
                     let what = format!("block {sequence} of stream {}, which the file has otherwise", piece.stream);
                     self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
                     return Ok(());
@@ -154,11 +164,12 @@ impl Building {
         let bytes = walk.bytes as u32;
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
-            codec: Codec::Raw as u8,
+            codec: PayloadCodec::Raw as u8,
             flags: if piece.overwrites { flag::OVERWRITTEN } else { 0 },
             stream: piece.stream,
             records: walk.records,
-            // What follows a block of the file in its slot goes by the name of that block: the next slot may have the next.
+            // The rest of a slot after a block of the file keeps the number of that block, because
+            // the next slot may have the next number.
             sequence: if skip > 0 { sequence.saturating_sub(1).max(piece.sequence) } else { piece.sequence },
             raw_bytes: bytes,
             stored_bytes: bytes,
@@ -175,7 +186,8 @@ impl Building {
         Ok(())
     }
 
-    /// The block of the file that has the name of a slot's; the stream's blocks of the file are sorted and come first.
+    /// The block of the file with the stream and number of a slot's block. The blocks of the file
+    /// are sorted and precede those of the live file.
     fn block_in_file(&self, stream: u32, sequence: u64) -> Option<BlockIndex> {
         let blocks = &self.streams.get(stream)?.blocks;
         let sealed = &blocks[..blocks.partition_point(|block| !block.live)];
@@ -183,15 +195,16 @@ impl Building {
         sealed.get(at).filter(|block| block.header.sequence == sequence).copied()
     }
 
-    fn refuse(&self, piece: &Piece, live: &mut Live, why: LiveError) {
+    fn refuse(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
         live.faults.push(LiveFault { bytes: u64::from(piece.bytes), why });
         live.lost_records += u64::from(piece.records);
     }
 
-    /// Follows records by the schemas of the process. No date may go back, or pass `limit`.
-    fn walk(&self, payload: &[u8], first: u64, limit: u64) -> Walk {
-        let mut records = Records::new(payload, first, |id| self.process.record_type(id));
-        let mut walk = Walk { bytes: 0, records: 0, last: first, why: None };
+    /// Decodes records by the schemas of the process. Timestamps must not decrease or exceed
+    /// `limit`.
+    fn walk(&self, payload: &[u8], first: u64, limit: u64) -> RecordWalk {
+        let mut records = RecordIterator::new(payload, first, |id| self.process.record_type(id));
+        let mut walk = RecordWalk { bytes: 0, records: 0, last: first, why: None };
         loop {
             match records.next() {
                 None => return walk,
@@ -215,34 +228,36 @@ impl Building {
     }
 }
 
-/// What of a slot's payload a block of the file with its name has.
-enum Start {
-    /// All of it, and perhaps what came later.
+/// The part of a slot's payload that the block of the file with its number contains.
+enum PayloadOverlap {
+    /// The whole payload, and possibly later records.
     All,
-    /// Its start: these bytes.
+    /// The start of the payload: these bytes.
     Part(Vec<u8>),
-    /// Something else.
+    /// The contents differ.
     Other,
 }
 
-/// Compares a slot's payload with the block of the file that has its name: a process that is killed when a block was just
-/// written may have recorded on behind it in the slot.
-fn same_start(block: &BlockIndex, payload: &[u8], file: &File) -> io::Result<Start> {
+/// Compares the payload of a slot with the block of the file that has its number. A process that is
+/// killed just after it writes a block may have recorded further records after this block in the
+/// slot.
+fn same_start(block: &BlockIndex, payload: &[u8], file: &File) -> io::Result<PayloadOverlap> {
     let header = &block.header;
     if header.raw_bytes as usize >= payload.len() {
-        return Ok(Start::All);
+        return Ok(PayloadOverlap::All);
     }
     let mut stored = vec![0; header.stored_bytes as usize];
     let filled = read_at(file, &mut stored, block.payload_offset)?;
     let mut buffer = Vec::new();
     let raw: Result<&[u8], FormatError> = unpack(header, &stored[..filled], &mut buffer);
     Ok(match raw {
-        Ok(raw) if is_start(raw, payload) => Start::Part(raw.to_vec()),
-        _ => Start::Other,
+        Ok(raw) if is_start(raw, payload) => PayloadOverlap::Part(raw.to_vec()),
+        _ => PayloadOverlap::Other,
     })
 }
 
-/// The first delta of a block counts from the date in its head, which may be another than the slot's.
+/// Whether `raw` is the start of `payload`. The first delta is ignored, because the header of the
+/// block may have another timestamp than the slot.
 fn is_start(raw: &[u8], payload: &[u8]) -> bool {
     let delta = 2..RECORD_HEAD_BYTES;
     raw.len() >= RECORD_HEAD_BYTES

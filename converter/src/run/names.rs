@@ -1,48 +1,53 @@
-//! What the log of names of a live file adds to what its process's file says. Reading and repairing ask the same, so that a
-//! repaired file says what was read.
+//! Adds the log of names of a live file to the contents of its process file. Reading and repairing
+//! use the same code, so that a repaired file has the contents that were read.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 
 use tracer_format::entries::{append_site, append_string, sites, strings};
-use tracer_format::record::Lost;
-use tracer_format::tags::{Tags, tag};
+use tracer_format::record::DroppedRecords;
+use tracer_format::tags::{TagIterator, tag};
 use tracer_format::{BlockKind, FormatError, ID_LOST, RECORD_HEAD_BYTES};
 
-use super::live::{Entry, entries_of};
-use super::process::Process;
-use super::process_builder::{Building, sites_of, strings_of};
+use super::live::{LiveLogEntry, entries_of};
+use super::process::ProcessInRun;
+use super::process_builder::{ProcessBuilder, sites_of, strings_of};
 use super::scan::scan;
 
-/// A process whose file is scanned, and to which the log adds.
-pub(super) struct Adding<'b> {
-    building: &'b mut Building,
-    /// That of the live file.
+/// A process with a scanned file, to which the log adds.
+pub(super) struct ProcessNames<'b> {
+    building: &'b mut ProcessBuilder,
+    /// The process id in the live file.
     process_id: [u8; 16],
-    /// Ids that the file explains.
+    /// String ids that the file defines. `sites` are those of source positions.
     strings: HashSet<u32>,
     sites: HashSet<u32>,
 }
 
-/// What a payload tells of losses, if that is all it has.
-fn news(payload: &[u8]) -> Option<Lost> {
+/// The dropped records that a payload reports, if it contains nothing besides this report.
+fn news(payload: &[u8]) -> Option<DroppedRecords> {
     let (head, body) = payload.split_first_chunk::<RECORD_HEAD_BYTES>()?;
-    if head[..2] == ID_LOST.to_le_bytes() && body.len() == Lost::BYTES { Lost::decode(body) } else { None }
+    if head[..2] == ID_LOST.to_le_bytes() && body.len() == DroppedRecords::BYTES {
+        DroppedRecords::decode(body)
+    } else {
+        None
+    }
 }
 
-impl<'b> Adding<'b> {
-    pub(super) fn new(building: &'b mut Building, process_id: [u8; 16]) -> Self {
+impl<'b> ProcessNames<'b> {
+    pub(super) fn new(building: &'b mut ProcessBuilder, process_id: [u8; 16]) -> Self {
         let strings = building.strings.iter().map(|(id, _)| *id).collect();
         let sites = building.sites.iter().map(|(id, _)| *id).collect();
         Self { building, process_id, strings, sites }
     }
 
-    /// Takes what an entry of the log adds, and gives that. Where both say something, the file is right: its blocks have checksums.
+    /// Adds an entry of the log, and returns the part that is new. The file takes precedence over
+    /// the log, because its blocks have checksums.
     ///
     /// # Errors
-    /// When the entry is a schema that is none.
-    pub(super) fn take(&mut self, entry: Entry) -> Result<Option<Entry>, FormatError> {
+    /// If the entry is an invalid schema.
+    pub(super) fn take(&mut self, entry: LiveLogEntry) -> Result<Option<LiveLogEntry>, FormatError> {
         let adds = match entry.kind {
             BlockKind::Process => {
                 let own = process_id(&entry.payload).is_none_or(|id| id == self.process_id);
@@ -55,7 +60,7 @@ impl<'b> Adding<'b> {
             BlockKind::Stream => {
                 let known = self.building.streams.get(entry.stream);
                 let named = known.is_some_and(|stream| stream.described);
-                // What the file has not is newer than what it has.
+                // An entry that is not in the file is newer than the description in the file.
                 let adds = !entry.in_file || !named;
                 if adds {
                     self.building.stream_tags(entry.stream, &entry.payload);
@@ -83,7 +88,7 @@ impl<'b> Adding<'b> {
         Ok(adds.then_some(entry))
     }
 
-    fn take_names(&mut self, entry: &Entry) -> Option<Entry> {
+    fn take_names(&mut self, entry: &LiveLogEntry) -> Option<LiveLogEntry> {
         let (mut payload, mut entries) = (Vec::new(), 0);
         if entry.kind == BlockKind::Strings {
             for (id, text) in strings(&entry.payload).filter(|(id, _)| !self.strings.contains(id)) {
@@ -98,7 +103,7 @@ impl<'b> Adding<'b> {
             }
             self.building.sites.extend(sites_of(&payload));
         }
-        (entries > 0).then_some(Entry {
+        (entries > 0).then_some(LiveLogEntry {
             kind: entry.kind,
             stream: entry.stream,
             in_file: entry.in_file,
@@ -110,23 +115,23 @@ impl<'b> Adding<'b> {
 
 /// The process id among the tags of a process.
 pub(super) fn process_id(tags: &[u8]) -> Option<[u8; 16]> {
-    Tags(tags).find(|(number, _)| *number == tag::PROCESS_ID).and_then(|(_, id)| id.try_into().ok())
+    TagIterator(tags).find(|(number, _)| *number == tag::PROCESS_ID).and_then(|(_, id)| id.try_into().ok())
 }
 
-/// What the log of a process's live file adds to its file, in the order in which it does.
+/// The entries that the log of a process's live file adds to its file, in their order.
 ///
 /// # Errors
-/// When one of the two cannot be read.
-pub(crate) fn missing_names(process: &Process) -> io::Result<Vec<Entry>> {
+/// If one of the two files cannot be read.
+pub(crate) fn missing_names(process: &ProcessInRun) -> io::Result<Vec<LiveLogEntry>> {
     let Some(live) = process.live.as_ref().filter(|live| live.used) else { return Ok(Vec::new()) };
-    let mut building = Building::default();
+    let mut building = ProcessBuilder::default();
     if !process.live_alone {
         let file = File::open(&process.path)?;
         let length = file.metadata()?.len().min(process.file_bytes);
         scan(&file, length, &mut |found| building.take(found))?;
     }
     let entries = entries_of(&live.path).map_err(|why| io::Error::other(format!("{}: {why}", live.path.display())))?;
-    let mut adding = Adding::new(&mut building, process.id);
-    // A schema that is none was told of when the process was opened.
+    let mut adding = ProcessNames::new(&mut building, process.id);
+    // The opening of the process has already reported invalid schemas.
     Ok(entries.into_iter().filter_map(|entry| adding.take(entry).ok().flatten()).collect())
 }

@@ -4,45 +4,45 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use tracer_format::block::decode_block;
-use tracer_format::tags::{Tags, tag};
-use tracer_format::{BlockKind, Codec, FormatError, PREAMBLE_BYTES, check_preamble};
+use tracer_format::tags::{TagIterator, tag};
+use tracer_format::{BlockKind, FormatError, PREAMBLE_BYTES, PayloadCodec, check_preamble};
 
-use super::error::ReadError;
-use super::live::{LiveError, Snapshot};
+use super::error::RunReadError;
+use super::live::{LiveError, LiveSnapshot};
 use super::names::process_id;
-use super::process::{Lives, Process};
-use super::process_builder::Building;
+use super::process::{MovedLiveFiles, ProcessInRun};
+use super::process_builder::ProcessBuilder;
 use super::read_at::read_at;
 use super::scan::scan;
 use tumit_spill::spool::Spool;
 
-/// Why a file is not part of a run.
+/// The reason why a file is not part of a run.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum FileError {
+pub(crate) enum RunFileError {
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RunReadError),
     #[error("{}: {why}", file.display())]
     Format { file: PathBuf, why: FormatError },
 }
 
-impl Process {
+impl ProcessInRun {
     /// Scans a file and collects the tables of each of its processes. `spool` keeps the data of
     /// live files. `lives` are live files that are not at the path which their process file names.
-    pub(crate) fn open(path: &Path, spool: &mut Spool, lives: &Lives) -> Result<Vec<Self>, FileError> {
-        let read_error = |offset| move |source| ReadError { file: path.to_path_buf(), offset, source };
+    pub(crate) fn open(path: &Path, spool: &mut Spool, lives: &MovedLiveFiles) -> Result<Vec<Self>, RunFileError> {
+        let read_error = |offset| move |source| RunReadError { file: path.to_path_buf(), offset, source };
         let file = File::open(path).map_err(read_error(0))?;
         let mut head = vec![0; FIRST_BYTES];
         let filled = read_at(&file, &mut head, 0).map_err(read_error(0))?;
         let head = &head[..filled];
-        check_preamble(head).map_err(|why| FileError::Format { file: path.to_path_buf(), why })?;
-        // The live file is read first: data that moves to the process file meanwhile is found
-        // there.
+        check_preamble(head).map_err(|why| RunFileError::Format { file: path.to_path_buf(), why })?;
+        // The live file is read first, because data that move to the process file in the meantime
+        // are found there.
         let first = first_block(head);
         let known = first.and_then(process_id).and_then(|id| lives.get(&id)).cloned();
         let live = live_file(path, first).or(known);
-        let snapshot = live.map(|live| (Snapshot::take(&live, spool), live));
+        let snapshot = live.map(|live| (LiveSnapshot::take(&live, spool), live));
         let length = file.metadata().map_err(read_error(0))?.len();
-        let mut building = Building::default();
+        let mut building = ProcessBuilder::default();
         scan(&file, length, &mut |found| building.take(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
         match snapshot {
             Some((snapshot, live)) if !building.process.ended => {
@@ -61,11 +61,11 @@ impl Process {
 
     /// A process from its live file alone, if its process file is missing or empty.
     pub(crate) fn open_live(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
-        let snapshot = Snapshot::take(path, spool)?;
+        let snapshot = LiveSnapshot::take(path, spool)?;
         if snapshot.is_empty() {
             return Err(LiveError::Empty);
         }
-        let mut building = Building::default();
+        let mut building = ProcessBuilder::default();
         let adopted = building.adopt(Ok(snapshot), path.to_path_buf(), None);
         adopted.map_err(|error| LiveError::Unreadable(error.to_string()))?;
         let mut process = building.finish(path, 0);
@@ -82,18 +82,19 @@ impl Process {
     }
 }
 
-/// Bytes that are read first: more than a process block has.
+/// Number of bytes that are read first. A process block is smaller.
 const FIRST_BYTES: usize = 1 << 16;
 
 /// The payload of the process block, if it is the first block and intact.
 fn first_block(head: &[u8]) -> Option<&[u8]> {
     let block = decode_block(head.get(PREAMBLE_BYTES..)?).ok()?;
-    (block.header.kind == BlockKind::Process as u8 && block.header.codec == Codec::Raw as u8).then_some(block.stored)
+    (block.header.kind == BlockKind::Process as u8 && block.header.codec == PayloadCodec::Raw as u8)
+        .then_some(block.stored)
 }
 
-/// The live file of a process file: at the path in the process block, otherwise beside the file.
+/// The live file of a process file: at the path in the process block, otherwise in the same folder.
 fn live_file(path: &Path, tags: Option<&[u8]>) -> Option<PathBuf> {
-    let told = tags.and_then(|tags| Tags(tags).find(|(number, _)| *number == tag::LIVE_PATH));
+    let told = tags.and_then(|tags| TagIterator(tags).find(|(number, _)| *number == tag::LIVE_PATH));
     let told = told.map(|(_, bytes)| PathBuf::from(String::from_utf8_lossy(bytes).into_owned()));
     let beside = path.with_extension("live");
     let there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();

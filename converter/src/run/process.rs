@@ -1,4 +1,5 @@
-//! One process of a run: its file's index of blocks and its tables, and what is wrong with the file.
+//! One process of a run: the index of blocks and the tables of its file, and the damage of the
+//! file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -6,23 +7,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use tracer_format::block::BlockHeader;
-use tracer_format::entries::{Anchor, SyncSample};
-use tracer_format::record::Lost;
+use tracer_format::entries::{ClockAnchor, SyncSample};
+use tracer_format::record::DroppedRecords;
 use tracer_format::write::StreamTags;
 use tracer_format::{ClockKind, FormatError, RecordType, Schema};
 
-use super::error::ReadError;
+use super::error::RunReadError;
 use super::live::LiveError;
 use super::read_at::read_at;
 use tumit_paje::time::LocalTicks;
 
 /// Live files that were moved, by the ids of their processes.
-pub(crate) type Lives = BTreeMap<[u8; 16], PathBuf>;
+pub(crate) type MovedLiveFiles = BTreeMap<[u8; 16], PathBuf>;
 
-/// The file of one process, as far as it is kept in memory: tables, and where its blocks of records are.
+/// The file of one process: its tables and the index of its record blocks.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Process {
+pub struct ProcessInRun {
     /// The file.
     pub path: PathBuf,
     /// Its size in bytes.
@@ -31,9 +32,9 @@ pub struct Process {
     pub id: [u8; 16],
     /// Id of the parent that was forked.
     pub parent_id: Option<[u8; 16]>,
-    /// Process id, of the operating system, of its parent; `None` when unknown.
+    /// Process id of its parent in the operating system. `None` if unknown.
     pub parent_pid: Option<u64>,
-    /// Host name; empty when unknown.
+    /// Host name. Empty if unknown.
     pub host: String,
     /// Process id of the operating system.
     pub pid: u64,
@@ -41,11 +42,11 @@ pub struct Process {
     pub rank: Option<u64>,
     /// Number of ranks in the job.
     pub ranks: Option<u64>,
-    /// The clock that it read.
+    /// The kind of clock that it reads.
     pub clock_kind: Option<ClockKind>,
-    /// Nominal ticks per second; 0 when unknown.
+    /// Nominal ticks per second. 0 if unknown.
     pub clock_hz: u64,
-    /// Processes of equal domain read one clock; empty when unknown.
+    /// The clock domain. Processes with equal domains read one clock. Empty if unknown.
     pub clock_domain: String,
     /// Command line.
     pub command: String,
@@ -56,21 +57,22 @@ pub struct Process {
     /// Launch id: processes with equal ids were launched together. Empty if the recorder is too old
     /// to write it.
     pub launch: String,
-    /// Id of the merged run. Processes with equal ids form one launch, whatever their launch ids are.
+    /// Id of the merged run. Processes with equal ids form one launch, independent of their launch
+    /// ids.
     pub merged_run: Option<[u8; 16]>,
-    /// Interned strings by id; ids that no block gave are `None`.
+    /// Interned strings by id. `None` for ids that no block defines.
     pub strings: Vec<Option<Box<str>>>,
     /// Source positions by id.
     pub sites: Vec<Option<(Box<str>, u32)>>,
-    /// Specs that it records events of.
-    pub providers: Vec<Provider>,
+    /// The specs of its events.
+    pub providers: Vec<ProviderInRun>,
     /// Its streams, by number.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<StreamInRun>,
     /// Exchanges with other processes.
     pub sync: Vec<SyncSample>,
     /// Readings of several clocks together, by ticks.
-    pub anchors: Vec<Anchor>,
-    /// The process ended in order.
+    pub anchors: Vec<ClockAnchor>,
+    /// Whether the process ended in order.
     pub ended: bool,
     /// Timestamp of the orderly end. `None` if the process was killed, or if its recorder is too
     /// old to write it.
@@ -80,59 +82,61 @@ pub struct Process {
     pub last_known: Option<LocalTicks>,
     /// Records with texts, bytes or arrays that the recorder truncated.
     pub truncated: u64,
-    /// Records written and dropped, as it said at its end.
+    /// Numbers of written and dropped records in its end block.
     pub totals: Option<(u64, u64)>,
-    /// Records that have the date of the one before, as the clock went back; only a process that ended in order tells.
+    /// Number of records with the timestamp of their predecessor, because the clock went back.
+    /// Known only for a process that ended in order.
     pub repeated_dates: u64,
-    /// How often its clock, a counter of 32 bits, began again at 0; the recorder has unwrapped it.
+    /// How often its 32-bit clock counter wrapped to 0. The recorder has unwrapped the timestamps.
     pub clock_wraps: u64,
     /// Damage that the scan found.
-    pub damage: Vec<Damage>,
-    /// Pieces of the file between good blocks, and their bytes: a part of the damage.
+    pub damage: Vec<DamagedRange>,
+    /// Number and total size in bytes of the damaged ranges between valid blocks. They are a part
+    /// of `damage`.
     pub torn: (usize, u64),
-    /// Its number in a sorted file, which holds several processes.
+    /// Its number in a sorted file, which contains several processes.
     pub part: Option<u32>,
-    /// Missing blocks without records (names, specs, threads, clocks), found by gaps in the sequence
-    /// numbers. In a sorted file they are counted with its first process, because their process is
-    /// unknown.
+    /// Number of missing blocks without records (names, specs, threads, clocks), by gaps in the
+    /// sequence numbers. In a sorted file they are counted with the first process, because their
+    /// process is unknown.
     pub missing_blocks: u64,
     /// The next free sequence number of blocks without records, in the file.
     pub(crate) next_sequence: u64,
-    /// A process block says which process it is.
+    /// Whether the file has a process block.
     pub described: bool,
-    /// What a repair of the file left out or filled in.
-    pub repaired: Option<Repaired>,
-    /// The live file beside its file that a process left although it ended in order.
+    /// The changes of a repair. `None` if the file was not repaired.
+    pub repaired: Option<RepairSummary>,
+    /// A live file that remains although the process ended in order.
     pub left_live: Option<PathBuf>,
-    /// Where its live file is, when it is not beside its file.
+    /// The path of its live file, if it is not in the folder of the process file.
     pub live_path: Option<PathBuf>,
-    /// Where it keeps what is not in its file yet: 0 in private memory, 1 in its live file, 2 in private memory because the
-    /// live file could not be made. Older recorders do not say.
+    /// The place of data that are not in the file yet: 0 private memory, 1 live file, 2 private
+    /// memory because the live file could not be created. `None` for older recorders.
     pub buffers: Option<u64>,
-    /// What its live file gave; only of a process that did not end in order.
-    pub live: Option<Live>,
-    /// There is nothing of it but a live file, which is its `path` then.
+    /// The use of its live file. Set only if the process did not end in order.
+    pub live: Option<LiveFileUse>,
+    /// Whether only a live file exists. `path` is then the live file.
     pub live_alone: bool,
-    /// Where the payloads of live blocks are.
+    /// The file with the payloads of live blocks.
     pub(super) spool: Option<Arc<File>>,
     /// Provider and record type of each record id.
     pub(super) kinds: Vec<Option<(u32, u32)>>,
-    /// The sizes of its records, by id; made when they are first asked for.
-    pub(super) extents: OnceLock<Box<[Extent]>>,
+    /// The sizes of its records, by id. Computed at the first use.
+    pub(super) extents: OnceLock<Box<[RecordExtent]>>,
 }
 
-/// How many bytes of a record follow its id and delta.
+/// The number of bytes of a record after its id and delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// Always so many.
+pub(super) enum RecordExtent {
+    /// Always this number.
     Fixed(u32),
-    /// Always so many, of which the first four are its source position.
+    /// Always this number. The first four bytes are the source position.
     Located(u32),
-    /// It depends, or the id is not known.
+    /// Variable, or the id is unknown.
     Varies,
 }
 
-impl Extent {
+impl RecordExtent {
     fn of(kind: &RecordType) -> Self {
         let fields = kind.fields.iter().try_fold(0, |sum: usize, field| sum.checked_add(field.ty.bytes()?));
         let bytes = fields.and_then(|bytes| u32::try_from(bytes + if kind.located { 4 } else { 0 }).ok());
@@ -144,44 +148,45 @@ impl Extent {
     }
 }
 
-/// A spec whose events a process records, and its range of record ids.
+/// A spec of a process, and its range of record ids.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Provider {
+pub struct ProviderInRun {
     /// Id of its first record type.
     pub base: u16,
-    /// What its records look like.
+    /// The layouts of its records.
     pub schema: Schema,
 }
 
 /// A stream: the records of one thread.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Stream {
+pub struct StreamInRun {
     /// Its number in the file.
     pub number: u32,
     /// Thread id of the operating system.
     pub tid: Option<u64>,
-    /// Name of the thread; empty when it has none.
+    /// Name of the thread. Empty if it has none.
     pub name: String,
-    /// What the program says that the thread's streams are; empty when it says nothing.
+    /// The label that the program gives to the thread's streams. Empty if it gives none.
     pub label: String,
-    /// It holds the records of signal handlers.
+    /// Whether it contains the records of signal handlers.
     pub signal: bool,
-    /// Its records were overwritten by newer ones unless they were asked for in time.
+    /// Whether newer records overwrite its records unless the program writes them out in time.
     pub overwrites: bool,
     /// Timestamp of the end of its thread. `None` if the thread ran until the process ended, if it
     /// was killed, or if the recorder is too old to write it.
     pub end: Option<LocalTicks>,
-    /// A stream block says which thread it is of.
+    /// Whether the file has a block that describes the thread of the stream.
     pub described: bool,
     /// Its blocks of records, by sequence number.
     pub blocks: Vec<BlockIndex>,
     /// Records that the recorder dropped.
     pub dropped: u64,
-    /// Blocks whose sequence numbers are missing.
+    /// Number of blocks missing from the sequence.
     pub missing_blocks: u64,
-    /// Dropped, damaged or missing records. `None` for most streams: a run may have a million of them.
+    /// Dropped, damaged or missing records. `None` for most streams, because a run may have a
+    /// million of them.
     pub(super) losses: Option<Box<StreamLosses>>,
     /// The highest sequence number of a damaged block that seems to be of this stream.
     pub(super) torn: Option<u64>,
@@ -193,19 +198,19 @@ pub struct Stream {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamLosses {
     /// Dropped records that only the live file reports.
-    pub(crate) unreported: Vec<Lost>,
+    pub(crate) unreported: Vec<DroppedRecords>,
     /// Damaged or missing records of the file from which this one was made.
-    pub(crate) inherited: Vec<Lost>,
+    pub(crate) inherited: Vec<DroppedRecords>,
 }
 
-impl Stream {
+impl StreamInRun {
     /// Dropped records that only the live file reports.
-    pub(crate) fn unreported_losses(&self) -> &[Lost] {
+    pub(crate) fn unreported_losses(&self) -> &[DroppedRecords] {
         self.losses.as_ref().map_or(&[], |losses| &losses.unreported)
     }
 
     /// Damaged or missing records of the file from which this one was made.
-    pub(crate) fn inherited_losses(&self) -> &[Lost] {
+    pub(crate) fn inherited_losses(&self) -> &[DroppedRecords] {
         self.losses.as_ref().map_or(&[], |losses| &losses.inherited)
     }
 
@@ -214,14 +219,14 @@ impl Stream {
         self.losses.get_or_insert_default()
     }
 
-    /// What it says of itself.
+    /// Its description, as written to files.
     pub(crate) fn tags(&self) -> StreamTags<'_> {
         let Self { tid, name, label, signal, overwrites, end, .. } = self;
         let end = end.map(|end| end.0);
         StreamTags { tid: *tid, thread_name: name, label, signal: *signal, overwrites: *overwrites, end }
     }
 
-    /// Whether a damaged block seems to have come behind all others. How many records it had, nobody knows.
+    /// Whether a damaged block seems to follow all others. Its number of records is unknown.
     pub(crate) fn end_is_torn(&self) -> bool {
         self.blocks.last().is_some_and(|last| self.torn > Some(last.header.sequence))
     }
@@ -235,7 +240,7 @@ pub(crate) struct ThreadIdentity {
     /// How many earlier threads of the process had the same thread id.
     pub(crate) reuse: u32,
     /// The name that is shown if the thread has none.
-    pub(crate) unnamed: Unnamed,
+    pub(crate) unnamed: ThreadName,
     /// The ordinal among the threads of the process that have the same name, in order of creation,
     /// from 1. 0 if no other thread has the name.
     pub(crate) ordinal: u32,
@@ -243,7 +248,7 @@ pub(crate) struct ThreadIdentity {
 
 /// The name of a thread without a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Unnamed {
+pub(crate) enum ThreadName {
     /// Its thread id.
     #[default]
     Tid,
@@ -253,78 +258,79 @@ pub(crate) enum Unnamed {
     Worker(u32),
 }
 
-/// Where a block of records is.
+/// The position of a block of records.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct BlockIndex {
-    /// First byte of its payload in the file, or in the copy of the live file.
+    /// Offset of its payload in the file, or in the copy of the live file.
     pub payload_offset: u64,
     /// Its header.
     pub header: BlockHeader,
-    /// It is from the live file.
+    /// Whether it is from the live file.
     pub live: bool,
 }
 
-/// What was used of a live file, and what could not be.
+/// The used and unusable parts of a live file.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Live {
+pub struct LiveFileUse {
     /// The live file.
     pub path: PathBuf,
-    /// It is the process's own.
+    /// Whether it belongs to the process.
     pub used: bool,
-    /// Blocks that it gave.
+    /// Number of blocks used.
     pub blocks: u64,
-    /// Records in them.
+    /// Number of records in these blocks.
     pub records: u64,
     /// Their size in bytes.
     pub bytes: u64,
-    /// What could not be used.
+    /// The unusable parts.
     pub faults: Vec<LiveFault>,
-    /// Records that its slots claim and that could not be read.
+    /// Number of records in its slots that could not be read.
     pub lost_records: u64,
-    /// Records that the process had dropped, as it counted them there.
+    /// Number of records dropped by the process, by the counters in the file.
     pub dropped: u64,
 }
 
-/// What `tumit repair` did to a file, as its end tells.
+/// The changes of `tumit repair`, from the end block of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Repaired {
-    /// The process had not ended in order.
+pub struct RepairSummary {
+    /// Whether the process had not ended in order.
     pub unended: bool,
-    /// And its live file was missing.
+    /// Whether its live file was missing, too.
     pub without_live: bool,
-    /// Damaged bytes that were left out.
+    /// Number of damaged bytes that were left out.
     pub damaged_bytes: u64,
-    /// Records that were taken from the live file.
+    /// Number of records that were taken from the live file.
     pub live_records: u64,
 }
 
-/// A part of a live file that could not be used.
+/// An unusable part of a live file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LiveFault {
-    /// How long it is; 0 when nobody knows.
+    /// Its size in bytes. 0 if unknown.
     pub bytes: u64,
-    /// What is wrong.
+    /// The error.
     pub why: LiveError,
 }
 
-/// A piece of a file that could not be used.
+/// A damaged range of a file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Damage {
-    /// Where it begins.
+pub struct DamagedRange {
+    /// Its offset in bytes.
     pub offset: u64,
-    /// How long it is.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// What is wrong.
+    /// The error.
     pub why: FormatError,
 }
 
-impl Process {
-    /// The name of a file of its own: that of its file, with its number if that holds several processes.
+impl ProcessInRun {
+    /// The name for a separate file of this process: the name of its file, with its number if the
+    /// file contains several processes.
     #[must_use]
     pub fn own_file_name(&self) -> PathBuf {
         let name = self.path.file_name().map(PathBuf::from).unwrap_or_default();
@@ -332,17 +338,17 @@ impl Process {
         PathBuf::from(format!("{}-{part}.tmt", name.file_stem().unwrap_or_default().to_string_lossy()))
     }
 
-    /// Reads the stored payload of a block from the process's file, or from the copy of its live file. Fills as much of
-    /// `stored` as there is, and returns how much that is.
+    /// Reads the stored payload of a block from the process's file, or from the copy of its live
+    /// file. Fills `stored` with the available bytes, and returns their number.
     pub(crate) fn read_stored(
         &self,
         file: &File,
         block: &BlockIndex,
         stored: &mut Vec<u8>,
-    ) -> Result<usize, ReadError> {
+    ) -> Result<usize, RunReadError> {
         let from = self.spool.as_deref().filter(|_| block.live).unwrap_or(file);
         stored.resize(block.header.stored_bytes as usize, 0);
-        read_at(from, stored, block.payload_offset).map_err(|source| ReadError {
+        read_at(from, stored, block.payload_offset).map_err(|source| RunReadError {
             file: self.path.clone(),
             offset: block.payload_offset,
             source,
@@ -356,15 +362,15 @@ impl Process {
         self.providers[provider].schema.records.get(record)
     }
 
-    /// By record id, how many bytes follow id and delta. Ids beyond are unknown.
-    pub(super) fn extents(&self) -> &[Extent] {
+    /// For each record id: the number of bytes after id and delta. Greater ids are unknown.
+    pub(super) fn extents(&self) -> &[RecordExtent] {
         self.extents.get_or_init(|| {
             let ids = 0..u16::try_from(self.kinds.len()).unwrap_or(u16::MAX);
-            ids.map(|id| self.record_type(id).map_or(Extent::Varies, Extent::of)).collect()
+            ids.map(|id| self.record_type(id).map_or(RecordExtent::Varies, RecordExtent::of)).collect()
         })
     }
 
-    /// Positions of the provider, and of the record type in its schema, that this record id stands for.
+    /// The positions of the provider and of the record type in its schema, for this record id.
     #[must_use]
     pub fn kind(&self, id: u16) -> Option<(usize, usize)> {
         let (provider, record) = (*self.kinds.get(usize::from(id))?)?;
@@ -381,20 +387,22 @@ impl Process {
         records.map(|block| block.header.last_ticks).chain(told).max()
     }
 
-    /// Bytes of the file that belong to no good block.
+    /// Number of bytes of the file that belong to no valid block.
     #[must_use]
     pub fn damaged_bytes(&self) -> u64 {
         self.damage.iter().map(|damage| damage.bytes).sum()
     }
 
-    /// Records that the process said at its end it had written, and that are in no good block of the file.
+    /// Number of records that the process wrote by its end block, but that are in no valid block of
+    /// the file.
     #[must_use]
     pub fn missing_records(&self) -> u64 {
         let there = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.records()));
         self.totals.map_or(0, |(written, _)| written.saturating_sub(there))
     }
 
-    /// Whether it did not end in order, and kept records in private memory, or in a live file that is missing: what was there is not in its file, and nobody can count it.
+    /// Whether records were lost with the buffers of a process that did not end in order. They were
+    /// in private memory, or in a live file that is missing. Their number is unknown.
     #[must_use]
     pub fn has_lost_buffers(&self) -> bool {
         let unended = !self.ended || self.repaired.is_some_and(|repaired| repaired.unended);
@@ -405,7 +413,8 @@ impl Process {
         }
     }
 
-    /// Records that the recorder dropped: as the streams say, or the process at its end.
+    /// Number of records that the recorder dropped: the maximum of the counts in the streams, in
+    /// the live file and in the end block.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         let streams = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.dropped));
@@ -414,14 +423,14 @@ impl Process {
     }
 }
 
-impl Stream {
-    /// Records in its good blocks, as their headers say.
+impl StreamInRun {
+    /// Number of records in its valid blocks, by the headers of these.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.blocks.iter().map(|block| u64::from(block.header.records)).sum()
     }
 
-    /// Size of its good blocks in the file.
+    /// Size of its valid blocks in the file, in bytes.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         self.blocks.iter().filter(|block| !block.live).map(|block| block.header.block_bytes() as u64).sum()

@@ -1,70 +1,72 @@
-//! A process while its file is scanned: tables whose ids may come in any order, and blocks that may be there twice.
+//! Builds a process while its file is scanned. The ids of tables may come in any order. Blocks may
+//! occur twice.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tracer_format::block::{Block, flag, unpack};
+use tracer_format::block::{DecodedBlock, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
-use tracer_format::record::{Lost, Records};
-use tracer_format::tags::{Tags, integer, tag};
+use tracer_format::record::{DroppedRecords, RecordIterator};
+use tracer_format::tags::{TagIterator, integer, tag};
 use tracer_format::{
     BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_LOST, Schema, process_of_block,
 };
 
-use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
-use super::scan::Found;
-use super::streams::Streams;
+use super::process::{BlockIndex, DamagedRange, ProcessInRun, ProviderInRun, RepairSummary, StreamInRun};
+use super::scan::ScanItem;
+use super::streams::StreamTable;
 use super::thread_identity::set_threads;
 use tumit_paje::time::LocalTicks;
 
-/// A process while its file is scanned: tables whose ids may come in any order.
+/// A process that is being built.
 #[derive(Default)]
-pub(super) struct Building {
-    pub(super) process: Process,
-    /// The other processes of the file, by number, and which of all each stream is of.
-    others: BTreeMap<u32, Building>,
+pub(super) struct ProcessBuilder {
+    pub(super) process: ProcessInRun,
+    /// The other processes of the file by number. `owners` contains the process of each stream.
+    others: BTreeMap<u32, ProcessBuilder>,
     owners: BTreeMap<u32, u32>,
     is_sorted: bool,
     pub(super) strings: Vec<(u32, Box<str>)>,
     pub(super) sites: Vec<(u32, (Box<str>, u32))>,
-    pub(super) streams: Streams,
-    /// Sequence numbers of all good blocks of the file but those of records.
+    pub(super) streams: StreamTable,
+    /// Sequence numbers of all valid blocks of the file, except blocks of records.
     numbers: Vec<u64>,
-    /// Stream and sequence number of blocks of records that are damaged, as their heads say.
+    /// Stream and sequence number in the heads of damaged blocks of records.
     torn_heads: Vec<(u32, u64)>,
-    /// What the file ends in the midst of.
+    /// The header of a truncated block at the end of the file.
     cut_off: Option<BlockHeader>,
 }
 
-impl Building {
-    pub(super) fn take(&mut self, found: Found<'_>) {
+impl ProcessBuilder {
+    pub(super) fn take(&mut self, found: ScanItem<'_>) {
         match found {
-            Found::Damage { offset, bytes, why, head } => {
+            ScanItem::Damage { offset, bytes, why, head } => {
                 let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
                 self.torn_heads.extend(records.map(|head| (head.stream, head.sequence)));
                 self.cut_off = head.filter(|_| matches!(why, FormatError::Truncated { .. }));
                 let torn = &mut self.process.torn;
                 *torn = (torn.0 + 1, torn.1 + bytes);
-                self.process.damage.push(Damage { offset, bytes, why });
+                self.process.damage.push(DamagedRange { offset, bytes, why });
             }
-            Found::Block { offset, block } => {
+            ScanItem::Block { offset, block } => {
                 self.cut_off = None;
                 if let Err(why) = self.block(offset, &block) {
                     let bytes = block.header.block_bytes() as u64;
-                    self.process.damage.push(Damage { offset, bytes, why });
+                    self.process.damage.push(DamagedRange { offset, bytes, why });
                 }
             }
         }
     }
 
-    /// A process was killed in the midst of writing a block that its live file has: nothing is damaged.
+    /// Removes the damage of a block that is truncated at the end of the file, if the live file has
+    /// its contents. The process was killed while it wrote this block.
     pub(super) fn forget_what_was_cut_off(&mut self) {
         let Some(head) = self.cut_off.take() else { return };
         let kind = BlockKind::from_number(head.kind);
         let blocks = self.streams.get(head.stream).map(|stream| stream.blocks.as_slice()).unwrap_or_default();
         let is_there = match kind {
             Some(BlockKind::Records) => blocks.iter().any(|block| block.live && block.header.sequence == head.sequence),
-            // Its log has all names.
+            // The log contains all names.
             Some(BlockKind::Schema | BlockKind::Stream | BlockKind::Strings | BlockKind::Sites) => true,
             _ => false,
         };
@@ -77,7 +79,7 @@ impl Building {
         }
     }
 
-    fn block(&mut self, offset: u64, block: &Block<'_>) -> Result<(), FormatError> {
+    fn block(&mut self, offset: u64, block: &DecodedBlock<'_>) -> Result<(), FormatError> {
         let kind = BlockKind::from_number(block.header.kind);
         if kind != Some(BlockKind::Records) {
             self.numbers.push(block.header.sequence);
@@ -104,7 +106,7 @@ impl Building {
         }
     }
 
-    /// Takes what any block but those of records says.
+    /// Adds the contents of a block without records.
     fn table(&mut self, kind: BlockKind, stream: u32, payload: &[u8]) -> Result<(), FormatError> {
         match kind {
             BlockKind::Process => self.process_tags(payload),
@@ -123,7 +125,7 @@ impl Building {
     pub(super) fn process_tags(&mut self, payload: &[u8]) {
         let process = &mut self.process;
         process.described = true;
-        for (number, bytes) in Tags(payload) {
+        for (number, bytes) in TagIterator(payload) {
             match number {
                 tag::PROCESS_ID => process.id = bytes.try_into().unwrap_or_default(),
                 tag::PARENT_ID => process.parent_id = bytes.try_into().ok(),
@@ -152,7 +154,7 @@ impl Building {
     pub(super) fn stream_tags(&mut self, of: u32, payload: &[u8]) {
         let stream = self.streams.get_or_create(of);
         stream.described = true;
-        for (number, bytes) in Tags(payload) {
+        for (number, bytes) in TagIterator(payload) {
             match number {
                 tag::TID => stream.tid = integer(bytes),
                 tag::THREAD_NAME => stream.name = text_of(bytes),
@@ -171,8 +173,8 @@ impl Building {
 
     fn end_tags(&mut self, payload: &[u8]) {
         let (mut written, mut dropped) = (0, 0);
-        let mut repaired: Option<Repaired> = None;
-        for (number, bytes) in Tags(payload) {
+        let mut repaired: Option<RepairSummary> = None;
+        for (number, bytes) in TagIterator(payload) {
             match number {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
                 tag::DATES_REPEATED => self.process.repeated_dates = integer(bytes).unwrap_or(0),
@@ -215,14 +217,14 @@ impl Building {
         for record in 0..count {
             kinds[usize::from(base) + record as usize].get_or_insert((provider, record));
         }
-        self.process.providers.push(Provider { base, schema });
+        self.process.providers.push(ProviderInRun { base, schema });
         Ok(())
     }
 
     /// The processes of the file: one, or all those of a sorted file.
-    pub(super) fn finish_all(mut self, path: &Path, length: u64) -> Vec<Process> {
+    pub(super) fn finish_all(mut self, path: &Path, length: u64) -> Vec<ProcessInRun> {
         for (number, sequence) in std::mem::take(&mut self.torn_heads) {
-            // A head that is damaged itself names no stream that there is, nearly always.
+            // A head that is damaged itself nearly always names a stream that does not exist.
             if let Some(stream) = self.streams.get_mut(number) {
                 stream.torn = stream.torn.max(Some(sequence));
             }
@@ -240,8 +242,9 @@ impl Building {
             };
             match part {
                 Some(part) => part.streams.put(stream),
-                // Whose it is was in a block that is lost: better none than the wrong one.
-                None => self.process.damage.extend(stream.blocks.iter().map(|block| Damage {
+                // The block with its owner is lost. The stream is left out, because it could be
+                // given to the wrong process.
+                None => self.process.damage.extend(stream.blocks.iter().map(|block| DamagedRange {
                     offset: block.payload_offset,
                     bytes: block.header.block_bytes() as u64,
                     why: FormatError::NoOwner { stream: number },
@@ -249,11 +252,11 @@ impl Building {
             }
         }
         let parts = std::iter::once((0, self)).chain(others);
-        let parts = parts.map(|(number, part)| Process { part: Some(number), ..part.finish(path, length) });
+        let parts = parts.map(|(number, part)| ProcessInRun { part: Some(number), ..part.finish(path, length) });
         parts.collect()
     }
 
-    pub(super) fn finish(mut self, path: &Path, length: u64) -> Process {
+    pub(super) fn finish(mut self, path: &Path, length: u64) -> ProcessInRun {
         self.process.path = path.to_path_buf();
         self.process.file_bytes = length;
         self.process.next_sequence = self.numbers.iter().max().map_or(0, |last| last.saturating_add(1));
@@ -267,14 +270,14 @@ impl Building {
     }
 }
 
-/// Sorts a stream's blocks, drops those that are there twice, and counts what is missing. A block of the live file whose
-/// number a block of the file has is the rest of it.
-fn closed(mut stream: Stream) -> Stream {
+/// Sorts the blocks of a stream, removes duplicates, and counts missing blocks. If a block of the
+/// live file has the number of a block of the file, it contains further records of this block.
+fn closed(mut stream: StreamInRun) -> StreamInRun {
     stream.blocks.sort_by_key(|block| (block.header.sequence, block.live, block.payload_offset));
     stream.blocks.dedup_by_key(|block| (block.header.sequence, block.live));
     let (mut expected, mut live) = (0u64, false);
     for block in &stream.blocks {
-        // Behind a block of the live file the recorder may leave out a number.
+        // After a block of the live file the recorder may skip a number.
         let explained = live || block.header.flags & flag::OVERWRITTEN != 0;
         stream.missing_blocks += if explained { 0 } else { block.header.sequence.saturating_sub(expected) };
         live = block.live;
@@ -284,25 +287,27 @@ fn closed(mut stream: Stream) -> Stream {
     stream
 }
 
-/// What a block says was missing in front of it when its file was made of another one.
-fn missed_before(block: &Block<'_>) -> Option<Lost> {
+/// The missing records that a block reports before its records, if its file was made from another
+/// file.
+fn missed_before(block: &DecodedBlock<'_>) -> Option<DroppedRecords> {
     if block.header.flags & flag::MISSING == 0 {
         return None;
     }
     let mut unpacked = Vec::new();
     let payload = unpack(&block.header, block.stored, &mut unpacked).ok()?;
-    let first = Records::new(payload, block.header.first_ticks, |_| None).next()?.ok()?;
-    (first.id == ID_LOST).then(|| Lost::decode(first.body)).flatten()
+    let first = RecordIterator::new(payload, block.header.first_ticks, |_| None).next()?.ok()?;
+    (first.id == ID_LOST).then(|| DroppedRecords::decode(first.body)).flatten()
 }
 
-/// How many numbers from 0 up to the largest are not among these.
+/// The number of missing values between 0 and the largest of `numbers`.
 fn gaps(mut numbers: Vec<u64>) -> u64 {
     numbers.sort_unstable();
     numbers.dedup();
     numbers.last().map_or(0, |last| last.saturating_add(1).saturating_sub(numbers.len() as u64))
 }
 
-/// A table by id. Ids are given out densely, so that one far beyond the number of all is not a real one.
+/// A table indexed by id. Recorders assign dense ids. An id far beyond the number of entries is
+/// therefore invalid and ignored.
 fn dense<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
     let mut ids: Vec<u32> = entries.iter().map(|(id, _)| *id).collect();
     ids.sort_unstable();

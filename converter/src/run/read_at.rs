@@ -1,4 +1,5 @@
-//! Reading at a position, without a cursor to share and without mapping (a mapped file that shrinks is a signal).
+//! Reads files at a position. There is no shared cursor, and no mapping, because the access to a
+//! mapped file that shrinks raises a signal.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +11,7 @@ pub(crate) fn open_shared(path: &Path) -> io::Result<Arc<File>> {
     File::open(path).map(Arc::new)
 }
 
-/// Fills as much of `buffer` as the file has at `offset`; returns how much.
+/// Fills as much of `buffer` as the file has at `offset`. Returns the number of bytes.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

@@ -1,45 +1,47 @@
-//! One pass over a file: every block is checked, and what lies between good blocks is damage.
+//! Scans a file in one pass. Every block is checked. Bytes between valid blocks are damage.
 
 use std::fs::File;
 use std::io;
 
-use tracer_format::block::{Block, BlockHeader, decode_block, find_block};
+use tracer_format::block::{BlockHeader, DecodedBlock, decode_block, find_block};
 use tracer_format::{BLOCK_MAGIC, FormatError, HEADER_BYTES, PREAMBLE_BYTES};
 
 use super::read_at::read_at;
 
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// What a scan comes across.
-pub(crate) enum Found<'a> {
-    /// A block whose checksum is right.
-    Block { offset: u64, block: Block<'a> },
-    /// Bytes that belong to no good block. They may begin with the head of one, whose checksum is wrong.
+/// A finding of a scan.
+pub(crate) enum ScanItem<'a> {
+    /// A block with a correct checksum.
+    Block { offset: u64, block: DecodedBlock<'a> },
+    /// Bytes that belong to no valid block. They may begin with the head of a block with a wrong
+    /// checksum.
     Damage { offset: u64, bytes: u64, why: FormatError, head: Option<BlockHeader> },
 }
 
 /// Scans the blocks of a file of `length` bytes, after its preamble.
 ///
-/// After damage it looks for the next block magic. The work that a hostile file can cause by magics without blocks is
-/// limited to a multiple of its length; what is left then counts as damage.
-pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(Found<'_>)) -> io::Result<()> {
-    let mut window = Window { file, length, start: 0, bytes: Vec::new() };
+/// After damage, the scan searches for the next block magic. A hostile file can contain magics
+/// without blocks. The work for these is limited to a multiple of the file length. The rest of the
+/// file then counts as damage.
+pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(ScanItem<'_>)) -> io::Result<()> {
+    let mut window = FileWindow { file, length, start: 0, bytes: Vec::new() };
     let mut offset = PREAMBLE_BYTES as u64;
-    let mut damage: Option<Torn> = None;
+    let mut damage: Option<DamageStart> = None;
     let mut budget = length.saturating_mul(16).saturating_add(1 << 26);
     while offset < length {
         match block_at(&mut window, offset)? {
             Ok(block) => {
-                if let Some(Torn { from, why, head }) = damage.take() {
-                    found(Found::Damage { offset: from, bytes: offset - from, why, head });
+                if let Some(DamageStart { from, why, head }) = damage.take() {
+                    found(ScanItem::Damage { offset: from, bytes: offset - from, why, head });
                 }
                 let next = offset + block.header.block_bytes() as u64;
-                found(Found::Block { offset, block });
+                found(ScanItem::Block { offset, block });
                 offset = next;
             }
             Err((why, head)) => {
                 budget = budget.saturating_sub(cost(head.as_ref()));
-                let from = damage.get_or_insert(Torn { from: offset, why, head }).from;
+                let from = damage.get_or_insert(DamageStart { from: offset, why, head }).from;
                 let next = if budget == 0 { None } else { next_magic(&mut window, offset + 1, length)? };
                 let Some(next) = next else {
                     return end_in_damage(&mut window, from, length, damage, found);
@@ -51,23 +53,23 @@ pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(Found<'_>)) -
     Ok(())
 }
 
-/// Where damage begins, and with what.
-struct Torn {
+/// The start of a damaged range, its error, and the head at its start.
+struct DamageStart {
     from: u64,
     why: FormatError,
     head: Option<BlockHeader>,
 }
 
-/// How many bytes were looked at to know that a block is none.
+/// Number of bytes that were examined to reject a block.
 fn cost(head: Option<&BlockHeader>) -> u64 {
     HEADER_BYTES as u64 + head.map_or(0, |head| head.stored_bytes.into())
 }
 
-/// The block at `offset`, or why there is none, and its head if that looks like one.
+/// The block at `offset`. Otherwise the error, and the head if it is well-formed.
 fn block_at<'w>(
-    window: &'w mut Window<'_>,
+    window: &'w mut FileWindow<'_>,
     offset: u64,
-) -> io::Result<Result<Block<'w>, (FormatError, Option<BlockHeader>)>> {
+) -> io::Result<Result<DecodedBlock<'w>, (FormatError, Option<BlockHeader>)>> {
     let head = window.get(offset, HEADER_BYTES)?;
     let header = match BlockHeader::decode(head) {
         Ok(header) => header,
@@ -77,26 +79,27 @@ fn block_at<'w>(
     Ok(decode_block(window.get(offset, whole)?).map_err(|why| (why, Some(header))))
 }
 
-fn next_magic(window: &mut Window<'_>, mut from: u64, length: u64) -> io::Result<Option<u64>> {
+fn next_magic(window: &mut FileWindow<'_>, mut from: u64, length: u64) -> io::Result<Option<u64>> {
     while from < length {
         let bytes = window.get(from, CHUNK_BYTES)?;
         if let Some(at) = find_block(bytes, 0) {
             return Ok(Some(from + at as u64));
         }
-        // A magic may lie across the end of what was looked at.
+        // A magic may cross the end of the examined bytes.
         let step = bytes.len().saturating_sub(BLOCK_MAGIC.len() - 1).max(1);
         from += step as u64;
     }
     Ok(None)
 }
 
-/// Zeros up to the end are space that was reserved and never used, not damage.
+/// Reports damage up to the end of the file. Zeros up to the end are no damage, but space that was
+/// reserved and not used.
 fn end_in_damage(
-    window: &mut Window<'_>,
+    window: &mut FileWindow<'_>,
     from: u64,
     length: u64,
-    damage: Option<Torn>,
-    found: &mut dyn FnMut(Found<'_>),
+    damage: Option<DamageStart>,
+    found: &mut dyn FnMut(ScanItem<'_>),
 ) -> io::Result<()> {
     let mut at = from;
     while at < length {
@@ -105,8 +108,8 @@ fn end_in_damage(
             break;
         }
         if bytes.iter().any(|&byte| byte != 0) {
-            if let Some(Torn { from, why, head }) = damage {
-                found(Found::Damage { offset: from, bytes: length - from, why, head });
+            if let Some(DamageStart { from, why, head }) = damage {
+                found(ScanItem::Damage { offset: from, bytes: length - from, why, head });
             }
             return Ok(());
         }
@@ -116,7 +119,7 @@ fn end_in_damage(
 }
 
 /// The part of a file that was read last.
-struct Window<'f> {
+struct FileWindow<'f> {
     file: &'f File,
     /// Size of the file.
     length: u64,
@@ -124,7 +127,7 @@ struct Window<'f> {
     bytes: Vec<u8>,
 }
 
-impl Window<'_> {
+impl FileWindow<'_> {
     /// Up to `length` bytes from `offset`; fewer at the end of the file.
     fn get(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
         let inside = offset.checked_sub(self.start).and_then(|at| usize::try_from(at).ok());

@@ -5,35 +5,35 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use tracer_format::block::{columns, flag, unpack};
-use tracer_format::columns::Columns;
-use tracer_format::record::Lost;
-use tracer_format::{Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records, cause};
+use tracer_format::columns::BlockColumns;
+use tracer_format::record::DroppedRecords;
+use tracer_format::{FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator, cause};
 
-use super::error::ReadError;
-use super::process::{BlockIndex, Damage, Extent, Process, Stream};
-use super::unpacked::{Memory, Sharer};
+use super::error::RunReadError;
+use super::process::{BlockIndex, DamagedRange, ProcessInRun, RecordExtent, StreamInRun};
+use super::unpacked::{BudgetShare, BudgetUser};
 use tumit_paje::time::LocalTicks;
 
-/// Causes of losses that are told apart.
+/// Maximum number of causes with separate sums.
 const MAX_CAUSES: usize = 64;
 
-/// Where records come from.
+/// A source of records.
 pub trait RecordSource {
     /// The next record, in the order in which they were written.
     ///
     /// # Errors
-    /// When the file cannot be read. Damage is no error: it is counted and skipped.
-    fn next(&mut self) -> Result<Option<Record<'_>>, ReadError>;
+    /// If the file cannot be read. Damage is no error: it is counted and skipped.
+    fn next(&mut self) -> Result<Option<StreamRecord<'_>>, RunReadError>;
 }
 
 /// A record of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct StreamRecord<'a> {
     /// Record id in its file.
     pub id: u16,
-    /// Its date.
+    /// Its timestamp.
     pub ticks: LocalTicks,
-    /// Id of its source position, 0 when unknown.
+    /// Id of its source position. 0 if unknown.
     pub site: u32,
     /// Position in the stream, from 0.
     pub ordinal: u64,
@@ -41,22 +41,22 @@ pub struct Record<'a> {
     pub body: &'a [u8],
 }
 
-/// A record whose bytes are in a block that can be kept.
+/// The position of a record in a block, which can be kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RecordPosition {
     pub(crate) id: u16,
     pub(crate) ticks: LocalTicks,
     pub(crate) site: u32,
     pub(crate) ordinal: u64,
     start: u32,
     length: u32,
-    /// The recorder truncated it.
+    /// Whether the recorder truncated it.
     pub(crate) truncated: bool,
 }
 
-/// Where a block is in its stream.
+/// The position of a block in its stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockPlace {
+pub(crate) struct BlockPosition {
     /// Its number, from 1.
     pub(crate) number: usize,
     pub(crate) first_ticks: u64,
@@ -68,61 +68,61 @@ pub(crate) struct BlockPlace {
 /// Bytes per record of a block that is evaluated by columns: its timestamp and its operation.
 const RECORD_MEMORY: usize = 32;
 
-/// Reads a stream. Holds one unpacked block, or one piece of it.
+/// Reads a stream. Holds one decoded block, or one piece of it.
 #[derive(Debug)]
-pub struct StreamReader<'r> {
-    process: &'r Process,
-    stream: &'r Stream,
+pub struct RunStreamReader<'r> {
+    process: &'r ProcessInRun,
+    stream: &'r StreamInRun,
     file: Arc<File>,
-    /// Position in the stream's blocks of the one after the current one.
+    /// The index of the next block of the stream.
     next_block: usize,
     payload: Rc<Vec<u8>>,
     /// Budget memory of `payload`.
-    memory: Memory,
+    memory: BudgetShare,
     /// Budget memory of the last block that was evaluated by columns, until `take_memory`.
-    of_columns: Memory,
-    /// Where `payload` begins in the current block, if `payload` is a piece and further pieces
+    of_columns: BudgetShare,
+    /// The offset of `payload` in the current block. Set if `payload` is a piece and further pieces
     /// follow.
     piece: Option<usize>,
     /// Size in bytes of a piece that held a long record.
     long_piece: usize,
-    sharer: Sharer,
-    extents: &'r [Extent],
+    sharer: BudgetUser,
+    extents: &'r [RecordExtent],
     stored: Vec<u8>,
     at: usize,
     ticks: u64,
     in_block: u32,
     ordinal: u64,
     lost: u64,
-    losses: Vec<Lost>,
-    damage: Vec<Damage>,
+    losses: Vec<DroppedRecords>,
+    damage: Vec<DamagedRange>,
     damaged_records: u64,
-    /// What is missing between the last record and the next one.
-    gap: Option<Lost>,
-    /// It was told that the last block is missing.
+    /// The dropped, damaged or missing records between the last record and the next one.
+    gap: Option<DroppedRecords>,
+    /// Whether the losses at the end of the stream were added.
     told_end: bool,
-    /// A mark says that the next record is truncated.
+    /// Whether a mark identifies the next record as truncated.
     is_marked: bool,
-    /// By how many bytes the last mark says that its record is.
+    /// Number of missing bytes in the last truncation mark.
     missing_bytes: u64,
     truncated: u64,
 }
 
-impl<'r> StreamReader<'r> {
+impl<'r> RunStreamReader<'r> {
     /// Reads `stream` of `process` from its file.
     #[must_use]
-    pub fn new(process: &'r Process, stream: &'r Stream, file: Arc<File>) -> Self {
+    pub fn new(process: &'r ProcessInRun, stream: &'r StreamInRun, file: Arc<File>) -> Self {
         Self {
             process,
             stream,
             file,
             next_block: 0,
             payload: Rc::default(),
-            memory: Memory::default(),
-            of_columns: Memory::default(),
+            memory: BudgetShare::default(),
+            of_columns: BudgetShare::default(),
             piece: None,
             long_piece: 0,
-            sharer: Sharer::new(),
+            sharer: BudgetUser::new(),
             extents: process.extents(),
             stored: Vec::new(),
             at: 0,
@@ -141,47 +141,47 @@ impl<'r> StreamReader<'r> {
         }
     }
 
-    /// Whose records these are.
-    pub(crate) const fn process(&self) -> &'r Process {
+    /// The process of the stream.
+    pub(crate) const fn process(&self) -> &'r ProcessInRun {
         self.process
     }
 
-    /// Records that `lost` records stood for so far.
+    /// Number of dropped records that `lost` records have reported so far.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// What `lost` records told so far, one sum for each cause.
+    /// The sums of the `lost` records so far, one for each cause.
     #[must_use]
-    pub fn losses(&self) -> &[Lost] {
+    pub fn losses(&self) -> &[DroppedRecords] {
         &self.losses
     }
 
-    /// How many of the records that were read so far are truncated.
+    /// Number of truncated records among those read so far.
     #[must_use]
     pub const fn truncated(&self) -> u64 {
         self.truncated
     }
 
-    /// How many bytes are missing of the last truncated record.
+    /// Number of bytes missing from the last truncated record.
     pub(crate) const fn missing_bytes(&self) -> u64 {
         self.missing_bytes
     }
 
-    /// What is missing between the record before the last one that was read and that one, or behind the last record of all;
-    /// asked for once.
-    pub(crate) fn take_gap(&mut self) -> Option<Lost> {
+    /// The gap before the last record that was read, or after the last record of the stream. A
+    /// second call returns `None`.
+    pub(crate) fn take_gap(&mut self) -> Option<DroppedRecords> {
         self.gap.take()
     }
 
-    /// How many records were read, and the date up to which.
+    /// The number of records read, and the current timestamp in ticks.
     pub(crate) const fn position(&self) -> (u64, u64) {
         (self.ordinal, self.ticks)
     }
 
-    /// Adds to what is missing in front of the next record.
-    fn miss(&mut self, lost: &Lost) {
+    /// Adds to the gap before the next record.
+    fn miss(&mut self, lost: &DroppedRecords) {
         let Some(gap) = &mut self.gap else {
             self.gap = Some(*lost);
             return;
@@ -193,16 +193,16 @@ impl<'r> StreamReader<'r> {
         gap.cause |= lost.cause;
     }
 
-    /// Records between these dates cannot be read; at least so many.
+    /// Adds at least `count` unreadable records between two timestamps in ticks to the gap.
     fn miss_damaged(&mut self, count: u64, first_ticks: u64, last_ticks: u64) {
-        self.miss(&Lost { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED });
+        self.miss(&DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED });
     }
 
-    fn note(&mut self, lost: &Lost) {
+    fn note(&mut self, lost: &DroppedRecords) {
         self.miss(lost);
         self.lost = self.lost.saturating_add(lost.count);
         let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == lost.cause) else {
-            // There are few causes; a file that has more of them has no sense, and is not worth memory.
+            // A valid file has few causes. The limit keeps a damaged file from using much memory.
             if self.losses.len() < MAX_CAUSES {
                 self.losses.push(*lost);
             }
@@ -214,62 +214,67 @@ impl<'r> StreamReader<'r> {
         sum.last_ticks = sum.last_ticks.max(lost.last_ticks);
     }
 
-    /// Leaves out the first blocks, as long as `is_before` holds for the date of their last record.
+    /// Skips the first blocks as long as `is_before` holds for the timestamp of their last record.
     pub(crate) fn skip_before(&mut self, is_before: impl Fn(u64) -> bool) {
         let blocks = &self.stream.blocks[self.next_block..];
         self.next_block += blocks.iter().take_while(|block| is_before(block.header.last_ticks)).count();
     }
 
-    /// Blocks whose content could not be decoded although their checksum was right, and how many records they hid.
+    /// Blocks with a correct checksum and undecodable contents, and the number of records that this
+    /// hides.
     #[must_use]
-    pub fn damage(&self) -> (&[Damage], u64) {
+    pub fn damage(&self) -> (&[DamagedRange], u64) {
         (&self.damage, self.damaged_records)
     }
 
-    /// How many of the stream's blocks were read.
+    /// Number of blocks read so far.
     #[must_use]
     pub const fn blocks_read(&self) -> usize {
         self.next_block
     }
 
-    /// Whether the next record is the first of a block, and nothing is known to be missing in front of it.
+    /// Whether the next record is the first of a block, and no gap before it is known.
     pub(crate) fn is_between_blocks(&self) -> bool {
         self.at >= self.payload.len() && self.piece.is_none() && self.gap.is_none()
     }
 
-    /// Whether all blocks were read, and nothing was lost behind them.
+    /// Whether all blocks were read, and no losses follow them.
     pub(crate) fn is_at_end(&self) -> bool {
         let stream = self.stream;
         self.next_block >= stream.blocks.len() && stream.unreported_losses().is_empty() && !stream.end_is_torn()
     }
 
-    /// The whole next block by columns, as far as they are `wanted`, and where it is. `None` when its records have to be read one by
-    /// one: something is missing in front of it, it is packed otherwise or damaged, it has records that tell of losses or of varying
-    /// size, or its first date is not one that `is_due`.
+    /// Reads the `wanted` columns of the whole next block, and returns its position.
+    ///
+    /// `None` if its records must be read one by one. This is the case if there is a gap before it,
+    /// if it has another codec or is damaged, if it contains `lost` records or records of varying
+    /// size, if the memory budget has no room, or if `is_due` is false for its first timestamp.
     pub(crate) fn next_columns(
         &mut self,
         wanted: impl FnMut(u16, usize) -> bool,
         is_due: impl Fn(u64) -> bool,
-    ) -> Result<Option<(Columns, BlockPlace)>, ReadError> {
+    ) -> Result<Option<(BlockColumns, BlockPosition)>, RunReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block).filter(|_| self.is_between_blocks()) else {
             return Ok(None);
         };
         let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
-        let is_packed = block.header.codec == Codec::Columns as u8;
+        let is_packed = block.header.codec == PayloadCodec::Columns as u8;
         if !is_packed || is_gap(before, block) || !is_due(block.header.first_ticks) {
             return Ok(None);
         }
         let expected = block.header.records as usize;
         let bytes = (block.header.raw_bytes as usize).saturating_add(expected.saturating_mul(RECORD_MEMORY));
-        (self.payload, self.memory) = (Rc::default(), Memory::default());
-        let Some(memory) = Memory::take(bytes) else { return Ok(None) };
+        (self.payload, self.memory) = (Rc::default(), BudgetShare::default());
+        let Some(memory) = BudgetShare::take(bytes) else { return Ok(None) };
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         let stored = &self.stored[..filled];
         let is_plain = |(id, size): (u16, usize)| match self.extents.get(usize::from(id)) {
-            Some(Extent::Fixed(bytes) | Extent::Located(bytes)) => size == RECORD_HEAD_BYTES + *bytes as usize,
+            Some(RecordExtent::Fixed(bytes) | RecordExtent::Located(bytes)) => {
+                size == RECORD_HEAD_BYTES + *bytes as usize
+            }
             _ => false,
         };
-        if !Columns::sizes(stored).is_some_and(|sizes| sizes.into_iter().all(is_plain)) {
+        if !BlockColumns::sizes(stored).is_some_and(|sizes| sizes.into_iter().all(is_plain)) {
             return Ok(None);
         }
         let first_ticks = block.header.first_ticks;
@@ -279,7 +284,7 @@ impl<'r> StreamReader<'r> {
         if columns.records() > expected {
             return Ok(None);
         }
-        let place = BlockPlace { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
+        let place = BlockPosition { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
         self.of_columns = memory;
         self.is_marked = false;
         (self.at, self.ticks, self.in_block) = (0, last_ticks, block.header.records);
@@ -295,12 +300,12 @@ impl<'r> StreamReader<'r> {
 
     /// The memory of the last block by columns. The caller holds it as long as the evaluated
     /// records.
-    pub(crate) fn take_memory(&mut self) -> Memory {
+    pub(crate) fn take_memory(&mut self) -> BudgetShare {
         std::mem::take(&mut self.of_columns)
     }
 
-    /// The next record's place in the current block.
-    pub(crate) fn advance(&mut self) -> Result<Option<Place>, ReadError> {
+    /// The position of the next record in its block.
+    pub(crate) fn advance(&mut self) -> Result<Option<RecordPosition>, RunReadError> {
         loop {
             if let Some(place) = self.advance_plainly() {
                 return Ok(Some(place));
@@ -317,12 +322,12 @@ impl<'r> StreamReader<'r> {
                 continue;
             }
             let process = self.process;
-            let mut records = Records::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
+            let mut records = RecordIterator::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
             match records.next() {
                 Some(Ok(raw)) => {
                     let length = raw.body.len();
                     let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
-                    let lost = if id == ID_LOST { Lost::decode(raw.body) } else { None };
+                    let lost = if id == ID_LOST { DroppedRecords::decode(raw.body) } else { None };
                     self.at += records.offset();
                     self.ticks = ticks;
                     if let Some(lost) = lost {
@@ -342,7 +347,15 @@ impl<'r> StreamReader<'r> {
                     let start = self.at - length;
                     #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 2^24 bytes")]
                     let (start, length) = (start as u32, length as u32);
-                    return Ok(Some(Place { id, ticks: LocalTicks(ticks), site, ordinal, start, length, truncated }));
+                    return Ok(Some(RecordPosition {
+                        id,
+                        ticks: LocalTicks(ticks),
+                        site,
+                        ordinal,
+                        start,
+                        length,
+                        truncated,
+                    }));
                 }
                 Some(Err(_)) if self.piece.is_some() => {
                     self.long_piece = self.payload.len().saturating_mul(2);
@@ -354,16 +367,17 @@ impl<'r> StreamReader<'r> {
         }
     }
 
-    /// The next record of the current block, when it is whole and of a type whose size is constant: nearly always.
+    /// The next record of the current block, if it is complete and its type has a constant size.
+    /// Nearly all records take this path.
     #[inline]
-    pub(crate) fn advance_plainly(&mut self) -> Option<Place> {
+    pub(crate) fn advance_plainly(&mut self) -> Option<RecordPosition> {
         let rest = self.payload.get(self.at..)?;
         let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
         let (length, skip) = match *self.extents.get(usize::from(id))? {
-            Extent::Fixed(length) => (length, 0),
-            Extent::Located(length) => (length, 4),
-            Extent::Varies => return None,
+            RecordExtent::Fixed(length) => (length, 0),
+            RecordExtent::Located(length) => (length, 4),
+            RecordExtent::Varies => return None,
         };
         let body = rest.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + length as usize)?;
         let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
@@ -376,16 +390,16 @@ impl<'r> StreamReader<'r> {
         let ordinal = self.ordinal;
         self.ordinal += 1;
         let ticks = LocalTicks(self.ticks);
-        // Only what varies in size can be truncated.
-        Some(Place { id, ticks, site, ordinal, start, length: length - skip, truncated: false })
+        // Only records of variable size can be truncated.
+        Some(RecordPosition { id, ticks, site, ordinal, start, length: length - skip, truncated: false })
     }
 
     /// The bytes of a record of the current block.
-    pub(crate) fn body(&self, place: &Place) -> &[u8] {
+    pub(crate) fn body(&self, place: &RecordPosition) -> &[u8] {
         place.body(&self.payload)
     }
 
-    /// The current block, to be kept while its records wait.
+    /// The current block, to keep it while its records wait.
     pub(crate) fn block(&self) -> Rc<Vec<u8>> {
         Rc::clone(&self.payload)
     }
@@ -397,12 +411,12 @@ impl<'r> StreamReader<'r> {
         let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
         self.damaged_records += hidden;
         self.miss_damaged(hidden, self.ticks, block.header.last_ticks);
-        self.damage.push(Damage { offset: block.payload_offset, bytes, why });
+        self.damage.push(DamagedRange { offset: block.payload_offset, bytes, why });
         self.at = self.payload.len();
     }
 
     /// Loads the piece of the current block that begins with the next record.
-    fn load_piece(&mut self) -> Result<(), ReadError> {
+    fn load_piece(&mut self) -> Result<(), RunReadError> {
         let Some(begin) = self.piece.take().map(|begin| begin + self.at) else { return Ok(()) };
         self.payload = Rc::default();
         let block = &self.stream.blocks[self.next_block - 1];
@@ -415,7 +429,7 @@ impl<'r> StreamReader<'r> {
         Ok(())
     }
 
-    /// Holds the piece of the current block that begins at this byte.
+    /// Keeps the piece of the current block that begins at this byte.
     fn set_piece(&mut self, whole: &[u8], begin: usize) {
         let bytes = self.sharer.piece().max(self.long_piece);
         let rest = whole.get(begin..).unwrap_or_default();
@@ -426,10 +440,10 @@ impl<'r> StreamReader<'r> {
         self.stored = Vec::new();
     }
 
-    /// Loads the next block that can be unpacked.
-    fn load(&mut self) -> Result<bool, ReadError> {
+    /// Loads the next block. A block that cannot be decoded counts as damage.
+    fn load(&mut self) -> Result<bool, RunReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block) else {
-            (self.payload, self.memory, self.at) = (Rc::default(), Memory::default(), 0);
+            (self.payload, self.memory, self.at) = (Rc::default(), BudgetShare::default(), 0);
             if !std::mem::replace(&mut self.told_end, true) {
                 self.stream.unreported_losses().iter().for_each(|lost| self.note(lost));
                 if self.stream.end_is_torn() {
@@ -441,7 +455,7 @@ impl<'r> StreamReader<'r> {
         let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
         if is_gap(before, block) {
             self.is_marked = false;
-            // Nobody knows how many records a lost block had.
+            // The number of records in a missing block is unknown.
             let first = if before.is_some() { self.ticks } else { block.header.first_ticks };
             self.miss_damaged(0, first, block.header.first_ticks);
         }
@@ -449,10 +463,10 @@ impl<'r> StreamReader<'r> {
         self.in_block = 0;
         self.at = 0;
         self.ticks = block.header.first_ticks;
-        self.memory = Memory::default();
-        let room = Memory::take(block.header.raw_bytes as usize);
+        self.memory = BudgetShare::default();
+        let room = BudgetShare::take(block.header.raw_bytes as usize);
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
-        // Waiting records may still refer to the last block: then this one gets memory of its own.
+        // Waiting records may still refer to the last block. This one then gets its own memory.
         let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
         let unpacked = match unpack(&block.header, &self.stored[..filled], &mut payload) {
             Ok(unpacked) if block.header.codec == 0 => {
@@ -469,7 +483,7 @@ impl<'r> StreamReader<'r> {
             },
             Err(why) => {
                 self.is_marked = false;
-                self.damage.push(Damage { offset: block.payload_offset, bytes: filled as u64, why });
+                self.damage.push(DamagedRange { offset: block.payload_offset, bytes: filled as u64, why });
                 self.damaged_records += u64::from(block.header.records);
                 self.miss_damaged(block.header.records.into(), block.header.first_ticks, block.header.last_ticks);
                 self.payload = Rc::default();
@@ -479,18 +493,19 @@ impl<'r> StreamReader<'r> {
     }
 }
 
-/// Whether blocks are missing between these, the first of which is `None` at the beginning of a stream. Behind a block of the
-/// live file the recorder may leave out a number; blocks that it overwrote are told by a record.
+/// Whether blocks are missing between two blocks. `before` is `None` at the start of a stream.
+/// After a block of the live file the recorder may skip a number. A record reports overwritten
+/// blocks.
 pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
     let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
     let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;
     !explained && block.header.sequence > expected
 }
 
-impl Place {
-    /// Stands for what is missing in front of the record with this position: the bytes of a `lost` record alone.
+impl RecordPosition {
+    /// A gap before the record with this position. Its body is that of a `lost` record.
     pub(crate) const fn of_gap(ticks: u64, ordinal: u64) -> Self {
-        let (ticks, length) = (LocalTicks(ticks), Lost::BYTES as u32);
+        let (ticks, length) = (LocalTicks(ticks), DroppedRecords::BYTES as u32);
         Self { id: ID_LOST, ticks, site: 0, ordinal, start: 0, length, truncated: false }
     }
 
@@ -499,7 +514,7 @@ impl Place {
         Self { id, ticks, site, ordinal, start: 0, length, truncated: false }
     }
 
-    /// Whether it stands for what is missing.
+    /// Whether it is a gap.
     pub(crate) const fn is_gap(&self) -> bool {
         self.id == ID_LOST
     }
@@ -511,10 +526,10 @@ impl Place {
     }
 }
 
-impl RecordSource for StreamReader<'_> {
-    fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+impl RecordSource for RunStreamReader<'_> {
+    fn next(&mut self) -> Result<Option<StreamRecord<'_>>, RunReadError> {
         let Some(place) = self.advance()? else { return Ok(None) };
-        Ok(Some(Record {
+        Ok(Some(StreamRecord {
             id: place.id,
             ticks: place.ticks,
             site: place.site,

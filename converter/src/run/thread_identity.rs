@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::process::{Process, Stream, ThreadIdentity, Unnamed};
+use super::process::{ProcessInRun, StreamInRun, ThreadIdentity, ThreadName};
 
 /// The number of kinds of streams. A thread has at most one stream of each kind.
 const KINDS: usize = 4;
 
-fn kind(stream: &Stream) -> usize {
+fn kind(stream: &StreamInRun) -> usize {
     usize::from(stream.signal) + 2 * usize::from(stream.overwrites)
 }
 
-pub(crate) fn first_ticks(stream: &Stream) -> u64 {
+pub(crate) fn first_ticks(stream: &StreamInRun) -> u64 {
     stream.blocks.first().map_or(u64::MAX, |block| block.header.first_ticks)
 }
 
-fn last_ticks(stream: &Stream) -> u64 {
+fn last_ticks(stream: &StreamInRun) -> u64 {
     stream.blocks.last().map_or(u64::MAX, |block| block.header.last_ticks)
 }
 
@@ -25,7 +25,7 @@ fn last_ticks(stream: &Stream) -> u64 {
 ///
 /// A thread has at most one stream of each kind. Several streams with one thread id and one kind
 /// therefore belong to consecutive threads: operating systems reuse thread ids.
-pub(crate) fn set_threads(process: &mut Process) {
+pub(crate) fn set_threads(process: &mut ProcessInRun) {
     let reuses = reuses(&process.streams);
     let mut numbers: FxHashMap<(u64, u32), u32> = FxHashMap::default();
     let mut workers: FxHashMap<u32, u32> = FxHashMap::default();
@@ -41,12 +41,12 @@ pub(crate) fn set_threads(process: &mut Process) {
         };
         let unnamed = match stream.tid {
             // The thread of this stream is unknown. It may be a thread that has a name.
-            None => Unnamed::Tid,
-            _ if !stream.name.is_empty() => Unnamed::Tid,
-            Some(tid) if tid == process.pid && reuse == 0 => Unnamed::Main,
+            None => ThreadName::Tid,
+            _ if !stream.name.is_empty() => ThreadName::Tid,
+            Some(tid) if tid == process.pid && reuse == 0 => ThreadName::Main,
             _ => {
                 let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
-                Unnamed::Worker(*workers.entry(number).or_insert(count.saturating_add(1)))
+                ThreadName::Worker(*workers.entry(number).or_insert(count.saturating_add(1)))
             }
         };
         stream.thread = ThreadIdentity { number, reuse, unnamed, ordinal: 0 };
@@ -56,8 +56,8 @@ pub(crate) fn set_threads(process: &mut Process) {
 
 /// Numbers the threads with equal names. Names that the recorder gives (`main`, `worker 1`) are
 /// unique, unless the program gives such a name to a thread.
-fn set_ordinals(streams: &mut [Stream]) {
-    let names: Vec<String> = streams.iter().map(Stream::thread_name).collect();
+fn set_ordinals(streams: &mut [StreamInRun]) {
+    let names: Vec<String> = streams.iter().map(StreamInRun::thread_name).collect();
     let mut threads: FxHashMap<&str, BTreeMap<u32, u32>> = FxHashMap::default();
     for (stream, name) in streams.iter().zip(&names) {
         threads.entry(name).or_default().insert(stream.thread.number, 0);
@@ -71,7 +71,7 @@ fn set_ordinals(streams: &mut [Stream]) {
 }
 
 /// For each stream: the number of earlier threads with the same thread id.
-fn reuses(streams: &[Stream]) -> Vec<u32> {
+fn reuses(streams: &[StreamInRun]) -> Vec<u32> {
     let mut reuses = vec![0; streams.len()];
     let mut of_tid: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
     let mut places: FxHashMap<u64, usize> = FxHashMap::default();
@@ -111,9 +111,9 @@ mod tests {
     use super::*;
     use crate::run::BlockIndex;
 
-    fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> Stream {
+    fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> StreamInRun {
         let header = BlockHeader { first_ticks: ticks.0, last_ticks: ticks.1, ..BlockHeader::default() };
-        let mut stream = Stream::default();
+        let mut stream = StreamInRun::default();
         (stream.number, stream.tid) = (number, Some(tid));
         stream.blocks = vec![BlockIndex { payload_offset: 0, header, live: false }];
         stream
@@ -137,19 +137,19 @@ mod tests {
             named(5, 6, "worker 1"),
             named(6, 5, ""),
         ];
-        let mut process = Process { pid: 1, streams, ..Process::default() };
+        let mut process = ProcessInRun { pid: 1, streams, ..ProcessInRun::default() };
         set_threads(&mut process);
-        let names: Vec<String> = process.streams.iter().map(Stream::distinct_name).collect();
+        let names: Vec<String> = process.streams.iter().map(StreamInRun::distinct_name).collect();
         let expected = ["main", "pool (#1)", "io", "pool (#2)", "pool (#1)", "worker 1 (#1)", "worker 1 (#2)"];
         assert_eq!(names, expected);
         assert!(process.streams[3].is_called("pool") && process.streams[3].is_called("pool (#2)"));
         assert!(!process.streams[3].is_called("pool (#1)"));
     }
 
-    fn threads_of(streams: Vec<Stream>) -> Vec<(u32, u32, String)> {
-        let mut process = Process { pid: 1, streams, ..Process::default() };
+    fn threads_of(streams: Vec<StreamInRun>) -> Vec<(u32, u32, String)> {
+        let mut process = ProcessInRun { pid: 1, streams, ..ProcessInRun::default() };
         set_threads(&mut process);
-        let shown = |stream: &Stream| (stream.thread.number, stream.thread.reuse, stream.thread_name());
+        let shown = |stream: &StreamInRun| (stream.thread.number, stream.thread.reuse, stream.thread_name());
         process.streams.iter().map(shown).collect()
     }
 

@@ -39,9 +39,9 @@ pub(crate) fn waiting_budget() -> usize {
 
 /// A share of the budget; dropping it returns the share.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(usize);
+pub(crate) struct BudgetShare(usize);
 
-impl Memory {
+impl BudgetShare {
     /// Reserves bytes of the budget; `None` if they exceed it.
     pub(super) fn take(bytes: usize) -> Option<Self> {
         let before = USED.fetch_add(bytes, Relaxed);
@@ -50,7 +50,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for BudgetShare {
     fn drop(&mut self) {
         if self.0 > 0 {
             USED.fetch_sub(self.0, Relaxed);
@@ -60,9 +60,9 @@ impl Drop for Memory {
 
 /// Counts a stream reader among those that share the budget.
 #[derive(Debug)]
-pub(super) struct Sharer;
+pub(super) struct BudgetUser;
 
-impl Sharer {
+impl BudgetUser {
     pub(super) fn new() -> Self {
         READERS.fetch_add(1, Relaxed);
         Self
@@ -74,7 +74,7 @@ impl Sharer {
     }
 }
 
-impl Drop for Sharer {
+impl Drop for BudgetUser {
     fn drop(&mut self) {
         READERS.fetch_sub(1, Relaxed);
     }

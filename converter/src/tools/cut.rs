@@ -1,47 +1,49 @@
-//! A smaller run made of a larger one: the records that a selection takes, with the tables that they need.
+//! Makes a smaller run from a larger one: the selected records, with the tables that they need.
 
 use std::path::Path;
 
 use tracer_format::ID_LOST;
 use tracer_format::block::unpack;
-use tracer_format::record::{Lost, Records};
+use tracer_format::record::{DroppedRecords, RecordIterator};
 
-use super::dump::Selection;
-use super::records::{Ends, WriteError, Writer};
-use crate::clock::Clocks;
-use crate::convert::gaps::{Gap, Missed};
-use crate::convert::plan::{Plan, plan_of_layouts};
-use crate::convert::{ConvertError, Options, Progress, fine_dates};
-use crate::run::Run;
-use crate::run::{Process, ReadError, Stream, open_shared};
+use super::dump::RecordSelection;
+use super::records::{EndTicks, RecordWriter, WriteError};
+use crate::clock::RunClocks;
+use crate::convert::gaps::{MissingRecords, RecordGap};
+use crate::convert::plan::{ConversionPlan, plan_of_layouts};
+use crate::convert::{ConvertError, ConvertOptions, ProgressFn, fine_dates};
+use crate::run::OpenRun;
+use crate::run::{ProcessInRun, RunReadError, StreamInRun, open_shared};
 use tumit_paje::time::GlobalNanos;
 
-/// What was kept, and what was not.
+/// Statistics of a cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Cut {
-    /// Processes of which a file was written.
+pub struct CutSummary {
+    /// Number of processes with a written file.
     pub processes: usize,
-    /// Their streams that were kept, those in which no record fits among them.
+    /// Number of their kept streams, including streams without selected records.
     pub streams: usize,
-    /// Records written.
+    /// Number of written records.
     pub kept: u64,
-    /// Records left out.
+    /// Number of records that were left out.
     pub left_out: u64,
-    /// Records that could not be read: in blocks whose content is damaged although their checksum is right.
+    /// Number of records that could not be read: those of blocks with damaged contents and a
+    /// correct checksum.
     pub unreadable: u64,
-    /// Where an interval is cut: what is wrong with the clocks, the samples or the order of links, so that its ends may be off; one sentence each.
+    /// If a time range is cut: errors of the clocks, the samples or the order of links that make
+    /// its ends imprecise, one sentence each.
     pub faults: Vec<String>,
 }
 
-/// Why a run could not be cut.
+/// Reasons why a run could not be cut.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CutError {
-    /// It could not be read.
+    /// The run could not be read.
     #[error(transparent)]
-    Read(#[from] ReadError),
-    /// Its rules could not be understood.
+    Read(#[from] RunReadError),
+    /// The rules of the run are invalid.
     #[error(transparent)]
     Plan(#[from] ConvertError),
     /// The result could not be written.
@@ -49,19 +51,29 @@ pub enum CutError {
     Write(#[from] WriteError),
 }
 
-/// Writes the records that `selection` takes into process files in `folder`, which is made if it is not there. Intervals mean the dates of a
-/// conversion with these options. What is written keeps its ticks, and the clocks' samples go with it, so that dates by the clocks stay what they
-/// were, up to their zero, which is the first record. Where links moved records and are no longer there, dates are those of the clocks.
+/// Writes the records of a selection into process files in `folder`, which is created if necessary.
 ///
-/// Processes without a stream that is wanted get no file. What a stream lost is told at the same place as before.
+/// Time ranges are in timestamps of a conversion with these options. Written records keep their
+/// ticks, and the samples of the clocks are kept. Therefore timestamps by the clocks are unchanged,
+/// except for their zero, which is the first record. If the causal pass shifted records and their
+/// links are left out, timestamps are those of the clocks.
+///
+/// Processes without a selected stream get no file. The files report the losses of a stream at the
+/// same places as before.
 ///
 /// # Errors
-/// When the run cannot be read or the files cannot be written. Memory is that of a block of each stream of one process.
-pub fn cut(run: &Run, options: &Options, selection: &Selection, folder: &Path) -> Result<Cut, CutError> {
-    let mut clocks = Clocks::new(run, options.clock);
+/// When the run cannot be read or the files cannot be written. Memory is that of one block
+/// for each stream of one process.
+pub fn cut(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    selection: &RecordSelection,
+    folder: &Path,
+) -> Result<CutSummary, CutError> {
+    let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks)?;
     let mut faults = clocks.faults();
-    // Nothing else asks for dates.
+    // Only time ranges need timestamps.
     if !selection.times.is_empty()
         && let Some(dates) = fine_dates(run, options)?
     {
@@ -74,31 +86,36 @@ pub fn cut(run: &Run, options: &Options, selection: &Selection, folder: &Path) -
     let kinds: Vec<bool> = kinds.collect();
     let wanted = selection.streams_of(run);
     let faults = if selection.times.is_empty() { Vec::new() } else { faults };
-    let (made, progress) = (Cut { faults, ..Cut::default() }, options.progress.as_ref());
-    let mut cutting = Cutting { plan: &plan, selection, kinds, made, progress, done: 0 };
+    let (made, progress) = (CutSummary { faults, ..CutSummary::default() }, options.progress.as_ref());
+    let mut cutting = CutJob { plan: &plan, selection, kinds, made, progress, done: 0 };
     let mut first = 0;
     for process in &run.processes {
         let streams = (first..).zip(&process.streams);
-        let streams: Vec<(usize, &Stream)> = streams.filter(|(at, _)| wanted.get(*at) == Some(&true)).collect();
+        let streams: Vec<(usize, &StreamInRun)> = streams.filter(|(at, _)| wanted.get(*at) == Some(&true)).collect();
         first += process.streams.len();
         cutting.process(process, &streams, folder)?;
     }
     Ok(cutting.made)
 }
 
-struct Cutting<'c> {
-    plan: &'c Plan<'c>,
-    selection: &'c Selection,
-    /// By program: whether its records are wanted.
+struct CutJob<'c> {
+    plan: &'c ConversionPlan<'c>,
+    selection: &'c RecordSelection,
+    /// By program: whether its records are selected.
     kinds: Vec<bool>,
-    made: Cut,
-    progress: Option<&'c Progress>,
+    made: CutSummary,
+    progress: Option<&'c ProgressFn>,
     done: u64,
 }
 
-impl Cutting<'_> {
-    fn process(&mut self, process: &Process, streams: &[(usize, &Stream)], folder: &Path) -> Result<(), CutError> {
-        let all: u64 = process.streams.iter().map(Stream::records).sum();
+impl CutJob<'_> {
+    fn process(
+        &mut self,
+        process: &ProcessInRun,
+        streams: &[(usize, &StreamInRun)],
+        folder: &Path,
+    ) -> Result<(), CutError> {
+        let all: u64 = process.streams.iter().map(StreamInRun::records).sum();
         let taken: u64 = streams.iter().map(|(_, stream)| stream.records()).sum();
         self.made.left_out += all - taken;
         self.tell(all - taken);
@@ -110,8 +127,8 @@ impl Cutting<'_> {
         let missed = self.missed(process, streams);
         let is_kept = |stream: u32| streams.binary_search_by_key(&stream, |(_, kept)| kept.number).is_ok();
         let ends = self.ends(process, streams);
-        let mut writer = Writer::copy_of(process, folder, is_kept, &missed, &ends)?;
-        let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
+        let mut writer = RecordWriter::copy_of(process, folder, is_kept, &missed, &ends)?;
+        let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
         let (mut stored, mut payload) = (Vec::new(), Vec::new());
         let (from, to) = self.selection.span();
@@ -123,7 +140,8 @@ impl Cutting<'_> {
                 self.tell(records);
                 let is_out = self.date(*number, block.header.last_ticks, u64::MAX) < GlobalNanos(from)
                     || self.date(*number, block.header.first_ticks, 0) > GlobalNanos(to);
-                // Where records are moved, it counts which one of its stream a record is.
+                // If the causal pass shifts records, timestamps depend on the position in the
+                // stream.
                 if is_out && self.plan.fines[*number].has_lines_only() {
                     self.made.left_out += records;
                     continue;
@@ -132,7 +150,7 @@ impl Cutting<'_> {
                 let unpacked = unpack(&block.header, &stored[..filled], &mut payload);
                 if is_out {
                     let all = unpacked.map(|payload| {
-                        Records::new(payload, block.header.first_ticks, |id| process.record_type(id))
+                        RecordIterator::new(payload, block.header.first_ticks, |id| process.record_type(id))
                             .map_while(Result::ok)
                     });
                     ordinal += all.map_or(0, |all| all.filter(|record| record.id != ID_LOST).count() as u64);
@@ -162,10 +180,10 @@ impl Cutting<'_> {
         Ok(())
     }
 
-    /// What is missing in the interval that is wanted.
-    fn missed(&self, process: &Process, streams: &[(usize, &Stream)]) -> Missed {
+    /// The gaps within the selected time range.
+    fn missed(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> MissingRecords {
         let (from, to) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
-        let is_wanted = |gap: &Gap| {
+        let is_wanted = |gap: &RecordGap| {
             let Ok(at) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else { return false };
             let date = |ticks: u64, ordinal| self.date(streams[at].0, ticks, ordinal);
             let from = gap.from.map_or(from, |ticks| date(ticks, 0));
@@ -177,13 +195,13 @@ impl Cutting<'_> {
             });
             self.selection.takes_some_of(lasts.min().unwrap_or(from), to)
         };
-        Missed::of(process).within(is_wanted, has_end)
+        MissingRecords::of(process).within(is_wanted, has_end)
     }
 
     /// The ends of a process and its threads in the cut. A thread that ends after the interval has
     /// no end in the cut. A process ends with the interval at the latest.
-    fn ends(&self, process: &Process, streams: &[(usize, &Stream)]) -> Ends {
-        let mut ends = Ends::of(process);
+    fn ends(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> EndTicks {
+        let mut ends = EndTicks::of(process);
         let to = GlobalNanos(self.selection.span().1);
         ends.threads.retain(|stream, end| {
             let at = streams.binary_search_by_key(stream, |(_, stream)| stream.number);
@@ -197,31 +215,32 @@ impl Cutting<'_> {
         ends
     }
 
-    /// The final date of a tick of a stream, for the record with this position in it.
+    /// The final timestamp of a tick of a stream, for the record with this position in the stream.
     fn date(&self, stream: usize, ticks: u64, ordinal: u64) -> GlobalNanos {
         GlobalNanos(self.plan.fines[stream].date(self.plan.date(stream, ticks), ordinal))
     }
 
-    /// Writes what is wanted of a block; `ordinal` is the position of its first record, then of the next block's. Returns how many records
-    /// were kept and how many seen, and from which date on they could not be read.
+    /// Writes the selected records of a block. `ordinal` is the position of its first record, and
+    /// then that of the next block's. Returns the number of kept records, the number of all
+    /// records, and the tick from which on records could not be read.
     fn block(
         &self,
-        process: &Process,
-        (number, stream, ordinal): (usize, &Stream, &mut u64),
+        process: &ProcessInRun,
+        (number, stream, ordinal): (usize, &StreamInRun, &mut u64),
         payload: &[u8],
         first_ticks: u64,
-        writer: &mut Writer,
+        writer: &mut RecordWriter,
     ) -> Result<(u64, u64, Result<(), u64>), WriteError> {
         let (mut kept, mut seen, mut last) = (0, 0, first_ticks);
         let mut mark = None;
         let mut body = Vec::new();
-        for record in Records::new(payload, first_ticks, |id| process.record_type(id)) {
+        for record in RecordIterator::new(payload, first_ticks, |id| process.record_type(id)) {
             let Ok(record) = record else { return Ok((kept, seen, Err(last))) };
             last = record.ticks;
             let time = self.date(number, record.ticks, *ordinal);
             if record.id == ID_LOST {
-                let lost = Lost::decode(record.body);
-                mark = lost.filter(Lost::is_truncation);
+                let lost = DroppedRecords::decode(record.body);
+                mark = lost.filter(DroppedRecords::is_truncation);
                 if mark.is_some() {
                     continue;
                 }

@@ -1,77 +1,78 @@
-//! How many records of each kind a run holds, how large they are, and what was lost: one quick pass, stream by stream.
+//! Statistics of a run: number and size of records by kind, and losses. One quick pass, stream by
+//! stream.
 
 use std::collections::BTreeMap;
 
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::{RECORD_HEAD_BYTES, cause};
 
-use crate::clock::Clocks;
-use crate::convert::Options;
+use crate::clock::RunClocks;
+use crate::convert::ConvertOptions;
 use crate::convert::gaps;
 use crate::convert::plan::first_date;
-use crate::run::{Loss, Run};
-use crate::run::{Process, ReadError, StreamReader, open_shared};
+use crate::run::{Loss, OpenRun};
+use crate::run::{ProcessInRun, RunReadError, RunStreamReader, open_shared};
 use tumit_paje::time::GlobalNanos;
 
-/// What a run holds, in numbers.
+/// Statistics of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Census {
-    /// Records that can be decoded.
+pub struct RunCensus {
+    /// Number of records that can be decoded.
     pub records: u64,
     /// Their size when they were recorded, in bytes.
     pub bytes: u64,
-    /// Records of good blocks that cannot be decoded.
+    /// Number of records of good blocks that cannot be decoded.
     pub undecodable: u64,
-    /// Date of the last record.
+    /// Timestamp of the last record.
     pub end: GlobalNanos,
-    /// The kinds of records that occur, the most frequent first.
-    pub kinds: Vec<Kind>,
-    /// Records that the recorder truncated.
+    /// The kinds of records that occur. The most frequent is first.
+    pub kinds: Vec<RecordTypeCount>,
+    /// Number of records that the recorder truncated.
     pub truncated: u64,
-    /// What `lost` records tell, by stream and cause.
-    pub losses: Vec<LostSpan>,
-    /// Of which files, and why.
+    /// Losses that `lost` records report, by stream and cause.
+    pub losses: Vec<DroppedRange>,
+    /// Files with records that cannot be decoded, and reasons.
     pub unreadable: Vec<Loss>,
     /// The clock model.
-    pub clocks: Clocks,
+    pub clocks: RunClocks,
 }
 
 /// Records of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Kind {
+pub struct RecordTypeCount {
     /// Name of the level.
     pub level: String,
     /// Name of the event, or of the end of a span.
     pub event: String,
-    /// How many.
+    /// Number of records.
     pub records: u64,
     /// Their size when they were recorded, in bytes.
     pub bytes: u64,
 }
 
-/// Records that a stream lost for one cause.
+/// Records of a stream that are lost for one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LostSpan {
+pub struct DroppedRange {
     /// Position of the process in the run.
     pub process: usize,
     /// Position of the stream in the process.
     pub stream: usize,
-    /// How many.
+    /// Number of records.
     pub records: u64,
     /// Their size in bytes.
     pub bytes: u64,
     /// Bits of [`tracer_format::cause`].
     pub cause: u32,
-    /// Date of the first of them.
+    /// Timestamp of the first of them.
     pub first: GlobalNanos,
-    /// Date of the last of them.
+    /// Timestamp of the last of them.
     pub last: GlobalNanos,
 }
 
-impl LostSpan {
+impl DroppedRange {
     /// The causes in words.
     #[must_use]
     pub fn causes(&self) -> Vec<String> {
@@ -93,23 +94,23 @@ impl LostSpan {
     }
 }
 
-/// Counts the records of a run. Holds one block.
+/// Counts the records of a run. Keeps one block in memory.
 ///
 /// # Errors
 /// When a file cannot be read. Damage is no error.
-pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
-    let mut clocks = Clocks::new(run, options.clock);
+pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunReadError> {
+    let mut clocks = RunClocks::new(run, options.clock);
     clocks.start_at(first_date(run, &clocks));
     let (mut end, mut undecodable, mut truncated) = (0, 0, 0);
-    let mut kinds: BTreeMap<(&str, &str), Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<(&str, &str), RecordTypeCount> = BTreeMap::new();
     let (mut losses, mut unreadable) = (Vec::new(), Vec::new());
     for (number, process) in run.processes.iter().enumerate() {
         let map = clocks.map(number);
-        let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
+        let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
         let mut counts: Vec<(u64, u64)> = Vec::new();
         for (place, stream) in process.streams.iter().enumerate() {
-            let mut reader = StreamReader::new(process, stream, std::sync::Arc::clone(&file));
+            let mut reader = RunStreamReader::new(process, stream, std::sync::Arc::clone(&file));
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
             undecodable += reader.damage().1;
@@ -119,16 +120,16 @@ pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
         }
         add_kinds(process, &counts, &mut kinds);
     }
-    let mut kinds: Vec<Kind> = kinds.into_values().collect();
+    let mut kinds: Vec<RecordTypeCount> = kinds.into_values().collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.records));
     let records = kinds.iter().map(|kind| kind.records).sum();
     let bytes = kinds.iter().map(|kind| kind.bytes).sum();
     let end = GlobalNanos(end);
-    Ok(Census { records, bytes, undecodable, end, kinds, truncated, losses, unreadable, clocks })
+    Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated, losses, unreadable, clocks })
 }
 
-/// Counts records and bytes by id; returns the date of the last record.
-fn count_stream(reader: &mut StreamReader<'_>, counts: &mut Vec<(u64, u64)>) -> Result<Option<u64>, ReadError> {
+/// Counts records and bytes by id. Returns the largest timestamp in ticks.
+fn count_stream(reader: &mut RunStreamReader<'_>, counts: &mut Vec<(u64, u64)>) -> Result<Option<u64>, RunReadError> {
     let mut last = None;
     while let Some(place) = reader.advance()? {
         let id = usize::from(place.id);
@@ -143,26 +144,30 @@ fn count_stream(reader: &mut StreamReader<'_>, counts: &mut Vec<(u64, u64)>) -> 
     Ok(last)
 }
 
-fn add_kinds<'r>(process: &'r Process, counts: &[(u64, u64)], kinds: &mut BTreeMap<(&'r str, &'r str), Kind>) {
+fn add_kinds<'r>(
+    process: &'r ProcessInRun,
+    counts: &[(u64, u64)],
+    kinds: &mut BTreeMap<(&'r str, &'r str), RecordTypeCount>,
+) {
     for (id, (records, bytes)) in counts.iter().enumerate().filter(|(_, (records, _))| *records > 0) {
         let Some((provider, record)) = u16::try_from(id).ok().and_then(|id| process.kind(id)) else { continue };
         let schema = &process.providers[provider].schema;
         let record = &schema.records[record];
         let level = schema.levels.get(record.level as usize).map_or("?", |level| &level.name);
         let (level, event) = (level, record.name.as_str());
-        let kind = kinds.entry((level, event)).or_insert_with(|| Kind {
+        let kind = kinds.entry((level, event)).or_insert_with(|| RecordTypeCount {
             level: level.to_owned(),
             event: event.to_owned(),
-            ..Kind::default()
+            ..RecordTypeCount::default()
         });
         kind.records += records;
-        // The source position is part of the record, and not of its body.
+        // The source position is part of the record, but not of its body.
         kind.bytes += bytes + if record.located { 4 * records } else { 0 };
     }
 }
 
-fn span(lost: &Lost, process: usize, stream: usize, date: impl Fn(u64) -> i64) -> LostSpan {
-    LostSpan {
+fn span(lost: &DroppedRecords, process: usize, stream: usize, date: impl Fn(u64) -> i64) -> DroppedRange {
+    DroppedRange {
         process,
         stream,
         records: lost.count,

@@ -1,4 +1,5 @@
-//! Several runs as one: the parts of a job that were recorded into several folders, and live files that are in another folder than their runs.
+//! Joins several runs: parts of a job in several folders, and live files in a different folder than
+//! their runs.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,14 +10,14 @@ use tracer_format::tags::{append_tag, tag};
 use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, PROCESS_STREAM};
 
 use super::repair::{self, RepairError};
-use crate::run::{Entry, Lives, Process, ReadError};
-use crate::run::{OpenError, Run};
+use crate::run::{LiveLogEntry, MovedLiveFiles, ProcessInRun, RunReadError};
+use crate::run::{OpenRun, RunOpenError};
 
-/// Makes the processes of several launches one launch, because readers show only one launch. Returns
-/// whether the processes changed.
-pub fn mark_as_merged(runs: &mut [Run]) -> bool {
+/// Makes the processes of several launches one launch, because readers show only one launch.
+/// Returns whether the processes changed.
+pub fn mark_as_merged(runs: &mut [OpenRun]) -> bool {
     let processes = || runs.iter().flat_map(|run| &run.processes);
-    let launches: BTreeSet<_> = processes().map(Process::launch_id).collect();
+    let launches: BTreeSet<_> = processes().map(ProcessInRun::launch_id).collect();
     let id = processes().next().map(|process| process.id);
     let is_changed = launches.len() > 1;
     if is_changed {
@@ -32,18 +33,18 @@ pub fn mark_as_merged(runs: &mut [Run]) -> bool {
 ///
 /// # Errors
 /// If the file cannot be read or the copy cannot be written.
-pub fn copy_with_merged_run(processes: &[&Process], out: &mut dyn Write) -> Result<(), RepairError> {
+pub fn copy_with_merged_run(processes: &[&ProcessInRun], out: &mut dyn Write) -> Result<(), RepairError> {
     let Some(first) = processes.first() else { return Ok(()) };
     let entries = processes.iter().filter_map(|process| {
         let mut payload = Vec::new();
         append_tag(&mut payload, tag::MERGED_RUN, &process.merged_run?);
         let stream = PROCESS_STREAM - process.part.unwrap_or(0);
-        Some(Entry { kind: BlockKind::Process, stream, entries: 1, in_file: false, payload })
+        Some(LiveLogEntry { kind: BlockKind::Process, stream, entries: 1, in_file: false, payload })
     });
     if first.live.is_some() {
         return repair::write_after(first, entries.collect(), out);
     }
-    let read_error = |source| ReadError { file: first.path.clone(), offset: 0, source };
+    let read_error = |source| RunReadError { file: first.path.clone(), offset: 0, source };
     let mut file = File::open(&first.path).map_err(read_error)?;
     let mut start = vec![0; PREAMBLE_BYTES];
     file.read_exact(&mut start).map_err(read_error)?;
@@ -67,8 +68,9 @@ pub fn copy_with_merged_run(processes: &[&Process], out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-impl Run {
-    /// The processes of several runs as one run, by rank, those without one by the names of their files.
+impl OpenRun {
+    /// The processes of several runs as one run, sorted by rank. Processes without a rank follow,
+    /// sorted by file name.
     #[must_use]
     pub fn join(runs: Vec<Self>) -> Self {
         let mut joined = Self { is_folder: true, ..Self::default() };
@@ -79,23 +81,25 @@ impl Run {
             joined.empty_live.extend(run.empty_live);
             joined.copies.extend(run.copies);
         }
-        let key =
-            |process: &Process| (process.rank.is_none(), process.rank, process.path.file_name().map(ToOwned::to_owned));
+        let key = |process: &ProcessInRun| {
+            (process.rank.is_none(), process.rank, process.path.file_name().map(ToOwned::to_owned))
+        };
         joined.processes.sort_by_cached_key(key);
         joined
     }
 
-    /// Brings together what of a process is in one of these runs, and its live file that is in another: the live file is read with
-    /// the process's own file, and no process of its own any more. Of a process that ended in order, nothing is changed.
+    /// Joins a process in one of these runs with its live file in another. The live file is then
+    /// read together with the file of the process, and is no longer a process of its own. Processes
+    /// that ended in order are unchanged.
     ///
     /// # Errors
-    /// When a run that has to be opened again cannot be.
-    pub fn adopt_live_files(runs: &mut [Self]) -> Result<(), OpenError> {
-        let alone = |process: &&Process| process.live_alone && process.id != [0; 16];
+    /// When a run has to be opened again and this fails.
+    pub fn adopt_live_files(runs: &mut [Self]) -> Result<(), RunOpenError> {
+        let alone = |process: &&ProcessInRun| process.live_alone && process.id != [0; 16];
         let lives = runs.iter().flat_map(|run| &run.processes).filter(alone);
-        let lives: Lives = lives.map(|process| (process.id, process.path.clone())).collect();
-        let is_open = |process: &Process| !process.live_alone && !process.ended && lives.contains_key(&process.id);
-        let has_live = |process: &Process| process.live.as_ref().is_some_and(|live| live.used);
+        let lives: MovedLiveFiles = lives.map(|process| (process.id, process.path.clone())).collect();
+        let is_open = |process: &ProcessInRun| !process.live_alone && !process.ended && lives.contains_key(&process.id);
+        let has_live = |process: &ProcessInRun| process.live.as_ref().is_some_and(|live| live.used);
         let mut found = Vec::new();
         for run in &mut *runs {
             if run.processes.iter().any(|process| is_open(process) && !has_live(process)) {

@@ -1,5 +1,5 @@
-//! Records of a run as values of generated types (`tracer_rt::records!`), read and written file by file: what tools that
-//! filter, sort or correct runs are made of.
+//! Records of a run as values of generated types (`tracer_rt::records!`), read and written file by
+//! file. Tools that filter, sort or correct runs use this module.
 //!
 //! ```ignore
 //! tracer_rt::records!("taktuk.tumit");
@@ -21,6 +21,6 @@
 mod reader;
 mod writer;
 
-pub use reader::{Order, Reader};
-pub(crate) use writer::{ClockTags, Ends, end_tags, process_tags};
-pub use writer::{WriteError, Writer};
+pub use reader::{ReadOrder, RecordReader};
+pub(crate) use writer::{ClockTags, EndTicks, end_tags, process_tags};
+pub use writer::{RecordWriter, WriteError};

@@ -1,66 +1,69 @@
-//! Rewriting a process file that is damaged, or that its process did not finish: what is good stays as it is, what the live
-//! file has is added, and the end says what was done.
+//! Repair of a process file that is damaged, or that its process did not finish.
+//!
+//! Good blocks are copied unchanged. The blocks of the live file are added. The end block records
+//! the repair.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use tracer_format::block::Block;
-use tracer_format::columns::{Packer, Shape};
-use tracer_format::record::Lost;
+use tracer_format::block::DecodedBlock;
+use tracer_format::columns::{BlockPacker, RecordShape};
+use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{
-    BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
-    RECORD_HEAD_BYTES, cause, preamble, process_of_block,
+    BLOCK_ALIGN, BlockHeader, BlockKind, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
+    PayloadCodec, RECORD_HEAD_BYTES, cause, preamble, process_of_block,
 };
 
-use crate::run::{BlockIndex, Entry, Found, Process, ReadError, Stream, missing_names, scan};
+use crate::run::{BlockIndex, LiveLogEntry, ProcessInRun, RunReadError, ScanItem, StreamInRun, missing_names, scan};
 
-/// What a repair of a process file does, or has done.
+/// The actions of a repair of a process file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Repair {
-    /// The file that is to be written: the process's own, or, where there is a live file only, the one that is missing.
+pub struct FileRepair {
+    /// The file to write: the file of the process, or the missing file if there is only a live
+    /// file.
     pub file: PathBuf,
     /// The process did not end in order.
     pub unended: bool,
     /// The file ends early because the process was killed. If false, the file could not take all
     /// records, as on a full disk.
     pub is_killed: bool,
-    /// Pieces of damage that are left out.
+    /// Number of damaged pieces that are left out.
     pub damaged_pieces: usize,
-    /// Their bytes.
+    /// Size of the damaged pieces in bytes.
     pub damaged_bytes: u64,
-    /// Blocks that are taken from the live file.
+    /// Number of blocks that are taken from the live file.
     pub live_blocks: u64,
-    /// Records in them.
+    /// Number of records in these blocks.
     pub live_records: u64,
-    /// The process's live file, which is not needed any more.
+    /// The live file of the process, which is no longer needed after the repair.
     pub live: Option<PathBuf>,
-    /// There are parts of the live file that could not be used.
+    /// Some parts of the live file could not be used.
     pub live_is_damaged: bool,
-    /// Where the live file should be and is not.
+    /// The expected path of a missing live file.
     pub live_is_missing: Option<PathBuf>,
 }
 
-/// Why a repair stopped.
+/// Reasons for a failed repair.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairError {
     /// The file or its live file could not be read.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RunReadError),
     /// The result could not be written.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
 }
 
-impl Repair {
-    /// What a repair of this process's file would do; `None` when there is nothing to do.
+impl FileRepair {
+    /// The necessary repair of this process's file. `None` when there is nothing to do.
     #[must_use]
-    pub fn of(process: &Process) -> Option<Self> {
-        // A sorted file is made anew from the run that it was made of.
+    pub fn of(process: &ProcessInRun) -> Option<Self> {
+        // A damaged sorted file is not repaired. It can be sorted again from its original run.
         if process.part.is_some() {
             return None;
         }
@@ -80,37 +83,42 @@ impl Repair {
         (repair.unended || repair.damaged_pieces > 0 || repair.live.is_some()).then_some(repair)
     }
 
-    /// Whether the file has to be written anew; else there is only a live file to remove.
+    /// Whether the file has to be rewritten. If not, there is only a live file to remove.
     #[must_use]
     pub const fn rewrites(&self) -> bool {
         self.unended || self.damaged_pieces > 0
     }
 }
 
-/// Where a live file that is missing should be.
-fn missing_live(process: &Process) -> Option<PathBuf> {
+/// The expected path of a missing live file.
+fn missing_live(process: &ProcessInRun) -> Option<PathBuf> {
     let beside = (process.buffers == Some(1)).then(|| process.path.with_extension("live"));
     process.live_path.clone().or(beside)
 }
 
-/// Writes the repaired file of a process. Blocks whose checksum is right are copied as they are, whether this program knows
-/// what they hold or not.
+/// Writes the repaired file of a process. Blocks with a correct checksum are copied unchanged, even
+/// if their contents are unknown to this program.
 ///
 /// # Errors
-/// When the file cannot be read or the result not be written.
-pub fn write(process: &Process, out: &mut dyn Write) -> Result<(), RepairError> {
+/// When the file cannot be read, or the result cannot be written.
+pub fn write(process: &ProcessInRun, out: &mut dyn Write) -> Result<(), RepairError> {
     write_after(process, Vec::new(), out)
 }
 
 /// Writes the repaired file of a process, with these blocks before all others.
-pub(crate) fn write_after(process: &Process, first: Vec<Entry>, out: &mut dyn Write) -> Result<(), RepairError> {
-    let read_error = |source| ReadError { file: process.path.clone(), offset: 0, source };
+pub(crate) fn write_after(
+    process: &ProcessInRun,
+    first: Vec<LiveLogEntry>,
+    out: &mut dyn Write,
+) -> Result<(), RepairError> {
+    let read_error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
     let names = missing_names(process).map_err(read_error)?;
-    // A file begins with what its process is.
+    // A file begins with the block that describes its process.
     let names = first.into_iter().chain(names);
-    let (early, late): (Vec<Entry>, Vec<Entry>) = names.partition(|entry| entry.kind == BlockKind::Process);
+    let (early, late): (Vec<LiveLogEntry>, Vec<LiveLogEntry>) =
+        names.partition(|entry| entry.kind == BlockKind::Process);
     let mut writing =
-        Writing { out, process, sequence: 0, numbers: numbers(process), names_before: early.len() as u64 };
+        RepairWriter { out, process, sequence: 0, numbers: numbers(process), names_before: early.len() as u64 };
     writing.out.write_all(&preamble())?;
     for entry in &early {
         writing.name(entry)?;
@@ -127,47 +135,48 @@ pub(crate) fn write_after(process: &Process, first: Vec<Entry>, out: &mut dyn Wr
     Ok(())
 }
 
-struct Writing<'p, 'o> {
+struct RepairWriter<'p, 'o> {
     out: &'o mut dyn Write,
-    process: &'p Process,
-    /// Number of the next block that holds no records.
+    process: &'p ProcessInRun,
+    /// Number of the next block without records.
     sequence: u64,
-    /// New numbers of blocks of records, by stream, whether live, and offset.
+    /// New numbers of blocks of records. The key is the stream, whether the block is live, and its
+    /// offset.
     numbers: BTreeMap<(u32, bool, u64), u64>,
-    /// Blocks that were put before all that the file has.
+    /// Number of blocks that were written before those of the file.
     names_before: u64,
 }
 
-impl Writing<'_, '_> {
-    /// Copies the good blocks of the file, but its end.
+impl RepairWriter<'_, '_> {
+    /// Copies the good blocks of the file, except for its end.
     fn copy(&mut self) -> Result<(), RepairError> {
         let path = &self.process.path;
-        let read_error = |source| ReadError { file: path.clone(), offset: 0, source };
+        let read_error = |source| RunReadError { file: path.clone(), offset: 0, source };
         let file = File::open(path).map_err(read_error)?;
-        // No further than what was read before: the process may go on writing.
+        // The copy ends where the first read ended, because the process may still be writing.
         let length = file.metadata().map_err(read_error)?.len().min(self.process.file_bytes);
         let mut failed = None;
         scan(&file, length, &mut |found| {
-            if let Found::Block { offset, block } = found
+            if let ScanItem::Block { offset, block } = found
                 && failed.is_none()
             {
                 failed = self.block(offset, &block).err();
             }
         })
-        .map_err(|source| ReadError { file: path.clone(), offset: PREAMBLE_BYTES as u64, source })?;
+        .map_err(|source| RunReadError { file: path.clone(), offset: PREAMBLE_BYTES as u64, source })?;
         if let Some(error) = failed {
             return Err(error.into());
         }
         Ok(())
     }
 
-    fn block(&mut self, offset: u64, block: &Block<'_>) -> io::Result<()> {
+    fn block(&mut self, offset: u64, block: &DecodedBlock<'_>) -> io::Result<()> {
         let kind = BlockKind::from_number(block.header.kind);
         if kind == Some(BlockKind::End) {
             return Ok(());
         }
         let mut header = block.header;
-        // Names that were put before it have taken numbers.
+        // Names that were written before the block have used up numbers.
         header.sequence =
             header.sequence.saturating_add(if kind == Some(BlockKind::Records) { 0 } else { self.names_before });
         if kind == Some(BlockKind::Records) {
@@ -183,8 +192,9 @@ impl Writing<'_, '_> {
         self.put(&header, block.stored)
     }
 
-    fn name(&mut self, entry: &Entry) -> io::Result<()> {
-        // A damaged log may name the number of another process in a sorted file, which this is not.
+    fn name(&mut self, entry: &LiveLogEntry) -> io::Result<()> {
+        // A damaged file may contain a stream number with a process number, as in a sorted file.
+        // This file is not sorted.
         let stream = match (entry.kind, process_of_block(entry.stream)) {
             (BlockKind::Stream, None) => entry.stream,
             (BlockKind::Stream, Some(_)) => return Ok(()),
@@ -210,8 +220,8 @@ impl Writing<'_, '_> {
 
     fn live_blocks(&mut self) -> Result<(), RepairError> {
         let Some(live) = &self.process.live else { return Ok(()) };
-        // Live blocks are read from their copy; the file is only asked for.
-        let read_error = |source| ReadError { file: live.path.clone(), offset: 0, source };
+        // Live blocks are read from their copy. The file is only a required argument.
+        let read_error = |source| RunReadError { file: live.path.clone(), offset: 0, source };
         let file = File::open(&live.path).map_err(read_error)?;
         let mut stored = Vec::new();
         let mut packer = packer(self.process);
@@ -224,7 +234,7 @@ impl Writing<'_, '_> {
                 let header = BlockHeader { sequence, first_ticks, ..block.header };
                 match packer.pack(&stored[..filled]) {
                     Some(packed) => {
-                        let codec = Codec::Columns as u8;
+                        let codec = PayloadCodec::Columns as u8;
                         let stored_bytes = u32::try_from(packed.len()).map_err(io::Error::other)?;
                         self.put(&BlockHeader { codec, stored_bytes, ..header }, packed)?;
                     }
@@ -235,14 +245,16 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// Says of streams whose last block was left out that something was there, and what a live file alone tells of losses: else nobody could
-    /// tell any more.
+    /// Adds the losses that no copied block reports: for streams with a last block that was left
+    /// out, and losses that only the live file reports. Without them, the repaired file would hide
+    /// these losses.
     fn lost_ends(&mut self) -> io::Result<()> {
         for stream in &self.process.streams {
             let last = stream.blocks.last();
             let header = last.map_or_else(BlockHeader::default, |last| last.header);
             let ticks = header.last_ticks;
-            let torn = Lost { count: 0, bytes: 0, first_ticks: ticks, last_ticks: ticks, cause: cause::DAMAGED };
+            let torn =
+                DroppedRecords { count: 0, bytes: 0, first_ticks: ticks, last_ticks: ticks, cause: cause::DAMAGED };
             let lost = stream.end_is_torn().then_some(torn);
             let number = last.and_then(|last| self.numbers.get(&(stream.number, last.live, last.payload_offset)));
             let mut sequence = last.map(|last| number.copied().unwrap_or(last.header.sequence));
@@ -254,13 +266,13 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// A block behind one with this header, with nothing in it but what is lost.
-    fn news(&mut self, header: &BlockHeader, lost: &Lost) -> io::Result<()> {
+    /// Writes a block with a single `lost` record. It follows a block with this header.
+    fn news(&mut self, header: &BlockHeader, lost: &DroppedRecords) -> io::Result<()> {
         let payload = [&ID_LOST.to_le_bytes()[..], &[0; 4], &lost.encode()].concat();
         let ticks = header.last_ticks.max(lost.last_ticks);
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
-            codec: Codec::Raw as u8,
+            codec: PayloadCodec::Raw as u8,
             flags: 0,
             records: 0,
             raw_bytes: payload.len() as u32,
@@ -275,7 +287,8 @@ impl Writing<'_, '_> {
     fn end(&mut self) -> io::Result<()> {
         let process = self.process;
         let before = process.repaired.unwrap_or_default();
-        let written = process.totals.map_or_else(|| process.streams.iter().map(Stream::records).sum(), |(all, _)| all);
+        let written =
+            process.totals.map_or_else(|| process.streams.iter().map(StreamInRun::records).sum(), |(all, _)| all);
         let live = process.live.as_ref().map_or(0, |live| live.records);
         let without_live = process.buffers == Some(1) && process.has_lost_buffers();
         let is_killed = !process.ended && process.end.is_none();
@@ -312,8 +325,9 @@ impl Writing<'_, '_> {
     }
 }
 
-/// In a live file the first delta may count from a record of another block. A block's own first date is that of its first
-/// record, whose delta is 0.
+/// Makes the first timestamp of a block that of its first record, and the delta of this record 0.
+/// In a live file, the delta may count from a record of another block. Returns the timestamp in
+/// ticks.
 fn start_anew(first: u64, payload: &mut [u8]) -> u64 {
     let Some((&mut [low, high, ref mut delta @ ..], rest)) = payload.split_first_chunk_mut::<RECORD_HEAD_BYTES>()
     else {
@@ -325,8 +339,8 @@ fn start_anew(first: u64, payload: &mut [u8]) -> u64 {
     first.saturating_add(u32::from_le_bytes(std::mem::take(delta)).into())
 }
 
-/// Whether a block of records is the one of its number that is used.
-fn is_kept(process: &Process, header: &BlockHeader, payload_offset: u64) -> bool {
+/// Whether this block of records is used. Several blocks may have its number.
+fn is_kept(process: &ProcessInRun, header: &BlockHeader, payload_offset: u64) -> bool {
     let at = process.streams.binary_search_by_key(&header.stream, |stream| stream.number);
     let Some(stream) = at.ok().and_then(|at| process.streams.get(at)) else { return false };
     let first = stream.blocks.partition_point(|block| block.header.sequence < header.sequence);
@@ -334,10 +348,14 @@ fn is_kept(process: &Process, header: &BlockHeader, payload_offset: u64) -> bool
     same.into_iter().any(|block| !block.live && block.payload_offset == payload_offset)
 }
 
-/// New numbers for blocks behind one whose number is there twice: a block of the live file that goes on where a block of
-/// the file ends; and behind a block of the live file that a number is left out after: that of a part of it which was
-/// just being written, and which the slot was given away without.
-fn numbers(process: &Process) -> BTreeMap<(u32, bool, u64), u64> {
+/// New numbers of blocks, for two reasons.
+///
+/// - A number can occur twice, if a block of the live file continues a block of the file. The
+///   numbers of the blocks after it increase.
+/// - A number can be missing after a block of the live file. The process was killed while a part of
+///   this block was being written, and the number of the next block already counts that part. The
+///   numbers of the blocks after it decrease.
+fn numbers(process: &ProcessInRun) -> BTreeMap<(u32, bool, u64), u64> {
     let mut numbers = BTreeMap::new();
     for stream in &process.streams {
         let (mut before, mut down, mut up): (Option<&BlockIndex>, u64, u64) = (None, 0, 0);
@@ -359,12 +377,12 @@ fn numbers(process: &Process) -> BTreeMap<(u32, bool, u64), u64> {
     numbers
 }
 
-/// One that knows the record types of a process.
-fn packer(process: &Process) -> Packer {
-    let mut packer = Packer::default();
+/// A packer that knows the record types of a process.
+fn packer(process: &ProcessInRun) -> BlockPacker {
+    let mut packer = BlockPacker::default();
     for provider in &process.providers {
         for (id, kind) in (provider.base..).zip(&provider.schema.records) {
-            if let Some(shape) = Shape::of(id, kind) {
+            if let Some(shape) = RecordShape::of(id, kind) {
                 packer.learn(shape);
             }
         }

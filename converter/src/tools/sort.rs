@@ -1,75 +1,83 @@
-//! A run as one file in order of date: the records of all streams of all processes, on the time line that the clocks' correction found.
+//! Writes a run as one file in order of time. It contains the records of all streams of all
+//! processes on the corrected time line.
 //!
-//! Processes and threads stay what they are: each has its tables and its streams in the file, so rules and listings find
-//! what they find in the run. Only dates are others: nanoseconds of one clock, those within records too.
+//! Processes and threads are unchanged: each has its tables and its streams in the file, so rules
+//! and listings give the same results as for the run. Only timestamps are different: nanoseconds of
+//! one clock. This includes timestamps within records.
 
 use std::io::{self, Write};
 
-use tracer_format::columns::Shape;
-use tracer_format::entries::Anchor;
-use tracer_format::record::Lost;
-use tracer_format::schema::{Field, FieldType, Scalar};
+use tracer_format::columns::RecordShape;
+use tracer_format::entries::ClockAnchor;
+use tracer_format::record::DroppedRecords;
+use tracer_format::schema::{FieldInfo, FieldType, Scalar};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, ClockKind, ID_LOST};
 
 use super::records::{ClockTags, end_tags, process_tags};
-use crate::clock::{Clocks, Fine};
-use crate::convert::columnar::evaluate::Purpose;
-use crate::convert::columnar::single_records::Due;
-use crate::convert::gaps::Missed;
-use crate::convert::merge_pass::Records;
-use crate::convert::plan::{Plan, plan_of_layouts};
-use crate::convert::read_ahead::Pass;
-use crate::convert::time_order::Taking;
-use crate::convert::{ConvertError, Options, fine_dates};
-use crate::run::Run;
-use crate::run::{Process, Stream};
+use crate::clock::{RunClocks, TimestampMap};
+use crate::convert::columnar::evaluate::PassKind;
+use crate::convert::columnar::single_records::RecordRef;
+use crate::convert::gaps::MissingRecords;
+use crate::convert::merge_pass::RecordVisitorFn;
+use crate::convert::plan::{ConversionPlan, plan_of_layouts};
+use crate::convert::read_ahead::MergePass;
+use crate::convert::time_order::ItemSelection;
+use crate::convert::{ConvertError, ConvertOptions, fine_dates};
+use crate::run::OpenRun;
+use crate::run::{ProcessInRun, StreamInRun};
 use tumit_paje::time::LocalTicks;
 
-/// Bytes of records of which blocks are made together, at least,
+/// Minimum size in bytes of the records that are made into blocks together.
 const SLICE_BYTES: usize = 1 << 20;
-/// and for each stream: smaller blocks are mostly heads.
+/// Minimum size per stream. Smaller blocks would consist mostly of headers.
 const SLICE_BYTES_PER_STREAM: usize = 2 << 10;
-/// Stands for the real time at the start of a run that does not know it: dates before the start need room, too.
+/// Replacement for the real time at the start of a run without real time, nanoseconds. It leaves
+/// room for timestamps before the start.
 const NO_REAL_TIME: i128 = 1 << 60;
 const NANOS: u64 = 1_000_000_000;
 
-/// What was written.
+/// Statistics of a sorted file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Sorted {
-    /// Processes.
+pub struct SortSummary {
+    /// Number of processes.
     pub processes: usize,
-    /// Their streams.
+    /// Number of their streams.
     pub streams: usize,
-    /// Records.
+    /// Number of records.
     pub records: u64,
-    /// Records that could not be read. What is missing is told at its place.
+    /// Number of records that could not be read. The file reports losses at their places.
     pub unreadable: u64,
 }
 
-/// What sorting has to tell.
+/// Messages about the sort for the user.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Told {
-    /// What is wrong with the clocks, the samples or the order of links: one sentence each.
+pub struct SortReport {
+    /// Errors of the clocks, the samples or the order of links, one sentence each.
     pub faults: Vec<String>,
-    /// What a user should know besides.
+    /// Further notes for the user, one sentence each.
     pub remarks: Vec<String>,
 }
 
-/// Writes a run as one file whose blocks are in order of date. Clocks are corrected as `options` say; progress is told, the rest of
-/// the options is for conversions.
+/// Writes a run as one file with blocks in order of time. `options` determine the correction of
+/// clocks and the progress reports. The other options apply to conversions only.
 ///
-/// Memory is that of a conversion, and [`FileWriter::sorted`]'s: a megabyte of records, or two kilobytes for each stream.
+/// Memory is that of a conversion plus that of [`FileWriter::sorted`]: a megabyte of records, or
+/// two kilobytes per stream.
 ///
 /// # Errors
-/// When the run cannot be read, or the file not be written.
-pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, Told), ConvertError> {
-    let mut clocks = Clocks::new(run, options.clock);
+/// When the run cannot be read, or the file cannot be written.
+pub fn sort<W: Write>(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    out: W,
+) -> Result<(SortSummary, SortReport), ConvertError> {
+    let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, _symbols) = plan_of_layouts(run, &mut clocks)?;
-    let mut told = Told::default();
+    let mut told = SortReport::default();
     if let Some(dates) = fine_dates(run, options)? {
         told.faults = dates.faults();
         plan.fines = dates.fines;
@@ -81,7 +89,7 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, T
     }
     let plan = plan;
     let slice = SLICE_BYTES.max(plan.streams.len().saturating_mul(SLICE_BYTES_PER_STREAM));
-    let mut writing = Writing {
+    let mut writing = SortWriter {
         plan: &plan,
         run,
         file: FileWriter::sorted(out, slice)?,
@@ -89,7 +97,7 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, T
         dropped: vec![0; plan.streams.len()],
         gaps: run.processes.iter().flat_map(only_gaps).collect(),
         body: Vec::new(),
-        made: Sorted { processes: run.processes.len(), streams: plan.streams.len(), ..Sorted::default() },
+        made: SortSummary { processes: run.processes.len(), streams: plan.streams.len(), ..SortSummary::default() },
     };
     writing.tables()?;
     let total = plan.records();
@@ -102,23 +110,33 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, T
     };
     let (ahead, readers) = (options.may_use(2), options.readers(plan.records()));
     let floors = vec![None; plan.streams.len()];
-    let needs = plan.needs(Taking::ALL.wanted, false);
-    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, purpose: Purpose::Records, ahead, readers };
-    let passed = pass.run(tell, &mut Records(|due: Due<'_>| Ok(writing.take(&due)?)))?;
+    let needs = plan.needs(ItemSelection::ALL.wanted, false);
+    let pass = MergePass {
+        plan: &plan,
+        floors,
+        taking: ItemSelection::ALL,
+        needs,
+        purpose: PassKind::Records,
+        ahead,
+        readers,
+    };
+    let passed = pass.run(tell, &mut RecordVisitorFn(|due: RecordRef<'_>| Ok(writing.take(&due)?)))?;
     writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
     Ok((writing.finish()?, told))
 }
 
-/// By stream of a process, its gap if the process has no other: then it is known how many records are missing in it.
-fn only_gaps(process: &Process) -> Vec<Option<Lost>> {
-    let missed = Missed::of(process);
+/// By stream of a process: its gap, if the process has no other gap. In this case the number of
+/// missing records is known.
+fn only_gaps(process: &ProcessInRun) -> Vec<Option<DroppedRecords>> {
+    let missed = MissingRecords::of(process);
     let only = if let [gap] = &missed.gaps[..] { Some(gap) } else { None };
-    let of = |stream: &Stream| only.filter(|gap| gap.stream == stream.number)?.lost;
+    let of = |stream: &StreamInRun| only.filter(|gap| gap.stream == stream.number)?.lost;
     process.streams.iter().map(of).collect()
 }
 
-/// What has to be added to dates to make them nanoseconds since 1970, as far as the first process that has an anchor knows.
-fn zero(run: &Run, plan: &Plan<'_>) -> i128 {
+/// The difference between nanoseconds since 1970 and timestamps of the run, from the first process
+/// with an anchor.
+fn zero(run: &OpenRun, plan: &ConversionPlan<'_>) -> i128 {
     let anchored = run.processes.iter().enumerate().find_map(|(number, process)| {
         let stream = plan.streams.iter().position(|stream| stream.process == number)?;
         let anchor = process.anchors.first().filter(|anchor| anchor.real_nanos > 0)?;
@@ -127,21 +145,21 @@ fn zero(run: &Run, plan: &Plan<'_>) -> i128 {
     anchored.filter(|zero| *zero > 0).unwrap_or(NO_REAL_TIME)
 }
 
-struct Writing<'s, W> {
-    plan: &'s Plan<'s>,
-    run: &'s Run,
+struct SortWriter<'s, W> {
+    plan: &'s ConversionPlan<'s>,
+    run: &'s OpenRun,
     file: FileWriter<W>,
     zero: i128,
-    /// By stream: records that the recorder dropped so far.
+    /// By stream: number of records that the recorder dropped so far.
     dropped: Vec<u64>,
-    /// By stream: the gap that is the only one of its process.
-    gaps: Vec<Option<Lost>>,
+    /// By stream: the gap, if it is the only one of its process.
+    gaps: Vec<Option<DroppedRecords>>,
     body: Vec<u8>,
-    made: Sorted,
+    made: SortSummary,
 }
 
-impl<W: Write> Writing<'_, W> {
-    /// Writes what processes and streams say of themselves: tags, schemas, names, anchors.
+impl<W: Write> SortWriter<'_, W> {
+    /// Writes the descriptions of processes and streams: tags, schemas, names, anchors.
     fn tables(&mut self) -> io::Result<()> {
         let first = self.run.processes.first().map_or([0; 16], |process| process.id);
         let domain = format!("sorted {:032x}", u128::from_be_bytes(first));
@@ -161,7 +179,7 @@ impl<W: Write> Writing<'_, W> {
                 let ids = u32::try_from(provider.schema.records.len()).unwrap_or(0);
                 self.file.schema(provider.base, ids, &provider.schema.encode())?;
                 let shapes = (provider.base..).zip(&provider.schema.records);
-                shapes.filter_map(|(id, kind)| Shape::of(id, kind)).for_each(|shape| self.file.learn(shape));
+                shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| self.file.learn(shape));
             }
             for (id, text) in (0u32..).zip(&process.strings) {
                 text.iter().for_each(|text| self.file.names().set_string(id, text));
@@ -180,16 +198,16 @@ impl<W: Write> Writing<'_, W> {
         self.file.select(0)
     }
 
-    fn anchors(&mut self, process: &Process, stream: usize) -> io::Result<()> {
+    fn anchors(&mut self, process: &ProcessInRun, stream: usize) -> io::Result<()> {
         if process.anchors.is_empty() || stream >= self.plan.streams.len() || process.streams.is_empty() {
             return Ok(());
         }
-        // What the causal pass moved are records, not the clock.
-        let fine = Fine { bend: self.plan.fines[stream].bend.clone(), ..Fine::default() };
+        // The causal pass shifts records, not the clock.
+        let fine = TimestampMap { bend: self.plan.fines[stream].bend.clone(), ..TimestampMap::default() };
         let mut bytes = Vec::new();
         for anchor in &process.anchors {
             let ticks = self.ticks(fine.date(self.plan.date(stream, anchor.ticks), 0));
-            bytes.extend_from_slice(&Anchor { ticks, ..*anchor }.encode());
+            bytes.extend_from_slice(&ClockAnchor { ticks, ..*anchor }.encode());
         }
         let count = u32::try_from(process.anchors.len()).unwrap_or(u32::MAX);
         let of_process = self.file.process_stream();
@@ -203,26 +221,31 @@ impl<W: Write> Writing<'_, W> {
         self.ticks(fine.date(self.plan.date(stream, end.0), u64::MAX))
     }
 
-    /// Ticks of the sorted file's clock.
+    /// Ticks of the sorted file's clock for a timestamp.
     fn ticks(&self, date: i64) -> u64 {
         ticks_of(self.zero, date)
     }
 
-    fn take(&mut self, due: &Due<'_>) -> io::Result<()> {
+    fn take(&mut self, due: &RecordRef<'_>) -> io::Result<()> {
         let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
         let (plan, zero, fine) = (self.plan, self.zero, &self.plan.fines[due.stream]);
         let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(due.stream, ticks), due.ordinal));
         let ticks = self.ticks(due.date);
         if due.program.is_none() {
-            let lost = Lost::decode(due.body).unwrap_or_default();
+            let lost = DroppedRecords::decode(due.body).unwrap_or_default();
             let count = self.gap_of(due.stream, &lost).unwrap_or(lost.count);
             let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
             if lost.cause != tracer_format::cause::DAMAGED {
-                let all = self.run.processes.get(plan.streams[due.stream].process).map_or(0, Process::dropped);
+                let all = self.run.processes.get(plan.streams[due.stream].process).map_or(0, ProcessInRun::dropped);
                 self.dropped[due.stream] = self.dropped[due.stream].saturating_add(lost.count).min(all);
                 self.file.dropped(stream, self.dropped[due.stream]);
             }
-            return self.file.record(stream, ID_LOST, ticks, &Lost { count, first_ticks, last_ticks, ..lost }.encode());
+            return self.file.record(
+                stream,
+                ID_LOST,
+                ticks,
+                &DroppedRecords { count, first_ticks, last_ticks, ..lost }.encode(),
+            );
         }
         let process = &self.run.processes[plan.streams[due.stream].process];
         let Some(kind) = process.record_type(due.id) else { return Ok(()) };
@@ -237,13 +260,13 @@ impl<W: Write> Writing<'_, W> {
         self.file.record(stream, due.id, ticks, &self.body)
     }
 
-    /// How many records are missing in the gap that this is, if that is known.
-    fn gap_of(&self, stream: usize, lost: &Lost) -> Option<u64> {
+    /// The number of records missing in this gap, if it is known.
+    fn gap_of(&self, stream: usize, lost: &DroppedRecords) -> Option<u64> {
         let only = self.gaps.get(stream)?.as_ref()?;
-        (Lost { count: 0, ..*only } == *lost).then_some(only.count)
+        (DroppedRecords { count: 0, ..*only } == *lost).then_some(only.count)
     }
 
-    fn finish(mut self) -> io::Result<Sorted> {
+    fn finish(mut self) -> io::Result<SortSummary> {
         let streams = self.run.processes.iter().flat_map(|process| &process.streams);
         for (number, stream) in (0u32..).zip(streams) {
             self.file.dropped(number, stream.dropped);
@@ -268,8 +291,9 @@ fn ticks_of(zero: i128, date: i64) -> u64 {
     u64::try_from(ticks).unwrap_or(0)
 }
 
-/// Replaces the dates among the fields of a record; what passes its end is left as it is.
-fn change_dates(fields: &[Field], mut body: &mut [u8], change: impl Fn(u64) -> u64) {
+/// Replaces the timestamps among the fields of a record. Fields beyond the end of the body are
+/// unchanged.
+fn change_dates(fields: &[FieldInfo], mut body: &mut [u8], change: impl Fn(u64) -> u64) {
     for field in fields {
         let counted = match field.ty {
             FieldType::Variable(_) | FieldType::One(Scalar::String | Scalar::Bytes) => {

@@ -1,10 +1,10 @@
-//! Runs of all kinds, drawn at random, and what is judged of the dates that are made of them.
+//! Random runs of all kinds, and judgements of the corrected timestamps.
 
-use tumit_converter::clock::Method;
+use tumit_converter::clock::CorrectionMethod;
 
 use crate::truth::{Bursts, Random, Scene, Verdict, clocks_alone, judge_run, write};
 
-/// A scene of any kind in which the clocks are honest.
+/// A random scene with correct clocks.
 pub(crate) fn scene(seed: u64) -> Scene {
     let mut random = Random(seed);
     let seconds = [0.5, 5.0, 60.0, 600.0][random.below(4)];
@@ -12,7 +12,7 @@ pub(crate) fn scene(seed: u64) -> Scene {
     let (from, share) = (random.unit(), [1.0, 1.0, 0.1, 0.01, 0.001][random.below(5)]);
     let from = from * (1.0 - share);
     let links = [20, 60, 200, 1000, 4000][random.below(5)];
-    // How badly a clock wanders can be told only where it is heard all the time.
+    // A large wander can be found only with messages over the whole run.
     let wanders = if links >= 4000 && share == 1.0 { 4 } else { 3 };
     Scene {
         nodes: 2 + random.below(5),
@@ -30,18 +30,19 @@ pub(crate) fn scene(seed: u64) -> Scene {
     }
 }
 
-/// The dates of the scene by a method, without the causal pass.
-pub(crate) fn judged(scene: &Scene, method: Method) -> Verdict {
+/// Judges the timestamps of a scene by a method, without the causal pass.
+pub(crate) fn judged(scene: &Scene, method: CorrectionMethod) -> Verdict {
     let folder = tempfile::tempdir().unwrap();
     write(scene, folder.path());
     judge_run(folder.path(), &clocks_alone(method))
 }
 
-/// By how much dates of a clock are farther off than is said to be certain; nanoseconds, the clock, what is certain.
+/// The clocks with timestamp errors beyond their reported bound: the error in nanoseconds, the
+/// process, and the bound.
 pub(crate) fn beyond(verdict: &Verdict) -> Vec<(i64, usize, f64)> {
     let clocks = &verdict.report.clocks;
     let certain = |process: usize| clocks.domains[clocks.domain_of[process]].certified_nanos;
     let worst = verdict.worst.iter().filter_map(|(&process, &worst)| Some((worst, process, certain(process)?)));
-    // A nanosecond is lost to rounding down, at each end.
+    // Rounding down loses a nanosecond at each endpoint.
     worst.filter(|(worst, _, certain)| *worst as f64 > certain + 2.0).collect()
 }

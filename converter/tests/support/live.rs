@@ -1,4 +1,4 @@
-//! Writes live files as recorders leave them, from known facts.
+//! Writes live files with known contents, in the same form as recorders.
 
 #![allow(
     dead_code,
@@ -20,19 +20,19 @@ pub const HEAD_BYTES: usize = 64;
 pub const HEADER_BYTES: usize = 4096;
 const LOG_BYTES: usize = 4096;
 
-/// A live file, being written.
+/// A live file that is being written.
 pub struct Live {
     pub bytes: Vec<u8>,
     log: usize,
 }
 
-/// What a slot has.
+/// The contents of a slot.
 #[derive(Clone, Debug, Default)]
 pub struct Slot {
     pub stream: u32,
     pub sequence: u64,
     pub records: Records,
-    /// Bytes and records that the file has, and the date of the last of them.
+    /// Bytes and records that the file already has, and the timestamp of the last of them.
     pub flushed: (u32, u32, u64),
     pub dropped: u64,
 }
@@ -90,7 +90,7 @@ impl Live {
         self.put(56, &(self.log as u64).to_le_bytes());
     }
 
-    /// What is in the log so far is in the process file, too.
+    /// Marks the current contents of the log as written to the process file.
     pub fn log_is_in_file(&mut self) {
         self.put(64, &(self.log as u64).to_le_bytes());
     }

@@ -1,11 +1,11 @@
-//! The oracle: `pj_dump` of PajeNG. A test that needs it fails where it is missing.
+//! The reference implementation: `pj_dump` of PajeNG. A test that needs it fails if it is missing.
 
 #![allow(unreachable_pub, reason = "part of each test")]
 
 use std::io::Write;
 use std::process::Command;
 
-/// The sorted rows of a Pajé file, with user fields, after the validator took it.
+/// The sorted rows of a Pajé file, with user fields. The validator has to accept the file first.
 pub fn rows(text: &[u8]) -> Vec<String> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text).unwrap();

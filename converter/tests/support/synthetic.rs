@@ -1,4 +1,4 @@
-//! Writes runs as recorders do, from known facts.
+//! Writes runs with known contents, in the same way as recorders.
 
 #![allow(
     dead_code,
@@ -10,25 +10,25 @@
 use std::path::Path;
 
 use tracer_format::block::append_block;
-use tracer_format::columns::{Packer, Shape};
-use tracer_format::entries::{Anchor, SyncSample, append_string};
+use tracer_format::columns::{BlockPacker, RecordShape};
+use tracer_format::entries::{ClockAnchor, SyncSample, append_string};
 use tracer_format::schema::Schema;
 use tracer_format::tags::{append_integer, append_tag, tag};
-use tracer_format::{BlockHeader, BlockKind, Codec, ID_WIDE_DATE, PROCESS_STREAM, preamble};
+use tracer_format::{BlockHeader, BlockKind, ID_WIDE_DATE, PROCESS_STREAM, PayloadCodec, preamble};
 
-/// A file of a process, being written.
+/// A process file that is being written.
 pub struct File {
     pub bytes: Vec<u8>,
     pub id: [u8; 16],
     sequence: u64,
     written: u64,
     strings: u32,
-    /// Of blocks that get smaller by it.
-    pub codec: Codec,
-    packer: Packer,
+    /// Codec of blocks that it makes smaller.
+    pub codec: PayloadCodec,
+    packer: BlockPacker,
 }
 
-/// What a process says about itself.
+/// Properties of a process.
 #[derive(Clone, Debug)]
 pub struct About {
     pub pid: u64,
@@ -49,7 +49,7 @@ impl About {
     }
 }
 
-/// The process id that the process with this number has.
+/// The process id of the format for a process with this number.
 pub fn process_id(pid: u64) -> [u8; 16] {
     let mut id = [7; 16];
     id[..8].copy_from_slice(&pid.to_le_bytes());
@@ -65,14 +65,14 @@ impl File {
         Self::with_tags(about, schema, |_| {})
     }
 
-    /// A file whose process block has more fields.
+    /// A file with additional fields in its process block.
     pub fn with_tags(about: &About, schema: &Schema, more: impl FnOnce(&mut Vec<u8>)) -> Self {
         let id = process_id(about.pid);
-        let mut packer = Packer::default();
+        let mut packer = BlockPacker::default();
         for (id, kind) in (1..).zip(&schema.records) {
-            packer.learn(Shape::of(id, kind).unwrap());
+            packer.learn(RecordShape::of(id, kind).unwrap());
         }
-        let (bytes, codec) = (preamble().to_vec(), Codec::Raw);
+        let (bytes, codec) = (preamble().to_vec(), PayloadCodec::Raw);
         let mut file = Self { bytes, id, sequence: 0, written: 0, strings: 0, codec, packer };
         let mut tags = Vec::new();
         append_tag(&mut tags, tag::PROCESS_ID, &id);
@@ -112,14 +112,16 @@ impl File {
 
     fn append(&mut self, header: BlockHeader, payload: &[u8]) {
         let packed = match self.codec {
-            Codec::Raw => None,
-            Codec::Lz4 => Some(lz4_flex::block::compress(payload)),
-            Codec::Columns if header.kind == BlockKind::Records as u8 => self.packer.pack(payload).map(<[u8]>::to_vec),
-            Codec::Columns => None,
+            PayloadCodec::Raw => None,
+            PayloadCodec::Lz4 => Some(lz4_flex::block::compress(payload)),
+            PayloadCodec::Columns if header.kind == BlockKind::Records as u8 => {
+                self.packer.pack(payload).map(<[u8]>::to_vec)
+            }
+            PayloadCodec::Columns => None,
         };
         let stored = packed.as_deref().unwrap_or(payload);
         let header = BlockHeader {
-            codec: if packed.is_some() { self.codec } else { Codec::Raw } as u8,
+            codec: if packed.is_some() { self.codec } else { PayloadCodec::Raw } as u8,
             raw_bytes: u32::try_from(payload.len()).unwrap(),
             stored_bytes: u32::try_from(stored.len()).unwrap(),
             ..header
@@ -131,7 +133,7 @@ impl File {
         self.thread_with(stream, tid, name, &[]);
     }
 
-    /// The same with these tags set to 1.
+    /// As [`Self::thread`], with these tags set to 1.
     pub fn thread_with(&mut self, stream: u32, tid: u64, name: &str, marks: &[u16]) {
         let mut tags = Vec::new();
         marks.iter().for_each(|mark| append_integer(&mut tags, *mark, 1));
@@ -166,7 +168,7 @@ impl File {
         self.process_block(BlockKind::Sync, u32::try_from(samples.len()).unwrap(), &bytes);
     }
 
-    pub fn anchor(&mut self, anchor: Anchor) {
+    pub fn anchor(&mut self, anchor: ClockAnchor) {
         self.process_block(BlockKind::Anchors, 1, &anchor.encode());
     }
 
@@ -196,7 +198,7 @@ impl File {
         self.process_block(BlockKind::End, 1, &tags);
     }
 
-    /// The same of a process that dropped records.
+    /// As [`Self::end`], for a process that dropped records.
     pub fn end_with_dropped(&mut self, dropped: u64) {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, self.written);
@@ -220,7 +222,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Record `number` of the schema (whose ids begin at 1).
+    /// Adds record `number` of the schema. The ids of the schema begin at 1.
     pub fn record(&mut self, number: u16, ticks: u64, body: &[u8]) {
         if self.count == 0 {
             self.first = ticks;

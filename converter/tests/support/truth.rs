@@ -1,8 +1,10 @@
-//! Runs whose true dates are known, and the judge of a conversion's dates. It shares no code with clock correction.
+//! Runs with known true timestamps, and a judge of the timestamps of a conversion. It shares no
+//! code with clock correction.
 //!
-//! Processes on nodes send each other messages. Each node has a clock with an offset, a drift and a frequency that wanders;
-//! each direction between two nodes has a latency of its own, and some messages are late. A record holds, beside what its
-//! clock said, the date on the *reference's* clock (that of the first node), which correction has to find.
+//! Processes on nodes send messages. The clock of each node has an offset, a drift and a wandering
+//! frequency. Each direction between two nodes has its own latency, and some messages are late.
+//! Besides the time of its clock, a record contains the time of the *reference* clock (the clock of
+//! the first node). Correction has to find this time.
 
 #![allow(
     dead_code,
@@ -13,13 +15,13 @@
 
 use std::path::Path;
 
-use tracer_format::entries::{Anchor, SyncSample};
-use tumit_converter::clock::Method;
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
+use tracer_format::entries::{ClockAnchor, SyncSample};
+use tumit_converter::clock::CorrectionMethod;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ExtraValue, PajeEvent, Sink};
+use tumit_paje::{ExtraValue, PajeEvent, PajeSink};
 
 use super::synthetic::{About, File, Records, peer};
 
@@ -47,46 +49,48 @@ rule passing -> mark moment = "passing" on process[rank_] with { truth };
 /// True nanoseconds at which the first message is sent.
 pub const START: f64 = 5e9;
 
-/// Which bursts of sync samples a run has.
+/// The bursts of sync samples of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bursts {
     Both,
     First,
     None,
-    /// So many, the first before the first message, the last after the last.
+    /// This many bursts. The first is before the first message, and the last is after the last
+    /// message.
     Many(u32),
 }
 
-/// What is wrong with the answers of the second node in bursts.
+/// Errors of the answers of the second node in bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
-    /// They are dated so many ticks later,
+    /// All answers have timestamps that are too late by this many ticks.
     Later(i64),
-    /// or so in the burst in the middle alone,
+    /// The same in the burst in the middle only.
     Once(i64),
-    /// or in the first one,
+    /// The same in the first burst only.
     First(i64),
-    /// or in the last one,
+    /// The same in the last burst only.
     Last(i64),
-    /// or in all of the second half,
+    /// The same in the second half of the bursts.
     Late(i64),
-    /// or in the bursts of the middle third,
+    /// The same in the middle third of the bursts.
     Middle(i64),
-    /// or they are true there, but come so many nanoseconds late,
+    /// Correct timestamps, but answers arrive late by this many nanoseconds in the middle third of
+    /// the bursts.
     Slow(u32),
-    /// or so in the first one,
+    /// The same in the first burst only.
     SlowFirst(u32),
-    /// or in the last one,
+    /// The same in the last burst only.
     SlowLast(u32),
-    /// or in every third exchange,
+    /// Timestamps that are too late by this many ticks, in every third exchange.
     Some(i64),
-    /// or always say the same,
+    /// All answers have this timestamp in ticks.
     Always(u64),
-    /// or the answers came so many ticks before the questions left.
+    /// The answers arrive this many ticks before the requests are sent.
     Before(u64),
 }
 
-/// What a run is like.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub nodes: usize,
@@ -94,41 +98,45 @@ pub struct Scene {
     pub seconds: f64,
     pub links: usize,
     pub bursts: Bursts,
-    /// Clocks differ by up to so many seconds,
+    /// Clocks differ by up to twice this many seconds.
     pub offset_seconds: f64,
-    /// drift by up to so much,
+    /// Maximum drift of the clocks.
     pub drift_ppm: f64,
-    /// and wander by so much per square root of a second.
+    /// Wander of the clocks per square root of a second.
     pub wander: f64,
     /// Ticks per second.
     pub hz: f64,
-    /// Clocks stand still for so many nanoseconds of their own; 0: they do not.
+    /// Clocks stand still for this many nanoseconds of their own. 0: they do not stand still.
     pub quantum: f64,
     /// Messages go to the next node only, never back.
     pub one_way: bool,
-    /// And the last node sends nothing to the first.
+    /// The last node sends nothing to the first.
     pub open: bool,
-    /// Nodes of the first half never talk to those of the second.
+    /// No messages between nodes of the first half and those of the second half.
     pub split: bool,
-    /// Receipts are recorded later, up to so many nanoseconds, and their rule gives the true moment.
+    /// Receptions are recorded up to this many nanoseconds late, and their rule gives the true
+    /// moment.
     pub told_later: f64,
-    /// The clock of every second process of a node is ahead by so many nanoseconds, though it bears the same name.
+    /// The clock of every second process of a node is ahead by this many nanoseconds, but has the
+    /// same name.
     pub disagree_nanos: f64,
     /// The last node begins in the middle of the run.
     pub late: bool,
-    /// Messages are sent in this part of the run only, from 0 to 1.
+    /// Range of the run in which messages are sent, from 0 to 1.
     pub window: (f64, f64),
-    /// Each direction between two nodes is slower by up to so many nanoseconds; not for sync samples.
+    /// Maximum additional latency of each direction between two nodes, nanoseconds. Not for sync
+    /// samples.
     pub slow: f64,
     /// A bulk-synchronous program: all processes compute, then exchange with both neighbours in a
     /// ring. The value is the standard deviation of the computation time, relative to its mean.
     pub halo: Option<f64>,
-    /// Messages of the second node go to the first only, and are never answered by any.
+    /// Messages of the second node go to the first node only. The second node receives no messages
+    /// of other nodes.
     pub mute: bool,
-    /// Moments that each process records besides, all over the run.
+    /// Additional records of each process, evenly distributed over the run.
     pub moments: usize,
     pub lie: Option<Lie>,
-    /// The clock of the second node jumps by so many nanoseconds in the middle of the run.
+    /// The clock of the second node jumps by this many nanoseconds in the middle of the run.
     pub step_nanos: f64,
     /// Each process reads its clock together with the system's once a second.
     pub readings: bool,
@@ -190,12 +198,12 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// In 0..1.
+    /// A number in 0..1.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// In -1..1.
+    /// A number in -1..1.
     pub fn signed(&mut self) -> f64 {
         2.0 * self.unit() - 1.0
     }
@@ -213,13 +221,13 @@ impl Random {
     }
 }
 
-/// How often the frequency of a clock changes, in nanoseconds.
+/// Time between two frequency changes of a clock, in nanoseconds.
 const STEP: f64 = 2e7;
 
-/// A clock: what it shows at a true date.
+/// A clock: a function of true time.
 struct Clock {
     offset: f64,
-    /// What it gained at multiples of [`STEP`].
+    /// Gained nanoseconds at multiples of [`STEP`].
     gained: Vec<f64>,
     step_at: f64,
     step_nanos: f64,
@@ -239,12 +247,12 @@ impl Clock {
             frequency += scene.wander * (STEP * 1e-9).sqrt() * random.normal();
         }
         let step_nanos = if node == 1 { scene.step_nanos } else { 0.0 };
-        // What a clock shows must not be negative.
+        // The time of a clock must not be negative.
         let offset = (scene.offset_seconds * random.signed() + scene.offset_seconds) * 1e9;
         Self { offset, gained, step_at: START + scene.seconds * 0.5e9, step_nanos }
     }
 
-    /// Nanoseconds that it shows.
+    /// The time of the clock in nanoseconds.
     fn shows(&self, truth: f64) -> f64 {
         let at = ((truth / STEP) as usize).min(self.gained.len() - 2);
         let part = truth / STEP - at as f64;
@@ -262,9 +270,9 @@ impl Clock {
 struct World<'s> {
     scene: &'s Scene,
     clocks: Vec<Clock>,
-    /// Least latency from node to node.
+    /// Smallest latency from node to node.
     base: Vec<Vec<f64>>,
-    /// What is more for messages.
+    /// Additional latency of messages.
     slow: Vec<Vec<f64>>,
     random: Random,
 }
@@ -291,20 +299,20 @@ impl<'s> World<'s> {
         self.counted(self.clocks[node].shows(truth))
     }
 
-    /// What the clock of a process shows.
+    /// The ticks of a process's clock at a true time.
     fn process_ticks(&self, rank: usize, truth: f64) -> u64 {
         let more = if rank % 2 == 1 { self.scene.disagree_nanos } else { 0.0 };
         self.counted(self.clocks[rank / self.scene.per_node].shows(truth) + more)
     }
 
-    /// Nanoseconds of a clock as its ticks.
+    /// Converts nanoseconds of a clock to ticks.
     fn counted(&self, shown: f64) -> u64 {
         let quantum = self.scene.quantum;
         let shown = if quantum > 0.0 { (shown / quantum).floor() * quantum } else { shown };
         (shown * self.scene.hz * 1e-9).floor() as u64
     }
 
-    /// The least latency, some noise, and for one in ten a long wait.
+    /// The smallest latency, some noise, and a long wait in one of ten cases.
     fn latency(&mut self, from: usize, to: usize) -> f64 {
         let tail = if self.random.unit() < 0.1 { (2000.0 / self.random.unit()).min(1e6) } else { 0.0 };
         self.base[from][to] + 300.0 * self.random.exponential() + tail
@@ -439,7 +447,7 @@ impl<'s> World<'s> {
         events
     }
 
-    /// The file of a process with its records: told when, when it was, number of the event, key of the link.
+    /// Writes the records of a process to its file. See [`Self::links`].
     fn filled(&self, rank: usize, mut file: File, mut events: Vec<(f64, f64, u16, u64)>) -> File {
         events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
         let mut last = 0;
@@ -450,13 +458,13 @@ impl<'s> World<'s> {
                 if kind < 2 {
                     body.extend(key.to_le_bytes());
                 }
-                // What the reference would have shown.
+                // The time of the reference clock.
                 let shown = self.clocks[0].shows(date) - self.clocks[0].offset;
                 body.extend((shown.round() as i64).to_le_bytes());
                 if kind == 1 {
                     body.extend(self.process_ticks(rank, date).to_le_bytes());
                 }
-                // Recorders go on with the last date where a clock goes back.
+                // If a clock goes back, recorders repeat the last timestamp.
                 last = self.process_ticks(rank, told).max(last);
                 block.record(kind, last, &body);
             }
@@ -480,13 +488,13 @@ pub fn write(scene: &Scene, folder: &Path) {
         let domain = format!("node {node}");
         let mut file = File::new(&About { hz: scene.hz as u64, domain, ..About::rank(rank as u64) }, &schema);
         file.thread(0, 1, "main");
-        // The real-time clock is set by hand: good to some milliseconds.
+        // The real-time clock is set by hand. Its error is several milliseconds.
         let wrong = 5e6 * world.random.signed();
-        file.anchor(Anchor {
+        file.anchor(ClockAnchor {
             ticks: world.ticks(node, START - 2e7),
             monotonic_nanos: (START - 2e7) as u64,
             real_nanos: 1_700_000_000_000_000_000 + (START - 2e7 + wrong) as u64,
-            ..Anchor::default()
+            ..ClockAnchor::default()
         });
         if scene.readings {
             for second in 0..(scene.seconds as u64 + 2) {
@@ -494,7 +502,7 @@ pub fn write(scene: &Scene, folder: &Path) {
                 let set = if scene.real_time { world.clocks[node].stepped(truth) } else { 0.0 };
                 let real_nanos = 1_700_000_000_000_000_000 + (truth + wrong + set) as u64;
                 let ticks = world.ticks(node, truth);
-                file.anchor(Anchor { ticks, monotonic_nanos: truth as u64, real_nanos, bracket: 100 });
+                file.anchor(ClockAnchor { ticks, monotonic_nanos: truth as u64, real_nanos, bracket: 100 });
             }
         }
         files.push(file);
@@ -523,26 +531,26 @@ pub fn write(scene: &Scene, folder: &Path) {
     }
 }
 
-/// What a conversion's dates are worth.
+/// The accuracy of the timestamps of a conversion.
 #[derive(Debug)]
 pub struct Verdict {
-    /// Half of the dates on other clocks than the reference are at most so far from the truth, nanoseconds.
+    /// Median error of the timestamps of all clocks but the reference, nanoseconds.
     pub median: i64,
     pub max: i64,
     pub links: u64,
     /// Links that end before they start.
     pub reversed: u64,
-    /// Records of a process that come before the one recorded before them.
+    /// Records of a process with an earlier timestamp than the record before them.
     pub backward: u64,
-    /// All errors, by process and true date.
+    /// All errors, by process and true time.
     pub errors: Vec<i64>,
-    /// The largest of each process.
+    /// The largest error of each process.
     pub worst: std::collections::BTreeMap<usize, i64>,
-    pub report: Report,
+    pub report: ConversionReport,
 }
 
 impl Verdict {
-    /// Panics when dates are worse than this, or out of order.
+    /// Panics when timestamps are less accurate than this, or out of order.
     pub fn check(&self, what: &str, median: i64, max: i64) {
         assert!(self.median <= median, "{what}: median error {} ns, allowed {median}", self.median);
         assert!(self.max <= max, "{what}: largest error {} ns, allowed {max}", self.max);
@@ -555,19 +563,19 @@ impl Verdict {
     }
 }
 
-/// Collects dates and truths.
+/// Collects timestamps and true times.
 #[derive(Default)]
 struct Judge {
-    /// By container: date, truth.
+    /// Container, timestamp, and true time.
     dates: Vec<(u32, i64, i64)>,
-    /// By key of the link: the dates of its ends.
+    /// By key of the link: the timestamps of its endpoints.
     links: std::collections::BTreeMap<u64, [Option<i64>; 2]>,
     last: i64,
-    /// The containers of the ranks.
+    /// Ranks by container.
     ranks: std::collections::BTreeMap<u32, usize>,
 }
 
-impl Sink for Judge {
+impl PajeSink for Judge {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         let (time, extra, link, at) = match event {
             PajeEvent::StartLink { time, extra, key, start, .. } => (time.0, extra, Some((key.0, 0)), start.0),
@@ -596,26 +604,26 @@ impl Sink for Judge {
     }
 }
 
-/// Converts the run of a scene and compares. The run is removed.
-pub fn judge(scene: &Scene, options: &Options) -> Verdict {
+/// Converts the run of a scene and compares the timestamps. The run is removed.
+pub fn judge(scene: &Scene, options: &ConvertOptions) -> Verdict {
     let folder = tempfile::tempdir().unwrap();
     write(scene, folder.path());
     judge_run(folder.path(), options)
 }
 
-/// Converts a run that [`write`] made and compares.
-pub fn judge_run(folder: &Path, options: &Options) -> Verdict {
-    let run = Run::open(folder).unwrap();
+/// Converts a run of [`write`] and compares the timestamps.
+pub fn judge_run(folder: &Path, options: &ConvertOptions) -> Verdict {
+    let run = OpenRun::open(folder).unwrap();
     let mut judge = Judge::default();
     let report = convert(&run, options, &mut judge).unwrap();
     let Judge { mut dates, links, ranks, .. } = judge;
     let is_reference = |container: u32| report.clocks.domain_of[ranks[&container]] == 0;
-    // The first rank is on the reference's node: its dates are right but for where they begin, and the causal pass may
-    // move some of them later.
+    // The first rank is on the reference's node. Its timestamps are correct except for their zero,
+    // and the causal pass may move some of them later.
     let errors: Vec<i64> = dates.iter().map(|(_, date, truth)| date - truth).collect();
     let reference = dates.iter().zip(&errors).filter(|((container, ..), _)| is_reference(*container));
     let origin = reference.map(|(_, error)| *error).min().unwrap();
-    // The reference has none to speak of, unless it is alone.
+    // The errors of the reference are negligible. They are used only if there is no other clock.
     let alone = report.clocks.domains.len() == 1;
     let judged = dates.iter().zip(&errors).filter(|((container, ..), _)| alone || !is_reference(*container));
     let mut sizes: Vec<i64> = judged.map(|(_, error)| (error - origin).abs()).collect();
@@ -635,14 +643,14 @@ pub fn judge_run(folder: &Path, options: &Options) -> Verdict {
 }
 
 /// The options of a method.
-pub fn options(method: Method) -> Options {
-    let mut options = Options::default();
+pub fn options(method: CorrectionMethod) -> ConvertOptions {
+    let mut options = ConvertOptions::default();
     options.clock = method;
     options
 }
 
 /// The options of a method, without the causal pass.
-pub fn clocks_alone(method: Method) -> Options {
+pub fn clocks_alone(method: CorrectionMethod) -> ConvertOptions {
     let mut options = options(method);
     options.causal = false;
     options

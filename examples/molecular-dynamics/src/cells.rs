@@ -1,10 +1,11 @@
-//! Cell lists: the box is cut into cells no smaller than the cut-off, so that an atom meets only atoms of its own and of
-//! the 26 cells around it. Atoms keep their cell while they move less than the skin allows, as usual in the field.
+//! Cell lists: the box is divided into cells no smaller than the cut-off, so that an atom interacts
+//! only with atoms of its own and of the 26 adjacent cells. Atoms keep their cell while they move
+//! less than the skin allows, as usual in the field.
 
 use crate::physics::{LennardJones, Vec3};
 
-/// How much larger than the cut-off a cell is at least. Two atoms may each come closer by half of it before a pair could be
-/// missed.
+/// The minimum excess of the cell size over the cut-off. Two atoms may each move by half of it
+/// before a pair could be missed.
 pub(crate) const SKIN: f64 = 0.4;
 
 /// The cells of a periodic cubic box.
@@ -16,14 +17,14 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The finest grid for this box and cut-off; `None` if the box has no room for three cells, the least for which
-    /// every pair of neighbouring cells is one pair.
+    /// The finest grid for this box and cut-off. `None` if the box has no room for three cells per
+    /// axis: with fewer, two neighbouring cells would form more than one pair.
     pub(crate) fn new(side: f64, cutoff: f64) -> Option<Self> {
         let per_side = (side / (cutoff + SKIN)) as usize;
         (per_side >= 3).then_some(Self { per_side, side })
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub(crate) const fn len(&self) -> usize {
         self.per_side.pow(3)
     }
@@ -50,8 +51,8 @@ impl Grid {
         (x * self.per_side + y) * self.per_side + z
     }
 
-    /// Half of a cell's neighbours, such that every pair of neighbouring cells is met from one side only; with what to add
-    /// to positions there to see them from here across the edge of the box.
+    /// Half of a cell's neighbours, so that every pair of neighbouring cells occurs once; each with
+    /// the shift that maps its positions across the edge of the box.
     pub(crate) fn forward_neighbours(&self, cell: usize) -> impl Iterator<Item = (usize, Vec3)> {
         let here = self.coordinates(cell);
         let grid = *self;
@@ -88,7 +89,7 @@ const FORWARD: [[isize; 3]; 13] = [
 /// Positions of atoms, cell after cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CellBlock {
-    /// Where each cell's atoms start; one more than there are cells.
+    /// The first atom of each cell, and the end of the last cell.
     start: Vec<u32>,
     positions: Vec<Vec3>,
 }
@@ -104,12 +105,12 @@ impl CellBlock {
         block
     }
 
-    /// A block of all positions and where each cell starts among them.
+    /// A block of all positions, and the index of the first atom of each cell.
     pub(crate) fn from_parts(start: Vec<u32>, positions: Vec<Vec3>) -> Self {
         Self { start, positions }
     }
 
-    /// Where the atoms of the `slot`-th cell are.
+    /// The indices of the atoms in the `slot`-th cell.
     pub(crate) fn range(&self, slot: usize) -> std::ops::Range<usize> {
         self.start[slot] as usize..self.start[slot + 1] as usize
     }
@@ -119,7 +120,7 @@ impl CellBlock {
         &self.positions[self.range(slot)]
     }
 
-    /// How many atoms there are in all.
+    /// The number of atoms.
     pub(crate) fn len(&self) -> usize {
         self.positions.len()
     }
@@ -130,7 +131,7 @@ impl CellBlock {
     }
 }
 
-/// What a piece of force computation came to, besides the forces.
+/// The results of a force computation in addition to the forces.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairWork {
     /// Distances computed: the unit of work.
@@ -146,8 +147,8 @@ impl std::ops::AddAssign for PairWork {
     }
 }
 
-/// Forces between the atoms of two cells; those of `there` are seen moved by `shift`. `add(i, j, force)` gets the force on
-/// the `i`-th atom here, which is the opposite of that on the `j`-th there.
+/// Forces between the atoms of two cells; the positions of `there` are moved by `shift`. `add(i, j,
+/// force)` receives the force on the `i`-th atom here, the opposite of that on the `j`-th there.
 pub(crate) fn forces_between(
     potential: &LennardJones,
     here: &[Vec3],

@@ -1,4 +1,4 @@
-//! Puts the nodes together: makes their threads and the channels between them, and runs them.
+//! Assembles the nodes: makes their threads and the channels between them, and runs them.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::placement::{WORKERS, plan};
 use crate::sync::{Mutex, Semaphore};
 use crate::trace::{self, Place, SyncObject};
 
-/// Everything that a run needs to know.
+/// The input of a run.
 #[derive(Debug)]
 pub(crate) struct Setup {
     /// The atoms at time zero.
@@ -29,19 +29,19 @@ pub(crate) struct Setup {
     pub(crate) owners: Vec<usize>,
     pub(crate) cutoff: f64,
     pub(crate) steps: u32,
-    /// The machine that each node pretends to be: its processors, and the wall time of a unit of work.
+    /// The simulated machine of each node: its processors, and the wall time of a unit of work.
     pub(crate) processors: u32,
     pub(crate) unit: Duration,
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// What node 0 saw.
+    /// The course of the run at node 0.
     pub(crate) course: Course,
     /// All atoms at the end, in the order of their numbers.
     pub(crate) atoms: Vec<Atom>,
-    /// How the processors of each working node were used.
+    /// The usage of the processors of each working node.
     pub(crate) usage: Vec<Usage>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn run(setup: Setup) -> io::Result<Outcome> {
     Ok(Outcome { course, atoms, usage })
 }
 
-/// The ends of channels that the threads of one node hold.
+/// The channel ends of the threads of one node.
 #[derive(Debug)]
 struct Wires {
     ports: Ports,
@@ -100,7 +100,7 @@ struct Wires {
     control: Control,
 }
 
-/// Lays all channels. Returns those of the working nodes and those of node 0.
+/// Makes all channels. Returns those of the working nodes and those of node 0.
 fn wire() -> (Vec<Wires>, Vec<Port<Order>>, Inbox<Report>) {
     let mut board = Switchboard::default();
     let (to_controller, reports) = board.channel();
@@ -137,7 +137,7 @@ fn wire() -> (Vec<Wires>, Vec<Port<Order>>, Inbox<Report>) {
     (wiring, orders, reports)
 }
 
-/// A working node that runs.
+/// A running node.
 #[derive(Debug)]
 struct Node {
     shared: Arc<Shared>,
@@ -146,7 +146,7 @@ struct Node {
 }
 
 impl Node {
-    /// Waits for all threads of the node; a panic in one of them goes on here.
+    /// Waits for all threads of the node; a panic in one of them continues here.
     fn join(self) -> Vec<Atom> {
         for thread in self.others {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -171,7 +171,8 @@ fn start(
         Role::Exchange(which) => format!("exchange {}", peers[which] + 1),
         Role::Control => "control".to_owned(),
     };
-    // Made here and not by the threads themselves, so that the rows have the same order in every run.
+    // Recorded here and not by the threads themselves, so that the rows have the same order in
+    // every run.
     for role in Role::all() {
         trace::thread_made(place(role), &name(role));
     }
@@ -194,7 +195,7 @@ fn start(
     Ok(Node { shared: Arc::clone(shared), main, others })
 }
 
-/// Starts a thread that carries its role's name, and says when it ends.
+/// Starts a thread with the name of its role, and records its end.
 fn spawn<T: Send + 'static>(
     place: Place,
     role: &str,

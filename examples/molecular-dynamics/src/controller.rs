@@ -1,4 +1,5 @@
-//! Node 0: it owns no atoms. It orders each step, adds up what the nodes report, and decides when atoms must move house.
+//! Node 0: it owns no atoms. It orders each step, adds up the reports of the nodes, and decides
+//! when atoms move to other nodes.
 
 use crate::cells::SKIN;
 use crate::message::{Inbox, Order, Port, Report};
@@ -8,15 +9,16 @@ use crate::trace::{self, Place};
 /// Node 0 and its only thread.
 pub(crate) const PLACE: Place = Place { node: 0, thread: 0 };
 
-/// Atoms move house when one of them has used up half of what it may move before a pair could be missed.
+/// Atoms are redistributed when one of them has moved by half of the distance beyond which a pair
+/// could be missed.
 const REDISTRIBUTE_BEYOND: f64 = SKIN / 4.0;
 
-/// What node 0 saw.
+/// The course of a run at node 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Course {
     /// Energies and momentum of the initial state and after each step.
     pub(crate) balances: Vec<Balance>,
-    /// The largest displacement of an atom from where it was sorted.
+    /// The largest displacement of an atom since it was sorted into its cell.
     pub(crate) displacement: f64,
 }
 

@@ -1,11 +1,12 @@
-//! The machine that a working node pretends to be: a processor or a few, of a given speed.
+//! The simulated machine of a working node: one or several processors of a given speed.
 //!
-//! All nodes of the demonstration share the cores of one computer, perhaps only two. Their real computing times would show
-//! the scheduler of that computer, not the placement of the atoms. So each node has processors of its own, for which its
-//! threads queue in order of arrival, and each piece of work lasts as long as it would there: the real computation is
-//! done first (it needs a fraction of the time), then the thread sleeps until the piece's number of work units has
-//! passed. A piece that this computer let sleep too long is made up for by the next ones. Waits, messages, locks and
-//! their order are real; durations of work are paced.
+//! All nodes of the demonstration share the cores of one computer, perhaps only two. Their real
+//! computing times would show the scheduler of that computer, not the placement of the atoms.
+//! So each node has processors of its own, and its threads queue for them in order of arrival. Each
+//! piece of work lasts as long as on such a processor: the real computation comes first (it needs a
+//! fraction of the time), then the thread sleeps until the time for the number of work units has
+//! passed. If this computer lets a piece sleep too long, the next ones are shortened.
+//! Waits, messages, locks and their order are real; durations of work are paced.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use tracer_rt::Date;
 
 use crate::trace::{self, Phase, Place};
 
-/// What a piece of work costs per item, in units. A unit is the test of one pair's distance.
+/// The costs of work per item, in units. A unit is the test of one pair's distance.
 pub(crate) mod cost {
     /// An atom moved by half a time step.
     pub(crate) const MOVE: u64 = 8;
@@ -26,7 +27,7 @@ pub(crate) mod cost {
     pub(crate) const SORT: u64 = 8;
 }
 
-/// A thread gives its processor back after this many units, as under a time slice.
+/// A thread releases its processor after this many units, as under a time slice.
 pub(crate) const SLICE: u64 = 30_000;
 
 /// The processors of one node.
@@ -41,12 +42,14 @@ pub(crate) struct Machine {
 
 #[derive(Debug)]
 struct Queue {
-    /// Tickets given out, and tickets given back: a ticket may run when fewer than `processors` before it are out.
+    /// Tickets issued, and tickets returned: a ticket may run when fewer than `processors` earlier
+    /// ones are out.
     tickets: u64,
     back: u64,
     free: Vec<Processor>,
     started: Instant,
-    /// Since when no thread has or wants a processor, and how long that was so before.
+    /// The time since which no thread has or wants a processor, and the sum of earlier such
+    /// durations.
     idle_since: Instant,
     idle: Duration,
     /// Pieces of work, and the longest delay at the end of one.
@@ -57,21 +60,21 @@ struct Queue {
 /// A processor that no thread has.
 #[derive(Clone, Copy, Debug)]
 struct Processor {
-    /// When its last piece of work was to end. The next one may begin then, even if that was some time ago because this
-    /// computer was late.
+    /// The planned end of its last piece of work. The next one begins at that time, even if it has
+    /// passed because this computer was late.
     until: Instant,
-    /// When it was given back.
+    /// The timestamp of its release.
     back: Date,
 }
 
-/// How a node's processors were used.
+/// The usage of a node's processors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
-    /// Part of the time during which no thread of the node had work.
+    /// The share of time during which no thread of the node had work.
     pub(crate) idle: f64,
     /// Pieces of work done.
     pub(crate) pieces: u64,
-    /// The longest delay of the end of a piece behind when it was to end.
+    /// The longest delay of the end of a piece after its planned end.
     pub(crate) delay: Duration,
 }
 
@@ -92,9 +95,10 @@ impl Machine {
         Self { processors: processors.into(), unit, queue: Mutex::new(queue), released: Condvar::new() }
     }
 
-    /// Does a piece of work on a processor of this node: waits for one, computes, and stays until the units that `work`
-    /// returns have passed.
+    /// Does a piece of work on a processor of this node: waits for a processor, computes, and stays
+    /// until the time for the units that `work` returns has passed.
     ///
+    /// `work` must not wait for another thread, because that may need the processor.
     /// Never wait for another thread inside: it may need the processor.
     #[track_caller]
     pub(crate) fn run<T>(&self, place: Place, phase: Phase, work: impl FnOnce() -> (T, u64)) -> T {
@@ -108,8 +112,9 @@ impl Machine {
         result
     }
 
-    /// Waits for a processor. Returns when work begins there, and since when the thread has it: since it asked, if one was
-    /// free, else since another thread gave it back.
+    /// Waits for a processor. Returns the begin of the work, and the timestamp since which the
+    /// thread has the processor: that of the request if one was free, otherwise that of its release
+    /// by another thread.
     fn take_processor(&self, asked: Date) -> (Instant, Date) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -133,7 +138,7 @@ impl Machine {
     fn give_processor_back(&self, ends: Instant) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        // Without pacing there is no time to keep to.
+        // Without pacing there is no planned end.
         let until = if self.unit.is_zero() { now } else { ends };
         queue.free.push(Processor { until, back: trace::now() });
         queue.back += 1;
@@ -144,7 +149,7 @@ impl Machine {
         self.released.notify_all();
     }
 
-    /// How it was used so far.
+    /// The usage so far.
     pub(crate) fn usage(&self) -> Usage {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let pending = if queue.tickets == queue.back { queue.idle_since.elapsed() } else { Duration::ZERO };

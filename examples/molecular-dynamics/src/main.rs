@@ -1,20 +1,27 @@
-//! Molecular dynamics on one controlling and four working nodes: the case study of Pajé's articles, traced with Tumit.
+//! Molecular dynamics on one controlling and four working nodes: the case study of Pajé's articles,
+//! traced with Tumit.
 //!
-//! **What runs.** Node 0 only controls. Nodes 1 to 4 work; each owns the atoms in its part of a periodic box and has nine
-//! threads ([`node::Role`]): `main` moves the atoms, `local` computes the forces among them, three `forces N` threads
-//! those between them and the atoms that node N sends, three `exchange N` threads send coordinates to node N and bring
-//! the forces back, and `control` talks to node 0. They work by messages ([`message`]), a mutex and a semaphore ([`sync`]).
+//! **The program.** Node 0 only controls. Nodes 1 to 4 work; each owns the atoms in its part of a
+//! periodic box and has nine threads ([`node::Role`]):
+//! - `main` moves the atoms.
+//! - `local` computes the forces among them.
+//! Three `forces N` threads compute the forces between these atoms and those that node N sends.
+//! - Three `exchange N` threads send coordinates to node N and receive the forces.
+//! - `control` communicates with node 0.
 //!
-//! **What is real.** The physics: every force is computed, by the node that ought to, and `--check` compares positions and
-//! energies with an unpartitioned run ([`mod@reference`]). The threads, messages, locks, waits and wake-ups too.
+//! They use messages ([`message`]), a mutex and a semaphore ([`sync`]).
 //!
-//! **What is paced.** The *duration* of a piece of work: each node pretends to be a machine with one slow processor (or
-//! `--processors`), for which its threads queue, and a piece of work is stretched to the time that its amount would need
-//! there ([`machine`]). Thirty-seven threads on two cores would otherwise show the scheduler of this computer instead of
-//! the placement of the atoms.
+//! **Real parts.** The physics: every force is computed by the responsible node, and `--check`
+//! compares positions and energies with an unpartitioned run ([`mod@reference`]). Threads,
+//! messages, locks, waits and wake-ups are real too.
 //!
-//! **How it is traced.** `md.tumit` describes the events; [`trace`] has a function for each thing that happens. Nothing else
-//! in the program knows of the trace.
+//! **Paced part.** The *duration* of a piece of work: each node simulates a machine with one slow
+//! processor (or `--processors`), and its threads queue for it. A piece of work is stretched to the
+//! time that it would need there ([`machine`]). Otherwise thirty-seven threads on two cores would
+//! show the scheduler of this computer instead of the placement of the atoms.
+//!
+//! **Tracing.** `md.tumit` describes the events; [`trace`] has a function for each kind of action.
+//! No other part of the program depends on the trace.
 
 mod args;
 mod cells;
@@ -50,7 +57,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the simulation and prints what came of it; false if a check failed.
+/// Runs the simulation and prints its results; returns false if a check failed.
 fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let system = physics::droplet_in_gas(args.atoms as usize, args.seed);
     let grid = Grid::new(system.side, args.cutoff).ok_or_else(|| {
@@ -78,7 +85,7 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     Ok(agreement.is_none_or(|agreement| agreement.is_good()))
 }
 
-/// The results, a line for each subject: for people, and easy to take apart for tests.
+/// Prints the results, one line for each subject, readable for people and tests.
 fn print(outcome: &Outcome, agreement: Option<&reference::Agreement>, wall: Duration) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let first = outcome.course.balances.first().copied().unwrap_or_default();

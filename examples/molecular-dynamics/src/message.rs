@@ -1,4 +1,5 @@
-//! Messages between threads: typed channels whose envelopes carry a stamp, which joins sending and receiving in the trace.
+//! Messages between threads: typed channels with stamped envelopes; the stamp connects sending and
+//! receiving in the trace.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -7,49 +8,49 @@ use crate::cells::CellBlock;
 use crate::physics::{Atom, Balance, Vec3};
 use crate::trace::{self, Kind, Place};
 
-/// What can be sent.
+/// The contents of a message.
 pub(crate) trait Payload {
-    /// What it is, for the trace.
+    /// The kind, for the trace.
     fn kind(&self) -> Kind;
-    /// What it would weigh on a network.
+    /// The size that it would have on a network.
     fn bytes(&self) -> usize;
 }
 
-/// Node 0 to a node: what to do next.
+/// From node 0 to a node: the next action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
     /// Compute the forces of the initial positions.
     Begin,
     /// Do one time step.
     Step {
-        /// First send atoms to the nodes into whose cells they have moved.
+        /// First send atoms to the nodes that own their present cells.
         redistribute: bool,
     },
 }
 
-/// A node to node 0: how a step went.
+/// From a node to node 0: the result of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report {
     /// Energies and momentum of the node's atoms.
     pub(crate) balance: Balance,
-    /// How far one of its atoms moved, at most, since it was sorted into its cell.
+    /// The largest displacement of one of its atoms since it was sorted into its cell.
     pub(crate) displacement: f64,
 }
 
-/// Main thread to the threads of its node that work on its own cells.
+/// From the main thread to the threads of its node that work on its own cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Work(pub(crate) Arc<CellBlock>);
 
-/// Main thread to a thread that talks to a neighbour.
+/// From the main thread to a thread that communicates with a neighbour.
 #[derive(Clone, Debug)]
 pub(crate) enum Errand {
-    /// Send these coordinates, and bring the forces back.
+    /// Send these coordinates, and receive the forces.
     Forces(Arc<CellBlock>),
-    /// These atoms now live there.
+    /// These atoms now belong to the neighbour.
     Move(Vec<Atom>),
 }
 
-/// A node to its neighbour.
+/// From a node to its neighbour.
 #[derive(Clone, Debug)]
 pub(crate) enum Parcel {
     /// Positions in cells along the border.
@@ -84,7 +85,7 @@ impl Payload for Work {
     fn kind(&self) -> Kind {
         Kind::Work
     }
-    /// Only a reference changes hands.
+    /// Only a reference is sent.
     fn bytes(&self) -> usize {
         size_of::<Self>()
     }
@@ -129,7 +130,7 @@ struct Envelope<T> {
     payload: T,
 }
 
-/// Gives every channel a number, so that stamps are unique.
+/// Numbers the channels, so that stamps are unique.
 #[derive(Debug, Default)]
 pub(crate) struct Switchboard {
     channels: u32,
@@ -142,7 +143,7 @@ impl Switchboard {
         (self.port(sender), Inbox { receiver })
     }
 
-    /// One more way into a channel.
+    /// One more sender of a channel.
     pub(crate) fn another<T>(&mut self, port: &Port<T>) -> Port<T> {
         self.port(port.sender.clone())
     }
@@ -153,7 +154,7 @@ impl Switchboard {
     }
 }
 
-/// The end of a channel where messages go in.
+/// The sending end of a channel.
 #[derive(Debug)]
 pub(crate) struct Port<T> {
     sender: mpsc::Sender<Envelope<T>>,
@@ -161,25 +162,26 @@ pub(crate) struct Port<T> {
 }
 
 impl<T: Payload> Port<T> {
-    /// Sends a message. It never waits. A message to a thread that has ended is lost, and no arrow.
+    /// Sends a message. It never waits. A message to a thread that has ended is lost, and the trace
+    /// shows no arrow.
     #[track_caller]
     pub(crate) fn post(&mut self, place: Place, payload: T) {
         let stamp = self.next_stamp;
         self.next_stamp += 1;
         trace::post(place, stamp, payload.kind(), payload.bytes());
-        // An error means that the receiver has ended, which it does only when there is nothing left to do.
+        // An error means that the receiver has ended, and it ends only when no work is left.
         let _ = self.sender.send(Envelope { stamp, payload });
     }
 }
 
-/// The end of a channel where messages come out.
+/// The receiving end of a channel.
 #[derive(Debug)]
 pub(crate) struct Inbox<T> {
     receiver: mpsc::Receiver<Envelope<T>>,
 }
 
 impl<T: Payload> Inbox<T> {
-    /// Waits for a message; `None` when no one is left who could send one.
+    /// Waits for a message; `None` when no sender remains.
     #[track_caller]
     pub(crate) fn receive(&self, place: Place) -> Option<T> {
         let since = trace::now();

@@ -1,4 +1,4 @@
-//! A working node: what its threads share, and who they are. Each role has a module of its own.
+//! A working node: the shared data and the roles of its threads. Each role has a module of its own.
 
 pub(crate) mod control;
 pub(crate) mod exchange;
@@ -16,15 +16,16 @@ use crate::trace::{Phase, Place};
 /// The threads of a working node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Moves the atoms, and leads the others through each step.
+    /// Moves the atoms, and leads the other threads through each step.
     Main,
     /// Computes the forces among the node's own cells.
     Local,
-    /// Computes the forces between own cells and those that one neighbour sends. Holds 0, 1 or 2: which neighbour.
+    /// Computes the forces between own cells and those that one neighbour sends. The field is the
+    /// neighbour's number: 0, 1 or 2.
     Internode(usize),
     /// Sends coordinates to one neighbour and receives the forces that it computed.
     Exchange(usize),
-    /// Talks to node 0.
+    /// Communicates with node 0.
     Control,
 }
 
@@ -47,10 +48,10 @@ impl Role {
     }
 }
 
-/// What the threads of a node bring together; their mutex protects it.
+/// The sums to which all threads of a node contribute; their mutex protects them.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
-    /// Force on each atom of the node, as far as known.
+    /// The force on each atom of the node, as computed so far.
     pub(crate) forces: Vec<Vec3>,
     /// Potential energy of the pairs that this node worked on.
     pub(crate) potential: f64,
@@ -58,7 +59,7 @@ pub(crate) struct Sums {
     pub(crate) arrivals: Vec<Atom>,
 }
 
-/// What the threads of a node share.
+/// The data that the threads of a node share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) plan: NodePlan,
@@ -66,12 +67,13 @@ pub(crate) struct Shared {
     pub(crate) potential: LennardJones,
     pub(crate) machine: Machine,
     pub(crate) sums: Mutex<Sums>,
-    /// Raised by every thread that has done its part of a step; the main thread waits for all of them.
+    /// Raised by every thread that has completed its part of a step; the main thread waits for all
+    /// of them.
     pub(crate) done: Semaphore,
 }
 
 impl Shared {
-    /// Adds to the sums under their lock: work on `atoms` atoms.
+    /// Adds to the sums under their lock; the work is that for `atoms` atoms.
     #[track_caller]
     fn accumulate(&self, place: Place, atoms: usize, add: impl FnOnce(&mut Sums)) {
         let mut sums = self.sums.lock(place);
@@ -81,8 +83,8 @@ impl Shared {
         });
     }
 
-    /// Works on all pairs of cells, a time slice after the other; after each, the forces on the node's own atoms are
-    /// accumulated.
+    /// Works on all pairs of cells, one time slice after the other; after each slice, accumulates
+    /// the forces on the node's own atoms.
     #[track_caller]
     fn compute_forces(
         &self,

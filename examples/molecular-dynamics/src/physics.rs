@@ -1,5 +1,6 @@
-//! The physics: atoms of argon-like matter in a periodic box, in reduced units (mass, length, energy and Boltzmann's
-//! constant are 1), with the Lennard-Jones potential truncated at a cut-off and shifted to be zero there.
+//! The physics: atoms of argon-like matter in a periodic box, in reduced units (mass, length,
+//! energy and Boltzmann's constant are 1). The Lennard-Jones potential is truncated at a cut-off
+//! and shifted to be zero there.
 
 mod lattice;
 mod random;
@@ -12,7 +13,7 @@ pub(crate) use vector::Vec3;
 /// Time step, in reduced units.
 pub(crate) const TIME_STEP: f64 = 0.004;
 
-/// One atom, wherever it is at home.
+/// One atom, independent of its node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Atom {
     /// Its number, the same in every placement.
@@ -23,7 +24,8 @@ pub(crate) struct Atom {
 }
 
 impl Atom {
-    /// Velocity Verlet, first half: half a kick, then a drift by a whole step. Returns how far the atom moved.
+    /// Velocity Verlet, first half: half a kick, then a drift by a whole step. Returns the
+    /// displacement of the atom.
     pub(crate) fn drift(&mut self) -> Vec3 {
         self.kick();
         let path = self.velocity * TIME_STEP;
@@ -31,7 +33,8 @@ impl Atom {
         path
     }
 
-    /// Velocity Verlet, second half, with the forces at the new position; also the first half's kick.
+    /// Velocity Verlet, second half, with the forces at the new position. The first half uses the
+    /// same kick.
     pub(crate) fn kick(&mut self) {
         self.velocity += self.force * (0.5 * TIME_STEP);
     }
@@ -51,7 +54,7 @@ pub(crate) struct System {
     pub(crate) side: f64,
 }
 
-/// What is conserved, measured after a step.
+/// The conserved quantities, measured after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Balance {
     pub(crate) kinetic: f64,
@@ -65,7 +68,7 @@ impl Balance {
         self.kinetic + self.potential
     }
 
-    /// Adds an atom's motion.
+    /// Adds an atom's kinetic energy and momentum.
     pub(crate) fn count(&mut self, atom: &Atom) {
         self.kinetic += atom.kinetic();
         self.momentum += atom.velocity;
@@ -84,18 +87,20 @@ impl std::ops::AddAssign for Balance {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LennardJones {
     cutoff_squared: f64,
-    /// What the bare potential is worth at the cut-off; taken off everywhere, so that energy has no step there.
+    /// The value of the bare potential at the cut-off. It is subtracted everywhere, so that the
+    /// energy has no step there.
     shift: f64,
 }
 
 impl LennardJones {
-    /// The potential cut off at this distance.
+    /// The potential truncated at this distance.
     pub(crate) fn new(cutoff: f64) -> Self {
         let sixth = cutoff.powi(-6);
         Self { cutoff_squared: cutoff * cutoff, shift: 4.0 * sixth * (sixth - 1.0) }
     }
 
-    /// Force on the first of two atoms whose positions differ by `apart`, and the energy of the pair; `None` beyond the cut-off.
+    /// Force on the first of two atoms with the difference of positions `apart`, and the energy of
+    /// the pair; `None` beyond the cut-off.
     #[inline]
     pub(crate) fn pair(&self, apart: Vec3) -> Option<(Vec3, f64)> {
         let squared = apart.norm_squared();

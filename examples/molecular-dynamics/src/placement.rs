@@ -1,5 +1,5 @@
-//! Which node owns which cell, and what follows from it: the pairs of cells that each node works on, and the cells whose
-//! coordinates travel.
+//! The placement of cells on nodes, and its consequences: the pairs of cells that each node works
+//! on, and the cells with coordinates that are sent.
 
 use crate::cells::Grid;
 use crate::machine::cost;
@@ -22,7 +22,8 @@ pub(crate) enum Placement {
 /// Side of the blocks that are dealt at random, in cells.
 const BLOCK: usize = 4;
 
-/// What a step costs for each atom besides its pairs: it is moved twice, and its force added up a dozen times or so.
+/// The cost of a step for each atom in addition to its pairs: it is moved twice, and its force is
+/// added up about a dozen times.
 const PER_ATOM: f64 = 2.0 * cost::MOVE as f64 + 16.0 * cost::ADD as f64;
 
 /// The working node (0 to 3) of each cell.
@@ -38,7 +39,7 @@ pub(crate) fn owners(placement: Placement, grid: &Grid, system: &System, seed: u
     }
 }
 
-/// Deals blocks of cells, the same number (but for the remainder) to each node.
+/// Deals blocks of cells, the same number (except for the remainder) to each node.
 fn deal_blocks(grid: &Grid, seed: u64) -> Vec<usize> {
     let per_side = grid.per_side.div_ceil(BLOCK);
     let mut cards: Vec<usize> = (0..per_side.pow(3)).map(|card| card % WORKERS).collect();
@@ -53,8 +54,8 @@ fn deal_blocks(grid: &Grid, seed: u64) -> Vec<usize> {
     (0..grid.len()).map(|cell| cards[block_of(cell)]).collect()
 }
 
-/// What each cell will cost, in tests of a pair: those among its own atoms, half of those shared with its neighbours, and
-/// what is done for each atom.
+/// The expected cost of each cell, in tests of a pair: the pairs among its own atoms, half of those
+/// shared with its neighbours, and the work for each atom.
 fn expected_work(grid: &Grid, system: &System) -> Vec<f64> {
     let mut population = vec![0.0; grid.len()];
     for atom in &system.atoms {
@@ -71,7 +72,8 @@ fn expected_work(grid: &Grid, system: &System) -> Vec<f64> {
     work
 }
 
-/// Gives `cells` to `nodes`: cuts them in two halves of equal work across their longest axis, and each half again.
+/// Gives `cells` to `nodes`: cuts them into two halves of equal work across their longest axis, and
+/// each half again.
 fn bisect(grid: &Grid, work: &[f64], mut cells: Vec<usize>, nodes: std::ops::Range<usize>, owners: &mut [usize]) {
     if nodes.len() == 1 {
         for cell in cells {
@@ -80,7 +82,8 @@ fn bisect(grid: &Grid, work: &[f64], mut cells: Vec<usize>, nodes: std::ops::Ran
         return;
     }
     let axis = longest_axis(grid, work, &cells);
-    // A whole layer of cells would be too coarse a cut: within the layer that is cut, the other axes decide.
+    // A cut between whole layers of cells would be too coarse: within the cut layer, the other axes
+    // decide.
     cells.sort_by_key(|&cell| {
         let at = grid.coordinates(cell);
         [at[axis], at[(axis + 1) % 3], at[(axis + 2) % 3]]
@@ -97,7 +100,7 @@ fn bisect(grid: &Grid, work: &[f64], mut cells: Vec<usize>, nodes: std::ops::Ran
     bisect(grid, work, upper, middle..nodes.end, owners);
 }
 
-/// The axis along which the work of these cells is spread most widely.
+/// The axis along which the work of these cells has the largest spread.
 fn longest_axis(grid: &Grid, work: &[f64], cells: &[usize]) -> usize {
     let total: f64 = cells.iter().map(|&cell| work[cell]).sum();
     let spread = |axis: usize| {
@@ -108,27 +111,27 @@ fn longest_axis(grid: &Grid, work: &[f64], cells: &[usize]) -> usize {
     (0..3).max_by(|&a, &b| spread(a).total_cmp(&spread(b))).unwrap_or(0)
 }
 
-/// Two cells whose atoms are tested against each other.
+/// Two cells with atoms that are tested against each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellPair {
     /// Slot of a cell of this node.
     pub(crate) own: usize,
-    /// Slot of the other: of this node too, or among those that a neighbour sends.
+    /// Slot of the other cell: of this node too, or among those that a neighbour sends.
     pub(crate) other: usize,
-    /// What to add to the other's positions.
+    /// The shift for the positions in the other cell.
     pub(crate) shift: Vec3,
 }
 
-/// What a node has to do with one neighbour.
+/// The work of a node with one neighbour.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NeighbourPlan {
-    /// Slots of own cells whose coordinates the neighbour needs, in the order in which they are sent.
+    /// Slots of the own cells that the neighbour needs, in the order in which they are sent.
     pub(crate) exports: Vec<usize>,
     /// Pairs of an own cell and one sent by the neighbour that this node works on.
     pub(crate) pairs: Vec<CellPair>,
 }
 
-/// What a node has to do.
+/// The work of a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodePlan {
     /// Its cells; a position here is a slot.
@@ -139,8 +142,8 @@ pub(crate) struct NodePlan {
     pub(crate) neighbours: Vec<NeighbourPlan>,
 }
 
-/// The work of all nodes. Pairs of cells that belong to two nodes are worked on by one of them, in turn; it sends the
-/// forces on the other's atoms back.
+/// The work of all nodes. A pair of cells of two nodes is assigned to one of them, alternately;
+/// that node sends the forces on the other's atoms back.
 pub(crate) fn plan(grid: &Grid, owners: &[usize]) -> Vec<NodePlan> {
     let mut plans =
         vec![NodePlan { neighbours: vec![NeighbourPlan::default(); WORKERS], ..Default::default() }; WORKERS];
@@ -178,7 +181,7 @@ mod tests {
     use super::*;
     use crate::physics::droplet_in_gas;
 
-    /// Largest share of the expected work that one node has, 0.25 at best.
+    /// Largest share of the expected work of one node, 0.25 at best.
     fn largest_share(placement: Placement, seed: u64) -> f64 {
         let system = droplet_in_gas(4000, 1);
         let grid = Grid::new(system.side, 2.5).unwrap();

@@ -1,13 +1,14 @@
-//! The same system on one thread, without nodes, cells or messages: every atom is tested against every other. It shares
-//! only the pair potential with the parallel program, and is what that is checked against.
+//! The same system on one thread, without nodes, cells or messages: every atom is tested against
+//! every other. It shares only the pair potential with the parallel program, and serves to check
+//! that.
 
 use crate::cluster::Outcome;
 use crate::physics::{Balance, LennardJones, System, Vec3};
 
-/// What the parallel run may differ by: positions and momentum absolutely, energies relative to the total. Sums are
-/// added up in another order, and so rounded differently; the motion amplifies it.
+/// The accepted difference of the parallel run: positions and momentum absolute, energies relative
+/// to the total. The order of summation differs, and so does the rounding; the motion amplifies it.
 const TOLERANCE: f64 = 1e-8;
-/// How much of the total energy may be gained or lost during the run.
+/// The accepted change of the total energy during the run, as a fraction of it.
 const DRIFT: f64 = 1e-3;
 
 /// Steps the system, and returns it with its balance at the start and after each step.
@@ -63,10 +64,10 @@ fn forces(system: &mut System, potential: &LennardJones) -> f64 {
     energy
 }
 
-/// How well a run agrees with the reference, and conserves what it should.
+/// The agreement of a run with the reference, and its conservation of energy and momentum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agreement {
-    /// Largest distance of an atom from where the reference has it.
+    /// Largest distance of an atom from its position in the reference.
     pub(crate) position: f64,
     /// Largest difference of the energies after any step, relative to the total energy.
     pub(crate) energy: f64,
@@ -77,7 +78,7 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// Whether all of it is within what rounding and the time step explain.
+    /// Whether all values are within the limits that rounding and the time step explain.
     pub(crate) fn is_good(&self) -> bool {
         self.position < TOLERANCE && self.energy < TOLERANCE && self.drift < DRIFT && self.momentum < TOLERANCE
     }

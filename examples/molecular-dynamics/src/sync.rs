@@ -1,9 +1,10 @@
-//! The mutex and the counting semaphore of a node. Both serve in order of arrival, so that every wake-up has one cause,
-//! and tell the trace who waits, who owns and who woke whom.
+//! The mutex and the counting semaphore of a node. Both serve in order of arrival, so that every
+//! wake-up has one cause. They record waits, ownership, and the cause of each wake-up.
 //!
-//! Tickets make both short: the `n`-th thread that arrives at a mutex waits until it was unlocked `n` times, the `n`-th P of
-//! a semaphore until there were `n` + 1 V operations. The ticket is the key of the wake-up's arrow. Records are
-//! written while the queue is locked, so that their dates have the order of what happened.
+//! Tickets keep both short: the `n`-th thread that arrives at a mutex waits until it was unlocked
+//! `n` times, the `n`-th P of a semaphore until there were `n` + 1 V operations. The ticket is the
+//! key of the wake-up's arrow. Records are written while the queue is locked, so that their
+//! timestamps have the order of the operations.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, MutexGuard, PoisonError};
@@ -35,7 +36,7 @@ impl<T> Mutex<T> {
         Self { object, queue, turn: Condvar::new(), value: std::sync::Mutex::new(value) }
     }
 
-    /// Waits until the lock is this thread's.
+    /// Waits until this thread owns the lock.
     #[track_caller]
     pub(crate) fn lock(&self, place: Place) -> Guard<'_, T> {
         let mut queue = enter(&self.queue);
@@ -61,12 +62,12 @@ impl<T> Mutex<T> {
     }
 }
 
-/// The lock is held as long as this lives.
+/// The lock is held during the lifetime of the guard.
 #[derive(Debug)]
 pub(crate) struct Guard<'a, T> {
     mutex: &'a Mutex<T>,
     place: Place,
-    /// Taken only by drop.
+    /// `None` only in `drop`.
     value: Option<MutexGuard<'a, T>>,
 }
 
@@ -124,7 +125,7 @@ impl Semaphore {
         Self { object, count: std::sync::Mutex::default(), raised: Condvar::new() }
     }
 
-    /// P: waits until the count is positive, and takes one off.
+    /// P: waits until the count is positive, and decreases it by one.
     #[track_caller]
     pub(crate) fn down(&self, place: Place) {
         let mut count = enter(&self.count);
@@ -138,7 +139,7 @@ impl Semaphore {
         trace::semaphore_down(place, self.object, ticket, waits, count.gate());
     }
 
-    /// V: adds one, which may wake the thread that has waited longest.
+    /// V: increases the count by one. This may wake the thread that has waited longest.
     #[track_caller]
     pub(crate) fn up(&self, place: Place) {
         let mut count = enter(&self.count);
@@ -150,7 +151,7 @@ impl Semaphore {
     }
 }
 
-/// Locks one of the standard library's. A thread that panicked leaves the counters in order.
+/// Locks a mutex of the standard library. A panic leaves the counters consistent.
 fn enter<T>(mutex: &std::sync::Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

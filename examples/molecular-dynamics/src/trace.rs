@@ -1,6 +1,8 @@
-//! What is recorded, as functions in the program's own words, and a count of it that owes nothing to the recorder.
+//! The recorded events as functions in the program's own terms, with counts that do not depend on
+//! the recorder.
 //!
-//! Each function counts what `md.tumit` makes of its event, and records the event. It is the only place that knows both.
+//! Each function counts the entities that `md.tumit` makes of its event, and records the event.
+//! Only this module knows both.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +15,7 @@ use crate::physics::Balance;
 pub(crate) use events::{Gate, Kind, Phase};
 pub(crate) use tracer_rt::now;
 
-/// One safe function for each event of the spec. Unit tests leave no traces behind.
+/// One safe function for each event of the spec. Unit tests record nothing.
 mod events {
     #[cfg(not(test))]
     tracer_rt::events!("md.tumit");
@@ -23,7 +25,7 @@ mod events {
 
 use events::{app, com, sync};
 
-/// Who does something: a node and the number of a thread in it.
+/// The location of an action: a node and the number of a thread in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) node: u16,
@@ -43,20 +45,20 @@ pub(crate) fn node_made(node: u16) {
     app::node_made(node);
 }
 
-/// A thread begins its life.
+/// A thread begins.
 pub(crate) fn thread_made(Place { node, thread }: Place, role: &str) {
     count(&[(&COUNTS.containers, 1), (&COUNTS.threads, 1)]);
     app::thread_made(node, thread, role);
 }
 
-/// A thread has nothing left to do.
+/// A thread ends: it has no more work.
 pub(crate) fn thread_ended(Place { node, thread }: Place) {
     count(&[]);
     app::thread_ended(node, thread);
 }
 
-/// A piece of work is done, on a processor that was asked for at `queued` and got at `since`; the two are the same if one
-/// was free.
+/// A piece of work is done on a processor that was requested at `queued` and acquired at `since`;
+/// both are equal if a processor was free.
 #[track_caller]
 pub(crate) fn worked(Place { node, thread }: Place, phase: Phase, queued: Date, since: Date, units: u64) {
     count(&[(&COUNTS.states, 1 + u64::from(queued != since)), (&COUNTS.variables, 2)]);
@@ -89,7 +91,7 @@ pub(crate) fn received(Place { node, thread }: Place, stamp: u64, kind: Kind, si
     com::received(node, thread, stamp, kind, since);
 }
 
-/// There is a mutex.
+/// A mutex is created.
 pub(crate) fn mutex_made(SyncObject { node, number }: SyncObject) {
     count(&[(&COUNTS.containers, 1), (&COUNTS.states, 1)]);
     sync::mutex_made(node, number);
@@ -107,13 +109,13 @@ pub(crate) fn mutex_locked(Place { node, thread }: Place, object: SyncObject, ti
     sync::mutex_locked(node, thread, object.number, ticket, woken);
 }
 
-/// A thread lets go of a mutex; `ticket` is the next to own it.
+/// A thread unlocks a mutex; `ticket` is that of the next owner.
 pub(crate) fn mutex_unlocked(Place { node, thread }: Place, object: SyncObject, ticket: u64, wakes: bool) {
     count(&[(&COUNTS.states, 1)]);
     sync::mutex_unlocked(node, thread, object.number, ticket, wakes);
 }
 
-/// There is a semaphore.
+/// A semaphore is created.
 pub(crate) fn semaphore_made(SyncObject { node, number }: SyncObject) {
     count(&[(&COUNTS.containers, 1), (&COUNTS.states, 1)]);
     sync::semaphore_made(node, number);
@@ -137,7 +139,7 @@ pub(crate) fn semaphore_up(Place { node, thread }: Place, object: SyncObject, ti
     sync::semaphore_up(node, thread, object.number, ticket, wakes, gate);
 }
 
-/// How many things of each kind the trace should show. An arrow is counted where it ends.
+/// The expected numbers of entities of each kind in the trace. An arrow is counted at its end.
 #[derive(Debug)]
 pub(crate) struct Counts {
     records: AtomicU64,
@@ -160,7 +162,7 @@ static COUNTS: Counts = Counts {
     variables: AtomicU64::new(0),
 };
 
-/// Counts a record, and what it shows.
+/// Counts a record and the entities that it makes.
 fn count(shows: &[(&AtomicU64, u64)]) {
     COUNTS.records.fetch_add(1, Ordering::Relaxed);
     for (counter, number) in shows {
@@ -168,7 +170,7 @@ fn count(shows: &[(&AtomicU64, u64)]) {
     }
 }
 
-/// What was counted so far.
+/// The counts so far.
 pub(crate) fn counts() -> &'static Counts {
     &COUNTS
 }

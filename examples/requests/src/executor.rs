@@ -1,4 +1,5 @@
-//! The least that runs futures on several threads: a queue of those that can go on. A real program takes a crate.
+//! A minimal executor for futures on several threads: a queue of the futures that can continue. A
+//! real program would use a crate.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A future, and the queue where it goes when it can go on.
+/// A future, and the queue that receives it when it can continue.
 struct Task {
     future: Mutex<Option<Work>>,
     queue: Sender<Arc<Task>>,
@@ -17,7 +18,7 @@ struct Task {
 
 impl Wake for Task {
     fn wake(self: Arc<Self>) {
-        // Nobody waits for the queue once all is done.
+        // After all futures have ended, the queue has no receiver.
         let _ = self.queue.send(Arc::clone(&self));
     }
 }
@@ -29,7 +30,7 @@ pub(crate) fn run<F: Future<Output = ()> + Send + 'static>(threads: usize, futur
         let future: Work = Box::pin(future);
         Arc::new(Task { future: Mutex::new(Some(future)), queue: queue.clone() }).wake();
     }
-    // The queue ends with the last task that could go into it.
+    // The queue ends with the last task that could enter it.
     drop(queue);
     let ready = Mutex::new(ready);
     std::thread::scope(|scope| {
@@ -39,7 +40,7 @@ pub(crate) fn run<F: Future<Output = ()> + Send + 'static>(threads: usize, futur
     });
 }
 
-/// Polls a future that can go on; false when there will be none.
+/// Polls a future that can continue; false when there will be none.
 fn poll_next(ready: &Mutex<Receiver<Arc<Task>>>) -> bool {
     let next = ready.lock().unwrap_or_else(PoisonError::into_inner).recv();
     let Ok(task) = next else { return false };
@@ -53,7 +54,7 @@ fn poll_next(ready: &Mutex<Receiver<Arc<Task>>>) -> bool {
     true
 }
 
-/// Waits without a thread of its own, but for the one that sleeps in its stead.
+/// Waits; a separate thread sleeps and then wakes the future.
 pub(crate) async fn wait(duration: Duration) {
     let until = Instant::now() + duration;
     let mut asked = false;

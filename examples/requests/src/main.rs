@@ -1,5 +1,5 @@
-//! A server in small: requests run on two threads and wait for a slow store. Each time that a request runs is a part of its
-//! span, on the thread where it ran; the parts share the number of their task.
+//! A small server: requests run on two threads and wait for a slow store. Each run of a request is
+//! a part of its span, on the thread of that run; the parts share the number of their task.
 
 mod executor;
 

@@ -1,4 +1,4 @@
-//! Each request is there, in parts that belong together, each of which begins and ends on one thread.
+//! Each request is in the run, in related parts; each part begins and ends on one thread.
 
 #![expect(clippy::unwrap_used, reason = "what surrounds the test, outside test functions")]
 
@@ -40,7 +40,7 @@ fn requests_are_recorded_in_parts() {
     let mut numbers: Vec<u64> = parts.values().map(|(number, _)| *number).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..12).collect::<Vec<_>>());
-    // A read waits once and a write twice, unless what it waits for is there at once.
+    // A read waits once and a write twice, unless the store is ready at once.
     assert!(parts.values().all(|(number, parts)| (1..=2 + u32::from(number % 3 == 0)).contains(parts)), "{parts:?}");
     assert!(parts.values().any(|(_, parts)| *parts > 1), "{parts:?}");
 }

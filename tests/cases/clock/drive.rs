@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracer_rt::Config;
+use tracer_rt::RecorderConfig;
 
 tracer_rt::events!("cases/clock/spec.tumit");
 
@@ -10,7 +10,7 @@ static TICKS: AtomicU64 = AtomicU64::new(7);
 
 pub fn main() {
     tracer_rt::set_clock(|| TICKS.load(Ordering::Relaxed), 1000);
-    let mut config = Config::from_env();
+    let mut config = RecorderConfig::from_env();
     config.clock_domain = Some("steps".to_owned());
     tracer_rt::start(config).expect("nothing was recorded before");
 

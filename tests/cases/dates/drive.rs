@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracer_rt::{Config, Date};
+use tracer_rt::{RecorderConfig, Date};
 
 tracer_rt::events!("cases/dates/spec.tumit");
 
@@ -10,7 +10,7 @@ static TICKS: AtomicU64 = AtomicU64::new(1000);
 
 pub fn main() {
     tracer_rt::set_clock(|| TICKS.load(Ordering::Relaxed), 1_000_000);
-    let mut config = Config::from_env();
+    let mut config = RecorderConfig::from_env();
     config.clock_domain = Some("corpus".to_owned());
     tracer_rt::start(config).expect("nothing was recorded before");
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracer_rt::Config;
+use tracer_rt::RecorderConfig;
 
 tracer_rt::events!("cases/rules/spec.tumit");
 
@@ -14,7 +14,7 @@ fn at(microseconds: u64) {
 
 pub fn main() {
     tracer_rt::set_clock(|| TICKS.load(Ordering::Relaxed), 1_000_000);
-    let mut config = Config::from_env();
+    let mut config = RecorderConfig::from_env();
     config.clock_domain = Some("rules".to_owned());
     tracer_rt::start(config).expect("nothing was recorded before");
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracer_rt::Config;
+use tracer_rt::RecorderConfig;
 
 tracer_rt::events!("cases/span-ends/spec.tumit");
 
@@ -20,7 +20,7 @@ fn fails() -> Result<(), ()> {
 
 pub fn main() {
     tracer_rt::set_clock(|| TICKS.load(Ordering::Relaxed), 1_000_000);
-    let mut config = Config::from_env();
+    let mut config = RecorderConfig::from_env();
     config.clock_domain = Some("ends".to_owned());
     tracer_rt::start(config).expect("nothing was recorded before");
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use tracer_rt::Config;
+use tracer_rt::RecorderConfig;
 
 tracer_rt::events!("cases/stream-labels/spec.tumit");
 
@@ -25,7 +25,7 @@ fn work(name: &str) {
 
 pub fn main() {
     tracer_rt::set_clock(|| TICKS.load(Ordering::Relaxed), 1000);
-    let mut config = Config::from_env();
+    let mut config = RecorderConfig::from_env();
     config.clock_domain = Some("labels".to_owned());
     tracer_rt::start(config).expect("nothing was recorded before");
     for name in ["first", "second", "third"] {

@@ -1,5 +1,6 @@
-//! Any bytes are a live file, perhaps a damaged one, beside the file of its process, which may have no end, or be empty: the run is
-//! opened, listed, counted, converted and repaired without a panic, and what was repaired needs no repair.
+//! Interprets any bytes as a live file, possibly damaged, next to its process file, which may have
+//! no end or be empty. The run is opened, listed, counted, converted and repaired without a panic,
+//! and a repaired run needs no repair.
 #![no_main]
 
 use tumit_converter::tools::repair::{Repair, write};
@@ -10,7 +11,7 @@ use tracer_format::live::LIVE_MAGIC;
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (file, live) = fuzz::split(data);
-    // One in eight is a live file as it stands, behind its magic.
+    // One input in eight is a live file unchanged, after its magic.
     let live = if data.len() % 8 == 7 { [&LIVE_MAGIC[..], live].concat() } else { fuzz::live_file(live) };
     std::fs::write(folder.path().join("a.live"), live).expect("a writable folder");
     if !file.is_empty() {

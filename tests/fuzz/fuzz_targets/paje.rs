@@ -1,5 +1,6 @@
-//! Any text is read as Pajé, up to its mistakes. What was read is written as Pajé that has no mistake, and, read and written once more, is
-//! the same: what the text defined twice is defined once then.
+//! Reads any text as Pajé, up to its errors. The result is written as Pajé without errors. Reading
+//! and writing it again gives the same text, in which repeated definitions of the first text occur
+//! once.
 #![no_main]
 
 use tumit_paje::read::{FaultKind, read};
@@ -15,7 +16,8 @@ fuzz_target!(|data: &[u8]| {
     for _ in 0..2 {
         let mut again = Writer::new(Vec::new());
         let report = read(&texts[texts.len() - 1][..], &mut again).expect("what was written is read");
-        // A value that is used before it is defined is written twice, as it was read; readers keep the first.
+        // A value that is used before it is defined is written twice, as it was read. Readers keep
+        // the first.
         let mut others = report.faults.iter().filter(|fault| fault.kind != FaultKind::ValueTwice);
         assert!(others.next().is_none(), "{:?}\n{}", report.faults, String::from_utf8_lossy(&texts[texts.len() - 1]));
         texts.push(again.into_inner());

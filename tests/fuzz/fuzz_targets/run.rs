@@ -1,5 +1,5 @@
-//! Any bytes are a process file, perhaps a damaged one: it is opened, listed, counted, converted and repaired without a panic, and
-//! what was repaired needs no repair.
+//! Interprets any bytes as a process file, possibly damaged. It is opened, listed, counted,
+//! converted and repaired without a panic, and a repaired file needs no repair.
 #![no_main]
 
 use tumit_converter::tools::repair::{Repair, write};
@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // One in eight keeps its wrong checksums.
+    // One input in eight keeps its wrong checksums.
     let bytes = if data.len() % 8 == 7 { data.to_vec() } else { fuzz::mended(data) };
     let path = folder.path().join("a.tmt");
     std::fs::write(&path, bytes).expect("a writable folder");

@@ -1,4 +1,5 @@
-//! Any bytes are a schema or an error, and a schema that was read is written as the same.
+//! Interprets any bytes as a schema, or reports an error. A decoded schema is encoded to the same
+//! schema.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

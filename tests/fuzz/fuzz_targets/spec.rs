@@ -1,4 +1,5 @@
-//! Any text is a spec or has diagnostics: the compiler, its messages, the formatter and the generators never panic.
+//! Compiles any text as a spec, or reports diagnostics. The compiler, its messages, the formatter
+//! and the generators never panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,11 +17,11 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(spec.is_some(), tumit::compile_text("fuzz.tumit", &once).0.is_some(), "the meaning stays");
     }
     let Some(spec) = spec else { return };
-    // A header is long: one text in eight has its generators run.
+    // A header is long, so the generators run for one text in eight.
     if data.len() % 8 != 0 {
         return;
     }
-    // Two names of a spec may be one in a language: that is an error, no panic.
+    // Two names of a spec may be equal in a language. That is an error, not a panic.
     let _ = C.generate(&spec, &Options::default());
     let _ = Rust.generate(&spec, &Options::default());
     let schema = spec.schema();

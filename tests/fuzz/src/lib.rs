@@ -1,5 +1,6 @@
-//! What the fuzz targets share: how their bytes become files. Mutated bytes would nearly never have a right checksum, and a
-//! live file is mostly empty: both would leave a fuzzer at the door.
+//! Shared code of the fuzz targets: conversion of their bytes to files. Mutated bytes almost never
+//! have a correct checksum, and a live file is mostly empty. Without the conversion, a fuzzer would
+//! not get beyond the first checks.
 
 #![cfg(feature = "runs")]
 
@@ -16,12 +17,12 @@ use tracer_format::block::find_block;
 use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
 use tracer_format::{BlockHeader, HEADER_BYTES};
 
-/// Bytes of a slot of the live files that [`live_file`] makes: the least.
+/// Size in bytes of a slot in the live files of [`live_file`]: the minimum.
 const SLOT_BYTES: usize = 4096;
-/// Bytes of their logs of names.
+/// Size in bytes of their name log.
 const LOG_BYTES: usize = 8192;
 
-/// Gives every block whose sizes are possible its right checksum.
+/// Sets the correct checksum of every block with possible sizes.
 #[must_use]
 pub fn mended(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
@@ -38,8 +39,8 @@ pub fn mended(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A live file of a few bytes: `process id (16), length of the log u16, log, { length u16, head of a slot and payload }`. What is
-/// too short is filled with zeros, what is too long is cut.
+/// A live file from few bytes: `process id (16), length of the log u16, log, { length u16, head of
+/// a slot and payload }`. Short parts are filled with zeros, long ones are cut.
 #[must_use]
 pub fn live_file(data: &[u8]) -> Vec<u8> {
     let mut rest = data;
@@ -68,7 +69,8 @@ pub fn live_file(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The other way: what [`live_file`] makes such a file of. A slot's empty rest is left out.
+/// The inverse: the input from which [`live_file`] makes such a file. The empty rest of a slot is
+/// left out.
 #[must_use]
 pub fn few_bytes(live: &[u8]) -> Vec<u8> {
     let word = |at: usize| u32::from_le_bytes([live[at], live[at + 1], live[at + 2], live[at + 3]]) as usize;
@@ -85,7 +87,7 @@ pub fn few_bytes(live: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// `length u32, bytes`, and the rest.
+/// Splits `length u32, bytes` into the bytes and the rest.
 #[must_use]
 pub fn split(data: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = data;
@@ -109,7 +111,7 @@ fn put(bytes: &mut [u8], at: usize, data: &[u8]) {
     bytes[at..at + data.len()].copy_from_slice(data);
 }
 
-/// Reads all of a run, in all ways that a reader has; a run that cannot be opened is none.
+/// Reads all of a run with all functions of the reader. Returns `None` if the run cannot be opened.
 pub fn read_all(path: &Path) -> Option<Run> {
     let run = Run::open(path).ok()?;
     let options = Options::default();
@@ -123,7 +125,8 @@ pub fn read_all(path: &Path) -> Option<Run> {
                 value => write!(shown, "{name}={value}"),
             };
         }
-        // A damaged array can make a record of very many numbers: enough is enough.
+        // A damaged array can make a record of very many numbers, so the number of records is
+        // limited.
         Ok(if listed < 20_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     });
     for loss in run.losses() {

@@ -1,4 +1,5 @@
-//! What fuzzing begins with: `seeds CORPUS` writes small schemas, runs, live files and Pajé texts into `CORPUS/TARGET/`.
+//! Initial inputs for fuzzing: `seeds CORPUS` writes small schemas, runs, live files and Pajé texts
+//! into `CORPUS/TARGET/`.
 
 #[path = "../../../converter/tests/support/live.rs"]
 mod live;
@@ -11,14 +12,14 @@ use std::path::Path;
 use tumit_paje::write::Writer;
 use tumit_converter::convert::{Options, convert};
 use tumit_converter::run::Run;
-// It is built with coverage like the targets, and so needs what counts it.
+// The program is built with coverage like the targets, and needs the library that counts it.
 use libfuzzer_sys as _;
 use live::{Live, Slot};
 use synthetic::{About, File, Records, process_id};
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::{Codec, ID_LOST, Schema, cause};
 
-/// Something of everything.
+/// A spec with all features.
 const SPEC: &str = r#"
 trace all;
 enum color { red, green = 300, blue }
@@ -91,7 +92,7 @@ fn main() {
     }
 }
 
-/// Records of every type, from a date on.
+/// Records of every type, from a timestamp on.
 fn records(from: u64) -> Records {
     let text = |text: &[u8]| [&u16::try_from(text.len()).expect("short").to_le_bytes()[..], text].concat();
     let mut records = Records::default();
@@ -107,7 +108,7 @@ fn records(from: u64) -> Records {
         records.record(u16::try_from(number).expect("a few"), from + 10 * number as u64, body);
     }
     records.record(7, from + 90, &7u32.to_le_bytes());
-    // A wide date goes before it.
+    // A record with a wide timestamp comes before it.
     records.record(8, from + (1 << 33), &[]);
     records
 }
@@ -130,7 +131,7 @@ fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
     file.records(0, 1, &after);
     file.records(1, 0, &records(1 << 20));
     if codec == Codec::Columns {
-        // Enough of them that columns are smaller than records.
+        // Enough records that columns are smaller than records.
         let mut many = Records::default();
         for n in 0..40u64 {
             let begin = [&3u32.to_le_bytes()[..], &2u16.to_le_bytes(), b"go"].concat();
@@ -145,7 +146,7 @@ fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
     file.bytes
 }
 
-/// The live file of that run: three slots, one of which the file has in part.
+/// The live file of that run: three slots. The process file contains a part of one of them.
 fn live(schema: &Schema, in_file: bool) -> Live {
     let mut live = Live::new(process_id(100), 3);
     let id = process_id(100);

@@ -1,4 +1,5 @@
-//! The Rust drivers of all cases in one program: `drive NAME` makes the calls of `cases/NAME/drive.rs`.
+//! The Rust drivers of all cases in one program. `drive NAME` makes the calls of
+//! `cases/NAME/drive.rs`.
 
 use std::process::ExitCode;
 

@@ -1,14 +1,16 @@
-//! Makes the trace by which tools are measured, through the real recorder: irregular, as long as wanted.
+//! Generates the trace for measurements of the tools with the real recorder: irregular, of any
+//! length.
 //!
 //! ```console
 //! $ cargo run --release -p tests --bin make_trace -- big.tmt 1000000 64          # states, threads
-//! $ cargo run --release -p tests --bin make_trace -- links.tmt 1000000 64 20000  # ten times as many messages
+//! $ cargo run --release -p tests --bin make_trace -- links.tmt 1000000 64 20000  # 10 x messages
 //! ```
 //!
-//! Every thread has a clock of its own that runs at random, so that the trace is the same on every machine: states last from
-//! 50 ns to milliseconds, and every few thousand of them a thread is idle for up to 20 ms. Most states are calls, up to
-//! twelve deep, of a thousand functions, some of them rare. Each thread sends to the next one, about every 200 µs (or what the
-//! fourth argument says, in nanoseconds).
+//! Every thread has its own clock, which advances at random, so that the trace is the same on every
+//! machine. States last from 50 ns to milliseconds, and every few thousand states a thread is idle
+//! for up to 20 ms. Most states are calls, up to twelve deep, of a thousand functions, some of them
+//! rare. Each thread sends a message to the next thread about every 200 µs (or every number of
+//! nanoseconds of the fourth argument).
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
@@ -25,10 +27,10 @@ fn now() -> u64 {
     NOW.get()
 }
 
-/// An xorshift generator: the same numbers everywhere.
-struct Random(u64);
+/// An xorshift generator. It gives the same numbers everywhere.
+struct XorShift(u64);
 
-impl Random {
+impl XorShift {
     fn of(seed: u64) -> Self {
         Self(0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_add(1).wrapping_mul(0xBF58_476D_1CE4_E5B9))
     }
@@ -44,7 +46,8 @@ impl Random {
         self.next() % limit
     }
 
-    /// Mostly short, seldom long: each power of two up to `most` of them is as likely as the others.
+    /// A duration from 50 ns, mostly short, rarely long. Each power of two up to `most` of them is
+    /// equally likely.
     fn duration(&mut self, most: u64) -> u64 {
         50 + (self.next() & ((1 << (4 + self.below(most))) - 1))
     }
@@ -52,25 +55,25 @@ impl Random {
 
 const PHASES: [Phase; 5] = [Phase::Start, Phase::Compute, Phase::Exchange, Phase::Check, Phase::Write];
 const DEEPEST: usize = 12;
-/// Nanoseconds from one thread's first record to the next one's.
+/// Nanoseconds between the first records of two successive threads.
 const BIRTH: u64 = 1_000;
 
-/// One of the ends of the messages that a thread sends: both threads can tell when and how much.
-struct Messages {
+/// One side of a thread's messages. The sender and the receiver compute the same times and sizes.
+struct MessageSchedule {
     sender: u64,
     n: u32,
-    random: Random,
+    random: XorShift,
     is_sender: bool,
-    /// Nanoseconds from one to the next, on average.
+    /// Average nanoseconds between messages.
     period: u64,
-    /// Date of the next one, and its bytes.
+    /// Timestamp and size in bytes of the next message.
     next: (u64, u32),
 }
 
-impl Messages {
+impl MessageSchedule {
     fn new(sender: u32, threads: u32, is_sender: bool, period: u64) -> Self {
-        let random = Random::of(!u64::from(sender));
-        // The first is due when the last thread is born.
+        let random = XorShift::of(!u64::from(sender));
+        // The first message is due when the last thread has started.
         let n = (u64::from(threads) * BIRTH / period) as u32;
         let mut messages = Self { sender: sender.into(), n, random, is_sender, period, next: (0, 0) };
         messages.advance();
@@ -85,28 +88,28 @@ impl Messages {
     }
 }
 
-/// A thread at work.
-struct Worker {
+/// A running thread.
+struct TraceWorker {
     thread: u32,
     to: u32,
     from: u32,
-    out: Messages,
-    into: Messages,
+    out: MessageSchedule,
+    into: MessageSchedule,
 }
 
-impl Worker {
+impl TraceWorker {
     fn new(thread: u32, threads: u32, period: u64) -> Self {
         let (to, from) = ((thread + 1) % threads, (thread + threads - 1) % threads);
         Self {
             thread,
             to,
             from,
-            out: Messages::new(thread, threads, true, period),
-            into: Messages::new(from, threads, false, period),
+            out: MessageSchedule::new(thread, threads, true, period),
+            into: MessageSchedule::new(from, threads, false, period),
         }
     }
 
-    /// Goes on to `date`; messages that are due before are sent and received on the way.
+    /// Advances to `date`. Messages that are due before are sent and received.
     fn go_to(&mut self, date: u64) {
         loop {
             let is_out = self.out.next.0 <= self.into.next.0;
@@ -127,10 +130,10 @@ impl Worker {
         NOW.set(date);
     }
 
-    /// Works until it has made `states` states.
+    /// Runs until it has recorded `states` states.
     fn run(&mut self, states: u64, functions: &[String]) {
         let thread = self.thread;
-        let mut random = Random::of(thread.into());
+        let mut random = XorShift::of(thread.into());
         NOW.set(u64::from(thread) * BIRTH + 1);
         calls::born(thread);
         let (mut made, mut depth) = (0, 0);
@@ -175,9 +178,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     tracer_rt::set_clock(now, 1_000_000_000);
-    let mut config = tracer_rt::Config::default();
+    let mut config = tracer_rt::RecorderConfig::default();
     config.folder = Some(folder.into());
-    config.policies = vec![("all".into(), tracer_rt::Policy::Block)];
+    config.policies = vec![("all".into(), tracer_rt::OverflowPolicy::Block)];
     if let Err(why) = tracer_rt::start(config) {
         eprintln!("make_trace: {why}");
         return ExitCode::FAILURE;
@@ -189,7 +192,7 @@ fn main() -> ExitCode {
             for thread in first..threads.min(first + workers) {
                 let functions = &functions;
                 let states = states / threads + u32::from(thread < states % threads);
-                scope.spawn(move || Worker::new(thread, threads, period.into()).run(states.into(), functions));
+                scope.spawn(move || TraceWorker::new(thread, threads, period.into()).run(states.into(), functions));
             }
         });
     }

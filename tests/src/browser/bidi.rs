@@ -1,4 +1,4 @@
-//! `WebDriver` `BiDi`, as Firefox speaks it: commands and answers as JSON over a web socket.
+//! `WebDriver` `BiDi`, the protocol of Firefox: commands and answers as JSON over a web socket.
 
 use std::net::TcpStream;
 use std::sync::{Mutex, PoisonError};
@@ -8,49 +8,49 @@ use serde_json::{Map, Value, json};
 use tungstenite::stream::MaybeTlsStream;
 use tungstenite::{Message, WebSocket, connect};
 
-use super::driver::{Driver, Pointer};
-use super::process::Process;
-use super::{Element, Place};
+use super::driver::{PageDriver, PointerAction};
+use super::process::BrowserProcess;
+use super::{CssPosition, PageElement};
 
-/// The accessible name of an element, near enough for a page that names everything in the plain ways.
+/// The accessible name of an element, sufficiently exact for a page that uses simple naming.
 const NAME: &str = "element => {
     const of = id => document.getElementById(id)?.innerText.trim() ?? '';
     const by = element.getAttribute('aria-labelledby');
     return element.getAttribute('aria-label') ?? (by ? by.split(' ').map(of).join(' ') : null)
         ?? element.labels?.[0]?.innerText.trim() ?? (element.innerText?.trim() || element.title || ''); }";
 
-/// The roles' elements that are read out, each as itself and its name.
+/// A function that returns the names of elements, or null for invisible ones.
 const READ_OUT: &str = "(...elements) => { const name = NAME;
     return elements.map(element => (element.checkVisibility() ? name(element) : null)); }";
 
-/// A connection to a browser, which has one.
-struct Link {
+/// A connection to a browser. A browser has only one.
+struct BidiConnection {
     socket: WebSocket<MaybeTlsStream<TcpStream>>,
     next: u64,
     complaints: Vec<String>,
-    _process: Process,
+    _process: BrowserProcess,
 }
 
-/// A page of a browser, in a context of its own: it shares nothing with pages before it.
-pub(super) struct Bidi {
-    /// Given to the next page in the end.
-    link: Option<Link>,
+/// A page in a browser context of its own. It shares nothing with earlier pages.
+pub(super) struct BidiPage {
+    /// The connection. It is passed to the next page at the end.
+    link: Option<BidiConnection>,
     user: Value,
     context: Value,
 }
 
-/// Browsers that no page uses now.
-static IDLE: Mutex<Vec<Link>> = Mutex::new(Vec::new());
+/// Browsers without a page.
+static IDLE: Mutex<Vec<BidiConnection>> = Mutex::new(Vec::new());
 
-impl std::fmt::Debug for Bidi {
+impl std::fmt::Debug for BidiPage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bidi").field("context", &self.context).finish_non_exhaustive()
     }
 }
 
-impl Drop for Bidi {
+impl Drop for BidiPage {
     fn drop(&mut self) {
-        // A browser in which something went wrong is not used again.
+        // A browser is not reused after a failed test.
         let Some(mut link) = self.link.take().filter(|_| !std::thread::panicking()) else { return };
         let left = [
             ("input.releaseActions", json!({ "context": self.context })),
@@ -63,10 +63,10 @@ impl Drop for Bidi {
     }
 }
 
-impl Link {
+impl BidiConnection {
     /// Starts a browser.
     fn new(patience: Duration) -> Self {
-        let process = Process::firefox(patience);
+        let process = BrowserProcess::firefox(patience);
         let address = process.address();
         let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
@@ -78,12 +78,12 @@ impl Link {
         link
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a command, and waits for the answer.
     fn call(&mut self, method: &str, params: &Value) -> Value {
         self.ask(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
     }
 
-    /// Asks, and waits for the answer or what was wrong with the question.
+    /// Sends a command, and waits for the answer or the error.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let ask = json!({ "id": self.next, "method": method, "params": params });
@@ -104,13 +104,13 @@ impl Link {
     }
 }
 
-impl Bidi {
-    /// Opens a page of this size, in a browser that no other page uses.
+impl BidiPage {
+    /// Opens a page of this size, in a browser without other pages.
     pub(super) fn open((width, height): (u32, u32), patience: Duration) -> Self {
         let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut link = idle.unwrap_or_else(|| Link::new(patience));
+        let mut link = idle.unwrap_or_else(|| BidiConnection::new(patience));
         let user = link.call("browser.createUserContext", &json!({}))["userContext"].take();
-        // In a tab of its own: in the first one the field for addresses keeps the focus.
+        // In a tab of its own, because in the first tab the address field keeps the focus.
         let tab = json!({ "type": "tab", "userContext": user });
         let context = link.call("browsingContext.create", &tab)["context"].take();
         let size = json!({ "context": context, "viewport": { "width": width, "height": height } });
@@ -118,16 +118,16 @@ impl Bidi {
         Self { link: Some(link), user, context }
     }
 
-    fn link(&mut self) -> &mut Link {
+    fn link(&mut self) -> &mut BidiConnection {
         self.link.as_mut().expect("it is given away at the end alone")
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a command, and waits for the answer.
     fn call(&mut self, method: &str, params: &Value) -> Value {
         self.link().call(method, params)
     }
 
-    /// What a function of the page returns.
+    /// The result of a function of the page.
     fn function(&mut self, function: &str, arguments: &[Value]) -> Option<Value> {
         let target = json!({ "context": self.context });
         let ask =
@@ -136,7 +136,7 @@ impl Bidi {
         Some(plain(&answer["result"]))
     }
 
-    /// Does these with the pointer or the keys.
+    /// Performs actions with the pointer or the keys.
     fn act(&mut self, source: &Value) {
         let ask = json!({ "context": self.context, "actions": [source] });
         self.call("input.performActions", &ask);
@@ -147,7 +147,7 @@ impl Bidi {
     }
 }
 
-impl Driver for Bidi {
+impl PageDriver for BidiPage {
     fn navigate(&mut self, url: &str) {
         let ask = json!({ "context": self.context, "url": url, "wait": "complete" });
         self.call("browsingContext.navigate", &ask);
@@ -166,7 +166,7 @@ impl Driver for Bidi {
         if answer["type"] == "exception" { Err(answer.to_string()) } else { Ok(plain(&answer["result"])) }
     }
 
-    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element> {
+    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement> {
         let mut wanted = json!({ "role": role });
         if let Some(name) = name {
             wanted["name"] = json!(name);
@@ -174,18 +174,18 @@ impl Driver for Bidi {
         let ask = json!({ "context": self.context, "locator": { "type": "accessibility", "value": wanted } });
         let found = self.call("browsingContext.locateNodes", &ask);
         let nodes: Vec<Value> = found["nodes"].as_array().into_iter().flatten().map(shared).collect();
-        // What is not shown is not read out.
+        // Screen readers skip invisible elements.
         let names = self.function(&READ_OUT.replace("NAME", NAME), &nodes).unwrap_or_default();
-        let element = |(node, name): (Value, &Value)| Some(Element { node, name: name.as_str()?.to_owned() });
+        let element = |(node, name): (Value, &Value)| Some(PageElement { node, name: name.as_str()?.to_owned() });
         nodes.into_iter().zip(names.as_array().into_iter().flatten()).filter_map(element).collect()
     }
 
-    fn shown(&mut self, node: &Value) -> Option<Place> {
+    fn shown(&mut self, node: &Value) -> Option<CssPosition> {
         let measure = "element => { const { x, y, width, height } = element.getBoundingClientRect();
             return element.isConnected && element.checkVisibility() ? [x, y, width, height] : null; }";
         let corner = self.function(measure, std::slice::from_ref(node))?;
         let corner: Vec<f64> = corner.as_array()?.iter().filter_map(Value::as_f64).collect();
-        Some(Place { x: corner[0], y: corner[1], width: corner[2], height: corner[3] })
+        Some(CssPosition { x: corner[0], y: corner[1], width: corner[2], height: corner[3] })
     }
 
     fn text(&mut self, node: &Value) -> String {
@@ -193,14 +193,14 @@ impl Driver for Bidi {
         text.as_ref().and_then(Value::as_str).expect("elements have text").to_owned()
     }
 
-    fn pointer(&mut self, act: Pointer, (x, y): (f64, f64)) {
-        if let Pointer::Wheel(by) = act {
+    fn pointer(&mut self, act: PointerAction, (x, y): (f64, f64)) {
+        if let PointerAction::Wheel(by) = act {
             let scroll = json!({ "type": "scroll", "x": x.round(), "y": y.round(), "deltaX": 0, "deltaY": by });
             return self.act(&json!({ "type": "wheel", "id": "wheel", "actions": [scroll] }));
         }
         let action = match act {
-            Pointer::Press => json!({ "type": "pointerDown", "button": 0 }),
-            Pointer::Release => json!({ "type": "pointerUp", "button": 0 }),
+            PointerAction::Press => json!({ "type": "pointerDown", "button": 0 }),
+            PointerAction::Release => json!({ "type": "pointerUp", "button": 0 }),
             _ => json!({ "type": "pointerMove", "x": x.round(), "y": y.round() }),
         };
         self.act(&json!({ "type": "pointer", "id": "mouse", "actions": [action] }));
@@ -225,7 +225,7 @@ impl Driver for Bidi {
             one => one,
         };
         assert!(value.chars().count() == 1, "no code is known for the key {key}");
-        // As a hand does it.
+        // As a user types capital letters.
         let is_shifted = value.chars().all(char::is_uppercase);
         if is_shifted {
             self.hold("Shift", true);
@@ -263,7 +263,7 @@ impl Driver for Bidi {
     }
 
     fn allow_clipboard(&mut self, _origin: &str) {
-        // Its profile does.
+        // The browser's profile permits it.
     }
 
     fn show_scroll_bars(&mut self, _shown: bool) -> bool {
@@ -279,12 +279,12 @@ impl Driver for Bidi {
     }
 }
 
-/// A node as the protocol takes it back.
+/// A node in the form in which the protocol accepts it.
 fn shared(node: &Value) -> Value {
     json!({ "sharedId": node["sharedId"] })
 }
 
-/// A value as plain JSON: the protocol says the type of each.
+/// A value as plain JSON. The protocol wraps each value with its type.
 fn plain(value: &Value) -> Value {
     let inside = &value["value"];
     match value["type"].as_str() {
@@ -293,7 +293,7 @@ fn plain(value: &Value) -> Value {
             let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), plain(&pair[1])));
             Value::Object(inside.as_array().into_iter().flatten().filter_map(pair).collect::<Map<_, _>>())
         }
-        // Not a number, or infinite: a text, which is neither.
+        // NaN and infinite numbers are texts here.
         Some("string" | "number" | "boolean" | "bigint") => inside.clone(),
         _ => Value::Null,
     }

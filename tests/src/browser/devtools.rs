@@ -1,4 +1,4 @@
-//! The `DevTools` protocol, as Chromium speaks it: questions and answers as JSON over a web socket.
+//! The `DevToolsPage` protocol of Chromium: commands and answers as JSON over a web socket.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -7,31 +7,32 @@ use serde_json::{Value, json};
 use tungstenite::stream::MaybeTlsStream;
 use tungstenite::{Message, WebSocket, connect};
 
-use super::driver::{Driver, Pointer};
-use super::process::Process;
-use super::{Element, Place};
+use super::driver::{PageDriver, PointerAction};
+use super::process::BrowserProcess;
+use super::{CssPosition, PageElement};
 
 /// A connection to one page of a browser.
-pub(super) struct DevTools {
+pub(super) struct DevToolsPage {
     socket: WebSocket<MaybeTlsStream<TcpStream>>,
     session: Option<String>,
-    /// What the page's permissions and storage belong to.
+    /// The browser context, to which the page's permissions and storage belong.
     context: Value,
     next: u64,
     complaints: Vec<String>,
-    /// Keys held down: 1 Alt, 2 Control, 8 Shift, added up.
+    /// Sum of the held keys: 1 Alt, 2 Control, 8 Shift.
     held: u32,
 }
 
-impl std::fmt::Debug for DevTools {
+impl std::fmt::Debug for DevToolsPage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DevTools").field("session", &self.session).finish_non_exhaustive()
     }
 }
 
-impl DevTools {
-    /// Opens a page of this size, in a context of its own: it shares nothing with other pages of the browser.
-    pub(super) fn connect(process: &Process, (width, height): (u32, u32), patience: Duration) -> Self {
+impl DevToolsPage {
+    /// Opens a page of this size in a browser context of its own. It shares nothing with other
+    /// pages of the browser.
+    pub(super) fn connect(process: &BrowserProcess, (width, height): (u32, u32), patience: Duration) -> Self {
         let address = process.address();
         let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
@@ -49,21 +50,21 @@ impl DevTools {
         for domain in ["Page", "Runtime", "DOM", "Accessibility", "Log"] {
             tools.call(&format!("{domain}.enable"), &json!({}));
         }
-        // Each page is to behave as the one that its user looks at.
+        // Each page must behave like the focused page.
         tools.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         tools.call("Emulation.setDeviceMetricsOverride", &size);
-        // Their look differs from system to system.
+        // The appearance of scroll bars differs between systems.
         tools.show_scroll_bars(false);
         tools
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a command, and waits for the answer.
     fn call(&mut self, method: &str, params: &Value) -> Value {
         self.ask(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
     }
 
-    /// Asks, and waits for the answer or what was wrong with the question.
+    /// Sends a command, and waits for the answer or the error.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
@@ -87,7 +88,7 @@ impl DevTools {
         }
     }
 
-    /// Keeps what the page complains about.
+    /// Stores warnings and errors of the page.
     fn listen(&mut self, event: &Value) {
         let params = &event["params"];
         match event["method"].as_str() {
@@ -113,14 +114,14 @@ impl DevTools {
     }
 }
 
-impl Driver for DevTools {
+impl PageDriver for DevToolsPage {
     fn navigate(&mut self, url: &str) {
         self.call("Page.navigate", &json!({ "url": url }));
     }
 
     fn reload(&mut self) {
-        // The answer comes before the page goes; until it has gone, the old one answers, complete as it is. A question
-        // that meets the change itself is an error, and is asked again.
+        // The answer comes before the page is unloaded. Until then, the old page answers, and is
+        // complete. A query during the change is an error, and is repeated.
         self.evaluate("window.isOld = true").expect("a mark is no matter");
         self.call("Page.reload", &json!({}));
         let ask = json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
@@ -140,7 +141,7 @@ impl Driver for DevTools {
         Ok(answer["result"]["value"].take())
     }
 
-    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element> {
+    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement> {
         let document = self.call("DOM.getDocument", &json!({ "depth": 0 }));
         let mut ask = json!({ "nodeId": document["root"]["nodeId"], "role": role });
         if let Some(name) = name {
@@ -151,17 +152,17 @@ impl Driver for DevTools {
         nodes
             .iter()
             .filter(|node| node["ignored"] != json!(true))
-            .map(|node| Element {
+            .map(|node| PageElement {
                 node: node["backendDOMNodeId"].clone(),
                 name: node["name"]["value"].as_str().unwrap_or_default().to_owned(),
             })
             .collect()
     }
 
-    fn shown(&mut self, node: &Value) -> Option<Place> {
+    fn shown(&mut self, node: &Value) -> Option<CssPosition> {
         let model = self.ask("DOM.getBoxModel", &json!({ "backendNodeId": node })).ok()?;
         let corner: Vec<f64> = model["model"]["border"].as_array()?.iter().filter_map(Value::as_f64).collect();
-        Some(Place { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] })
+        Some(CssPosition { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] })
     }
 
     fn text(&mut self, node: &Value) -> String {
@@ -175,13 +176,15 @@ impl Driver for DevTools {
         answer["result"]["value"].as_str().expect("elements have text").to_owned()
     }
 
-    fn pointer(&mut self, act: Pointer, at: (f64, f64)) {
+    fn pointer(&mut self, act: PointerAction, at: (f64, f64)) {
         match act {
-            Pointer::Move { held: false } => self.mouse("mouseMoved", at, json!({})),
-            Pointer::Move { held: true } => self.mouse("mouseMoved", at, json!({ "button": "left", "buttons": 1 })),
-            Pointer::Press => self.mouse("mousePressed", at, json!({ "button": "left", "clickCount": 1 })),
-            Pointer::Release => self.mouse("mouseReleased", at, json!({ "button": "left", "clickCount": 1 })),
-            Pointer::Wheel(by) => self.mouse("mouseWheel", at, json!({ "deltaX": 0, "deltaY": by })),
+            PointerAction::Move { held: false } => self.mouse("mouseMoved", at, json!({})),
+            PointerAction::Move { held: true } => {
+                self.mouse("mouseMoved", at, json!({ "button": "left", "buttons": 1 }))
+            }
+            PointerAction::Press => self.mouse("mousePressed", at, json!({ "button": "left", "clickCount": 1 })),
+            PointerAction::Release => self.mouse("mouseReleased", at, json!({ "button": "left", "clickCount": 1 })),
+            PointerAction::Wheel(by) => self.mouse("mouseWheel", at, json!({ "deltaX": 0, "deltaY": by })),
         }
     }
 
@@ -203,7 +206,7 @@ impl Driver for DevTools {
             "ArrowDown" => 40,
             _ => 0,
         };
-        // With Alt or Control a key writes nothing.
+        // With Alt or Control, a key does not produce text.
         let (kind, text) = if self.held & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
         let mut ask = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
         if !text.is_empty() {
@@ -261,7 +264,7 @@ impl Driver for DevTools {
     }
 }
 
-/// The bytes of a text in base64, as `DevTools` sends pictures.
+/// Decodes a base64 text, the form of `DevToolsPage` images.
 pub(super) fn decode_base64(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0_u32, 0);

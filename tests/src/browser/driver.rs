@@ -1,71 +1,73 @@
-//! What a browser must be able to do for the tests, whichever protocol it speaks.
+//! The browser operations that the tests need, for any protocol.
 
 use std::fmt::Debug;
 
 use serde_json::Value;
 
-use super::{Element, Place};
+use super::{CssPosition, PageElement};
 
 /// A page of a browser, with its user's pointer and keys.
-pub(super) trait Driver: Debug {
-    /// Goes to an address.
+pub(super) trait PageDriver: Debug {
+    /// Opens an address.
     fn navigate(&mut self, url: &str);
 
-    /// Loads the page again; what is asked from then on is asked of the new one, all of which is there.
+    /// Reloads the page. Later queries go to the new page, which is complete.
     fn reload(&mut self);
 
-    /// The value of an expression in the page, or what it throws.
+    /// Evaluates an expression in the page. Returns its value or the exception.
     fn evaluate(&mut self, expression: &str) -> Result<Value, String>;
 
-    /// Everything on the page with a role and, if one is given, this accessible name.
-    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element>;
+    /// All elements of the page with a role and, if given, this accessible name.
+    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement>;
 
-    /// Where something is, if it is shown.
-    fn shown(&mut self, node: &Value) -> Option<Place>;
+    /// The position of an element, if it is visible.
+    fn shown(&mut self, node: &Value) -> Option<CssPosition>;
 
-    /// What a user reads in it; of a field, what stands in it.
+    /// The visible text of an element. For a field, its contents.
     fn text(&mut self, node: &Value) -> String;
 
-    /// The first button and the pointer.
-    fn pointer(&mut self, act: Pointer, at: (f64, f64));
+    /// Performs an action with the pointer or its primary button.
+    fn pointer(&mut self, act: PointerAction, at: (f64, f64));
 
     /// Presses and releases a key, named as in JavaScript's `key`.
     fn key(&mut self, key: &str);
 
-    /// Holds `Alt`, `Control`, `Shift` or the space bar down from now on, or lets it go.
+    /// Holds `Alt`, `Control`, `Shift` or the space bar down from now on, or releases it.
     fn hold(&mut self, key: &str, down: bool);
 
     /// Types a text.
     fn type_text(&mut self, text: &str);
 
-    /// What is seen, as a PNG in base64.
+    /// A screenshot as PNG in base64.
     fn screenshot(&mut self) -> String;
 
-    /// Lets pages of this origin use the clipboard.
+    /// Permits pages of this origin to use the clipboard.
     fn allow_clipboard(&mut self, origin: &str);
 
-    /// Shows scroll bars that take room, or none; false if this browser cannot be told.
+    /// Shows scroll bars that take space, or none. Returns false if this browser does not support
+    /// that.
     fn show_scroll_bars(&mut self, shown: bool) -> bool;
 
-    /// What the system prefers, by a media feature; false if this browser cannot be told.
+    /// Sets the system's preference for a media feature. Returns false if this browser does not
+    /// support that.
     fn prefer(&mut self, feature: &str, value: &str) -> bool;
 
-    /// Warnings and errors of the page's console, so far.
+    /// Warnings and errors of the page's console so far.
     fn complaints(&self) -> &[String];
 }
 
-/// What the pointer does.
+/// An action of the pointer.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Pointer {
-    /// Moves to the place, with the button held down or not.
+pub(super) enum PointerAction {
+    /// Moves to the position, with or without the button held down.
     Move {
         /// Whether the button is held down.
         held: bool,
     },
-    /// The button goes down.
+    /// Presses the button.
     Press,
-    /// The button goes up.
+    /// Releases the button.
     Release,
-    /// The wheel turns by so much; negative is away from the user.
+    /// Turns the wheel by this distance. A negative value turns it away from the user.
     Wheel(f64),
 }

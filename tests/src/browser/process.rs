@@ -1,5 +1,5 @@
-//! The processes of browsers. One serves many tests, since starting it costs more than most of them; it ends with the process of the tests, however
-//! that ends.
+//! The processes of browsers. A process serves many tests, because starting it costs more than most
+//! of them. It ends with the test process, also if that is killed.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Runs a browser until nobody holds the other end of the standard input any more, then removes its profile: `$1`, before the command.
+/// A shell script that runs a browser until its standard input is closed, then removes the
+/// browser's profile. `$1` is the profile; the command follows.
 const KEEPER: &str = r#"trap : HUP INT TERM
 profile=$1; shift
 command -v "$1" || exit
@@ -17,18 +18,19 @@ kill -9 "$browser"; wait "$browser"
 # What it has started writes to the last.
 rm -rf "$profile" || { sleep 1; rm -rf "$profile"; }"#;
 
-/// A browser, ended when this is dropped, or with the process that holds it.
+/// A browser. It ends when this value is dropped, or when the test process ends.
 #[derive(Debug)]
-pub(super) struct Process {
-    /// The shell that ends the browser when the standard input that we hold is closed.
+pub(super) struct BrowserProcess {
+    /// The shell that ends the browser when its standard input is closed. This process has the
+    /// other side of the pipe.
     keeper: Child,
     address: String,
 }
 
-impl Process {
-    /// The Chromium of all tests of this process.
+impl BrowserProcess {
+    /// The Chromium process of all tests of this process.
     pub(super) fn chromium(patience: Duration) -> &'static Self {
-        static RUNNING: OnceLock<Process> = OnceLock::new();
+        static RUNNING: OnceLock<BrowserProcess> = OnceLock::new();
         RUNNING.get_or_init(|| Self::new_chromium(patience))
     }
 
@@ -46,24 +48,25 @@ impl Process {
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
-            // No page is slower because another one is in front of it.
+            // Background pages must not be slower than the front page.
             "--disable-background-timer-throttling",
             "--disable-backgrounding-occluded-windows",
             "--disable-renderer-backgrounding",
             "--remote-debugging-port=0",
         ]);
         command.arg(format!("--user-data-dir={}", profile.path().display())).arg("about:blank");
-        // Two lines: the port, and the path of the browser's socket.
+        // The file has two lines: the port, and the path of the browser's socket.
         Self::start(&command, profile, "DevToolsActivePort", patience, |text| {
             let (port, path) = text.trim().split_once('\n')?;
             Some(format!("ws://127.0.0.1:{port}{path}"))
         })
     }
 
-    /// A new Firefox: each has one connection at a time.
+    /// Starts a new Firefox process. Each has one connection at a time.
     pub(super) fn firefox(patience: Duration) -> Self {
         let profile = tempfile::tempdir().expect("a folder for the browser's profile");
-        // What is not the page's own: no network but its server, no first steps, a clipboard that needs no leave.
+        // No network except the page's server, no first-run pages, and a clipboard without
+        // permission prompts.
         let choices = [
             ("browser.shell.checkDefaultBrowser", "false"),
             ("browser.startup.homepage_override.mstone", "\"ignore\""),
@@ -74,7 +77,7 @@ impl Process {
             ("network.captive-portal-service.enabled", "false"),
             ("network.connectivity-service.enabled", "false"),
             ("dom.events.testing.asyncClipboard", "true"),
-            // Its window has the focus, whatever else has.
+            // Its window has the focus, regardless of other windows.
             ("focusmanager.testmode", "true"),
             ("layout.css.prefers-color-scheme.content-override", "1"),
         ];
@@ -91,7 +94,7 @@ impl Process {
         })
     }
 
-    /// Starts one, and waits until it has written into a file of its profile where it listens.
+    /// Starts a browser, and waits until it has written its address to a file of its profile.
     fn start(
         browser: &Command,
         profile: tempfile::TempDir,
@@ -105,7 +108,7 @@ impl Process {
         command.envs(browser.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let keeper = command.spawn().unwrap_or_else(|error| panic!("no shell can be run: {error}"));
-        // From now on the shell removes it.
+        // From now on, the shell removes the profile.
         let profile = profile.keep();
         let mut process = Self { keeper, address: String::new() };
         let started = Instant::now();
@@ -120,15 +123,15 @@ impl Process {
         process
     }
 
-    /// Where it is spoken to.
+    /// The address of the browser's web socket.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 }
 
-impl Drop for Process {
+impl Drop for BrowserProcess {
     fn drop(&mut self) {
-        // The end of its input ends it.
+        // The shell ends when its input is closed.
         drop(self.keeper.stdin.take());
         // It may have ended already.
         let _ = self.keeper.wait();

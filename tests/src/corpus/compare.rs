@@ -1,4 +1,4 @@
-//! What must be equal in the runs of all languages, and the listing that people check.
+//! The data that must be equal in the runs of all languages, and the listing for inspection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,28 +9,28 @@ use tracer_format::tags::tag;
 
 use crate::run::{ProcessFile, TextRecord, read};
 
-/// Tags of a process whose values are the machine's, the job's or the case's, not the process's own.
+/// Process tags with values of the machine, the job or the case, not of the process itself.
 const SHARED_TAGS: [u16; 8] =
     [tag::HOST, tag::RANK, tag::RANKS, tag::CLOCK_KIND, tag::CLOCK_HZ, tag::CLOCK_DOMAIN, tag::JOB, tag::LAUNCH];
 
-/// A run of one language, ready to be compared.
+/// A run of one language, prepared for comparison.
 #[derive(Clone, Debug)]
-pub struct Recorded {
-    /// Which language and dialect.
+pub struct LanguageRun {
+    /// Language and dialect.
     pub language: String,
-    /// A line for each thing that must be equal. The bytes of a record stand at its end.
+    /// Lines that must be equal. The bytes of a record are at the end of its line.
     pub essence: Vec<String>,
-    /// The same for people: no bytes, long streams shortened.
+    /// The same for readers: without bytes, and with long streams shortened.
     pub listing: String,
-    /// What the converter makes of it: the file with what is expected, and the text.
+    /// The converter's outputs: the file with the expected text, and the text.
     pub pictures: Vec<(String, String)>,
 }
 
-impl Recorded {
-    /// Reads a run. A folder that is not there is a run without processes.
+impl LanguageRun {
+    /// Reads a run. A missing folder is a run without processes.
     ///
     /// # Panics
-    /// When a file is not as the format says.
+    /// If a file deviates from the format.
     #[must_use]
     pub fn read(language: &str, run: &Path) -> Self {
         let mut files = if run.exists() { read(run) } else { Vec::new() };
@@ -48,7 +48,7 @@ impl Recorded {
         Self { language: language.to_owned(), essence, listing, pictures: Vec::new() }
     }
 
-    /// The first line in which two runs differ, with both sides.
+    /// The first line in which two runs differ, from both runs.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<String> {
         let length = self.essence.len().max(other.essence.len());
@@ -68,7 +68,7 @@ impl Recorded {
     }
 }
 
-/// Long lines are shown from a little before the first difference.
+/// The part of a long line around the first difference.
 fn around(line: &str, at: usize) -> String {
     const BEFORE: usize = 200;
     const SHOWN: usize = 600;
@@ -127,7 +127,7 @@ fn is_random(launch: &[u8]) -> bool {
     launch.len() == 32 && launch.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// A record with the ordinal of its source position: equal for equal positions.
+/// A record with the ordinal of its source location, which is equal for equal locations.
 fn line(record: &TextRecord, places: &mut BTreeMap<u32, usize>) -> String {
     match &record.place {
         None => record.listed.clone(),

@@ -1,15 +1,16 @@
-//! Which things of the language the cases record: told by the compiled specs, so that nothing is covered by its name alone.
+//! The language features that the cases record. They are determined from the compiled specs, so
+//! that no feature counts by its name alone.
 
 use std::collections::BTreeSet;
 
 use tracer_format::FieldType;
 use tracer_format::schema::{RecordKind, Scalar};
 use tumit::Spec;
-use tumit::spec::{Enum, Record};
+use tumit::spec::{Enum, RecordDecl};
 
-use super::Case;
+use super::CorpusCase;
 
-/// Every type of one value; of the enums, a narrow and a wide one.
+/// All scalar types; for enums, a narrow and a wide one.
 const SCALARS: [Scalar; 18] = [
     Scalar::U8,
     Scalar::U16,
@@ -31,7 +32,7 @@ const SCALARS: [Scalar; 18] = [
     Scalar::Bytes,
 ];
 
-/// What there is beside types.
+/// All features besides types.
 const FEATURES: [&str; 41] = [
     "a constant",
     "a constant as a length",
@@ -76,13 +77,13 @@ const FEATURES: [&str; 41] = [
     "several specs in one program",
 ];
 
-/// Everything that must occur in some case.
+/// All features that must occur in some case.
 #[must_use]
 pub fn wanted() -> BTreeSet<String> {
     let mut wanted: BTreeSet<String> = FEATURES.iter().map(|&feature| feature.to_owned()).collect();
     for scalar in SCALARS {
         wanted.insert(ty(FieldType::One(scalar)));
-        // Counted types are not in arrays.
+        // Arrays cannot contain counted types.
         if scalar.bytes().is_some() {
             wanted.insert(ty(FieldType::Fixed(scalar, 2)));
             wanted.insert(ty(FieldType::Variable(scalar)));
@@ -91,9 +92,9 @@ pub fn wanted() -> BTreeSet<String> {
     wanted
 }
 
-/// What a case covers.
+/// The features that a case covers.
 #[must_use]
-pub fn covered(case: &Case) -> BTreeSet<String> {
+pub fn covered(case: &CorpusCase) -> BTreeSet<String> {
     let specs = case.compile();
     let mut found = BTreeSet::new();
     let mut add = |feature: &str, holds: bool| {
@@ -151,7 +152,7 @@ fn spec_features(spec: &Spec, add: &mut impl FnMut(&str, bool)) {
     }
 }
 
-fn record_features(spec: &Spec, record: &Record, found: &mut BTreeSet<String>) {
+fn record_features(spec: &Spec, record: &RecordDecl, found: &mut BTreeSet<String>) {
     let mut add = |feature: &str, holds: bool| {
         if holds {
             found.insert(feature.to_owned());
@@ -181,7 +182,7 @@ fn record_features(spec: &Spec, record: &Record, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A type, whatever its length or enum.
+/// The name of a type, without its length or enum.
 fn ty(ty: FieldType) -> String {
     let name = |scalar| match scalar {
         Scalar::Enum { wide, .. } => format!("{} enum", if wide { "wide" } else { "narrow" }),

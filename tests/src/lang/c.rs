@@ -1,64 +1,65 @@
-//! C and C++: from a generated header and a driver to a program.
+//! C and C++: compiles a generated header and a driver to a program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tumit::codegen::{Backend, Options, c::C};
+use tumit::codegen::{Backend, CodegenOptions, c::CBackend};
 
 use super::once;
 
-/// The warnings under which a generated header must be clean.
+/// The warnings that a generated header must not cause.
 pub const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
 
-/// A compiler and the standard it is asked for.
+/// A compiler, and the selected standard.
 #[derive(Clone, Copy, Debug)]
-pub struct Compiler {
+pub struct CCompiler {
     /// Its command.
     pub command: &'static str,
-    /// Standard, and what it needs.
+    /// Flags of the standard, and those that it requires.
     pub flags: &'static [&'static str],
 }
 
 /// Strict C99.
-pub const C99: Compiler = Compiler { command: "gcc", flags: &["-std=c99", "-D_GNU_SOURCE"] };
+pub const C99: CCompiler = CCompiler { command: "gcc", flags: &["-std=c99", "-D_GNU_SOURCE"] };
 /// C99 with GNU's extensions.
-pub const GNU99: Compiler = Compiler { command: "gcc", flags: &["-std=gnu99"] };
+pub const GNU99: CCompiler = CCompiler { command: "gcc", flags: &["-std=gnu99"] };
 /// C++11.
-pub const CXX11: Compiler = Compiler { command: "g++", flags: &["-std=c++11", "-x", "c++"] };
+pub const CXX11: CCompiler = CCompiler { command: "g++", flags: &["-std=c++11", "-x", "c++"] };
 
-/// Every standard that a header promises, by both compilers.
-pub const EVERY: [Compiler; 12] = [
+/// Every standard that headers support, with both compilers.
+pub const EVERY: [CCompiler; 12] = [
     C99,
     GNU99,
-    Compiler { command: "gcc", flags: &["-std=c11", "-D_GNU_SOURCE"] },
-    Compiler { command: "gcc", flags: &["-std=c2x", "-D_GNU_SOURCE"] },
+    CCompiler { command: "gcc", flags: &["-std=c11", "-D_GNU_SOURCE"] },
+    CCompiler { command: "gcc", flags: &["-std=c2x", "-D_GNU_SOURCE"] },
     CXX11,
-    Compiler { command: "g++", flags: &["-std=c++17", "-x", "c++"] },
-    Compiler { command: "g++", flags: &["-std=gnu++20", "-x", "c++"] },
-    Compiler { command: "clang", flags: &["-std=c99", "-D_GNU_SOURCE"] },
-    Compiler { command: "clang", flags: &["-std=gnu11"] },
-    Compiler { command: "clang", flags: &["-std=c2x", "-D_GNU_SOURCE"] },
-    Compiler { command: "clang++", flags: &["-std=c++11", "-x", "c++"] },
-    Compiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] },
+    CCompiler { command: "g++", flags: &["-std=c++17", "-x", "c++"] },
+    CCompiler { command: "g++", flags: &["-std=gnu++20", "-x", "c++"] },
+    CCompiler { command: "clang", flags: &["-std=c99", "-D_GNU_SOURCE"] },
+    CCompiler { command: "clang", flags: &["-std=gnu11"] },
+    CCompiler { command: "clang", flags: &["-std=c2x", "-D_GNU_SOURCE"] },
+    CCompiler { command: "clang++", flags: &["-std=c++11", "-x", "c++"] },
+    CCompiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] },
 ];
 
-impl Compiler {
+impl CCompiler {
     /// Whether it is a compiler of C++.
     #[must_use]
     pub fn is_cxx(&self) -> bool {
         self.command.ends_with("++")
     }
 
-    /// Compiles sources into a program; returns what the compiler said when it refused.
+    /// Compiles sources to a program.
     ///
     /// # Errors
     /// The compiler's messages.
     ///
     /// # Panics
-    /// When the compiler is not installed.
+    /// If the compiler is not installed.
     pub fn compile(&self, sources: &[&Path], program: &Path, extra: &[&str]) -> Result<(), String> {
         let mut command = Command::new(self.command);
-        // Compiling is most of the work of many tests: those which are about optimised code ask for it.
+        // Compilation is most of the work of many tests. Tests of optimised code request more
+        // optimisation.
         command.args(self.flags).args(WARNINGS).args(["-O1", "-pipe"]).args(extra).args(sources);
         command.arg("-o").arg(program).arg("-pthread");
         let output = command.output().unwrap_or_else(|error| panic!("{} cannot be started: {error}", self.command));
@@ -66,10 +67,10 @@ impl Compiler {
     }
 }
 
-/// Runs a recorded program in `folder`; its run goes to `folder/name`.
+/// Runs a recording program in `folder`. Its run is written to `folder/name`.
 ///
 /// # Panics
-/// When it cannot be started or fails.
+/// If it cannot be started or fails.
 #[must_use]
 pub fn record(program: &Path, folder: &Path, name: &str, environment: &[(&str, &str)]) -> PathBuf {
     let run = folder.join(name);
@@ -81,28 +82,30 @@ pub fn record(program: &Path, folder: &Path, name: &str, environment: &[(&str, &
     run
 }
 
-/// Writes the header of a spec's text into `folder`, and gives its text.
+/// Writes the header of a spec into `folder`, and returns its text.
 ///
 /// # Panics
-/// When the spec has mistakes.
+/// If the spec has errors.
 pub fn header(folder: &Path, text: &str) -> String {
     let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let mut files = C.generate(&spec, &Options::default()).expect("a header");
+    let mut files = CBackend.generate(&spec, &CodegenOptions::default()).expect("a header");
     let file = files.0.remove(0);
     std::fs::write(folder.join(&file.name), &file.text).expect("a writable folder");
     file.text
 }
 
-/// Builds `source` against the header of `spec`, and gives the program, `drive` in the folder. The same program is compiled once: `source` and
+/// Compiles `source` with the header of `spec`, and returns the path of the program, `drive` in the
+/// folder. The same program is compiled once, so `source` and `extra` may name no other file of the
+/// folder.
 /// `extra` may name no other file of the folder.
 ///
 /// # Errors
 /// The compiler's messages.
 ///
 /// # Panics
-/// When the spec has mistakes or the folder cannot be written.
-pub fn build(folder: &Path, compiler: Compiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
+/// If the spec has errors or the folder cannot be written.
+pub fn build(folder: &Path, compiler: CCompiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
     let header = header(folder, spec);
     let path = folder.join("drive.c");
     std::fs::write(&path, source).expect("a writable folder");
@@ -111,10 +114,10 @@ pub fn build(folder: &Path, compiler: Compiler, spec: &str, source: &str, extra:
     once::compiled(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra)).map(|()| program)
 }
 
-/// A folder that goes when the test is over.
+/// A folder that is removed after the test.
 ///
 /// # Panics
-/// When there is no room for one.
+/// If it cannot be created.
 #[must_use]
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")

@@ -1,25 +1,26 @@
-//! Fortran: from a spec and a driver to a program, through the generated module and its C file.
+//! Fortran: compiles a spec and a driver to a program, with the generated module and its C file.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tumit::codegen::{Backend, Options, fortran::Fortran};
+use tumit::codegen::{Backend, CodegenOptions, fortran::FortranBackend};
 
-/// The warnings under which a generated module must be clean.
+/// The warnings that a generated module must not cause.
 pub const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Wimplicit-interface", "-Werror"];
-/// The language of modules and drivers. Drivers are preprocessed: `__FILE__` and `__LINE__` tell their places.
+/// The language of modules and drivers. Drivers are preprocessed: `__FILE__` and `__LINE__` give
+/// their source locations.
 pub const F2008: &str = "-std=f2008";
-/// What modules are good for, too.
+/// A further standard that modules support.
 pub const F2018: &str = "-std=f2018";
 
 /// The compilers of a program.
 #[derive(Clone, Copy, Debug)]
-pub struct Compiler {
-    /// For Fortran.
+pub struct FortranCompilers {
+    /// The Fortran compiler.
     pub fortran: &'static str,
-    /// For the C file.
+    /// The compiler of the C file.
     pub c: &'static str,
-    /// Standard of Fortran.
+    /// Fortran standard.
     pub standard: &'static str,
     /// Flags of the C file alone.
     pub c_flags: &'static [&'static str],
@@ -28,20 +29,20 @@ pub struct Compiler {
 }
 
 /// gfortran with Fortran 2008, and gcc.
-pub const GFORTRAN: Compiler =
-    Compiler { fortran: "gfortran", c: "gcc", standard: F2008, c_flags: &[], driver_flags: &[] };
+pub const GFORTRAN: FortranCompilers =
+    FortranCompilers { fortran: "gfortran", c: "gcc", standard: F2008, c_flags: &[], driver_flags: &[] };
 /// The same with MPI.
-pub const MPIFORT: Compiler =
-    Compiler { fortran: "mpifort", c: "mpicc", standard: F2008, c_flags: &["-DTUMIT_MPI"], driver_flags: &[] };
+pub const MPIFORT: FortranCompilers =
+    FortranCompilers { fortran: "mpifort", c: "mpicc", standard: F2008, c_flags: &["-DTUMIT_MPI"], driver_flags: &[] };
 
-/// Writes module and C file of a spec's text into `folder`, and gives their names.
+/// Writes the module and the C file of a spec into `folder`, and returns their names.
 ///
 /// # Panics
-/// When the spec has mistakes, or Fortran cannot express it.
+/// If the spec has errors, or Fortran cannot express it.
 pub fn module(folder: &Path, text: &str) -> [String; 2] {
     let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let files = Fortran.generate(&spec, &Options::default()).expect("a module");
+    let files = FortranBackend.generate(&spec, &CodegenOptions::default()).expect("a module");
     for file in &files.0 {
         std::fs::write(folder.join(&file.name), &file.text).expect("a writable folder");
     }
@@ -49,15 +50,14 @@ pub fn module(folder: &Path, text: &str) -> [String; 2] {
     [module.name.clone(), routines.name.clone()]
 }
 
-impl Compiler {
-    /// Compiles the module of `spec` and the driver's text to a program in `folder`; returns what a compiler said when it
-    /// refused.
+impl FortranCompilers {
+    /// Compiles the module of `spec` and the driver to a program in `folder`.
     ///
     /// # Errors
     /// The compiler's messages.
     ///
     /// # Panics
-    /// When a compiler is not installed, or the spec has mistakes.
+    /// If a compiler is not installed, or the spec has errors.
     pub fn build(&self, folder: &Path, spec: &str, driver: &str) -> Result<PathBuf, String> {
         let [module, routines] = module(folder, spec);
         std::fs::write(folder.join("drive.f90"), driver).expect("a writable folder");
@@ -68,7 +68,8 @@ impl Compiler {
         self.link(folder, &objects.each_ref().map(String::as_str))
     }
 
-    /// Compiles one file of `folder` to `FILE.o` there. Fortran files other than modules of specs may use the preprocessor.
+    /// Compiles one file of `folder` to `FILE.o` there. Fortran files except the modules of specs
+    /// may use the preprocessor.
     ///
     /// # Errors
     /// The compiler's messages.

@@ -1,4 +1,5 @@
-//! What is compiled is kept in the target folder, by the hash of all that goes into it: tests that use the same program compile it once.
+//! A cache of compiled programs in the target folder, by the hash of all inputs. Tests that use the
+//! same program compile it once.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where they are kept.
+/// The folder of the cache.
 fn kept() -> PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
     let deps = own.ancestors().find(|folder| folder.ends_with("deps")).expect("Cargo puts tests into `deps`");
@@ -14,7 +15,7 @@ fn kept() -> PathBuf {
     target.join("tmp/compiled")
 }
 
-/// What a compiler calls itself: another version makes another program.
+/// The version text of a compiler. Another version produces another program.
 fn version(compiler: &str) -> String {
     static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,20 +26,22 @@ fn version(compiler: &str) -> String {
     version.clone()
 }
 
-/// One lock for each program: who comes second waits, and finds it.
+/// The lock of a program. A second caller waits, and then finds the program.
 fn lock_of(key: u64) -> Arc<Mutex<()>> {
     static LOCKS: Mutex<BTreeMap<u64, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
     LOCKS.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
 }
 
-/// Puts a program at `to` that `compile` makes where it is told, unless one was made of the same `inputs`, which must name all that it is
-/// made of, by this compiler. It is a symbolic link: a file that this process had written might still be open in a child when it is to be run.
+/// Puts a program at `to`. `compile` builds it at the given path, unless this compiler has built
+/// one from the same `inputs`, which must include everything that the program depends on.
+/// The program is a symbolic link: a file that this process had written might still be open in a
+/// child process when it is executed.
 ///
 /// # Errors
-/// What `compile` says. Nothing is kept then.
+/// The errors of `compile`. Then the cache does not change.
 ///
 /// # Panics
-/// When the folders cannot be written.
+/// If the folders cannot be written.
 pub fn compiled<E>(
     to: &Path,
     compiler: &str,
@@ -56,7 +59,7 @@ pub fn compiled<E>(
         let new = folder.with_extension(std::process::id().to_string());
         std::fs::create_dir_all(&new).expect("the target folder can be written");
         let made = compile(&new.join(name));
-        // Another process may have been quicker.
+        // Another process may have been faster.
         if made.is_err() || std::fs::rename(&new, &folder).is_err() {
             std::fs::remove_dir_all(&new).expect("what was made can go");
         }

@@ -1,12 +1,12 @@
-//! Rust: all drivers of the corpus are one program, which cargo has built.
+//! Rust: all drivers of the corpus are one program, which cargo builds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs the driver of a case in `folder`; its run goes to `folder/rust.tmt`.
+/// Runs the driver of a case in `folder`. Its run is written to `folder/rust.tmt`.
 ///
 /// # Panics
-/// When it cannot be started or fails.
+/// If it cannot be started or fails.
 #[must_use]
 pub fn record(drive: &Path, case: &str, folder: &Path, environment: &[(&str, &str)]) -> PathBuf {
     let run = folder.join("rust.tmt");

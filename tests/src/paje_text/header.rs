@@ -1,12 +1,12 @@
-//! Event definitions in one of the forms that producers use: any order of fields, user fields, definitions where they are
-//! first needed.
+//! Event definitions in one of the forms that producers use: with any order of fields, with user
+//! fields, or with definitions before the first use.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::quoted;
 
-/// Events: how they are called here, their name, and their fields.
+/// Events: their key in this generator, their name, and their fields.
 const EVENTS: [(&str, &str, &[&str]); 21] = [
     ("defc", "PajeDefineContainerType", &["Alias", "Type", "Name"]),
     ("defs", "PajeDefineStateType", &["Alias", "Type", "Name"]),
@@ -33,26 +33,27 @@ const EVENTS: [(&str, &str, &[&str]); 21] = [
 
 /// The definitions of a file.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct TraceHeader {
     style: u64,
-    /// Fields of those that are written already.
+    /// Fields of the written definitions.
     known: BTreeMap<&'static str, Vec<&'static str>>,
     events: bool,
 }
 
-impl Header {
+impl TraceHeader {
     pub(super) fn new(style: u64) -> Self {
         Self { style, known: BTreeMap::new(), events: false }
     }
 
-    /// The definition of an event unless it stands in the file already, and whether events came before.
+    /// The definition of an event, unless the file contains it already. Also returns whether events
+    /// came before.
     pub(super) fn definition(&mut self, event: &'static str) -> (String, bool) {
         let late = self.events;
         self.events |= event == "create";
         if self.known.contains_key(event) {
             return (String::new(), late);
         }
-        // Some files define all at the beginning.
+        // Some files define all events at the begin.
         let all = self.style & 2 == 0;
         let mut text = String::new();
         for (id, (key, name, fields)) in EVENTS.iter().enumerate() {
@@ -90,7 +91,7 @@ impl Header {
         self.known.insert(key, fields);
     }
 
-    /// Numbers, or words, or numbers with a zero in front.
+    /// An identifier: a number, a word, or a number with a leading zero.
     fn id(&self, id: usize) -> String {
         match (self.style >> 6) % 4 {
             0 | 1 => id.to_string(),
@@ -99,7 +100,7 @@ impl Header {
         }
     }
 
-    /// A line of an event that is defined.
+    /// A line of a defined event.
     pub(super) fn line(&self, event: &str, values: &[(&str, String)]) -> String {
         let id = EVENTS.iter().position(|(key, ..)| *key == event).unwrap_or(0);
         let mut text = self.id(id);

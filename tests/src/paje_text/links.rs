@@ -1,21 +1,22 @@
-//! Links: either end first in the file, either end first in time, several under way.
+//! Links: either endpoint first in the file, either endpoint first in time, several pending at the
+//! same time.
 //!
-//! `pj_dump` wants the half that completes a link to be dated not before either end of the link completed before it in the
-//! same container, of the same type.
+//! `pj_dump` has a requirement on the endpoint that completes a link. Its timestamp must not be
+//! before either endpoint of the previously completed link of the same type in the same container.
 
 use std::collections::BTreeMap;
 
-use super::{Level, Maker, Step, seconds};
+use super::{StepNumbers, TraceGenerator, TreeLevel, seconds};
 
-/// Types: identifier, level of the holder, levels of the ends.
-const LINKS: [(&str, Level, Level, Level); 3] = [
-    ("L", Level::Root, Level::Thread, Level::Thread),
-    ("M", Level::Process, Level::Thread, Level::Thread),
-    ("X", Level::Root, Level::Process, Level::Thread),
+/// Types: identifier, level of the holder, levels of the endpoints.
+const LINKS: [(&str, TreeLevel, TreeLevel, TreeLevel); 3] = [
+    ("L", TreeLevel::Root, TreeLevel::Thread, TreeLevel::Thread),
+    ("M", TreeLevel::Process, TreeLevel::Thread, TreeLevel::Thread),
+    ("X", TreeLevel::Root, TreeLevel::Process, TreeLevel::Thread),
 ];
 
 #[derive(Clone, Debug)]
-struct Half {
+struct OpenHalf {
     ty: usize,
     holder: usize,
     value: &'static str,
@@ -24,24 +25,24 @@ struct Half {
     starts: bool,
 }
 
-/// Links under way.
+/// Pending links.
 #[derive(Debug, Default)]
-pub(super) struct Links {
-    open: Vec<Half>,
-    /// By (type, holder): the latest date of the link completed last.
+pub(super) struct OpenLinks {
+    open: Vec<OpenHalf>,
+    /// For each type and holder: the latest timestamp of the link completed last.
     last: BTreeMap<(usize, usize), u64>,
     keys: u32,
 }
 
-impl Links {
-    /// Whether a link that this container holds is under way.
+impl OpenLinks {
+    /// Whether this container is the holder of a pending link.
     pub(super) fn is_held(&self, container: usize) -> bool {
         self.open.iter().any(|half| half.holder == container)
     }
 }
 
-impl Maker {
-    pub(super) fn link(&mut self, step: Step) {
+impl TraceGenerator {
+    pub(super) fn link(&mut self, step: StepNumbers) {
         let [kind, which, of, number, form] = step;
         if kind % 2 == 0
             && let Some(at) = usize::from(which).checked_rem(self.links.open.len())
@@ -53,12 +54,12 @@ impl Maker {
         let Some(holder) = self.alive(level, which) else { return };
         let starts = form % 3 > 0;
         let Some(container) = self.alive(if starts { start } else { end }, number) else { return };
-        // Before 0, `pj_dump` looks links up by starts that are not in order.
+        // Before 0, `pj_dump` searches links by starts that are not in order.
         let date = self.largest.saturating_sub(number.into()).max(self.zero);
         self.links.keys += 1;
         let value = if ty == 0 && form % 5 == 0 { "n" } else { "m" };
-        // The same key may serve in other types.
-        let half = Half { ty, holder, value, key: format!("{}_k", self.links.keys), date, starts };
+        // Other types may use the same key.
+        let half = OpenHalf { ty, holder, value, key: format!("{}_k", self.links.keys), date, starts };
         self.half(&half, container, starts, date, form);
         self.links.open.push(half);
     }
@@ -70,7 +71,7 @@ impl Maker {
         let Some(container) = self.alive(if half.starts { end } else { start }, number) else { return };
         let last = self.links.last.get(&place).copied().unwrap_or(0);
         let date = match (half.starts, number % 4) {
-            // Before the other half's date, where that is allowed.
+            // Before the other endpoint's timestamp, if that is allowed.
             (_, 0) => last.max(half.date.saturating_sub(100)),
             (true, _) => last.max(half.date) + u64::from(number),
             (false, _) => last.max(half.date.saturating_sub(number.into())),
@@ -89,7 +90,7 @@ impl Maker {
         self.half(&half, container, !half.starts, date, form);
     }
 
-    fn half(&mut self, half: &Half, container: usize, starts: bool, date: u64, form: u16) {
+    fn half(&mut self, half: &OpenHalf, container: usize, starts: bool, date: u64, form: u16) {
         let fields = [
             ("Time", seconds(date, form)),
             ("Type", LINKS[half.ty].0.to_owned()),
@@ -105,13 +106,13 @@ impl Maker {
         slot.0 = slot.0.max(date);
     }
 
-    /// Completes all that are under way.
+    /// Completes all pending links.
     pub(super) fn close_links(&mut self) {
         let mut attempt = 0;
         while !self.links.open.is_empty() {
-            if self.alive(Level::Thread, 0).is_none() {
+            if self.alive(TreeLevel::Thread, 0).is_none() {
                 let date = self.largest;
-                self.create(Level::Thread, 1, date, 0);
+                self.create(TreeLevel::Thread, 1, date, 0);
             }
             attempt += 1;
             self.complete(0, 5 + attempt % 3, 1);

@@ -1,6 +1,6 @@
-//! Mistakes that files have: each makes `pj_dump` refuse the file.
+//! Mistakes in files. Each makes `pj_dump` reject the file.
 
-use super::{Level, Maker, seconds};
+use super::{TraceGenerator, TreeLevel, seconds};
 
 macro_rules! mistakes {
     ($($name:ident $says:literal,)*) => {
@@ -12,10 +12,10 @@ macro_rules! mistakes {
         }
 
         impl Mistake {
-            /// All there are.
+            /// All mistakes.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Words that tell of it.
+            /// A part of the error message.
             #[must_use]
             pub const fn says(self) -> &'static str {
                 match self { $(Self::$name => $says,)* }
@@ -58,8 +58,8 @@ mistakes! {
     BadColor "colour that cannot be understood",
 }
 
-impl Maker {
-    /// A line of an entity in `c2` or another container, now.
+impl TraceGenerator {
+    /// Writes a line of an entity in `c2` or another container, at the current timestamp.
     fn now(&mut self, event: &'static str, ty: &str, container: &str, value: &str) {
         let date = self.largest;
         self.then(event, ty, container, value, date);
@@ -87,13 +87,13 @@ impl Maker {
         self.line(event, &fields);
     }
 
-    /// Makes a mistake in a container of its own.
+    /// Makes a mistake in a separate container.
     #[expect(clippy::too_many_lines, reason = "a list of what files have")]
     pub(super) fn mistake(&mut self, mistake: Mistake) {
         self.largest += 1_000_000_000;
         let now = self.largest;
         let number = self.containers.len();
-        self.create(Level::Thread, 1, now, 0);
+        self.create(TreeLevel::Thread, 1, now, 0);
         let id = format!("c{number}");
         let fresh = id.as_str();
         let early = now - 400_000_000;
@@ -131,7 +131,7 @@ impl Maker {
                 self.linked("end", "m", fresh, "odd");
             }
             Mistake::ForeignState => self.now("set", "SP", fresh, "a"),
-            Mistake::ForeignContainer => self.create(Level::Thread, 0, now, 0),
+            Mistake::ForeignContainer => self.create(TreeLevel::Thread, 0, now, 0),
             Mistake::DestroyedAsAnother => {
                 let fields = [("Time", seconds(now, 0)), ("Type", "P".into()), ("Name", id.clone())];
                 self.line("destroy", &fields);
@@ -179,7 +179,7 @@ impl Maker {
         }
     }
 
-    /// Creates a container under an identifier that was used.
+    /// Creates a container under an identifier that was used before.
     fn again(&mut self, id: &str, date: u64) {
         let fields = [
             ("Time", seconds(date, 0)),

@@ -1,21 +1,21 @@
-//! A record as text: what two recorders must agree on, and what people read in expected listings.
+//! A record as text: for the comparison of recorders, and for expected listings.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use tracer_format::checksum::crc32c;
 use tracer_format::record::{array_elements, values};
-use tracer_format::schema::{Field, RecordKind, Scalar};
+use tracer_format::schema::{FieldInfo, RecordKind, Scalar};
 use tracer_format::tags::tag;
 use tracer_format::{FieldType, RecordType, Schema, Value};
 
 use super::{ProcessFile, TextRecord};
 
-/// Longer texts and arrays are shown by their ends and a checksum.
+/// Longer texts and arrays are reduced to their ends and a checksum.
 const SHOWN: usize = 48;
 
 impl ProcessFile {
-    /// The program's own clock was used: its dates say the same in every language.
+    /// Whether the program used its own clock, with timestamps that are equal in all languages.
     #[must_use]
     pub fn has_user_clock(&self) -> bool {
         self.process_integer(tag::CLOCK_KIND) == Some(tracer_format::ClockKind::User as u64)
@@ -40,7 +40,7 @@ impl ProcessFile {
             let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
             assert!(*line > 0, "lines count from 1");
             text += &format!(" @{name}");
-            // A guard remembers where it was made; in C the end is a call of its own.
+            // A guard stores the location of its creation. In C, the end is a separate call.
             place = Some((name, (ty.kind != RecordKind::End).then_some(site)));
         }
         for (field, value) in ty.fields.iter().zip(values(&ty.fields, body)) {
@@ -67,7 +67,7 @@ impl ProcessFile {
         if id == 0 { "" } else { self.strings.get(&id).expect("a known string") }
     }
 
-    /// In the words of `tracer_format`.
+    /// A value in the notation of `tracer_format`.
     fn plain(&self, schema: &Schema, value: Value<'_>) -> String {
         match value {
             Value::Date(_) => "<date>".into(),
@@ -82,7 +82,7 @@ impl ProcessFile {
         }
     }
 
-    /// As a reader would write it.
+    /// A value for readers.
     fn shown(&self, schema: &Schema, value: Value<'_>, user: bool) -> String {
         match value {
             Value::Unsigned(number) => number.to_string(),
@@ -112,7 +112,7 @@ fn is_date(ty: FieldType) -> bool {
 }
 
 /// Size of a field's bytes.
-fn size(field: &Field, rest: &[u8]) -> usize {
+fn size(field: &FieldInfo, rest: &[u8]) -> usize {
     let counted = || usize::from(u16::from_le_bytes(*rest.first_chunk().expect("a count")));
     match field.ty {
         FieldType::Variable(scalar) => 2 + counted() * scalar.bytes().expect("elements have a size"),

@@ -7,16 +7,16 @@ use super::modules::{Module, Names};
 /// A use of another module.
 #[derive(Clone, Debug)]
 pub(crate) struct Import {
-    /// Number of the module that uses a path.
+    /// Index of the module that uses a path.
     pub(crate) from: usize,
-    /// Number of the module that defines it.
+    /// Index of the module that defines it.
     pub(crate) to: usize,
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
     pub(crate) path: Names,
 }
 
-/// Imports through others, after which a search ends: more can only be a cycle.
+/// The most re-exports that a search follows: more can only be a cycle.
 const MOST_STEPS: usize = 32;
 
 /// All uses of modules of the crate by others. Paths to other crates are left out.

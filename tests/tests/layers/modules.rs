@@ -1,12 +1,13 @@
 //! Reads the modules of a crate: their files, the names that they define and import, and the paths
-//! that they use. Items for tests only are left out: a test may use whatever it tests with.
+//! that they use. Items for tests only are left out, because a test may import from any layer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::tokens::{Kind, Token, tokens};
 
-/// A path of names. Its first one is `crate`, `self`, `super`, a name of the module, or another crate.
+/// A path of names. The first one is `crate`, `self`, `super`, a name of the module, or another
+/// crate.
 pub(crate) type Names = Vec<String>;
 
 /// A path that a module uses.
@@ -26,7 +27,7 @@ pub(crate) struct Module {
     pub(crate) items: BTreeSet<String>,
     /// Names that the module imports, with the path of each.
     pub(crate) imports: BTreeMap<String, Names>,
-    /// Modules all of whose names are imported.
+    /// Modules from which all names are imported.
     pub(crate) globs: Vec<Names>,
     pub(crate) uses: Vec<Use>,
 }
@@ -78,7 +79,7 @@ struct Reader<'r> {
     folder: &'r Path,
     tokens: &'r [Token],
     at: usize,
-    /// Braces that are open: 0 at the level of the module's items.
+    /// The number of open braces: 0 at the level of the module's items.
     depth: usize,
     /// The file of the attribute `#[path = "…"]` before a module.
     path_attribute: Option<String>,
@@ -220,7 +221,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A path that does not stand in an import.
+    /// A path outside an import.
     fn path(&mut self) {
         let line = self.tokens[self.at].line;
         let mut path = Vec::new();
@@ -290,7 +291,7 @@ impl Reader<'_> {
     }
 }
 
-/// The place after the bracket that closes the one at `open`.
+/// The position after the bracket that closes the one at `open`.
 fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {

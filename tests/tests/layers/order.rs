@@ -99,7 +99,8 @@ impl Section {
         found
     }
 
-    /// The name of a module's member of the section: the top-level module, or the file of the folder.
+    /// The member of the section that contains a module: the top-level module, or the file of the
+    /// folder.
     fn member(&self, module: &Module) -> Option<String> {
         let folder: Vec<&str> = self.folder.split('/').filter(|name| !name.is_empty()).collect();
         let inside = module.path.iter().zip(&folder).all(|(name, folder)| name == folder);
@@ -112,7 +113,7 @@ impl Section {
     }
 }
 
-/// The imports between the members of a folder, or of the crate: for whoever arranges the layers.
+/// The imports between the members of a folder, or of the crate. They help to arrange the layers.
 pub(crate) fn graph(package: &Path, folder: &str) -> BTreeMap<(String, String), Vec<String>> {
     let root = ["src/lib.rs", "src/main.rs"].map(|root| package.join(root)).into_iter().find(|root| root.is_file());
     let modules = root.and_then(|root| modules(&root).ok()).unwrap_or_default();

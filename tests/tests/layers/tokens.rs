@@ -1,5 +1,5 @@
-//! Splits Rust source into the tokens that imports consist of. Comments, numbers and the contents of
-//! other strings than those of attributes carry no imports.
+//! Splits Rust source into the tokens of imports. Comments, numbers, and the contents of strings
+//! outside attributes contain no imports.
 
 /// A token and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Name(String),
     /// `::`
     PathSeparator,
-    /// A string without its quotes. Escapes are kept as they are.
+    /// A string without its quotes. Escapes stay unchanged.
     Text(String),
     /// Any other character of the syntax.
     Mark(char),
@@ -53,7 +53,7 @@ struct Scanner<'s> {
 }
 
 impl Scanner<'_> {
-    /// Passes over this many bytes.
+    /// Skips this many bytes.
     fn skip(&mut self, bytes: usize) {
         let (passed, rest) = self.rest.split_at(bytes);
         self.line += passed.matches('\n').count();
@@ -117,7 +117,7 @@ fn comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// Where the contents of a raw string begin, and the number of its `#`.
+/// The start of the contents of a raw string, and the number of its `#`.
 fn raw_string(text: &str) -> Option<(usize, usize)> {
     let after = text.strip_prefix("br").or_else(|| text.strip_prefix("cr")).or_else(|| text.strip_prefix('r'))?;
     let opened = after.trim_start_matches('#');

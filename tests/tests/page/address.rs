@@ -1,10 +1,11 @@
-//! The address and workspaces: what is seen comes back in another tab, and in another trace as far as that has it.
+//! The address and workspaces: the view is restored in another tab, and in another trace where that
+//! has the same names.
 
 use serde_json::{Value, json};
 
-use tests::browser::Browser;
+use tests::browser::BrowserPage;
 use tests::page::{
-    SETTLED, TRACE, Viewer, chain, filter, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
+    SETTLED, TRACE, ViewProcess, chain, filter, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
 };
 
 use super::files::{open_workspace, saved};
@@ -14,7 +15,7 @@ const ADDRESS: &str = "location.hash";
 
 #[test]
 fn the_last_rows_are_in_sight_again_below_a_chain_of_filters() {
-    let viewer = Viewer::of(&tall());
+    let viewer = ViewProcess::of(&tall());
     let (mut browser, chart) = open(&viewer);
     filter(&mut browser, "bright *");
     browser.wait("document.querySelector('#chain').checkVisibility()");
@@ -34,7 +35,7 @@ fn the_last_rows_are_in_sight_again_below_a_chain_of_filters() {
 
 #[test]
 fn a_copied_address_shows_the_same_rows_and_panel() {
-    let viewer = Viewer::of(&tall());
+    let viewer = ViewProcess::of(&tall());
     let (mut browser, chart) = open(&viewer);
     let steps = browser.evaluate("history.length");
     let at = spot(&mut browser, &chart, 0.5, "thread 0.1");
@@ -58,13 +59,13 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
     browser.wait("document.querySelector('#times .key')?.innerText.match(/\\d\\s+s/)");
     let (before, address) = (browser.evaluate(seen), browser.evaluate("location.href"));
     drop(browser);
-    let mut other = Browser::start(1280, 720);
+    let mut other = BrowserPage::start(1280, 720);
     other.open(address.as_str().unwrap());
     other.wait(SETTLED);
     other.wait("document.querySelector('#times .key')?.innerText.match(/\\d\\s+s/)");
     let after = other.evaluate(seen);
     assert!(before == after, "{}\n{}", short(&before), short(&after));
-    // A table that was sorted is sorted the same; the panel that was closed is closed.
+    // The sort order of a table and the closed panel are restored.
     press(&mut other, "radio", "Table");
     press(&mut other, "button", "Count");
     other.key("l");
@@ -81,7 +82,7 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
 
 #[test]
 fn a_copied_address_has_the_selected_rows() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let steps = browser.evaluate("history.length");
     let chosen = "[...document.querySelectorAll('#tree [aria-selected=true]')].map((row) => row.getAttribute('aria-label')).join()";
@@ -95,7 +96,7 @@ fn a_copied_address_has_the_selected_rows() {
     assert_eq!(browser.evaluate("history.length"), steps);
     let address = browser.evaluate("location.href");
     drop(browser);
-    let mut other = Browser::start(1280, 720);
+    let mut other = BrowserPage::start(1280, 720);
     other.open(address.as_str().unwrap());
     other.wait(SETTLED);
     other.wait(&format!("{chosen} === 'thread 0.1,thread 1.0'"));
@@ -107,8 +108,8 @@ fn a_copied_address_has_the_selected_rows() {
 
 #[test]
 fn a_copied_address_has_the_table_of_differences_and_whether_panes_go_together() {
-    let viewer = Viewer::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     let settled = "[0, 1].every(at => frames[at]?.document?.querySelector('#chart')?.dataset.settled === 'true')";
     browser.wait(settled);
@@ -118,7 +119,7 @@ fn a_copied_address_has_the_table_of_differences_and_whether_panes_go_together()
     browser.wait("location.hash.includes('apart')");
     let address = browser.evaluate("location.href");
     drop(browser);
-    let mut other = Browser::start(1280, 720);
+    let mut other = BrowserPage::start(1280, 720);
     other.open(address.as_str().unwrap());
     other.wait(settled);
     other.wait("document.querySelector('#table tbody')");
@@ -130,14 +131,14 @@ fn a_copied_address_has_the_table_of_differences_and_whether_panes_go_together()
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());
 }
 
-/// Without the pixels.
+/// The seen state without the pixels.
 fn short(seen: &Value) -> String {
     seen.as_str().unwrap_or("nothing").chars().take(400).collect()
 }
 
 #[test]
 fn what_is_looked_for_is_in_the_address() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let steps = browser.evaluate("history.length");
     browser.holding("Control", |browser| browser.key("f"));
@@ -151,7 +152,7 @@ fn what_is_looked_for_is_in_the_address() {
     browser.wait("/inside=1/.test(location.hash)");
     assert_eq!(browser.evaluate("history.length"), steps, "none of these is a step that Back would go");
     let address = browser.evaluate("location.href");
-    // Back leaves the text where it is.
+    // Back does not change the text.
     press(&mut browser, "tab", "Find");
     show(&mut browser, "100..300 ms");
     browser.key("[");
@@ -159,12 +160,12 @@ fn what_is_looked_for_is_in_the_address() {
     browser.wait("/find=working/.test(location.hash)");
     assert_eq!(browser.evaluate("document.querySelector('#find-field').value"), "working");
     drop(browser);
-    let mut other = Browser::start(1280, 720);
+    let mut other = BrowserPage::start(1280, 720);
     other.open(address.as_str().unwrap());
     other.wait(SETTLED);
     other.wait(found);
     assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-inside').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
-    // Emptied, it goes.
+    // An empty text removes the search from the address.
     press(&mut other, "searchbox", "What to find");
     other.key("Escape");
     other.wait("!/find=/.test(location.hash.replace('tab=find', ''))");
@@ -173,7 +174,7 @@ fn what_is_looked_for_is_in_the_address() {
 
 #[test]
 fn back_goes_through_views_and_leaves_the_panel() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     show(&mut browser, "100..300 ms");
     browser.key("2");
@@ -187,8 +188,8 @@ fn back_goes_through_views_and_leaves_the_panel() {
 
 #[test]
 fn what_is_no_filter_is_refused_by_its_place() {
-    let viewer = Viewer::start();
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::start();
+    let mut browser = BrowserPage::start(1280, 720);
     let bad = |filters: &str| format!("{}#filters={}", viewer.url, filters.replace('"', "%22"));
     for (filters, told) in [
         ("[null,5,{}]", "entry 1 of the filters is null"),
@@ -223,7 +224,7 @@ fn other_run() -> String {
 
 #[test]
 fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for row in ["thread 0.1", "thread 1.0"] {
         let at = browser.place_of("row", row).center();
@@ -240,7 +241,7 @@ fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
     let text = saved(&mut browser, "Save workspace");
     drop(browser);
 
-    let other = Viewer::of(&other_run());
+    let other = ViewProcess::of(&other_run());
     let (mut browser, _) = open(&other);
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);
@@ -248,7 +249,7 @@ fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
     let note = read(&mut browser, "status", "Note");
     assert!(note.contains("1 pinned row (thread 1.0)") && !note.contains("dimmed"), "{note}");
     browser.wait(&format!("{dimmed}.startsWith('blocked')"));
-    // One without names can be of any trace.
+    // A workspace without names may belong to any trace.
     let mut old: Value = serde_json::from_str(&text).unwrap();
     for field in ["names", "trace"] {
         old.as_object_mut().unwrap().remove(field);
@@ -260,7 +261,7 @@ fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     drop(browser);
 
-    // In its own trace all is as it was.
+    // In its own trace everything is restored.
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);
@@ -268,15 +269,15 @@ fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
     assert!(saved_is_same(&mut browser, &text));
 }
 
-/// Whether the workspace would be saved the same again, but for the entity that is inspected.
-fn saved_is_same(browser: &mut Browser, text: &str) -> bool {
+/// Whether saving gives the same workspace again, except for the inspected entity.
+fn saved_is_same(browser: &mut BrowserPage, text: &str) -> bool {
     choose_save(browser);
     let again: Value = serde_json::from_str(&saved_text(browser)).unwrap();
     let before: Value = serde_json::from_str(text).unwrap();
     again["names"] == before["names"] && again["filters"] == before["filters"]
 }
 
-fn choose_save(browser: &mut Browser) {
+fn choose_save(browser: &mut BrowserPage) {
     press(browser, "button", "Save and open");
     press(browser, "menuitem", "Save workspace");
 }

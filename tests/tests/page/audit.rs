@@ -1,20 +1,21 @@
-//! The page under axe, the auditor that most accessibility checks are made of: no fault in any state, in any theme.
+//! The page under axe, the engine of most accessibility checkers: no violation in any state and
+//! theme.
 
 use serde_json::{Value, json};
 
-use tests::browser::Browser;
-use tests::page::{Viewer, open, press, spot};
+use tests::browser::BrowserPage;
+use tests::page::{ViewProcess, open, press, spot};
 
-/// The auditor, as `make packages` fetches it.
+/// The auditor, which `make packages` fetches.
 fn axe() -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/axe/axe.min.js");
     std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{} ({error}): `make packages` fetches what the tests need", path.display()))
 }
 
-/// What is wrong, a line each: the rule, the element, what to do about it.
-fn faults(browser: &mut Browser) -> Value {
-    // Colours that change by and by are not looked at half-way.
+/// The violations, one per line: the rule, the element, the advice.
+fn faults(browser: &mut BrowserPage) -> Value {
+    // Colours in a transition are not checked.
     browser.wait("document.getAnimations().every(animation => animation.playState !== 'running')");
     browser.evaluate(
         "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
@@ -22,8 +23,9 @@ fn faults(browser: &mut Browser) -> Value {
     )
 }
 
-/// What is open only for a while: what was found, the source, the field of a filter, menus.
-fn states_of_a_moment(browser: &mut Browser, theme: &str) {
+/// Checks states that are open only for a while: search results, the source, the field of a filter,
+/// menus.
+fn states_of_a_moment(browser: &mut BrowserPage, theme: &str) {
     browser.holding("Control", |browser| browser.key("f"));
     browser.wait("document.activeElement.id === 'find-field'");
     browser.type_text("working");
@@ -57,11 +59,11 @@ fn states_of_a_moment(browser: &mut Browser, theme: &str) {
 
 #[test]
 fn axe_finds_nothing_in_any_state_and_theme() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let _ = browser.prefer_stillness();
     browser.evaluate(&format!("{}; true", axe()));
-    // It would see what it is there to see.
+    // The auditor finds a planted violation.
     browser.evaluate("document.querySelector('#legend').insertAdjacentHTML('beforeend', '<button id=fault></button>')");
     let planted = faults(&mut browser);
     assert!(
@@ -99,7 +101,7 @@ fn axe_finds_nothing_in_any_state_and_theme() {
 
 #[test]
 fn axe_finds_nothing_in_what_is_open_for_a_while() {
-    let viewer = Viewer::of(&super::more::with_sources());
+    let viewer = ViewProcess::of(&super::more::with_sources());
     let (mut browser, chart) = open(&viewer);
     let _ = browser.prefer_stillness();
     browser.evaluate(&format!("{}; true", axe()));

@@ -1,9 +1,10 @@
-//! The time axis of the page: no label is cut or overlaps another one, and long times have days and hours.
+//! The time axis of the page: no label is cut or overlaps another one, and long times have days and
+//! hours.
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, filter, interval, open, show};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, filter, interval, open, show};
 use tumit_viewer::layout::scale::TimeScale;
-use tumit_viewer::query::{GlobalNanos, Interval};
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time::{duration, timestamp};
 
 const DAY: i64 = 86_400_000_000_000;
@@ -20,9 +21,9 @@ fn stretched(seconds: f64) -> String {
     TRACE.lines().map(|line| stretch(line) + "\n").collect()
 }
 
-/// The labels that the ruler draws, as text, left and right edge; the width of the ruler; the text that they count from
-/// and whether it is cut or reaches out of its place.
-fn ruler(browser: &mut Browser) -> (Vec<(String, f64, f64)>, f64, String, bool) {
+/// The labels that the ruler draws, as text, left and right edge; the width of the ruler; the base
+/// text of the labels; and whether that is cut or leaves its place.
+fn ruler(browser: &mut BrowserPage) -> (Vec<(String, f64, f64)>, f64, String, bool) {
     let drawn = browser.evaluate(
         "(() => { const ruler = document.querySelector('#ruler'), pen = ruler.querySelector('canvas').getContext('2d');
             const labels = [];
@@ -41,7 +42,7 @@ fn ruler(browser: &mut Browser) -> (Vec<(String, f64, f64)>, f64, String, bool) 
     (labels.collect(), drawn[1].as_f64().unwrap(), drawn[2].as_str().unwrap().to_owned(), drawn[3] == true)
 }
 
-fn check(browser: &mut Browser, case: &str) -> Vec<String> {
+fn check(browser: &mut BrowserPage, case: &str) -> Vec<String> {
     browser.point((4.0, 4.0));
     let (labels, width, base, is_cut) = ruler(browser);
     let mut free = 0.0;
@@ -56,9 +57,9 @@ fn check(browser: &mut Browser, case: &str) -> Vec<String> {
 
 #[test]
 fn labels_have_room_at_every_span_and_width() {
-    let viewer = Viewer::of(&stretched(400.0 * 86_400.0));
+    let viewer = ViewProcess::of(&stretched(400.0 * 86_400.0));
     for (wide, tall) in [(1280, 720), (600, 720)] {
-        let mut browser = Browser::start(wide, tall);
+        let mut browser = BrowserPage::start(wide, tall);
         browser.open(&viewer.url);
         browser.wait(SETTLED);
         assert!(check(&mut browser, "all").contains(&"100 d".to_owned()));
@@ -77,7 +78,7 @@ fn labels_have_room_at_every_span_and_width() {
         ] {
             show(&mut browser, typed);
             check(&mut browser, typed);
-            // The page reads what it prints.
+            // The page accepts the text that it prints.
             let shown = interval(&mut browser);
             show(&mut browser, &format!("{} .. {}", shown.0, shown.1));
             assert_eq!(interval(&mut browser), shown, "{typed}");
@@ -88,13 +89,13 @@ fn labels_have_room_at_every_span_and_width() {
 
 #[test]
 fn hours_are_typed_and_printed() {
-    let viewer = Viewer::of(&stretched(36_000.0));
+    let viewer = ViewProcess::of(&stretched(36_000.0));
     let (mut browser, _) = open(&viewer);
     assert_eq!(interval(&mut browser), ("0 s".to_owned(), "10 h".to_owned()));
     show(&mut browser, "1..2h 30min");
     assert_eq!(interval(&mut browser), ("1 h".to_owned(), "2 h 30 min".to_owned()));
     assert!(check(&mut browser, "hours").contains(&"1 h 30 min".to_owned()));
-    // The same text is a part of time in a filter.
+    // A filter accepts the same text as a time range.
     filter(&mut browser, "cut 1h..2h 30min");
     browser.wait("document.querySelector('#minimap').getAttribute('aria-valuetext') === '1 h to 2 h 30 min'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -131,7 +132,7 @@ fn cases() -> Vec<(i64, i64, u16)> {
 
 #[test]
 fn images_and_page_have_the_same_axis() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let asked: Vec<serde_json::Value> =
         cases().iter().map(|(from, to, width)| serde_json::json!([from.to_string(), to - from, width])).collect();
@@ -143,7 +144,7 @@ fn images_and_page_have_the_same_axis() {
     ));
     for ((from, to, width), drawn) in cases().into_iter().zip(drawn.as_array().unwrap()) {
         let scale =
-            TimeScale { interval: Interval { from: GlobalNanos(from), to: GlobalNanos(to) }, width: width.into() };
+            TimeScale { interval: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width: width.into() };
         let measure = |text: &str| (0..text.chars().count()).map(|_| 6.0).sum();
         let ruler = scale.ruler(measure);
         let labels: Vec<Option<String>> =

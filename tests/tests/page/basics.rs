@@ -1,15 +1,15 @@
-//! Looking: pointing, clicking, moving through time, folding, themes, names as text.
+//! Basic use: pointing, clicking, moving through time, folding, themes, names as text.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, interval, open, picture, press, rows, spot};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, picture, press, rows, spot};
 use tests::programs::tumit;
 
 #[test]
 fn a_state_that_is_pointed_at_says_what_it_is() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     assert!(chart.name.contains("two-nodes") && chart.name.contains("8 states"), "{}", chart.name);
     assert_eq!(rows(&mut browser), ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
@@ -39,7 +39,7 @@ fn a_state_that_is_pointed_at_says_what_it_is() {
 
 #[test]
 fn wheel_keys_and_drags_move_through_time() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let whole = interval(&mut browser);
     assert_eq!(whole.0, "0 s");
@@ -51,7 +51,7 @@ fn wheel_keys_and_drags_move_through_time() {
     let zoomed = interval(&mut browser);
     assert_ne!(zoomed, whole);
 
-    // The wheel keeps the date under the pointer, here the middle.
+    // The wheel keeps the timestamp under the pointer, here the middle.
     let duration = browser.find("status", Some("Duration shown"));
     assert!(browser.text(&duration).contains("ms"), "less than a second");
     browser.key("ArrowRight");
@@ -61,7 +61,7 @@ fn wheel_keys_and_drags_move_through_time() {
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), whole);
 
-    // A part chosen on the ruler: from 20 % to 40 %.
+    // A drag on the ruler zooms: from 20 % to 40 %.
     let place = browser.place(&chart);
     let ruler = place.y - 10.0;
     browser.drag((place.x + place.width * 0.2, ruler), (place.x + place.width * 0.4, ruler));
@@ -70,7 +70,7 @@ fn wheel_keys_and_drags_move_through_time() {
     assert!(part.0.starts_with("20") || part.0.starts_with("19"), "{part:?}");
     assert!(part.1.starts_with("40") || part.1.starts_with("39"), "{part:?}");
 
-    // Typed, and back by the browser's own history.
+    // A typed interval; Back of the browser reverts it.
     press(&mut browser, "textbox", "Interval shown");
     browser.type_text("100ms..");
     browser.key("Enter");
@@ -85,9 +85,9 @@ fn wheel_keys_and_drags_move_through_time() {
 
 #[test]
 fn a_message_says_from_where_to_where() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    // It goes from thread 0.0 at 0.3 s to thread 1.1 at 0.4 s.
+    // The link goes from thread 0.0 at 0.3 s to thread 1.1 at 0.4 s.
     let from = spot(&mut browser, &chart, 0.3, "thread 0.0");
     let to = spot(&mut browser, &chart, 0.4, "thread 1.1");
     browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
@@ -105,7 +105,7 @@ fn a_message_says_from_where_to_where() {
 
 #[test]
 fn the_diagram_is_moved_by_keys_alone() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let whole = interval(&mut browser);
     let active = "document.activeElement.id";
@@ -139,7 +139,7 @@ fn names_never_overlap_what_stands_beside_them() {
          0 N 0 Node\n90 V N \"Threads that are active\"\n",
     );
     let trace = trace.replace("5 0.5 S t00 b\n", "91 0.2 V n0 -61986.5\n91 0.4 V n0 14691\n5 0.5 S t00 b\n");
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     let overlaps = "[...document.querySelectorAll('.row')].flatMap(row => {
         const boxes = ['.label', '.what', '.bound'].map(part => [...row.querySelectorAll(part)].map(e => e.getBoundingClientRect()));
@@ -165,7 +165,7 @@ fn names_never_overlap_what_stands_beside_them() {
 
 #[test]
 fn containers_fold_and_the_view_is_in_the_address() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "row", "Node 0");
     browser.wait("document.querySelectorAll('[role=row]').length === 4");
@@ -185,8 +185,8 @@ fn containers_fold_and_the_view_is_in_the_address() {
 
 #[test]
 fn the_theme_follows_the_system_and_can_be_turned() {
-    let viewer = Viewer::start();
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::start();
+    let mut browser = BrowserPage::start(1280, 720);
     if !browser.prefer("dark") {
         return;
     }
@@ -215,15 +215,15 @@ fn the_theme_follows_the_system_and_can_be_turned() {
 
 #[test]
 fn names_are_text_and_the_end_of_the_server_is_told() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let hostile = viewer.folder.path().join("hostile.paje");
     std::fs::write(&hostile, TRACE.replace("\"thread 0.0\"", "\"<img src=x onerror=boom()>\"")).unwrap();
     let mut process =
         tumit().args(["view", "--no-open"]).arg(&hostile).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
-    // Kept to the end: a viewer that cannot write ends.
+    // The pipe stays open to the end, because a viewer that cannot write ends.
     let mut said = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
     let url = said.find(|line| line.contains("http://"));
-    let mut browser = Browser::start(1280, 720);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(url.unwrap().trim());
     browser.wait(SETTLED);
     browser.find("row", Some("<img src=x onerror=boom()>"));

@@ -1,11 +1,11 @@
-//! Rows and traces compared: a pie for each row, and what differs between two traces.
+//! Comparison of rows and traces: a pie for each row, and the differences between two traces.
 
-use tests::browser::Browser;
-use tests::page::{TRACE, Viewer, open, press, read, saved_text, watch_files};
+use tests::browser::BrowserPage;
+use tests::page::{TRACE, ViewProcess, open, press, read, saved_text, watch_files};
 
 #[test]
 fn each_row_has_a_pie_and_a_line_of_a_table() {
-    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b", "5 0.25 S t01 b"));
+    let viewer = ViewProcess::of(&TRACE.replace("5 0.5 S t01 b", "5 0.25 S t01 b"));
     let (mut browser, _) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
@@ -30,7 +30,7 @@ fn each_row_has_a_pie_and_a_line_of_a_table() {
     browser.wait("document.querySelector('#times .each').innerText && document.querySelector('#times .each button').ariaLabel.includes('s')");
     let table = read(&mut browser, "table", "Activity of each row").replace('\u{202f}', " ");
     assert!(table.contains("250 ms") || table.contains("250.0 ms") || table.contains("0.250 s"), "{table}");
-    // Selected rows alone; the same as columns; a pie leads to its row.
+    // Only the selected rows; the same as columns; a pie leads to its row.
     let at = browser.place_of("row", "thread 0.1").center();
     browser.holding("Control", |browser| browser.click(at));
     browser.wait("document.querySelectorAll('#times .each li').length === 1");
@@ -57,8 +57,8 @@ fn states_of_types_that_are_named_alike_are_compared_apart() {
     let both = TRACE
         .replace("2 w S working", "1 Q N Activity\n2 u Q working \"0.17 0.5 0.4\"\n2 w S working")
         .replace("5 0.0 S t00 w\n", "5 0.0 Q n0 u\n5 0.0 S t00 w\n");
-    let viewer = Viewer::with(&[&both, TRACE], &[]);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::with(&[&both, TRACE], &[]);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     press(&mut browser, "button", "Differences");
@@ -73,11 +73,12 @@ fn states_of_types_that_are_named_alike_are_compared_apart() {
 
 #[test]
 fn what_takes_long_to_compare_says_how_far_it_is() {
-    let viewer = Viewer::with(&[TRACE, TRACE], &[]);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::with(&[TRACE, TRACE], &[]);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
-    // A server that counts for long: the answer comes in two lines, the second when it may.
+    // Simulates a server that counts for a long time: the answer comes in two lines, the second on
+    // request.
     browser.evaluate(
         "{ const plain = window.fetch;
            window.fetch = async (url, init) => {
@@ -105,8 +106,8 @@ fn what_takes_long_to_compare_says_how_far_it_is() {
 
 #[test]
 fn panes_and_the_page_around_them_have_one_theme() {
-    let viewer = Viewer::with(&[TRACE, TRACE], &[]);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::with(&[TRACE, TRACE], &[]);
+    let mut browser = BrowserPage::start(1280, 720);
     let told = browser.prefer("light");
     browser.open(&viewer.url);
     let drawn = "[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')";
@@ -121,10 +122,10 @@ fn panes_and_the_page_around_them_have_one_theme() {
     if told {
         assert!(browser.prefer("dark"));
         browser.wait(&all("dark"));
-        // Colours of the table are asked for again.
+        // The colours of the table are requested again.
         browser.wait("performance.getEntriesByType('resource').some(one => /api.times.*theme=dark/.test(one.name))");
     }
-    // What is chosen in one pane holds for all.
+    // A choice in one pane applies to all.
     browser.click((300.0, 200.0));
     browser.wait("document.activeElement === document.querySelector('iframe')");
     let theme = browser.evaluate("document.documentElement.dataset.theme");
@@ -151,22 +152,23 @@ fn rich(events: usize, size: u32, value: f64) -> String {
 
 #[test]
 fn differences_are_of_events_links_and_variables_too_and_sorted_by_any_of_them() {
-    let viewer = Viewer::with(&[&rich(1, 100, 2.0), &rich(3, 300, 5.0)], &[]);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::with(&[&rich(1, 100, 2.0), &rich(3, 300, 5.0)], &[]);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelectorAll('#table tbody').length === 4");
     let wide = browser.evaluate("(table => table.scrollWidth - table.clientWidth)(document.querySelector('#table'))");
     assert_eq!(wide, 0, "all columns are seen without scrolling");
-    let table = |browser: &mut Browser, name: &str| read(browser, "table", name).replace(['\u{202f}', '\t', '\n'], " ");
+    let table =
+        |browser: &mut BrowserPage, name: &str| read(browser, "table", name).replace(['\u{202f}', '\t', '\n'], " ");
     let events = table(&mut browser, "Differences of events");
     assert!(events.contains("tick") && events.contains("Marks") && events.contains("1 3 +2"), "{events}");
     let links = table(&mut browser, "Differences of links");
     assert!(links.contains("100 300 +200"), "{links}");
     let variables = table(&mut browser, "Differences of variables");
     assert!(variables.contains("Load") && variables.contains("2 5 +3"), "{variables}");
-    // The state that differs most is first; sorted by count, and by names, by keys.
+    // The state with the largest difference is first; then sorted by count, and by names, by keys.
     let first = "document.querySelector('#table table tbody th span + span').innerText";
     browser.wait("document.querySelector('#table [aria-label=\"Sort by name\"]')");
     browser.evaluate("document.querySelector('#table [aria-label=\"Sort by name\"]').focus()");

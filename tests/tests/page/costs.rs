@@ -1,14 +1,17 @@
-//! What the page costs on a large trace, for `docs/viewer-costs.md`: input to the stretched picture, input to the exact one, hovering, bytes. Figures are printed and not
-//! asserted: they are the machine's. `TUMIT_BIN` is a release build, `TUMIT_COSTS` a trace that has its index.
+//! The costs of the page on a large trace, for `docs/viewer-costs.md`: from input to the stretched
+//! image, from input to the exact one, hovering, bytes.
+//! The figures are printed without checks, because they depend on the machine. `TUMIT_BIN` is a
+//! release build, `TUMIT_COSTS` a trace with an index.
 
 #![allow(clippy::print_stdout, reason = "figures are what it is for")]
 
 use std::path::PathBuf;
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, Viewer, picture, show};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, ViewProcess, picture, show};
 
-/// Notes, of each input, how long its handler took, when the next frame began, when the first true picture was there, and when the full one; and what the browser says of questions.
+/// Measures for each input the time of its handler, and the times until the next frame, the first
+/// exact image, and the full one; also enlarges the browser's buffer of request timings.
 const WATCH: &str = "{
     const chart = document.querySelector('#chart');
     window.cost = { inputs: [], open: [], coarse: [] };
@@ -23,14 +26,14 @@ const WATCH: &str = "{
     }).observe(chart, { attributes: true, attributeFilter: ['data-settled'] });
     performance.setResourceTimingBufferSize(5000); }";
 
-fn settle(browser: &mut Browser) {
+fn settle(browser: &mut BrowserPage) {
     browser.wait(&format!("{SETTLED} || document.querySelector('#chart').dataset.settled === 'coarse'"));
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
     browser.wait(SETTLED);
 }
 
-/// Median and largest of what the inputs noted, in milliseconds.
-fn told(browser: &mut Browser, what: &str) -> String {
+/// Median and largest value of a measure over all inputs, in milliseconds.
+fn told(browser: &mut BrowserPage, what: &str) -> String {
     let numbers = browser.evaluate(&format!("cost.inputs.map((one) => one.{what}).filter((one) => one !== undefined)"));
     middle(&numbers)
 }
@@ -42,7 +45,7 @@ fn middle(numbers: &serde_json::Value) -> String {
     format!("{:6.1} median {:6.1} of 90 % {:6.1} most ({})", at(50), at(90), at(100), numbers.len())
 }
 
-fn report(browser: &mut Browser, name: &str) {
+fn report(browser: &mut BrowserPage, name: &str) {
     let what = [
         ("handled", "handler"),
         ("frame", "to the next frame"),
@@ -66,19 +69,19 @@ fn report(browser: &mut Browser, name: &str) {
     );
 }
 
-fn large() -> Viewer {
+fn large() -> ViewProcess {
     let path = |name: &str| PathBuf::from(std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set")));
-    Viewer::by(&path("TUMIT_BIN"), &path("TUMIT_COSTS"))
+    ViewProcess::by(&path("TUMIT_BIN"), &path("TUMIT_COSTS"))
 }
 
-/// A large trace as it looks, dense and sparse, for people to look at.
+/// Images of a large trace, dense and sparse, for visual inspection.
 #[test]
 #[ignore = "makes target/tmp/large-*.png: set TUMIT_BIN and TUMIT_COSTS"]
 fn large_traces_look() {
     let viewer = large();
     for (width, height) in [(1280, 720), (3840, 2160)] {
         for theme in ["light", "dark"] {
-            let mut browser = Browser::start(width, height);
+            let mut browser = BrowserPage::start(width, height);
             assert!(browser.prefer(theme), "the browser cannot be told");
             browser.open(&viewer.url);
             settle(&mut browser);
@@ -98,7 +101,7 @@ fn large_traces_look() {
 fn costs() {
     let viewer = large();
     for (width, height) in [(1280, 720), (1600, 1000), (3840, 2160)] {
-        let mut browser = Browser::start(width, height);
+        let mut browser = BrowserPage::start(width, height);
         browser.open(&viewer.url);
         settle(&mut browser);
         browser.evaluate(WATCH);
@@ -112,7 +115,7 @@ fn costs() {
             }
         }
         report(&mut browser, &format!("{size}, wheel, awaited"));
-        // The same, when nothing is done until the full picture is there.
+        // The same, with a wait for the full image before each input.
         browser.key("f");
         settle(&mut browser);
         browser.evaluate(
@@ -135,7 +138,7 @@ fn costs() {
         browser.evaluate(
             "performance.clearResourceTimings(); cost.inputs.length = cost.open.length = cost.coarse.length = 0;",
         );
-        // A hand that turns the wheel does not wait.
+        // Real wheel input does not wait for images.
         for _ in 0..3 {
             for _ in 0..10 {
                 browser.wheel(at, -60.0);

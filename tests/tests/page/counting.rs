@@ -1,13 +1,14 @@
-//! What is counted one by one: hits without end, lines of a source, charts that say how far they are.
+//! Results that are counted one by one: long lists of hits, lines of a source, charts with their
+//! progress.
 
 use serde_json::json;
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, Viewer, open, press, read};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, ViewProcess, open, press, read};
 
 const MANY: usize = 1_300;
 
-/// A thread that works again and again, and sends a message each time; all of it comes from one line.
+/// A thread that works many times, and sends a message each time; all of it comes from one line.
 fn many() -> String {
     let head = include_str!("../../../viewer/tests/header.paje");
     let mut text = String::new();
@@ -27,23 +28,23 @@ fn many() -> String {
     text + "7 13 T t\n7 13 T u\n"
 }
 
-fn find(browser: &mut Browser, what: &str) {
+fn find(browser: &mut BrowserPage, what: &str) {
     browser.holding("Control", |browser| browser.key("f"));
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text(what);
     browser.key("Enter");
 }
 
-fn says(browser: &mut Browser, wanted: &str) {
+fn says(browser: &mut BrowserPage, wanted: &str) {
     browser.wait(&format!("document.querySelector('#find-says').innerText.replace(/\\u202f/g, ' ') === '{wanted}'"));
 }
 
-fn place(browser: &mut Browser, wanted: &str) {
+fn place(browser: &mut BrowserPage, wanted: &str) {
     browser.wait(&format!("document.querySelector('#find-place').innerText.replace(/\\u202f/g, ' ') === '{wanted}'"));
 }
 
-/// When the chosen entity began, as the inspector says it.
-fn begins(browser: &mut Browser, wanted: &str) {
+/// Checks the begin of the chosen entity in the inspector.
+fn begins(browser: &mut BrowserPage, wanted: &str) {
     browser.wait(&format!(
         "document.querySelector('#inspector').innerText.replace(/[\\s\\u202f]+/g, ' ').includes('{wanted}')"
     ));
@@ -51,16 +52,16 @@ fn begins(browser: &mut Browser, wanted: &str) {
 
 #[test]
 fn all_hits_are_counted_listed_and_stepped_through() {
-    let viewer = Viewer::of(&many());
+    let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
     says(&mut browser, "1 300 found");
     assert_eq!(browser.evaluate("document.querySelectorAll('#hits li').length"), 500);
-    // Before the first is the last of all.
+    // The hit before the first is the last one.
     browser.holding("Shift", |browser| browser.key("Enter"));
     place(&mut browser, "1 300 of 1 300");
     begins(&mut browser, "12.99");
-    // It is seen in the list, whose room the inspector takes.
+    // It is visible in the list, although the inspector takes some of the space.
     browser.wait(
         "(() => { const [list, hit] = ['#hits', '#hits [aria-current=true]'].map((one) => document.querySelector(one).getBoundingClientRect());
             return hit.bottom <= list.bottom + 1 && hit.top >= list.top - 1; })()",
@@ -85,7 +86,7 @@ fn all_hits_are_counted_listed_and_stepped_through() {
     place(&mut browser, "502 of 1 300");
     press(&mut browser, "button", "Previous hit");
     place(&mut browser, "501 of 1 300");
-    // Nothing stays behind what is put away.
+    // A closed search leaves nothing on the page.
     browser.evaluate("document.querySelector('#find-field').focus()");
     browser.key("Escape");
     place(&mut browser, "");
@@ -96,11 +97,12 @@ fn all_hits_are_counted_listed_and_stepped_through() {
 
 #[test]
 fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
-    let viewer = Viewer::of(&many());
+    let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
     says(&mut browser, "1 300 found");
-    // Its end comes into sight, so that the list grows: what is held down would be another button.
+    // The end of the list becomes visible, so that the list grows. A refill would replace the
+    // button that is held down.
     browser.evaluate("document.querySelectorAll('#hits button')[498].focus({ preventScroll: true })");
     browser.holding(" ", |browser| {
         browser.evaluate(
@@ -114,13 +116,13 @@ fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
 
 #[test]
 fn the_list_of_hits_goes_on_where_it_ends() {
-    let viewer = Viewer::of(&many());
+    let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
     says(&mut browser, "1 300 found");
     let at = browser.place_of("list", "Hits").center();
     for wanted in [1_000, 1_300] {
-        // As far down as it goes.
+        // Scrolls to the end.
         browser.wheel(at, 200_000.0);
         browser.wait(&format!("document.querySelectorAll('#hits li').length === {wanted}"));
     }
@@ -129,7 +131,7 @@ fn the_list_of_hits_goes_on_where_it_ends() {
     let dates = browser.evaluate("[...document.querySelectorAll('#hits .where')].map((one) => parseFloat(one.innerText.replace(/\\u202f/g, '')))");
     let dates: Vec<f64> = dates.as_array().unwrap().iter().map(|date| date.as_f64().unwrap()).collect();
     assert_eq!(dates.len(), MANY);
-    // The last is visited by a click.
+    // A click visits the last hit.
     browser.evaluate("document.querySelector('#hits li:last-child').scrollIntoView()");
     let last = browser.evaluate("(() => { const box = document.querySelector('#hits li:last-child button').getBoundingClientRect(); return [box.x + 20, box.y + 6]; })()");
     browser.click((last[0].as_f64().unwrap(), last[1].as_f64().unwrap()));
@@ -146,8 +148,9 @@ fn the_list_of_hits_goes_on_where_it_ends() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// Lets the answer to a question come in two parts: what it would be so far, then what it is, when `letGo` is called.
-fn in_parts(browser: &mut Browser, route: &str, part: &str) {
+/// Splits the answer to a request into two parts: the partial answer, then the full one after a
+/// call of `letGo`.
+fn in_parts(browser: &mut BrowserPage, route: &str, part: &str) {
     browser.evaluate(&format!(
         "{{ const ask = window.fetch;
            window.fetch = async (url, more) => {{
@@ -170,7 +173,7 @@ fn in_parts(browser: &mut Browser, route: &str, part: &str) {
 
 #[test]
 fn what_is_being_counted_is_shown_so_far_and_says_so() {
-    let viewer = Viewer::of(&many());
+    let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
@@ -183,7 +186,7 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
     browser.wait("document.querySelector('#times .counting')?.innerText === 'counting… 34.0 %'");
     browser.find("progressbar", Some("Counted so far"));
     assert!(read(&mut browser, "tabpanel", "Statistics").contains("2 so far"));
-    // A part is not taken for all.
+    // An incomplete count cannot be saved.
     assert_eq!(
         browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"),
         json!([true, true])
@@ -196,7 +199,7 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
         browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"),
         json!([false, false])
     );
-    // Finding says so, too, and what is found can be gone to at once.
+    // The search shows its progress, too, and its hits can be visited at once.
     in_parts(&mut browser, "find", "(all) => ({ ...all, total: 700 })");
     find(&mut browser, "working");
     says(&mut browser, "counting… 700 found, 34.0 %");
@@ -210,7 +213,7 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
 
 #[test]
 fn a_hit_that_is_held_down_while_the_list_comes_anew_is_the_one_that_is_visited() {
-    let viewer = Viewer::of(&many());
+    let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     in_parts(&mut browser, "find", "(all) => ({ ...all, hits: all.hits.slice(0, 5), total: 5 })");
     find(&mut browser, "working");
@@ -226,7 +229,7 @@ fn a_hit_that_is_held_down_while_the_list_comes_anew_is_the_one_that_is_visited(
 
 #[test]
 fn a_line_leads_to_all_that_comes_from_it_links_too() {
-    let viewer = Viewer::of(&many());
+    let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "at:solve.c:7");
     says(&mut browser, "1 300 found");
@@ -234,7 +237,7 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
     begins(&mut browser, "solve.c:7");
     browser.evaluate("document.activeElement.blur()");
     browser.key("s");
-    // Nothing was found out about the interval but what a hit made of it: all of it.
+    // The hit has zoomed in: shows the whole trace again.
     browser.key("Home");
     browser.wait(SETTLED);
     browser.evaluate(
@@ -248,7 +251,7 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
         lines,
         json!(["Light 1 300 of line 7, 5.200 s", "Light 1 300 of line 8, 7.800 s", "Light 1 300 of line 9, 5.200 s"])
     );
-    // Beyond those that were named with the lines.
+    // Beyond the entities that the answer lists with the lines.
     for number in 1..=202 {
         browser.evaluate("document.querySelector('#source .count[aria-label*=\"of line 9\"]').click()");
         browser.wait(&format!(
@@ -263,7 +266,7 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
 
 #[test]
 fn charts_have_scales_and_names() {
-    let viewer = Viewer::of(&many());
+    let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     let texts = "[...document.querySelectorAll('#times .plot text')].map((one) => one.firstChild.data)";
     browser.key("2");
@@ -281,7 +284,7 @@ fn charts_have_scales_and_names() {
     assert!(key.as_str().unwrap().starts_with("idle 60.0 % working 40.0 %"), "{key}");
     press(&mut browser, "radio", "Matrix");
     browser.wait("document.querySelector('#times[data-form=matrix] .plot rect')");
-    // Rows and columns, whole at the pointer.
+    // Names of rows and columns, with the full name at the pointer.
     let names = browser.evaluate("[...document.querySelectorAll('#times .plot text')].map((one) => [one.firstChild.data, one.querySelector('title').textContent])");
     assert_eq!(
         names,
@@ -292,7 +295,7 @@ fn charts_have_scales_and_names() {
             ["the thread", "the thread"]
         ])
     );
-    // Browsers call what opens a table by other roles.
+    // Browsers differ in the role of the element that opens a table.
     let at = browser.evaluate("(box => [box.left + 12, box.top + box.height / 2])([...document.querySelectorAll('summary')].find(one => one.checkVisibility() && one.innerText === 'As a table').getBoundingClientRect())");
     browser.click((at[0].as_f64().unwrap(), at[1].as_f64().unwrap()));
     let table = read(&mut browser, "table", "Pairs of Message");
@@ -302,7 +305,7 @@ fn charts_have_scales_and_names() {
 
 #[test]
 fn the_source_is_a_field_and_what_is_none_is_told() {
-    let viewer = Viewer::of(&super::more::with_sources());
+    let viewer = ViewProcess::of(&super::more::with_sources());
     let (mut browser, _) = open(&viewer);
     for (what, many) in [
         ("file~solve", "8 found"),
@@ -322,7 +325,7 @@ fn the_source_is_a_field_and_what_is_none_is_told() {
 fn shares_of_nested_states_say_why_they_are_more_than_all() {
     let head = include_str!("../../../viewer/tests/header.paje");
     let nested = "0 T 0 Thread\n2 S T Activity\n5 o S outer \"0 0.6 0\"\n5 i S inner \"0.6 0 0\"\n6 0 t 0 T t\n12 0 t S o\n12 4 t S i\n13 9 t S\n7 10 T t\n";
-    let viewer = Viewer::of(&format!("{head}{nested}"));
+    let viewer = ViewProcess::of(&format!("{head}{nested}"));
     let (mut browser, _) = open(&viewer);
     let told = "Nested states count at each depth: 150.0 % in all.";
     browser.wait(&format!("document.querySelector('#legend').innerText.includes({told:?})"));

@@ -1,12 +1,13 @@
-//! What the diagram shows: nested states, several types of states, events, variables with their bounds, bundles of arrows, panes with filters of their own;
-//! and what is counted and found of it.
+//! Contents of the diagram: nested states, several types of states, events, variables with their
+//! bounds, bundles of arrows, panes with filters of their own; and their statistics and searches.
 
-use tests::browser::Browser;
+use tests::browser::BrowserPage;
 use tests::page::{
-    SETTLED, TRACE, Viewer, filter, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
+    SETTLED, TRACE, ViewProcess, filter, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
 };
 
-/// Two workers. Each runs a solver in a step in a program; it has a phase beside that, a queue, and events; messages go to and fro with their sizes.
+/// Two workers. Each runs a solver in a step in a program; it also has a phase, a queue, and
+/// events. Messages with sizes go in both directions.
 fn rich() -> String {
     let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
     text.push_str(
@@ -33,8 +34,8 @@ fn rich() -> String {
     text
 }
 
-/// What the tooltip says of a part of the diagram: a share of the interval, and a height in the window.
-fn at(browser: &mut Browser, share: f64, y: f64, word: &str) -> String {
+/// The tooltip at a point of the diagram: a share of the interval, and a height in the window.
+fn at(browser: &mut BrowserPage, share: f64, y: f64, word: &str) -> String {
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
     browser.point((place.x + place.width * share, y));
@@ -43,8 +44,8 @@ fn at(browser: &mut Browser, share: f64, y: f64, word: &str) -> String {
     browser.text(&tooltip)
 }
 
-/// Where a strip of a row is named, in the window.
-fn strip(browser: &mut Browser, row: &str, name: &str) -> f64 {
+/// The height in the window of the label of a strip.
+fn strip(browser: &mut BrowserPage, row: &str, name: &str) -> f64 {
     let of = format!("document.querySelector('[role=row][aria-label=\"{row}\"] .what[title=\"{name}\"]')");
     let y = browser.evaluate(&format!("(box => box.top + box.height / 2)({of}.getBoundingClientRect())"));
     y.as_f64().unwrap()
@@ -52,10 +53,10 @@ fn strip(browser: &mut Browser, row: &str, name: &str) -> f64 {
 
 #[test]
 fn nested_states_types_events_and_variables_each_have_their_place() {
-    let viewer = Viewer::of(&rich());
+    let viewer = ViewProcess::of(&rich());
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
-    // Calls stand on each other: the outermost at the top of its strip.
+    // Calls are stacked: the outermost at the top of its strip.
     let calls = strip(&mut browser, "worker 0", "Call");
     let row = browser.place_of("row", "worker 0");
     let names: Vec<String> = (0..60)
@@ -79,7 +80,7 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
         .filter(|name| ["program", "step", "solver", "warm", "Queue"].contains(name))
         .collect();
     assert_eq!(order, ["program", "step", "solver", "warm", "Queue"], "{names:?}");
-    // Beside the solver the step has its height; the type stands in the tooltip.
+    // Next to the solver the step has its full height; the tooltip contains the type.
     let said = at(&mut browser, 0.45, calls, "step");
     assert!(said.contains("400.0 ms") && said.contains("worker 0"), "{said}");
     let phases = strip(&mut browser, "worker 0", "Phase");
@@ -102,7 +103,8 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
     let all = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(all.contains("At 300.000000 ms") && all.contains("Checkpoint"), "{told}");
     browser.key("Escape");
-    // A variable says its value; its row has its bounds, which are the same for all rows of the type.
+    // The tooltip of a variable shows its value. The row shows the bounds, which are the same for
+    // all rows of the type.
     let queue = strip(&mut browser, "worker 0", "Queue");
     assert!(
         at(&mut browser, 0.9, queue, "Queue").contains("-10") || at(&mut browser, 0.9, queue, "Queue").contains("−10")
@@ -111,7 +113,7 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
         "[...document.querySelectorAll('[aria-label=\"worker 0\"] .bound')].map(one => one.innerText).join(' ')",
     );
     assert!(bounds.as_str().unwrap().contains("40"), "{bounds}");
-    // A row is as high as what is in it: without the calls, less.
+    // The height of a row depends on its contents: it is smaller without the calls.
     browser.key("1");
     let all = browser.place_of("row", "worker 0").height;
     filter(&mut browser, "hide type Call, Queue");
@@ -123,7 +125,7 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
 fn of_a_variable_in_one_column_of_pixels_least_mean_and_largest_are_told() {
     let samples: String =
         (0..20_000).map(|at| format!("8 {:.6} w0 Q {}\n", 0.76 + f64::from(at) * 1e-5, at % 7)).collect();
-    let viewer = Viewer::of(&rich().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
+    let viewer = ViewProcess::of(&rich().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     let queue = strip(&mut browser, "worker 0", "Queue");
@@ -144,7 +146,7 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
         links.push_str(&format!("15 {date:.7} 0 M w0 data n{key}\n16 {:.7} 0 M w1 data n{key}\n", date + 0.0005));
     }
     let trace = rich().replace("17 0.9 w1 E saved\n", &format!("{links}17 0.9 w1 E saved\n"));
-    // Dates have to rise.
+    // Timestamps have to increase.
     let (head, tail) = trace.split_at(trace.find("0 W 0 Worker").unwrap());
     let mut lines: Vec<&str> = tail.lines().collect();
     let date = |line: &&str| {
@@ -153,12 +155,12 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
         if kind < 6 { 0 } else { 1 + (words.next().unwrap().parse::<f64>().unwrap() * 1e9) as u64 }
     };
     lines.sort_by_key(date);
-    let viewer = Viewer::of(&format!("{head}{}\n", lines.join("\n")));
+    let viewer = ViewProcess::of(&format!("{head}{}\n", lines.join("\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     let told = read(&mut browser, "status", "Drawn together").replace('\u{202f}', " ");
     assert!(told.starts_with("70 020 links are drawn as ") && told.ends_with("; zoom in for each"), "{told}");
-    // Nearer, each is there.
+    // After zooming in, each link is drawn.
     show(&mut browser, "600..600.01 ms");
     browser.wait("document.querySelector('#missing').hidden");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -166,7 +168,7 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
 
 #[test]
 fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
-    let viewer = Viewer::of(&rich());
+    let viewer = ViewProcess::of(&rich());
     let (mut browser, _) = open(&viewer);
     browser.holding("Control", |browser| browser.key("f"));
     browser.type_text("size=4096");
@@ -181,10 +183,10 @@ fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
     browser.type_text("saved");
     browser.key("Enter");
     browser.wait("document.querySelector('#find-says').innerText === '2 found'");
-    let place = |browser: &mut Browser, wanted: &str| {
+    let place = |browser: &mut BrowserPage, wanted: &str| {
         browser.wait(&format!("document.querySelector('#find-place').innerText === '{wanted}'"));
     };
-    // The hand stays where it is: what the inspector shows moves no button.
+    // The pointer rests while it steps through the hits: the inspector does not move the buttons.
     press(&mut browser, "button", "Close the inspector");
     let next = browser.place_of("button", "Next hit").center();
     browser.click(next);
@@ -201,7 +203,7 @@ fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
 
 #[test]
 fn what_is_measured_is_what_is_counted() {
-    let viewer = Viewer::of(&rich());
+    let viewer = ViewProcess::of(&rich());
     let (mut browser, chart) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
@@ -216,7 +218,7 @@ fn what_is_measured_is_what_is_counted() {
     assert!(!table.contains("solver"), "it was over before: {table}");
     browser.key("Escape");
     browser.wait("document.querySelector('#times').innerText.includes('solver')");
-    // Variables: the largest leads to where it was.
+    // Variables: the largest value leads to its position.
     press(&mut browser, "radio", "Variables");
     browser.wait("document.querySelector('#times[data-form=variables]')?.innerText.includes('Queue')");
     let told = read(&mut browser, "tabpanel", "Statistics");
@@ -233,14 +235,14 @@ fn what_is_measured_is_what_is_counted() {
 
 #[test]
 fn a_second_pane_has_filters_of_its_own() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("|");
     let panes = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument)";
     browser.wait(&format!(
         "{panes}.length === 2 && {panes}.every(page => page?.querySelector('#chart')?.dataset.settled === 'true')"
     ));
-    // By real keys, in the lower one.
+    // By real keys, in the lower pane.
     let lower = browser.evaluate("(box => [box.left + box.width / 2, box.top + box.height * 0.6])(document.querySelectorAll('iframe')[1].getBoundingClientRect())");
     browser.click((lower[0].as_f64().unwrap(), lower[1].as_f64().unwrap()));
     browser.key("F");
@@ -252,13 +254,13 @@ fn a_second_pane_has_filters_of_its_own() {
     };
     browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
     assert_eq!(browser.evaluate(&rows(0)), "Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1");
-    // The address brings both back: the upper one does not look as its trace was left in the lower.
+    // The address restores both panes: the upper one does not take the arrangement of the lower.
     browser.wait("location.hash.includes('filters')");
     browser.reload();
     browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
     browser.wait(&format!("{} === 'Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1'", rows(0)));
     browser.wait(&format!("{panes}.every(page => page.querySelector('#chart').dataset.settled === 'true')"));
-    // Their time is one.
+    // Both panes have one time axis.
     browser.click((lower[0].as_f64().unwrap(), lower[1].as_f64().unwrap()));
     browser.key("Escape");
     browser.key("+");
@@ -271,13 +273,13 @@ fn a_second_pane_has_filters_of_its_own() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// Whichever of them is there first.
+/// Independent of the pane that is ready first.
 #[test]
 fn traces_of_different_lengths_are_opened_on_the_longest() {
     let long = TRACE.replace("\n4 1.0", "\n4 2.0");
     for traces in [[TRACE, &long], [&long, TRACE]] {
-        let viewer = Viewer::with(&traces, &[]);
-        let mut browser = Browser::start(1280, 720);
+        let viewer = ViewProcess::with(&traces, &[]);
+        let mut browser = BrowserPage::start(1280, 720);
         browser.open(&viewer.url);
         let both = |what: &str| {
             format!(
@@ -288,7 +290,7 @@ fn traces_of_different_lengths_are_opened_on_the_longest() {
         browser.wait(&both("page.querySelector('#interval-field').value === '0 s .. 2.0000 s'"));
         browser.wait("new Promise(done => setTimeout(() => done(true), 600))");
         assert_eq!(browser.evaluate(&both("page.querySelector('#interval-field').value === '0 s .. 2.0000 s'")), true);
-        // The wheel over one moves the other.
+        // The wheel over one pane moves the other.
         browser.wheel((700.0, 250.0), -240.0);
         browser.wait(&both("!page.querySelector('#interval-field').value.startsWith('0 s')"));
         let fields = browser.evaluate("[0, 1].map(at => frames[at].document.querySelector('#interval-field').value)");
@@ -299,10 +301,10 @@ fn traces_of_different_lengths_are_opened_on_the_longest() {
 
 #[test]
 fn the_matrix_is_by_number_time_and_size_and_is_taken_along() {
-    // One comes back.
+    // A message in the opposite direction.
     let back = "17 0.9 w1 E saved\n";
     let answer = "15 0.8 0 M w1 data b\n116 0.8025 0 M w0 data b 100\n";
-    let viewer = Viewer::of(&rich().replace(back, &format!("{answer}{back}")));
+    let viewer = ViewProcess::of(&rich().replace(back, &format!("{answer}{back}")));
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     browser.key("2");
@@ -317,7 +319,7 @@ fn the_matrix_is_by_number_time_and_size_and_is_taken_along() {
                 "[...document.querySelectorAll('#times .plot [role=button]')].some((one) => one.ariaLabel.replace(/\\u202f/g, ' ').startsWith('{name}'))"
             ));
         }
-        // The darkest is that with the most.
+        // The darkest cell is the one with the largest amount.
         let dark = browser.evaluate(
             "[...document.querySelectorAll('#times .plot [role=button]')].sort((a, b) => b.getAttribute('fill-opacity') - a.getAttribute('fill-opacity'))[0].ariaLabel",
         );
@@ -344,7 +346,7 @@ fn the_matrix_is_by_number_time_and_size_and_is_taken_along() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// Three workers that pass something on, and one message that has nothing to do with it.
+/// Three workers that pass a message on, and one unrelated message.
 fn relay() -> String {
     let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
     text.push_str("0 W 0 Worker\n2 C W Call\n4 M 0 W W Message\n");
@@ -360,16 +362,17 @@ fn relay() -> String {
 
 #[test]
 fn the_chain_of_the_chosen_link_is_lit_listed_and_gone_along() {
-    let viewer = Viewer::of(&relay());
+    let viewer = ViewProcess::of(&relay());
     let (mut browser, _) = open(&viewer);
-    // A point of an arrow, a quarter of it behind its start: in the middle are the edges of rows.
-    let on = |browser: &mut Browser, share: f64, from: &str, to: &str| {
+    // A point of an arrow, a quarter of its length after its start, because the edges of rows are
+    // in the middle.
+    let on = |browser: &mut BrowserPage, share: f64, from: &str, to: &str| {
         let chart = browser.find_all("application", None).remove(0);
         let ((x, a), b) = (spot(browser, &chart, share, from), spot(browser, &chart, share, to).1);
         (x, a + (b - a) / 4.0)
     };
-    // Whether an arrow has the accent's colour there, when nothing is pointed at.
-    let lit = |browser: &mut Browser, share: f64, from: &str, to: &str| {
+    // Whether an arrow has the accent colour at that point, without the pointer near it.
+    let lit = |browser: &mut BrowserPage, share: f64, from: &str, to: &str| {
         let chart = browser.find_all("application", None).remove(0);
         let (at, place) = (on(browser, share, from, to), browser.place(&chart));
         browser.point((4.0, 4.0));
@@ -398,7 +401,7 @@ fn the_chain_of_the_chosen_link_is_lit_listed_and_gone_along() {
         assert!(lit(&mut browser, share, from, to), "{from} to {to}");
     }
     assert!(!lit(&mut browser, 0.03, "worker 1", "worker 2"), "what has nothing to do with it");
-    // Along it the chain stays, also when all is opened anew by its address.
+    // The chain stays while the user moves along it, and after a reload of the address.
     press(&mut browser, "button", "third · worker 2 → worker 0");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'third'");
     browser.wait("location.hash.includes('chain=1')");
@@ -410,7 +413,7 @@ fn the_chain_of_the_chosen_link_is_lit_listed_and_gone_along() {
         "third · worker 2 → worker 0"
     );
     assert!(lit(&mut browser, all[0].0, all[0].1, all[0].2));
-    // The key takes it away, and brings it back for a state.
+    // The key removes the chain, and restores it for a state.
     browser.key("c");
     browser.wait("!document.querySelector('#inspector .chained')");
     assert!(!lit(&mut browser, all[0].0, all[0].1, all[0].2));

@@ -1,11 +1,12 @@
-//! Entities: every field to be copied, the next of its kind, the partner over a link; found by what they are; counted in tables.
+//! Entities: a copy button for every field, the next of its kind, the partner over a link; searches
+//! and tables of statistics.
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, spot};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, spot};
 
 #[test]
 fn the_inspector_leads_to_neighbours_and_over_links() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
     browser.click(at);
@@ -20,7 +21,7 @@ fn the_inspector_leads_to_neighbours_and_over_links() {
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
     let told = read(&mut browser, "region", "Inspector");
     assert!(told.starts_with("working") && told.contains("Node 1 › thread 1.1"), "{told}");
-    // The address holds the choice.
+    // The address contains the choice.
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
     assert!(address.contains("chosen=s"), "{address}");
     browser.open("about:blank#away");
@@ -31,13 +32,13 @@ fn the_inspector_leads_to_neighbours_and_over_links() {
 
 #[test]
 fn every_field_can_be_copied() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.allow_clipboard(&viewer.url);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.1");
     browser.click(at);
     browser.find("button", Some("Copy Duration"));
-    // The buttons show when their field is pointed at.
+    // The buttons appear when the pointer is on their field.
     press(&mut browser, "button", "Copy Duration");
     browser.wait("navigator.clipboard.readText().then(text => text === '500.0 ms')");
     press(&mut browser, "button", "Copy all");
@@ -51,7 +52,7 @@ fn every_field_can_be_copied() {
 
 #[test]
 fn names_are_copied_without_what_keeps_their_direction_apart() {
-    let viewer = Viewer::of(&TRACE.replace("\"thread 0.1\"", "\u{5d0}\u{5d1}"));
+    let viewer = ViewProcess::of(&TRACE.replace("\"thread 0.1\"", "\u{5d0}\u{5d1}"));
     let (mut browser, chart) = open(&viewer);
     browser.allow_clipboard(&viewer.url);
     let at = spot(&mut browser, &chart, 0.1, "\u{5d0}\u{5d1}");
@@ -64,11 +65,11 @@ fn names_are_copied_without_what_keeps_their_direction_apart() {
 
 #[test]
 fn what_is_too_small_to_be_drawn_is_found_and_shown() {
-    // A nanosecond of something else, in a thread that is folded away.
+    // A state of another value lasts one nanosecond, in a thread that is folded away.
     let trace = TRACE
         .replace("2 b S blocked", "2 q S quick \"0.9 0.8 0.1\"\n2 b S blocked")
         .replace("5 0.5 S t11 b\n", "5 0.5 S t11 b\n5 0.7 S t11 q\n5 0.700000001 S t11 b\n");
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "button", "All rows");
     press(&mut browser, "menuitem", "Fold groups");
@@ -89,7 +90,7 @@ fn what_is_too_small_to_be_drawn_is_found_and_shown() {
     let (from, to) = interval(&mut browser);
     assert!(from.starts_with("699") || from.starts_with("700"), "{from} {to}");
     browser.find("row", Some("thread 1.1"));
-    // What cannot be understood is said.
+    // The page reports a search that it cannot parse.
     press(&mut browser, "searchbox", "What to find");
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text(">soon");
@@ -99,19 +100,19 @@ fn what_is_too_small_to_be_drawn_is_found_and_shown() {
 
 #[test]
 fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
     let cells = "JSON.stringify([...document.querySelectorAll('#times tbody tr')].map(row => [...row.cells].map(cell => cell.innerText.trim()).join('|')))";
-    let read = |browser: &mut Browser| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
+    let read = |browser: &mut BrowserPage| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
     let whole = read(&mut browser);
     assert!(
         whole.contains("working|2.00 s|50.0 %|50.0 %|4|500 ms")
             && whole.contains("blocked|2.00 s|50.0 %|50.0 %|4|500 ms"),
         "{whole}"
     );
-    // Of another interval it says something else.
+    // The figures of another interval differ.
     browser.key("g");
     browser.type_text("0..0.625 s");
     browser.key("Enter");
@@ -125,21 +126,21 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     assert!(turned.find("blocked") < turned.find("working"), "{turned}");
     press(&mut browser, "button", "Value");
     browser.wait("document.querySelector('#times th[aria-sort]')?.innerText.startsWith('Value')");
-    // The longest leads to where it occurred.
+    // The longest state leads to its place.
     let longest =
         browser.find_all("button", None).into_iter().find(|b| b.name == "Go to the longest blocked, 500.0 ms").unwrap();
     let at = browser.place(&longest).center();
     browser.click(at);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     browser.key("Escape");
-    // A chosen container is counted alone.
+    // The statistics of a chosen container cover it alone.
     press(&mut browser, "row", "thread 0.0");
     browser.wait(&format!("{cells}.includes('working|500 ms|80.0 %|80.0 %|1')"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// How many pixels over the picture have the accent's colour.
-fn lit(browser: &mut Browser) -> u64 {
+/// The number of pixels of the overlay with the accent colour.
+fn lit(browser: &mut BrowserPage) -> u64 {
     let count = browser.evaluate(
         "(() => { const over = document.querySelector('#chart .over');
             const probe = over.getContext('2d', { willReadFrequently: true });
@@ -155,17 +156,17 @@ fn lit(browser: &mut Browser) -> u64 {
 
 #[test]
 fn what_is_related_to_what_is_pointed_at_is_lit() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     assert_eq!(lit(&mut browser), 0);
-    // The message lights the states that it leaves and reaches.
+    // The message lights the states at its endpoints.
     let from = spot(&mut browser, &chart, 0.3, "thread 0.0");
     let to = spot(&mut browser, &chart, 0.4, "thread 1.1");
     browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
     browser.wait("/[1-9] related, lit/.test(document.querySelector('#tooltip').innerText)");
     let by_message = lit(&mut browser);
     assert!(by_message > 400, "{by_message} pixels");
-    // A state of another thread has nothing to do with it.
+    // A state of another thread is unrelated to it.
     let other = spot(&mut browser, &chart, 0.75, "thread 0.1");
     browser.point(other);
     browser.wait("document.querySelector('#tooltip').innerText.includes('blocked')");
@@ -177,7 +178,7 @@ fn what_is_related_to_what_is_pointed_at_is_lit() {
 
 #[test]
 fn where_the_panel_is_closed_what_is_chosen_is_told_over_the_diagram() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.key("l");
     browser.wait(&format!("document.querySelector('#panel').hidden && {SETTLED}"));
@@ -195,7 +196,7 @@ fn where_the_panel_is_closed_what_is_chosen_is_told_over_the_diagram() {
 
 #[test]
 fn keys_without_anything_to_act_on_say_so() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (key, told) in [("z", "Choose something first"), ("p", "Point at a row first"), ("h", "Point at a row first")] {
         browser.key("Escape");

@@ -1,4 +1,5 @@
-// What keeps people from reading the page: too little contrast, ids that are there twice or not at all. A list of sentences.
+// Faults that prevent people from reading the page: low contrast, duplicate ids, missing ids.
+// Returns a list of sentences.
 (() => {
   const channels = (text) => (text.match(/[\d.]+/g) ?? []).map(Number);
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);

@@ -1,15 +1,16 @@
-//! What is taken along as a file, and brought back: pictures, the page that zooms by itself, workspaces.
+//! Files that the page saves and opens: images, the page that zooms by itself, workspaces.
 
 use serde_json::{Value, json};
 
-use tests::browser::Browser;
+use tests::browser::BrowserPage;
 use tests::page::{
-    SETTLED, TRACE, Viewer, filter, interval, open, press, read, rows, saved_text, show, wait_for_rows, watch_files,
+    SETTLED, TRACE, ViewProcess, filter, interval, open, press, read, rows, saved_text, show, wait_for_rows,
+    watch_files,
 };
 
 #[test]
 fn what_is_seen_is_exported_behind_the_filters() {
-    let viewer = Viewer::with(&[TRACE], &["--filter", "only container Node 1"]);
+    let viewer = ViewProcess::with(&[TRACE], &["--filter", "only container Node 1"]);
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     for (item, file) in
@@ -31,20 +32,20 @@ fn what_is_seen_is_exported_behind_the_filters() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// Chooses something of the menu of files.
-fn choose(browser: &mut Browser, item: &str) {
+/// Chooses an item of the menu of files.
+fn choose(browser: &mut BrowserPage, item: &str) {
     press(browser, "button", "Save and open");
     press(browser, "menuitem", item);
 }
 
-/// The text of what is saved by an item of that menu.
-pub(super) fn saved(browser: &mut Browser, item: &str) -> String {
+/// The text of the file that an item of that menu saves.
+pub(super) fn saved(browser: &mut BrowserPage, item: &str) -> String {
     choose(browser, item);
     saved_text(browser)
 }
 
-/// Gives the page a workspace, as a user who chooses it in the system's dialog.
-pub(super) fn open_workspace(browser: &mut Browser, text: &str) {
+/// Opens a workspace in the page, like a user with the system's dialog.
+pub(super) fn open_workspace(browser: &mut BrowserPage, text: &str) {
     choose(browser, "Open workspace…");
     browser.wait("window.chooser");
     browser.evaluate(&format!(
@@ -56,7 +57,7 @@ pub(super) fn open_workspace(browser: &mut Browser, text: &str) {
 
 #[test]
 fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for text in ["hide container thread 0.0", "bright working of Activity"] {
         filter(&mut browser, text);
@@ -71,8 +72,8 @@ fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line()
     assert_eq!(file["filters"], filters);
     drop(browser);
 
-    // Another run of the program, where it looks the same.
-    let other = Viewer::of(&TRACE.replace("5 0.5", "5 0.25"));
+    // Another run of the program, with the same style.
+    let other = ViewProcess::of(&TRACE.replace("5 0.5", "5 0.25"));
     let (mut browser, _) = open(&other);
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);
@@ -82,7 +83,7 @@ fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line()
     assert_eq!(interval(&mut browser), ("100.00 ms".to_owned(), "300.00 ms".to_owned()));
     assert_eq!(browser.evaluate("document.querySelector('[role=switch]').ariaChecked"), "false");
     assert_eq!(rows(&mut browser).len(), 6, "what is off hides nothing");
-    // What is no workspace changes nothing, and the page says so.
+    // A file that is no workspace changes nothing, and the page reports it.
     for (text, told) in [
         ("{\"format\": \"tumit-view\", \"version\": 99, \"filters\": []}", "of another version"),
         ("<svg>", "This is no workspace"),
@@ -94,17 +95,17 @@ fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line()
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     drop(browser);
 
-    // The command takes the same file.
+    // The command accepts the same file.
     let path = other.folder.path().join("mine.tumit-view");
     std::fs::write(&path, text.replace("\"on\": false", "\"on\": true")).unwrap();
-    let third = Viewer::with(&[TRACE], &["--filters", path.to_str().unwrap()]);
+    let third = ViewProcess::with(&[TRACE], &["--filters", path.to_str().unwrap()]);
     let (mut browser, _) = open(&third);
     wait_for_rows(&mut browser, &["Node 0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
 }
 
 #[test]
 fn the_exported_page_zooms_and_moves_without_a_server() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     let text = saved(&mut browser, "Save picture as HTML that zooms");
@@ -113,9 +114,10 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     std::fs::write(&path, text).unwrap();
     drop(browser);
 
-    let mut browser = Browser::start(1280, 720);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&format!("file://{}", path.display()));
-    // What a user reads: the dates at the top, names of rows, the ruler; and where `blocked` begins in the picture.
+    // The visible texts: the time range at the top, the names of rows, the ruler; and the left edge
+    // of `blocked` in the image.
     let dates = "[...document.querySelectorAll('svg > text')].find(text => text.textContent.includes('–')).textContent";
     let ruler =
         "[...document.querySelectorAll('svg > g:not([aria-label]) text')].map(text => text.textContent).join(' ')";
@@ -125,7 +127,7 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     let whole = browser.evaluate(ruler);
     assert!(whole.as_str().unwrap().starts_with("0.0 s 0.2 s"), "{whole}");
     let (names, edge) = (browser.evaluate(name), browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap());
-    // The wheel keeps what is below the pointer, and names stay.
+    // The wheel keeps the timestamp under the pointer, and names do not move.
     browser.wheel((edge, 160.0), -120.0);
     browser.wait(&format!("!{dates}.startsWith('0 s')"));
     let near = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
@@ -137,7 +139,7 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     let later = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
     browser.drag((600.0, 160.0), (700.0, 160.0));
     browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", later + 100.0));
-    // A letter is as wide as it was, an arrow's head as long.
+    // The widths of letters and the lengths of arrow heads do not change.
     let wide = "[...document.querySelectorAll('[aria-label=Rows] text')].map(text => Math.round(text.getBoundingClientRect().width)).sort()[0]";
     let before = browser.evaluate(wide);
     browser.key("+");

@@ -1,19 +1,22 @@
-//! Filters: typed with completion, switched, moved, removed, undone; made from rows and legend; remembered for the next run.
+//! Filters: typed with completion, switched, moved, removed, undone; made from rows and legend;
+//! remembered for the next run.
 
 use serde_json::json;
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, chain, entry, filter, of_legend, open, press, read, spot, wait_for_rows};
+use tests::browser::BrowserPage;
+use tests::page::{
+    SETTLED, TRACE, ViewProcess, chain, entry, filter, of_legend, open, press, read, spot, wait_for_rows,
+};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
-fn press_with_control(browser: &mut Browser, row: &str) {
+fn press_with_control(browser: &mut BrowserPage, row: &str) {
     let at = browser.place_of("row", row).center();
     browser.holding("Control", |browser| browser.click(at));
 }
 
 #[test]
 fn a_filter_is_typed_with_completion_and_what_is_wrong_is_told_below() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "button", "Add a filter");
     browser.wait("document.querySelector('#filter-offers').innerText.includes('bright')");
@@ -35,7 +38,7 @@ fn a_filter_is_typed_with_completion_and_what_is_wrong_is_told_below() {
 
 #[test]
 fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     filter(&mut browser, "hide container thread 0.0");
     filter(&mut browser, "sort Node by name descending");
@@ -49,7 +52,7 @@ fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
     press(&mut browser, "button", "Remove filter 2: sort Node by name descending");
     wait_for_rows(&mut browser, &ALL);
-    // A click edits; what was switched off acts again.
+    // A click edits; a disabled filter acts again afterwards.
     press(&mut browser, "button", "Edit filter 1: hide container thread 0.0");
     browser.wait("document.activeElement.id === 'filter-field'");
     browser.evaluate("document.activeElement.select()");
@@ -62,7 +65,7 @@ fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
     browser.drag(from, to);
     browser.wait("document.querySelector('.filter-text').innerText.startsWith('hide')");
     assert_eq!(chain(&mut browser), json!(["hide container thread 1.0", "only container Node 1"]));
-    // The address holds the chain, with what is off.
+    // The address contains the chain with its disabled filters.
     browser.open("about:blank#away");
     browser.open(&address);
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
@@ -72,7 +75,7 @@ fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
 
 #[test]
 fn selected_rows_are_grouped_and_a_group_is_burst() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for row in ["thread 0.0", "thread 0.1"] {
         press_with_control(&mut browser, row);
@@ -89,7 +92,7 @@ fn selected_rows_are_grouped_and_a_group_is_burst() {
 
 #[test]
 fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
     of_legend(&mut browser, "blocked", "Without blocked");
@@ -114,15 +117,15 @@ fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(browser);
-    // Another run of the program: other dates, the same types.
-    let other = Viewer::beside(&viewer, &TRACE.replace("4 1.0", "4 1.5"));
+    // Another run of the program: other timestamps, the same types.
+    let other = ViewProcess::beside(&viewer, &TRACE.replace("4 1.0", "4 1.5"));
     let (mut browser, _) = open(&other);
     assert_eq!(chain(&mut browser), json!(["bright working of Activity"]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// The colour of the picture at a point of the page.
-fn colour(browser: &mut Browser, chart: &tests::browser::Element, at: (f64, f64)) -> serde_json::Value {
+/// The colour of the image at a point of the page.
+fn colour(browser: &mut BrowserPage, chart: &tests::browser::PageElement, at: (f64, f64)) -> serde_json::Value {
     let place = browser.place(chart);
     browser.evaluate(&format!(
         "[...document.querySelector('#chart .picture').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
@@ -133,7 +136,7 @@ fn colour(browser: &mut Browser, chart: &tests::browser::Element, at: (f64, f64)
 
 #[test]
 fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
     of_legend(&mut browser, "blocked", "Colour…");
@@ -142,17 +145,17 @@ fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
     press(&mut browser, "menuitem", "Vermilion");
     browser.wait("document.querySelector('#filters').innerText.includes('color #d55e00 blocked of Activity')");
     browser.wait(SETTLED);
-    // Above the name in it.
+    // A point above the name in the state.
     let row = spot(&mut browser, &chart, 0.75, "thread 0.1");
     let vermilion = json!([0xd5, 0x5e, 0x00]);
     assert_eq!(colour(&mut browser, &chart, (row.0, row.1 - 10.0)), vermilion);
-    // Another one takes its place in the chain.
+    // Another colour replaces it in the chain.
     of_legend(&mut browser, "blocked", "Colour…");
     press(&mut browser, "menuitem", "Green");
     browser.wait("document.querySelector('#filters').innerText.includes('color #009e73 blocked of Activity')");
     assert_eq!(chain(&mut browser), json!(["color #009e73 blocked of Activity"]));
     browser.wait("document.querySelector('#legend .line [data-key] .chip[style*=\"0, 158, 115\"]')");
-    // The colour of one is dragged to another.
+    // A drag copies the colour of one value to another.
     let (from, to) = (chip(&mut browser, "blocked"), chip(&mut browser, "working"));
     browser.drag(from, to);
     browser.wait("document.querySelector('#filters').innerText.includes('color #009e73 working of Activity')");
@@ -176,11 +179,11 @@ fn a_variable_is_a_curve_or_a_gradient() {
          0 N 0 Node\n90 V N Queued\n";
     let trace = TRACE.replace("0 N 0 Node\n", defined);
     let trace = trace.replace("5 0.5 S t00 b\n", "91 0.1 V n0 10\n91 0.5 V n0 90\n5 0.5 S t00 b\n");
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
-    let choose = |browser: &mut Browser, what: &str| of_legend(browser, "Queued", what);
-    let shades = |browser: &mut Browser, share: f64| -> Vec<serde_json::Value> {
+    let choose = |browser: &mut BrowserPage, what: &str| of_legend(browser, "Queued", what);
+    let shades = |browser: &mut BrowserPage, share: f64| -> Vec<serde_json::Value> {
         let chart = browser.find_all("application", None).remove(0);
         let (x, y) = spot(browser, &chart, share, "Node 0");
         [-4.0, 0.0, 4.0].map(|above| colour(browser, &chart, (x, y + above))).to_vec()
@@ -211,8 +214,8 @@ fn a_variable_is_a_curve_or_a_gradient() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// Where the colour of a value in the legend is.
-fn chip(browser: &mut Browser, value: &str) -> (f64, f64) {
+/// The position of a value's colour in the legend.
+fn chip(browser: &mut BrowserPage, value: &str) -> (f64, f64) {
     let line = entry(browser, value);
     let left =
         browser.evaluate("document.querySelector('#legend .chip').getBoundingClientRect().left").as_f64().unwrap();
@@ -224,7 +227,7 @@ fn filters_of_the_command_line_are_on_the_page_and_names_are_never_markup() {
     let name = "<img src=x onerror=alert(1)> مرحبا 🚀";
     let trace = TRACE.replace("thread 0.0", name);
     let hidden = format!("hide container \"{name}\"");
-    let viewer = Viewer::with(&[&trace], &["--filter", &hidden]);
+    let viewer = ViewProcess::with(&[&trace], &["--filter", &hidden]);
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["Node 0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
     assert_eq!(chain(&mut browser), json!([hidden]));
@@ -245,10 +248,10 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     panic!("half a minute, and still not: {what}");
 }
 
-/// Another browser knows nothing of the trace, but beside it lie its filters.
+/// Another browser has no memory of the trace, but its filters are stored next to it.
 #[test]
 fn filters_of_last_time_are_offered_again() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     filter(&mut browser, "only container Node 1");
     wait_for_rows(&mut browser, &ALL[3..]);
@@ -256,7 +259,7 @@ fn filters_of_last_time_are_offered_again() {
     let kept = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
     until("the filter lies beside the trace", kept);
 
-    let again = Viewer::again(&viewer);
+    let again = ViewProcess::again(&viewer);
     let (mut other, _) = open(&again);
     wait_for_rows(&mut other, &ALL);
     press(&mut other, "button", "Use the filter of last time");

@@ -1,10 +1,10 @@
-//! Colours that the system chooses, and those that a rule takes away.
+//! Colours that the system chooses, and colours that a filter removes.
 
-use tests::page::{TRACE, Viewer, entry, filter, open};
+use tests::page::{TRACE, ViewProcess, entry, filter, open};
 
 #[test]
 fn colours_that_say_something_stay_where_the_system_chooses_all_others() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let colors = "JSON.stringify([...document.querySelectorAll('#legend .chip, #legend .bar-of-shares i')].map((one) => getComputedStyle(one).backgroundColor))";
     browser.wait("document.querySelectorAll('#legend .chip').length === 2");
@@ -39,7 +39,7 @@ const DEFINED: &str = "%EventDef PajeDefineVariableType 90
 #[test]
 fn variables_are_grey_beside_what_is_bright() {
     let trace = TRACE.replace("0 N 0 Node\n", DEFINED).replace("5 0.5 S t00 b\n", "91 0.2 V n0 3\n5 0.5 S t00 b\n");
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     let _ = entry(&mut browser, "Load");
     let color = "(channels => Math.max(...channels) - Math.min(...channels))(getComputedStyle([...document.querySelectorAll('#legend .entry')].find((one) => one.innerText.startsWith('Load')).querySelector('svg')).color.match(/\\d+/g).slice(0, 3).map(Number))";

@@ -1,17 +1,17 @@
-//! A trace that grows: the picture follows, the interval and what is chosen stay.
+//! A trace that grows: the image follows; the interval and the chosen entity stay.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, spot, wait_for_rows};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, spot, wait_for_rows};
 use tests::programs::succeed;
 
 #[test]
 fn a_growing_file_is_followed_on_the_page() {
-    // Without the end of its containers, which live on.
+    // Without the end of its containers, which stay alive.
     let living: String = TRACE.lines().filter(|line| !line.starts_with("4 ")).map(|line| format!("{line}\n")).collect();
-    let viewer = Viewer::with(&[&living], &["--follow"]);
+    let viewer = ViewProcess::with(&[&living], &["--follow"]);
     let (mut browser, chart) = open(&viewer);
     wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
     browser.wait("document.querySelector('#standing').textContent === 'following the file'");
@@ -24,7 +24,8 @@ fn a_growing_file_is_followed_on_the_page() {
     browser.wait("location.hash.includes('chosen=s')");
     let before = browser.evaluate("location.hash");
 
-    // States of an earlier row make the numbers of all later ones others. The whole stays the whole.
+    // New states of an earlier row change the numbers of all later ones. The whole trace stays
+    // shown.
     let path = viewer.folder.path().join("two-nodes.paje");
     let grow = |text: &str| OpenOptions::new().append(true).open(&path).unwrap().write_all(text.as_bytes()).unwrap();
     grow("5 0.6 S t00 w\n5 0.8 S t00 b\n");
@@ -33,7 +34,7 @@ fn a_growing_file_is_followed_on_the_page() {
     browser.wait(&format!("location.hash.includes('chosen=s') && location.hash !== {before}"));
     browser.wait(told);
 
-    // An interval at the end moves along with it.
+    // An interval at the end moves with the end.
     press(&mut browser, "textbox", "Interval shown");
     browser.type_text("500ms..");
     browser.key("Enter");
@@ -50,11 +51,11 @@ fn a_growing_file_is_followed_on_the_page() {
 
 #[test]
 fn a_followed_file_that_goes_away_leaves_its_picture() {
-    let viewer = Viewer::with(&[TRACE], &["--follow"]);
+    let viewer = ViewProcess::with(&[TRACE], &["--follow"]);
     let (mut browser, _) = open(&viewer);
     let path = viewer.folder.path().join("two-nodes.paje");
     let states = states_told(&mut browser);
-    let shows = |browser: &mut Browser, what: &str| {
+    let shows = |browser: &mut BrowserPage, what: &str| {
         browser.wait(&format!("document.querySelector('#standing').textContent.includes({what:?})"));
         browser.wait(SETTLED);
         assert_eq!(states_told(browser), states);
@@ -73,8 +74,8 @@ fn a_followed_file_that_goes_away_leaves_its_picture() {
 fn a_trace_that_is_not_there_yet_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.paje");
-    let viewer = Viewer::follow(&path);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::follow(&path);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("document.querySelector('#message').innerText.includes('Waiting for')");
     std::fs::write(&path, TRACE).unwrap();
@@ -85,14 +86,14 @@ fn a_trace_that_is_not_there_yet_is_waited_for() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// How many states the diagram's name says there are.
-fn states_told(browser: &mut Browser) -> u32 {
+/// The number of states in the diagram's name.
+fn states_told(browser: &mut BrowserPage) -> u32 {
     let name = browser.find_all("application", None).remove(0).name;
     let part = name.split([',', ':']).find_map(|part| part.strip_suffix(" states")).expect("it says how many");
     part.chars().filter(char::is_ascii_digit).collect::<String>().parse().expect("a number")
 }
 
-/// A pipe is read as slowly as it is written to.
+/// A pipe is read as slowly as it is written.
 #[test]
 fn the_beginning_is_shown_while_the_rest_is_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +113,7 @@ fn the_beginning_is_shown_while_the_rest_is_read() {
             pipe
         }
     });
-    let viewer = Viewer::of_paths(std::slice::from_ref(&path));
+    let viewer = ViewProcess::of_paths(std::slice::from_ref(&path));
     let (mut browser, _) = open(&viewer);
     let mut pipe = writing.join().unwrap();
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
@@ -121,7 +122,7 @@ fn the_beginning_is_shown_while_the_rest_is_read() {
     assert_eq!(browser.text(&standing), "partial, being read");
     let before = states_told(&mut browser);
     assert!((1_000..20_000).contains(&before), "{before}");
-    // What is shown is exact, and can be asked.
+    // The shown part is exact and can be queried.
     let chart = browser.find_all("application", None).remove(0);
     browser.key("g");
     browser.type_text("100..100.4 ms");
@@ -131,14 +132,15 @@ fn the_beginning_is_shown_while_the_rest_is_read() {
     let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
     browser.click(at);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
-    // Then all is there: it is no longer partial, the interval and what is chosen stay.
+    // Then the trace is complete and no longer marked as partial; the interval and the chosen
+    // entity stay.
     pipe.write_all(states(20_000, 30_000).as_bytes()).unwrap();
     drop(pipe);
     browser.wait("document.querySelector('#standing').hidden");
     browser.wait(SETTLED);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
     assert_eq!(interval(&mut browser).0, "100.00000 ms");
-    // The name of the diagram follows its picture.
+    // The name of the diagram follows its contents.
     browser.wait(
         "document.querySelector('[role=application]').getAttribute('aria-label').replace(/[^0-9a-z,:]/g, '').includes('30000states')",
     );

@@ -1,11 +1,11 @@
-//! Which row and entity hands mean: by pointer, by keys, and where a scroll bar takes room.
+//! The row and entity that input refers to: by pointer, by keys, and with a scroll bar.
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, chain, interval, open, press, read, rows, spot, wait_for_rows};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, chain, interval, open, press, read, rows, spot, wait_for_rows};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
-/// More rows than there is room for.
+/// A trace with more rows than the window has room for.
 pub(super) fn tall() -> String {
     let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
     TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N"))
@@ -13,8 +13,8 @@ pub(super) fn tall() -> String {
 
 #[test]
 fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
-    let viewer = Viewer::of(&tall());
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::of(&tall());
+    let mut browser = BrowserPage::start(1280, 720);
     let told = browser.show_scroll_bars();
     browser.open(&viewer.url);
     browser.wait(SETTLED);
@@ -22,7 +22,7 @@ fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
         let bar = browser.evaluate("(box => box.offsetWidth - box.clientWidth)(document.querySelector('#scroller'))");
         assert!(bar.as_f64() > Some(4.0), "the scroll bar is {bar} wide");
     }
-    let edges = |browser: &mut Browser, id: &str| {
+    let edges = |browser: &mut BrowserPage, id: &str| {
         browser.evaluate(&format!(
             "(({{ left, right }}) => `${{left}} ${{right}}`)(document.querySelector('{id}').getBoundingClientRect())"
         ))
@@ -30,7 +30,7 @@ fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
     let chart = edges(&mut browser, "#chart");
     assert_eq!(edges(&mut browser, "#ruler"), chart);
     assert_eq!(edges(&mut browser, "#minimap"), chart);
-    // A drag on the ruler zooms to the dates below it.
+    // A drag on the ruler zooms to the timestamps below it.
     let chart = browser.find_all("application", None).remove(0);
     let (start, end) =
         (spot(&mut browser, &chart, 0.25, "thread 0.0").0, spot(&mut browser, &chart, 1.0, "thread 0.0").0);
@@ -47,9 +47,9 @@ fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
 
 #[test]
 fn keys_are_about_the_row_that_was_moved_to_last() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    // Clicked, left, and another one pointed at: in the tree, then in the diagram.
+    // A clicked row, then the pointer on another one: in the tree, then in the diagram.
     press(&mut browser, "row", "thread 0.0");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 0.0'");
     let at = browser.place_of("row", "thread 1.1").center();
@@ -77,9 +77,9 @@ fn keys_are_about_the_row_that_was_moved_to_last() {
 
 #[test]
 fn the_key_that_groups_bursts_what_it_made_and_what_is_pointed_at() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let select = |browser: &mut Browser| {
+    let select = |browser: &mut BrowserPage| {
         for name in ["thread 0.0", "thread 1.0"] {
             let at = browser.place_of("row", name).center();
             browser.point(at);
@@ -108,7 +108,7 @@ fn the_key_that_groups_bursts_what_it_made_and_what_is_pointed_at() {
 
 #[test]
 fn what_is_looked_for_in_names_is_undone() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("/");
     browser.type_text("0.1");
@@ -125,14 +125,14 @@ fn what_is_looked_for_in_names_is_undone() {
 
 #[test]
 fn undoing_scrolls_back_to_where_it_was_done() {
-    let viewer = Viewer::of(&tall());
+    let viewer = ViewProcess::of(&tall());
     let (mut browser, _) = open(&viewer);
     let scrolled = "Math.round(document.querySelector('#scroller').scrollTop)";
     browser.evaluate("document.querySelector('#scroller').scrollTop = 700");
     browser.wait(SETTLED);
     let before = browser.evaluate(scrolled);
     assert!(before.as_i64().unwrap() > 300, "{before}");
-    // All rows fold into their nodes, and there is nothing left to be scrolled.
+    // All rows fold into their nodes, and no scrolling is possible.
     browser.key("_");
     browser.wait(&format!("{SETTLED} && {scrolled} < 50"));
     browser.holding("Control", |browser| browser.key("z"));
@@ -143,7 +143,7 @@ fn undoing_scrolls_back_to_where_it_was_done() {
 
 #[test]
 fn enter_on_the_diagram_chooses() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.evaluate("document.querySelector('#chart').focus()");
     browser.key("Enter");
@@ -161,12 +161,13 @@ fn enter_on_the_diagram_chooses() {
 #[test]
 fn names_without_letters_and_names_that_turn_the_line_leave_the_rest_alone() {
     let trace = TRACE.replace("\"thread 0.0\"", "\"\u{202e}turned\"").replace("\"thread 0.1\"", "\" \"");
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
     assert!(rows(&mut browser).contains(&"(no name)".to_owned()), "{:?}", rows(&mut browser));
     let row = browser.find("row", Some("(no name)"));
     assert!(browser.text(&row).contains("(no name)"), "{}", browser.text(&row));
-    // In the line below the diagram the value comes before the path, and the path before its end.
+    // In the line below the diagram the value comes before the path, and the start of the path
+    // before its end.
     let at = browser.place(&chart);
     let y = browser.evaluate("(box => box.top + box.height / 2)(document.querySelectorAll('#tree [role=row]')[2].getBoundingClientRect())").as_f64().unwrap();
     browser.point((at.x + at.width * 0.9, y));
@@ -184,7 +185,7 @@ fn names_without_letters_and_names_that_turn_the_line_leave_the_rest_alone() {
 
 #[test]
 fn the_help_sheet_opens_at_its_beginning() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("?");
     browser.wait("document.querySelector('#sheet').open");
@@ -199,7 +200,7 @@ fn the_help_sheet_opens_at_its_beginning() {
 
 #[test]
 fn nothing_leaves_the_page_or_empties_it_without_a_word() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let address = browser.evaluate("location.href");
     browser.key("[");
@@ -209,10 +210,10 @@ fn nothing_leaves_the_page_or_empties_it_without_a_word() {
     browser.wait("new Promise(done => setTimeout(() => done(location.href !== window.first), 400))");
     browser.key("[");
     browser.wait(&format!("location.href === {address}"));
-    // Caps Lock gives capital letters, and changes no key.
+    // Caps Lock gives capital letters, but does not change the keys.
     browser.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'L', bubbles: true, modifierCapsLock: true }))");
     browser.wait("document.querySelector('#panel').hidden");
-    // All rows hidden by hand.
+    // All rows are hidden by hand.
     for _ in 0..2 {
         let row = browser.evaluate("document.querySelector('#tree [role=row]').ariaLabel");
         let at = browser.place_of("row", row.as_str().unwrap()).center();

@@ -1,20 +1,21 @@
-//! Every key of the table, pressed: each has to do what its name says, and a new key has to be entered here.
+//! Presses every key of the table: each has the effect that its name describes. A new key must be
+//! added here.
 
 use serde_json::json;
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, open, press, rows, spot};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, rows, spot};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
-/// A page, its keys, and which of them have been pressed.
+/// A page, and its keys that have been pressed.
 struct Keys {
-    browser: Browser,
+    browser: BrowserPage,
     pressed: Vec<String>,
 }
 
 impl Keys {
-    /// Presses a key as the table writes it; then the condition becomes true, which was not before.
+    /// Presses a key in the notation of the table. The condition is false before and becomes true.
     fn press(&mut self, key: &str, then: &str) {
         self.browser.wait(SETTLED);
         assert_eq!(self.browser.evaluate(&format!("Boolean({then})")), false, "before {key}: {then}");
@@ -29,7 +30,8 @@ impl Keys {
         self.browser.wait(then);
     }
 
-    /// Closes a dialog. Until the page was drawn without it, Chromium may keep keys from what lay behind.
+    /// Closes a dialog. Until the page has been drawn without it, Chromium may withhold keys from
+    /// the page below.
     fn escape(&mut self, then: &str) {
         self.browser.key("Escape");
         self.browser.wait(then);
@@ -45,7 +47,7 @@ impl Keys {
         );
         let before = self.browser.evaluate("location.hash");
         self.press(key, &then);
-        // What moves makes a step of the history when it rests.
+        // A movement makes a step of the history when it comes to rest.
         self.browser.wait(&format!("location.hash !== {before}"));
     }
 
@@ -114,7 +116,7 @@ impl Keys {
         self.browser.wait("!document.querySelector('#filters').innerText.includes('group')");
     }
 
-    fn entities(&mut self, chart: &tests::browser::Element) {
+    fn entities(&mut self, chart: &tests::browser::PageElement) {
         let chosen = |what: &str| format!("document.querySelector('#inspector h2')?.innerText === '{what}'");
         let noted = |what: &str| format!("document.querySelector('#note').innerText.startsWith('{what}')");
         let at = spot(&mut self.browser, chart, 0.1, "thread 0.0");
@@ -189,7 +191,7 @@ impl Keys {
 
 #[test]
 fn every_key_does_what_its_name_says() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (browser, chart) = open(&viewer);
     let mut keys = Keys { browser, pressed: Vec::new() };
     let listed = keys.browser.evaluate(
@@ -199,11 +201,11 @@ fn every_key_does_what_its_name_says() {
     keys.entities(&chart);
     keys.rows_of_the_tree();
     keys.page();
-    // The last one: another pane is another page around this one.
+    // This key is the last one, because it replaces the page by one with two panes.
     keys.press("|", "frames.length === 2");
     // More rows than there is room for.
     let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
-    let viewer = Viewer::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
+    let viewer = ViewProcess::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
     let mut tall = Keys { browser: open(&viewer).0, pressed: Vec::new() };
     tall.press("ArrowDown", "document.querySelector('#scroller').scrollTop > 0");
     tall.press("ArrowUp", "document.querySelector('#scroller').scrollTop === 0");

@@ -1,16 +1,17 @@
-//! The legend that counts, dims and hides; a colour of one's own; what the menus of rows and types filter, reduce and put in order.
+//! The legend that counts, dims and hides; custom colours; filters, reductions and sort orders from
+//! the menus of rows and types.
 
 use serde_json::json;
 
-use tests::browser::Browser;
+use tests::browser::BrowserPage;
 use tests::page::{
-    SETTLED, TRACE, Viewer, chain, entry, filter, of_legend, open, press, read, show, spot, wait_for_rows,
+    SETTLED, TRACE, ViewProcess, chain, entry, filter, of_legend, open, press, read, show, spot, wait_for_rows,
 };
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
-/// The colour of the picture in a row, above the name of the state there.
-fn colour(browser: &mut Browser, share: f64, row: &str) -> serde_json::Value {
+/// The colour of the image in a row, above the name of the state.
+fn colour(browser: &mut BrowserPage, share: f64, row: &str) -> serde_json::Value {
     let chart = browser.find_all("application", None).remove(0);
     let (at, place) = (spot(browser, &chart, share, row), browser.place(&chart));
     browser.evaluate(&format!(
@@ -22,9 +23,9 @@ fn colour(browser: &mut Browser, share: f64, row: &str) -> serde_json::Value {
 
 #[test]
 fn another_colour_comes_from_the_systems_dialog() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    // Instead of it, `dialog` waits for a colour.
+    // Replaces the colour dialog: the variable `dialog` receives the input element.
     browser.evaluate(
         "{ const click = HTMLInputElement.prototype.click;
            HTMLInputElement.prototype.click = function () { if (this.type === 'color') window.dialog = this; else click.call(this); }; }",
@@ -40,7 +41,7 @@ fn another_colour_comes_from_the_systems_dialog() {
     assert_eq!(chain(&mut browser), json!(["color #405060 blocked of Activity"]));
     assert_eq!(colour(&mut browser, 0.75, "thread 0.1"), json!([0x40, 0x50, 0x60]));
     assert_eq!(browser.evaluate("document.querySelectorAll('input[type=color]').length"), 0, "the field is gone");
-    // What was tried on the way is nothing that could be undone.
+    // Colours that were only tried are not undone one by one.
     browser.holding("Control", |browser| browser.key("z"));
     browser.wait("document.querySelector('#chain').hidden");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -48,10 +49,10 @@ fn another_colour_comes_from_the_systems_dialog() {
 
 #[test]
 fn the_legend_counts_dims_and_hides() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
-    let share = |browser: &mut Browser, name: &str| {
+    let share = |browser: &mut BrowserPage, name: &str| {
         let line = entry(browser, name);
         browser.evaluate(&format!("document.elementFromPoint({}, {}).closest('.entry').innerText", line.0, line.1))
     };
@@ -63,7 +64,7 @@ fn the_legend_counts_dims_and_hides() {
     assert_eq!(words(share(&mut browser, "working")), "working 20.0 %");
     browser.key("f");
     browser.wait(SETTLED);
-    // A click dims a value, and another brings it back.
+    // A click dims a value, and another restores it.
     let bright = colour(&mut browser, 0.25, "thread 0.1");
     for again in [false, true] {
         let line = entry(&mut browser, "working");
@@ -72,7 +73,7 @@ fn the_legend_counts_dims_and_hides() {
         browser.wait(SETTLED);
         assert_eq!(colour(&mut browser, 0.25, "thread 0.1") == bright, again);
     }
-    // A type is hidden: its arrow is no longer there to be pointed at.
+    // A hidden type: its arrow no longer reacts to the pointer.
     let (from, to) = (spot(&mut browser, &chart, 0.3, "thread 0.0"), spot(&mut browser, &chart, 0.4, "thread 1.1"));
     let arrow = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
     let line = entry(&mut browser, "Message");
@@ -97,7 +98,7 @@ fn of_many_values_the_largest_come_first() {
     let values: String = (0..30).map(|at| format!("2 v{at} S value{at}\n")).collect();
     let states: String = (0..30).map(|at| format!("5 0.{:03} S t00 v{at}\n", at * (at + 1) / 2)).collect();
     let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     show(&mut browser, "0..435 ms");
     browser.wait("document.querySelectorAll('#legend .entry').length > 25");
@@ -111,7 +112,7 @@ fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
     let values: String = (0..300).map(|at| format!("2 v{at} S value{at}\n")).collect();
     let states: String = (0..300).map(|at| format!("5 0.{:06} S t00 v{at}\n", at * (at + 1) / 2)).collect();
     let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     let listed = "document.querySelectorAll('#legend .line .entry').length";
     browser.wait(&format!("{listed} > 50"));
@@ -120,7 +121,7 @@ fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
     let text = browser.evaluate("document.querySelector('#legend .rest').innerText");
     let text = text.as_str().unwrap().to_owned();
     let more: u64 = text.strip_suffix(" more values").unwrap().parse().unwrap();
-    let flip = |browser: &mut Browser, name: &str| {
+    let flip = |browser: &mut BrowserPage, name: &str| {
         browser.evaluate("document.querySelector('#legend .rest').scrollIntoView({ block: 'center' })");
         press(browser, "button", name);
     };
@@ -128,7 +129,7 @@ fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
     browser.wait(&format!("{listed} === {}", first + more));
     flip(&mut browser, "Fewer values");
     browser.wait(&format!("{listed} === {first}"));
-    // What was chosen stays in sight.
+    // The dimmed value stays visible.
     flip(&mut browser, &text);
     browser.wait(&format!("{listed} === {}", first + more));
     browser.evaluate("[...document.querySelectorAll('#legend .line .entry')].find((one) => one.innerText.startsWith('v7\\n')).click()");
@@ -140,7 +141,7 @@ fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
 
 #[test]
 fn a_type_has_colours_by_duration_and_by_a_field() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "button", "Filters for Activity");
     press(&mut browser, "menuitem", "Colours by duration");
@@ -157,8 +158,8 @@ fn a_type_has_colours_by_duration_and_by_a_field() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// Chooses something of the menu of a row.
-fn of_row(browser: &mut Browser, row: &str, item: &str) {
+/// Chooses an item of the menu of a row.
+fn of_row(browser: &mut BrowserPage, row: &str, item: &str) {
     let at = browser.place_of("row", row).center();
     browser.point(at);
     press(browser, "button", &format!("More for {row}"));
@@ -167,7 +168,7 @@ fn of_row(browser: &mut Browser, row: &str, item: &str) {
 
 #[test]
 fn the_menu_of_a_row_filters_sorts_and_copies() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.allow_clipboard(&viewer.url);
     for (item, text, shown) in [
@@ -195,13 +196,13 @@ fn the_menu_of_a_row_filters_sorts_and_copies() {
 
 #[test]
 fn rows_of_ended_threads_are_used_again() {
-    // One thread ends before the next is born.
+    // One thread ends before the next begins.
     let trace = TRACE
         .replace("3 0.0 t01 T n0", "3 0.5 t01 T n0")
         .replace("5 0.0 S t01 w\n", "")
         .replace("5 0.5 S t00 b\n", "4 0.5 T t00\n");
     let trace: String = {
-        // Dates have to rise.
+        // Timestamps have to increase.
         let (head, tail) = trace.split_at(trace.find("0 N 0 Node").unwrap());
         let mut lines: Vec<&str> = tail.lines().filter(|line| *line != "4 1.0 T t00").collect();
         let date = |line: &&str| match line.split(' ').collect::<Vec<_>>()[..] {
@@ -211,14 +212,14 @@ fn rows_of_ended_threads_are_used_again() {
         lines.sort_by_key(date);
         format!("{head}{}\n", lines.join("\n"))
     };
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
     wait_for_rows(&mut browser, &ALL);
     of_row(&mut browser, "thread 0.0", "Reuse rows of ended Threads");
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 5");
     browser.wait(SETTLED);
     assert_eq!(chain(&mut browser), json!(["reuse Thread"]));
-    // Both are seen in one row.
+    // Both threads are visible in one row.
     let shared = browser.evaluate("document.querySelectorAll('#tree [role=row]')[1].getAttribute('aria-label')");
     for (share, what) in [(0.25, "working"), (0.75, "blocked")] {
         let at = spot(&mut browser, &chart, share, shared.as_str().unwrap());
@@ -235,7 +236,7 @@ fn states_are_counted_and_variables_added_up() {
          0 N 0 Node\n90 V N Queued\n";
     let trace = TRACE.replace("0 N 0 Node\n", defined);
     let trace = trace.replace("5 0.0 S t00 w\n", "91 0.0 V n0 10\n91 0.0 V n1 32\n5 0.0 S t00 w\n");
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
     of_legend(&mut browser, "working", "Count at each moment per…");
     browser.wait("document.querySelector('#filter-field').value === 'count working of Activity per '");

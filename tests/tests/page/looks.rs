@@ -1,12 +1,13 @@
-//! Shapes and sizes: drawn, pointed at, chosen in the legend by pointer and keys, taken back, remembered for the next run, and in the file that zooms.
+//! Shapes and sizes: drawn, hit by the pointer, chosen in the legend by pointer and keys, removed,
+//! remembered for the next run, and in the file that zooms.
 
 use serde_json::{Value, json};
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, chain, of_legend, open, picture, press, read};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, chain, of_legend, open, picture, press, read};
 use tests::programs::{succeed, tumit};
 
-/// Events of two values in a row, one of them a large blue diamond, and one of a state half as high as the other.
+/// A trace with events of two values in a row; one of the values is a large blue diamond.
 fn looked() -> String {
     let types = "9 E T Log\n11 p E ping \"0 0 1\" diamond 3\n12 q E pong \"1 0 0\"\n";
     let events = "13 0.2 E t00 p\n13 0.25 E t00 q\n13 0.8 E t00 p\n";
@@ -19,8 +20,8 @@ fn looked() -> String {
     text.replace("7 0.3 L 0 t00 m k1", &format!("{events}7 0.3 L 0 t00 m k1"))
 }
 
-/// The floor of the band of events in the first row with one, in the window.
-fn floor(browser: &mut Browser) -> f64 {
+/// The floor of the event band in the first row that has one, in the window.
+fn floor(browser: &mut BrowserPage) -> f64 {
     let floor = browser.evaluate(
         "import(new URL('rows.js', location.href)).then(({ layout, toWindow }) => {
             const band = layout.rows.flatMap((row) => row.strips).find((strip) => strip.kind === 'events');
@@ -29,16 +30,16 @@ fn floor(browser: &mut Browser) -> f64 {
     floor.as_f64().unwrap()
 }
 
-/// The colour of the picture at a point of the window; 0 alpha where there is nothing.
-fn ink(browser: &mut Browser, (x, y): (f64, f64)) -> Value {
+/// The colour of the image at a point of the window; alpha is 0 at an empty point.
+fn ink(browser: &mut BrowserPage, (x, y): (f64, f64)) -> Value {
     browser.evaluate(&format!(
         "(() => {{ const one = document.querySelector('#chart .picture'); const box = one.getBoundingClientRect();
             return [...one.getContext('2d').getImageData({x:.0} - box.left, {y:.0} - box.top, 1, 1).data]; }})()"
     ))
 }
 
-/// Where a date is, in the window.
-fn x(browser: &mut Browser, share: f64) -> f64 {
+/// The position of a share of the interval, in the window.
+fn x(browser: &mut BrowserPage, share: f64) -> f64 {
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
     place.x + place.width * share
@@ -53,10 +54,10 @@ fn is_blue(ink: &Value) -> bool {
 
 #[test]
 fn a_mark_is_drawn_and_pointed_at_in_its_shape() {
-    let viewer = Viewer::of(&looked());
+    let viewer = ViewProcess::of(&looked());
     let (mut browser, _) = open(&viewer);
     let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));
-    // A diamond 25.5 high: wide in the middle, a tip below and above.
+    // A diamond 25.5 pixels high: wide in the middle, a tip below and above.
     assert!(is_blue(&ink(&mut browser, (x + 9.0, floor - 12.75))));
     assert!(is_blue(&ink(&mut browser, (x, floor - 22.0))) && is_blue(&ink(&mut browser, (x, floor - 4.0))));
     for beside in [(x + 9.0, floor - 22.0), (x - 9.0, floor - 3.0)] {
@@ -64,7 +65,7 @@ fn a_mark_is_drawn_and_pointed_at_in_its_shape() {
     }
     browser.point((x + 9.0, floor - 12.75));
     browser.wait("document.querySelector('#tooltip:not([hidden])')?.innerText.includes('ping')");
-    // Beside its lower tip there is nothing.
+    // Next to its lower tip the pointer hits nothing.
     browser.point((x + 9.0, floor - 3.0));
     browser.wait("document.querySelector('#tooltip').hidden");
     browser.point((x, floor - 22.0));
@@ -75,7 +76,7 @@ fn a_mark_is_drawn_and_pointed_at_in_its_shape() {
 }
 
 /// The path of an entry's sign in the legend.
-fn sign(browser: &mut Browser, name: &str) -> String {
+fn sign(browser: &mut BrowserPage, name: &str) -> String {
     let path = browser.evaluate(&format!(
         "[...document.querySelectorAll('#legend .entry')].find(one => one.querySelector('.label').innerText === '{name}').querySelector('path').getAttribute('d')"
     ));
@@ -84,12 +85,12 @@ fn sign(browser: &mut Browser, name: &str) -> String {
 
 #[test]
 fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
-    let viewer = Viewer::of(&looked());
+    let viewer = ViewProcess::of(&looked());
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend').innerText.includes('pong')");
     let (diamond, triangle) = (sign(&mut browser, "ping"), sign(&mut browser, "pong"));
     assert_ne!(diamond, triangle);
-    // By pointer: a shape.
+    // A shape, by pointer.
     of_legend(&mut browser, "pong", "Shape…");
     let menu = read(&mut browser, "menu", "Shape of pong");
     assert_eq!(menu.split_whitespace().collect::<Vec<_>>(), ["Triangle", "Diamond", "Circle", "Square", "Line"]);
@@ -100,7 +101,7 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
     browser.wait(&format!(
         "[...document.querySelectorAll('#legend path')].every(path => path.getAttribute('d') !== '{triangle}')"
     ));
-    // By keys: a size; what was chosen before has its sign.
+    // A size, by keys; the present size is marked.
     of_legend(&mut browser, "pong", "Size…");
     assert_eq!(browser.evaluate("document.activeElement.innerText"), json!("0.25"));
     for _ in 0..5 {
@@ -111,15 +112,16 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
     browser.wait(SETTLED);
     let (x, floor) = (x(&mut browser, 0.25), floor(&mut browser));
     let red = |ink: &Value| ink[0].as_u64().unwrap() > 180 && ink[2].as_u64().unwrap() < 90 && ink[3] == json!(255);
-    // A square 17 wide stands on the floor: its lower corners are red, which a triangle has not.
+    // A square 17 pixels wide stands on the floor. Its lower corners are red, unlike those of a
+    // triangle.
     assert!(red(&ink(&mut browser, (x - 5.0, floor - 2.0))) && red(&ink(&mut browser, (x + 5.0, floor - 2.0))));
     assert!(!red(&ink(&mut browser, (x, floor - 17.0))));
-    // Another one takes its place in the chain.
+    // Another shape replaces it in the chain.
     of_legend(&mut browser, "pong", "Shape…");
     press(&mut browser, "menuitemradio", "Circle");
     browser.wait("document.querySelector('#filters').innerText.includes('shape circle pong of Log')");
     assert_eq!(chain(&mut browser), json!(["shape circle pong of Log", "size 2 pong of Log"]));
-    // A whole type is another filter; states have no shape and are not higher than their rows.
+    // A whole type has another filter; states have no shape and are not higher than their rows.
     of_legend(&mut browser, "All", "Size…");
     press(&mut browser, "menuitem", "1.5");
     browser.wait("document.querySelector('#filters').innerText.includes('size 1.5 of Log')");
@@ -138,7 +140,7 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
     }
     assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
     browser.wait(&format!("!{low}"));
-    // The next run of the program looks the same.
+    // The next run of the program has the same style.
     let looks = viewer.folder.path().join("cache/tumit/looks");
     let kept = || {
         let files = std::fs::read_dir(&looks).into_iter().flatten().flatten();
@@ -150,7 +152,7 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(browser);
-    let other = Viewer::beside(&viewer, &looked().replace("4 1.0", "4 1.5"));
+    let other = ViewProcess::beside(&viewer, &looked().replace("4 1.0", "4 1.5"));
     let (mut browser, _) = open(&other);
     assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -164,9 +166,9 @@ fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
     std::fs::write(&trace, looked()).unwrap();
     for shape in shapes {
         succeed(tumit().args(["view", "--filter", &format!("shape {shape} of Log"), "-o"]).arg(&file).arg(&trace));
-        let mut browser = Browser::start(1000, 500);
+        let mut browser = BrowserPage::start(1000, 500);
         browser.open(&format!("file://{}", file.display()));
-        // Until then the page may still become narrower, by a scroll bar.
+        // Until then a scroll bar may still make the page narrower.
         browser.wait("document.readyState === 'complete' && document.fonts.status === 'loaded'");
         let widths = "[...document.querySelectorAll('[aria-label=Rows] [data-entity^=e]')].map(one => { const box = one.getBoundingClientRect(); return [box.width, box.x + box.width / 2]; })";
         let before = browser.evaluate(widths);
@@ -186,7 +188,7 @@ fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
 
 #[test]
 fn marks_are_seen_in_all_themes() {
-    let viewer = Viewer::of(&looked());
+    let viewer = ViewProcess::of(&looked());
     for theme in ["light", "dark", "contrast"] {
         let (mut browser, _) = open(&viewer);
         browser.evaluate(&format!("import(new URL('theme.js', location.href)).then((of) => of.setTheme('{theme}'))"));

@@ -1,20 +1,21 @@
-//! A server that has gone: whatever is done then is answered by a word, and nothing fails unseen.
+//! A server that is gone: the page answers every action with a message, and no error stays
+//! unhandled.
 
-use tests::page::{Viewer, open};
+use tests::page::{ViewProcess, open};
 
-/// Whether the page says that the server has gone.
+/// Whether the page reports that the server is gone.
 const TOLD: &str = "document.querySelector('#trouble').checkVisibility() && document.querySelector('#trouble h2').innerText === 'The server has gone'";
 
 #[test]
 fn whatever_is_done_without_a_server_is_answered() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     tests::page::watch_files(&mut browser);
     browser.evaluate(
         "{ window.unseen = [];
            window.addEventListener('unhandledrejection', ({ reason }) => window.unseen.push(String(reason))); }",
     );
-    // It asks nothing by itself, so that what is told is told of what was done.
+    // A hidden page sends no requests by itself, so that every message results from an action.
     browser.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }) && true");
     drop(viewer);
     browser.key("b");
@@ -42,7 +43,7 @@ fn whatever_is_done_without_a_server_is_answered() {
         }
         browser.wait(&format!("document.querySelector('#choice-{at}').getAttribute('aria-selected') === 'true'"));
         browser.key("Enter");
-        // The dialog or field that it has opened.
+        // Closes the dialog or field that the action has opened.
         browser.evaluate("document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close())");
         browser.key("Escape");
         browser.evaluate("document.activeElement.blur()");
@@ -54,17 +55,17 @@ fn whatever_is_done_without_a_server_is_answered() {
     for tab in ["times", "notes", "find", "legend"] {
         browser.evaluate(&format!("document.querySelector('#tab-{tab}').click()"));
     }
-    // What was asked is answered or refused before this is.
+    // All earlier requests are answered or refused before this one.
     browser.wait("fetch('api/summary').then(() => false, () => true)");
     browser.wait("new Promise((done) => setTimeout(() => done(true), 300))");
     assert_eq!(browser.evaluate("window.unseen"), serde_json::json!([]));
     browser.wait(TOLD);
 }
 
-/// Ports are used again: what answers there may be the server of another trace.
+/// Ports are reused: the server of another trace may answer there.
 #[test]
 fn another_server_in_its_place_is_no_answer() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.evaluate(
         "window.fetch = () => Promise.resolve(new Response('Use the whole address that `tumit view` printed.\\n', { status: 404 })); true",

@@ -1,4 +1,5 @@
-//! The page in a real browser: found by roles and names, moved by real wheel, drag and key events, read as a user reads it.
+//! The page in a real browser: elements found by roles and names, moved by real wheel, drag and key
+//! events, read like a user reads.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 

@@ -1,10 +1,10 @@
 //! Charts, sources, notes and panes.
 
-use tests::page::{SETTLED, TRACE, Viewer, open, press, read, saved_text, spot, watch_files};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, saved_text, spot, watch_files};
 
 #[test]
 fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
@@ -49,7 +49,7 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
 
 #[test]
 fn tasks_have_latencies_and_the_longest_leads_to_its_first_part() {
-    let viewer = Viewer::of(include_str!("../tasks/continuations.paje"));
+    let viewer = ViewProcess::of(include_str!("../tasks/continuations.paje"));
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     browser.key("2");
@@ -77,13 +77,13 @@ fn tasks_have_latencies_and_the_longest_leads_to_its_first_part() {
 
 #[test]
 fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
     let at = browser.place_of("radio", "Pie").center();
     browser.point(at);
     browser.press(at);
-    // The answer about another interval comes while the button is down.
+    // The answer for another interval comes while the button is down.
     browser.evaluate("import(new URL('view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
     browser.wait("performance.getEntriesByType('resource').some(({ name }) => name.includes('api/times') && name.includes('to=500000000'))");
     browser.wait("new Promise(done => setTimeout(() => done(true), 50))");
@@ -93,7 +93,7 @@ fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// The small trace with places in a source: line 3 works, line 5 waits.
+/// The small trace with source positions: line 3 works, line 5 waits.
 pub(super) fn with_sources() -> String {
     TRACE
         .replace("%EventDef PajeSetState 5\n% Time date\n% Type string\n% Container string\n% Value string\n", "%EventDef PajeSetState 5\n% Time date\n% Type string\n% Container string\n% Value string\n% File string\n% Line int\n")
@@ -110,7 +110,7 @@ pub(super) fn with_sources() -> String {
 fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
     let trace = with_sources();
     assert!(trace.contains("% File string") && trace.contains("solve.c\" 5"), "{trace}");
-    let viewer = Viewer::with(&[&trace], &["--source", "."]);
+    let viewer = ViewProcess::with(&[&trace], &["--source", "."]);
     let folder = viewer.folder.path().join("src");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("solve.c"), "one\ntwo\n<b>work</b>\nfour\nwait();\n").unwrap();
@@ -123,14 +123,14 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
     press(&mut browser, "button", "Light 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     browser.wait("document.querySelector('#source [aria-current] code')?.innerText === 'wait();'");
-    // The address has it.
+    // The address contains it.
     browser.wait("location.hash.includes('source=1')");
     browser.reload();
     browser.wait("document.querySelector('#source [aria-current] code')?.innerText === 'wait();'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     drop((browser, viewer));
-    // Without a folder the pane says how to give one.
-    let viewer = Viewer::of(&trace);
+    // Without a folder the pane explains the option that sets one.
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
     browser.click(at);
@@ -143,7 +143,7 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
 
 #[test]
 fn a_source_that_is_not_there_says_where_it_was_looked_for() {
-    let viewer = Viewer::with(&[&with_sources()], &["--source", "."]);
+    let viewer = ViewProcess::with(&[&with_sources()], &["--source", "."]);
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
     browser.click(at);
@@ -151,7 +151,7 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
     browser.wait("document.querySelector('#source .why')");
     let told = read(&mut browser, "region", "Source");
     assert!(told.contains("It is not in .") && told.contains("--source DIR"), "{told}");
-    // What comes from each line is known all the same.
+    // The entities of each line are known even without the source.
     press(&mut browser, "button", "Light 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -159,9 +159,9 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
 
 #[test]
 fn a_late_answer_takes_no_note_away() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    // The panel asks for the notes just before one is made, and hears of them just behind.
+    // The panel requests the notes just before one is made, and receives the answer just after.
     browser.evaluate(
         "{ const ask = window.fetch; let first = true; window.arrived = false;
            window.fetch = async (url, more) => {
@@ -195,7 +195,7 @@ fn a_late_answer_takes_no_note_away() {
 
 #[test]
 fn notes_are_kept_beside_the_trace() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.key("g");
     browser.type_text("0.2..0.4 s");
@@ -204,7 +204,8 @@ fn notes_are_kept_beside_the_trace() {
     browser.key("b");
     browser.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
     browser.type_text("late <i>mess");
-    // The list is filled anew meanwhile, with one more from another window: what is typed stays.
+    // The list is filled again in the meantime, with one more note from another window: the typed
+    // text stays.
     browser.evaluate(
         "fetch('api/notes', { method: 'POST', headers: { 'Content-Type': 'application/json' },
             body: JSON.stringify({ put: { id: 'a'.repeat(16), text: 'of another', from: 0, to: 10 } }) }).then(() => true)",
@@ -233,12 +234,12 @@ fn notes_are_kept_beside_the_trace() {
 
 #[test]
 fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
-    let viewer = Viewer::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
-    let mut browser = tests::browser::Browser::start(1280, 720);
+    let viewer = ViewProcess::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
+    let mut browser = tests::browser::BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     let both = |what: &str| format!("[0, 1].every(at => {{ const page = frames[at]?.document; return {what}; }})");
     browser.wait(&both("page?.querySelector('#chart')?.dataset.settled === 'true'"));
-    // What is typed in one moves the other.
+    // An interval typed in one pane moves the other.
     browser.evaluate("frames[0].document.querySelector('#interval-field').focus()");
     browser.evaluate("frames[0].document.querySelector('#interval-field').value = '0.2..0.6 s'");
     browser.evaluate("frames[0].document.querySelector('#interval').requestSubmit()");
@@ -246,7 +247,7 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelector('#table tbody')");
     let told = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
-    // Of 0.2 to 0.6 s four threads work 0.3 s in one, 0.05 s in the other.
+    // Between 0.2 and 0.6 s four threads work 0.3 s in one trace, 0.05 s in the other.
     assert!(told.contains("−1.00 s") && told.contains("+1.00 s"), "{told}");
     watch_files(&mut browser);
     press(&mut browser, "button", "Save differences as CSV");
@@ -268,7 +269,7 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
 
 #[test]
 fn a_trace_that_is_removed_is_told_and_what_was_read_stays() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     std::fs::remove_file(viewer.folder.path().join("two-nodes.paje")).unwrap();
     browser.wait("document.querySelector('#note').innerText.startsWith('The trace has been removed')");

@@ -1,12 +1,13 @@
-//! Names that turn the line, and names that are long: what stands beside them stays where it is and can be read.
+//! Names that change the text direction, and long names: their neighbours keep their position and
+//! stay readable.
 
 use std::fs;
 
-use tests::browser::Browser;
-use tests::page::{TRACE, Viewer, open, press, spot};
+use tests::browser::BrowserPage;
+use tests::page::{TRACE, ViewProcess, open, press, spot};
 use tests::programs::{succeed, tumit};
 
-/// True when a text in an element runs from left to right, to the right of all that stands before it.
+/// True if a text in an element runs from left to right, to the right of all text before it.
 fn upright(part: &str, text: &str) -> String {
     format!(
         "(() => {{ const box = {part};
@@ -23,10 +24,11 @@ fn upright(part: &str, text: &str) -> String {
 
 #[test]
 fn names_that_turn_leave_the_words_around_them_alone() {
-    // A sign that is never closed, one that closes what it has not opened, and letters that run from right to left.
+    // A sign that is never closed, one that closes an unopened one, and letters that run from right
+    // to left.
     for node in ["\u{202e}Turned", "\u{2069}\u{202e}Turned", "عقدة"] {
         let trace = TRACE.replace("\"Node 0\"", &format!("\"{node}\"")).replace(" working ", &format!(" \"{node}\" "));
-        let viewer = Viewer::of(&trace);
+        let viewer = ViewProcess::of(&trace);
         let (mut browser, chart) = open(&viewer);
         let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
         browser.point(at);
@@ -61,7 +63,7 @@ fn names_that_turn_leave_the_words_around_them_alone() {
 fn what_rows_stand_in_does_not_lie_over_their_names() {
     let long = "a thread with a name that is longer than the column of names";
     let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"{n} {long}\"\n5 0.0 S t0{n} w\n")).collect();
-    let viewer = Viewer::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
+    let viewer = ViewProcess::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
     let (mut browser, chart) = open(&viewer);
     let middle = browser.place(&chart).center();
     for by in [400.0, 9.0, 7.0] {
@@ -88,10 +90,10 @@ fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
         .replace("\"thread 0.1\"", "\"\u{202e}turned\"");
     fs::write(&trace, text).unwrap();
     succeed(tumit().args(["view", "-o"]).arg(&file).arg(&trace));
-    let mut browser = Browser::start(1280, 720);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&format!("file://{}", file.display()));
     browser.wait("document.querySelector('[aria-label=Legend] text')");
-    // Texts are in the typeface in which they were measured, whatever fonts there are.
+    // Texts have the typeface in which they were measured, regardless of the installed fonts.
     browser.wait("document.fonts.ready.then(() => document.fonts.check('12px Inter') && document.fonts.check('600 12px Inter') && document.fonts.size === 2)");
     let ends = "(() => { const edge = document.querySelector('svg').getBoundingClientRect().right;
         const texts = [...document.querySelectorAll('[aria-label=Legend] text')].map((one) => one.getBoundingClientRect().right);
@@ -107,20 +109,20 @@ fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
 fn long_names_push_nothing_out_of_differences_and_chains() {
     let long = "long".repeat(700);
     let trace = TRACE.replace(" working ", &format!(" {long} ")).replace("\"thread 1.1\"", &format!("\"{long}\""));
-    let viewer = Viewer::with(&[&trace, &trace], &[]);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::with(&[&trace, &trace], &[]);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelector('#table tbody')");
-    // The figures stand beside the names, in sight, and the whole name can be read by who points at it.
+    // The figures next to the names are visible, and the tooltip contains the whole name.
     let within = "(() => { const table = document.querySelector('#table table');
         const by = table.querySelector('tbody .by').getBoundingClientRect();
         return [by.left > 0 && by.right < innerWidth, Math.max(...[...table.querySelectorAll('tbody th')].map((one) => one.title.length))]; })()";
     assert_eq!(browser.evaluate(within), serde_json::json!([true, long.len()]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     let chart = browser.find_all("application", None).remove(0);
     let state = spot(&mut browser, &chart, 0.2, "thread 0.0");

@@ -1,19 +1,20 @@
-//! Panes on one time axis: their dates stand below each other, Back brings all of them back, keys need no click.
+//! Panes on one time axis: equal timestamps are below each other, Back restores all panes, keys
+//! need no click.
 
-use tests::browser::Browser;
-use tests::page::{TRACE, Viewer, press};
+use tests::browser::BrowserPage;
+use tests::page::{TRACE, ViewProcess, press};
 
-/// The named field of each pane's interval, once all rest.
-fn intervals(browser: &mut Browser) -> Vec<String> {
+/// The text of each pane's interval, once all panes rest.
+fn intervals(browser: &mut BrowserPage) -> Vec<String> {
     let said = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value).join('|')";
     browser.evaluate(said).as_str().unwrap().split('|').map(str::to_owned).collect()
 }
 
-/// Waits until both panes show this, and the address says it.
-fn rest(browser: &mut Browser, wanted: &str) {
+/// Waits until both panes and the address have this interval.
+fn rest(browser: &mut BrowserPage, wanted: &str) {
     let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value)";
     browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {wanted:?})"));
-    // Movements are steps once they rest.
+    // Movements become steps once they rest.
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
     let told = browser.evaluate(
         "[...new Set([...document.querySelectorAll('iframe')].map(frame => new URLSearchParams(frame.contentWindow.location.hash.slice(1)).get('t')))].length",
@@ -21,9 +22,9 @@ fn rest(browser: &mut Browser, wanted: &str) {
     assert_eq!(told, 1, "all addresses tell the same");
 }
 
-fn two(traces: [&str; 2]) -> (Viewer, Browser) {
-    let viewer = Viewer::with(&traces, &[]);
-    let mut browser = Browser::start(1280, 720);
+fn two(traces: [&str; 2]) -> (ViewProcess, BrowserPage) {
+    let viewer = ViewProcess::with(&traces, &[]);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     (viewer, browser)
@@ -74,13 +75,14 @@ fn dates_of_panes_stand_below_each_other() {
     let charts = "[0, 1].map(at => frames[at].document.querySelector('#chart').getBoundingClientRect()).map(({ left, right }) => `${left} ${right}`)";
     let is_one = format!("new Set({charts}).size === 1");
     browser.wait(&is_one);
-    // The edge that is dragged in one moves in both.
+    // The edge dragged in one pane moves in both.
     let before = browser.evaluate(&format!("{charts}[0]"));
     let edge = "frames[0].document.querySelector('#edge')";
     browser.evaluate(&format!("{edge}.focus()"));
     browser.key("ArrowRight");
     browser.wait(&format!("{is_one} && {charts}[0] !== {before}"));
-    // The pane that needed the room is gone: the others take it back when the edge fits itself.
+    // The pane that needed the width is gone: the others shrink their names when the edge fits
+    // itself.
     browser.evaluate(&format!("{edge}.dispatchEvent(new MouseEvent('dblclick', {{ bubbles: true }}))"));
     browser.wait(&format!("{is_one} && {charts}[0] === {before}"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -94,7 +96,7 @@ fn keys_need_no_click() {
     browser.wait("frames[0].document.querySelector('#sheet').open");
     browser.key("Escape");
     browser.wait("!frames[0].document.querySelector('#sheet').open");
-    // The pane that is pointed at has them, and keeps them while something is written there.
+    // The pane at the pointer receives keys, and keeps them while the user types there.
     let low =
         browser.evaluate("document.querySelectorAll('iframe')[1].getBoundingClientRect().top + 150").as_f64().unwrap();
     browser.point((700.0, low));
@@ -105,7 +107,7 @@ fn keys_need_no_click() {
     browser.type_text("only type State");
     browser.wait("frames[1].document.querySelector('#filter-field').value === 'only type State'");
     browser.key("Escape");
-    // What the bar above has no use for goes on to a pane.
+    // Keys without a use in the bar above go to a pane.
     browser.evaluate("document.querySelector('#differences').focus()");
     browser.key("?");
     browser.wait("[0, 1].some(at => frames[at].document.querySelector('#sheet').open)");
@@ -123,7 +125,7 @@ fn a_panel_is_open_in_all_panes_or_in_none() {
     browser.key("l");
     browser.wait(&format!("{is_one} && {widths}[0] < {before}"));
     browser.wait("[0, 1].every(at => !frames[at].document.querySelector('#panel').hidden)");
-    // The address has it, in a new tab too.
+    // The address contains it, in a new tab too.
     browser.wait("location.hash.split('side%3D1').length === 3");
     browser.reload();
     browser.wait(&format!("frames.length === 2 && [0, 1].every(at => frames[at].document.querySelector('#chart')?.dataset.settled === 'true') && {is_one} && {widths}[0] < {before}"));

@@ -1,4 +1,5 @@
-//! How the page is reached from another machine: by `ssh -L`, as the line that is printed says, to a port or to a socket.
+//! Access to the page from another machine by `ssh -L`, with the printed command, to a port or to a
+//! socket.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,11 +8,11 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use tests::browser::Browser;
+use tests::browser::BrowserPage;
 use tests::page::{SETTLED, TRACE, rows};
 use tests::programs::{succeed, tumit};
 
-/// `tumit view`, and the lines it printed before the last one. Ended with the test.
+/// `tumit view`, and the lines that it printed before the last one. Killed at the end of the test.
 struct Told {
     process: Child,
     lines: Vec<String>,
@@ -21,7 +22,8 @@ struct Told {
 
 impl Told {
     fn by(view: &mut Command, folder: &Path) -> Self {
-        // Of another name, as what listens at the usual port of this one would be in the tunnel's way.
+        // A second name gives another port, because a listener on the usual port of this one would
+        // block the tunnel.
         for name in ["trace.paje", "tunnel.paje"] {
             std::fs::write(folder.join(name), TRACE).unwrap();
         }
@@ -54,7 +56,7 @@ impl Drop for Told {
     }
 }
 
-/// What `ssh -L PORT:PATH` does, but for the network.
+/// The effect of `ssh -L PORT:PATH`, without the network.
 fn tunnel(port: u16, path: &Path) {
     let near = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let path = path.to_owned();
@@ -80,7 +82,7 @@ fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my page.sock");
     let serve = || {
-        // Whoever runs the tests may have it ignored.
+        // The parent of the test process may ignore this signal.
         let mut view = Command::new("env");
         view.arg("--default-signal=HUP").arg(tumit().get_program());
         view.args(["view", "tunnel.paje", "--socket", "my page.sock"]).env_remove("SSH_CONNECTION");
@@ -98,7 +100,7 @@ fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
     assert_eq!(told.with("ssh"), format!("ssh -L {port}:'{}' me@HOST", path.display()));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "no port is open");
     tunnel(port, &path);
-    let mut browser = Browser::start(1280, 720);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&url);
     browser.wait(SETTLED);
     assert_eq!(rows(&mut browser)[0], "Node 0");
@@ -106,7 +108,7 @@ fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
     browser.wait("document.querySelector('#interval-field').value.startsWith('166')");
     browser.wait(SETTLED);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
-    // The secret is asked for here, too.
+    // The secret is required here, too.
     let mut stream = UnixStream::connect(&path).unwrap();
     stream.write_all(b"GET /t/0/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();

@@ -1,9 +1,11 @@
-//! What a picture costs on its way, and how it becomes as fine as the screen: a trace that is noise, which nothing can pack.
+//! The size of an image on the wire, and its refinement to the resolution of the screen, with a
+//! noisy trace that cannot be compressed.
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, Viewer, open, spot};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, ViewProcess, open, spot};
 
-/// Threads that call a hundred functions, each call half a pixel wide when all is seen.
+/// Threads that call a hundred functions, each call half a pixel wide when the whole trace is
+/// shown.
 fn noise() -> String {
     let head = include_str!("../../../viewer/tests/header.paje");
     let mut text = head.to_owned() + "0 T 0 Thread\n2 C T Call\n";
@@ -17,8 +19,9 @@ fn noise() -> String {
     text
 }
 
-/// Bytes of the pictures so far: of those that were awaited, and of those that were fetched when nothing happened.
-fn fetched(browser: &mut Browser) -> (Vec<u64>, Vec<u64>) {
+/// Bytes of the images so far: those that the user waited for, and those that were fetched in
+/// advance.
+fn fetched(browser: &mut BrowserPage) -> (Vec<u64>, Vec<u64>) {
     let entries = browser.evaluate(
         "performance.getEntriesByType('resource').filter((one) => one.name.includes('/api/scene?'))
             .map((one) => [one.name.includes('whole=true'), one.encodedBodySize])",
@@ -28,8 +31,9 @@ fn fetched(browser: &mut Browser) -> (Vec<u64>, Vec<u64>) {
     (bytes(awaited), bytes(whole))
 }
 
-/// In the line of pixels at a height of the picture, or in one near to it, the share of those that differ from the one before.
-fn changes(browser: &mut Browser, height: f64) -> f64 {
+/// In the line of pixels at a height of the image, or in a close one, the share of pixels that
+/// differ from the previous one.
+fn changes(browser: &mut BrowserPage, height: f64) -> f64 {
     browser.evaluate(&changes_at(height)).as_f64().unwrap()
 }
 
@@ -46,13 +50,13 @@ const COARSE: &str = "document.querySelector('#chart').dataset.settled === 'coar
 
 #[test]
 fn what_is_awaited_is_small_and_what_rests_is_exact() {
-    let viewer = Viewer::of(&noise());
+    let viewer = ViewProcess::of(&noise());
     let (mut browser, chart) = open(&viewer);
     browser.wait(SETTLED);
     let middle = browser.place(&chart).height / 2.0;
     let fine = changes(&mut browser, middle);
     assert!(fine > 0.3, "each column of pixels by itself: {fine}");
-    // What is fetched at rest waits for a word.
+    // The requests at rest wait until the test releases them.
     browser.evaluate(
         "{ const [ask, gate] = [window.fetch, new Promise((open) => { window.letGo = open; })];
            window.fetch = async (url, more) => { if (String(url).includes('whole=true')) await gate; return ask(url, more); }; }",
@@ -61,7 +65,7 @@ fn what_is_awaited_is_small_and_what_rests_is_exact() {
     browser.wait(COARSE);
     let coarse = changes(&mut browser, middle);
     assert!(coarse < fine * 0.9, "several columns as one: {coarse}, each by itself: {fine}");
-    // It can be pointed at like any other.
+    // The image reacts to the pointer like any other.
     let at = spot(&mut browser, &chart, 0.5, "thread 3");
     browser.point(at);
     browser.wait("/thread 3\\s+f\\d+\\s+\\d[^]* states in this column of pixels/.test(document.querySelector('#tooltip').innerText)");
@@ -82,10 +86,11 @@ fn what_is_awaited_is_small_and_what_rests_is_exact() {
 
 #[test]
 fn rows_below_are_there_before_they_are_scrolled_to() {
-    let viewer = Viewer::of(&noise());
+    let viewer = ViewProcess::of(&noise());
     let (mut browser, chart) = open(&viewer);
     browser.wait(SETTLED);
-    // At the top there is nothing above: the picture, then each of its columns, then the rows below.
+    // At the top there are no rows above: first the image, then each of its columns, then the rows
+    // below.
     browser
         .wait("performance.getEntriesByType('resource').filter((one) => one.name.includes('whole=true')).length >= 2");
     browser.evaluate(

@@ -1,12 +1,13 @@
-//! The tree of containers: folding, pinning, hiding, moving, looking for names; by pointer and by keys.
+//! The tree of containers: folding, pinning, hiding, moving, searching for names; by pointer and by
+//! keys.
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, rows, spot, wait_for_rows};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, rows, spot, wait_for_rows};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
-/// Gives a row the focus as keys do: through the tree's only stop of Tab.
-fn focus(browser: &mut Browser, row: &str) {
+/// Gives a row the focus by keys: through the tree's only tab stop.
+fn focus(browser: &mut BrowserPage, row: &str) {
     browser.evaluate("document.querySelector('#tree [role=row][tabindex=\"0\"]').focus()");
     browser.key("Home");
     for _ in 0..20 {
@@ -20,10 +21,10 @@ fn focus(browser: &mut Browser, row: &str) {
 
 #[test]
 fn a_pinned_row_stays_on_top_while_the_others_scroll() {
-    // Thirty more threads, so that there is something to scroll.
+    // Thirty more threads, so that the rows can be scrolled.
     let more: String = (2..32).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
     let trace = TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N"));
-    let viewer = Viewer::of(&trace);
+    let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
     press(&mut browser, "row", "thread 0.1");
     browser.key("p");
@@ -36,12 +37,12 @@ fn a_pinned_row_stays_on_top_while_the_others_scroll() {
     browser.wait("document.querySelector('#scroller').scrollTop > 100");
     browser.wait(SETTLED);
     assert_eq!(browser.place_of("row", "thread 0.1").center().1.to_bits(), before.1.to_bits(), "it does not move");
-    // The picture stays with it.
+    // The image stays aligned with the row.
     browser.point((middle.0, before.1));
     browser.wait("document.querySelector('#tooltip').innerText.includes('thread 0.1')");
-    // What has been scrolled away is named above what is seen.
+    // The name of the row that is scrolled away appears above the visible ones.
     browser.wait("document.querySelector('#stuck').innerText === 'Node 0'");
-    // What can be done to a row shows when it is pointed at.
+    // The buttons of a row appear when the pointer is on it.
     browser.point(before);
     press(&mut browser, "button", "Unpin thread 0.1");
     browser.wait("!document.querySelector('#pins [role=row]')");
@@ -50,7 +51,7 @@ fn a_pinned_row_stays_on_top_while_the_others_scroll() {
 
 #[test]
 fn hidden_rows_can_be_shown_again_one_by_one() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     focus(&mut browser, "thread 0.1");
     browser.key("h");
@@ -73,7 +74,7 @@ fn hidden_rows_can_be_shown_again_one_by_one() {
 
 #[test]
 fn rows_are_dragged_and_moved_by_keys_and_back_undoes_it() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let (from, to) = (browser.place_of("row", "Node 1").center(), browser.place_of("row", "Node 0"));
     browser.drag(from, (from.0, to.y + 2.0));
@@ -98,7 +99,7 @@ fn rows_are_dragged_and_moved_by_keys_and_back_undoes_it() {
 
 #[test]
 fn looking_for_a_name_filters_the_rows_and_jumps() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("/");
     browser.type_text("THREAD 1.1");
@@ -118,7 +119,7 @@ fn looking_for_a_name_filters_the_rows_and_jumps() {
 
 #[test]
 fn a_menu_says_all_that_can_be_done_to_a_row() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     focus(&mut browser, "Node 0");
     browser.holding("Shift", |browser| browser.key("F10"));
@@ -138,7 +139,7 @@ fn a_menu_says_all_that_can_be_done_to_a_row() {
 
 #[test]
 fn the_arrangement_is_remembered_with_the_trace() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     focus(&mut browser, "thread 1.1");
     browser.key("p");
@@ -159,7 +160,7 @@ fn the_arrangement_is_remembered_with_the_trace() {
 
 #[test]
 fn the_address_alone_brings_everything_back() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     for (row, key) in [("thread 1.1", "p"), ("thread 0.1", "h"), ("Node 0", " ")] {
         focus(&mut browser, row);
@@ -182,8 +183,8 @@ fn the_address_alone_brings_everything_back() {
     let shown = interval(&mut browser);
     drop(browser);
 
-    // Another browser remembers nothing.
-    let mut other = Browser::start(1280, 720);
+    // Another browser has no memory.
+    let mut other = BrowserPage::start(1280, 720);
     other.open(&address);
     wait_for_rows(&mut other, &arranged);
     assert_eq!(interval(&mut other), shown);

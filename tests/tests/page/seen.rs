@@ -1,27 +1,29 @@
-//! What is seen, to the last pixel: a view is one picture, by whichever way it is reached, in each theme, in a page that was just opened as in one that has been
-//! used. Pictures are compared with each other and not with files: fonts and browsers differ between machines.
+//! The visible page, to the last pixel: a view gives the same image on every path to it, in each
+//! theme, in a new page and in a used one. Images are compared with each other and not with files,
+//! because fonts and browsers differ between machines.
 
 use std::time::{Duration, Instant};
 
-use tests::browser::{Browser, Place};
-use tests::page::{SETTLED, Viewer, open, picture, press};
+use tests::browser::{BrowserPage, CssPosition};
+use tests::page::{SETTLED, ViewProcess, open, picture, press};
 
-/// Minimap, ruler, names and diagram, as their pixels.
+/// The pixels of minimap, ruler, names and diagram.
 struct Seen {
     width: usize,
-    /// Bytes of a pixel.
+    /// Bytes per pixel.
     depth: usize,
     pixels: Vec<u8>,
 }
 
 impl Seen {
-    /// Whether another one is the same. A browser may round the blend of two colours one way or the other: a level is no difference.
+    /// Whether another one is the same. Browsers may round the blend of two colours up or down, so
+    /// that a difference of one level is allowed.
     fn is(&self, other: &Self) -> bool {
-        // Most are the same to the bit, which is quick to see.
+        // Most are identical, which is a fast comparison.
         self.pixels == other.pixels || self.pixels.len() == other.pixels.len() && self.apart(other).is_empty()
     }
 
-    /// Where another one differs: column, line, and both colours.
+    /// The differing pixels: column, line, and both colours.
     fn apart<'s>(&'s self, other: &'s Self) -> Vec<(usize, usize, &'s [u8], &'s [u8])> {
         let pairs = self.pixels.chunks(self.depth).zip(other.pixels.chunks(self.depth)).enumerate();
         let alike = |a: &[u8], b: &[u8]| a.iter().zip(b).all(|(a, b)| a.abs_diff(*b) <= 1);
@@ -30,7 +32,7 @@ impl Seen {
 }
 
 /// Reads the part of a screenshot at a place.
-fn part(screenshot: &[u8], place: Place) -> Seen {
+fn part(screenshot: &[u8], place: CssPosition) -> Seen {
     let mut reader = png::Decoder::new(std::io::Cursor::new(screenshot)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let frame = reader.next_frame(&mut pixels).unwrap();
@@ -42,15 +44,15 @@ fn part(screenshot: &[u8], place: Place) -> Seen {
     Seen { width, depth, pixels: (top..top + height).map(line).collect::<Vec<_>>().concat() }
 }
 
-/// How a view is left, or reached.
-type Way = fn(&mut Browser);
+/// Actions that leave a view or lead to it.
+type Way = fn(&mut BrowserPage);
 
 struct Eye {
-    browser: Browser,
+    browser: BrowserPage,
 }
 
 impl Eye {
-    /// What is seen when nothing moves any more: the exact picture is there, the pointer is away, nothing has the focus.
+    /// The page at rest: the exact image is there, the pointer is away, no element has the focus.
     fn look(&mut self) -> Seen {
         self.browser.point((4.0, 4.0));
         self.browser.evaluate("document.querySelector('dialog[open]') || document.activeElement?.blur()");
@@ -63,10 +65,11 @@ impl Eye {
                 ['.corner', '#scroller'].map(name => document.querySelector(name).getBoundingClientRect()))",
         );
         let at = |number: usize| place[number].as_f64().unwrap();
-        part(&self.browser.seen(), Place { x: at(0), y: at(1), width: at(2), height: at(3) })
+        part(&self.browser.seen(), CssPosition { x: at(0), y: at(1), width: at(2), height: at(3) })
     }
 
-    /// Looks until it is so, and says what was seen last.
+    /// Repeats [`Self::look`] until the condition holds; `Err` contains the last view after a
+    /// minute.
     fn until(&mut self, is_so: impl Fn(&Seen) -> bool) -> Result<Seen, Seen> {
         let give_up = Instant::now() + Duration::from_secs(60);
         loop {
@@ -80,7 +83,7 @@ impl Eye {
         }
     }
 
-    /// Waits for exactly this picture.
+    /// Waits for exactly this image.
     fn sees(&mut self, wanted: &Seen, when: &str) {
         if let Err(seen) = self.until(|seen| seen.is(wanted)) {
             let name = format!("seen-{}.png", when.replace(' ', "-"));
@@ -101,23 +104,23 @@ impl Eye {
     }
 }
 
-fn type_into(browser: &mut Browser, key: &str, text: &str) {
+fn type_into(browser: &mut BrowserPage, key: &str, text: &str) {
     browser.key(key);
     browser.type_text(text);
     browser.key("Enter");
 }
 
-fn escape(browser: &mut Browser) {
+fn escape(browser: &mut BrowserPage) {
     browser.key("Escape");
     browser.wait("!document.querySelector('dialog[open]')");
 }
 
-fn undo(browser: &mut Browser) {
+fn undo(browser: &mut BrowserPage) {
     browser.holding("Control", |browser| browser.key("z"));
 }
 
-/// Over a row, as its keys want it.
-fn at_row(browser: &mut Browser, key: &str) {
+/// Presses a key of a row, with the pointer on the row.
+fn at_row(browser: &mut BrowserPage, key: &str) {
     let at = browser.place_of("row", "thread 0.1").center();
     browser.point(at);
     browser.key(key);
@@ -125,7 +128,7 @@ fn at_row(browser: &mut Browser, key: &str) {
 
 #[test]
 fn a_view_is_one_picture_by_whatever_way_it_is_reached() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
     let mut eye = Eye { browser };
     let whole = eye.look();
@@ -162,12 +165,12 @@ fn a_view_is_one_picture_by_whatever_way_it_is_reached() {
 
 #[test]
 fn a_page_that_was_just_opened_shows_what_the_address_says() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
     let mut eye = Eye { browser };
     let whole = eye.look();
-    // Another user of the trace, who has nothing but the file.
-    let again = Viewer::again(&viewer);
+    // Another user of the trace, with only the file.
+    let again = ViewProcess::again(&viewer);
     let (browser, _) = open(&again);
     Eye { browser }.sees(&whole, "in another page");
     eye.browser.key("t");

@@ -1,10 +1,10 @@
-//! The screenshots of `docs/`, as the README's commands make the rest of its pictures: `make demo`, then
-//! `cargo test --workspace --test page -- --ignored shots`. Look at them before they are committed.
+//! The screenshots of `docs/`. Like the other images, they need `make demo` first, then `cargo test
+//! --workspace --test page -- --ignored shots`. Check them before you commit.
 
 use std::path::{Path, PathBuf};
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, picture, press};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, picture, press};
 use tests::programs::{succeed, tumit};
 
 const LIGHT: &str = "light";
@@ -14,34 +14,35 @@ fn root() -> PathBuf {
 }
 
 /// Runs of `make demo`.
-fn demo(names: &[&str]) -> Viewer {
+fn demo(names: &[&str]) -> ViewProcess {
     let runs: Vec<PathBuf> = names.iter().map(|name| root().join(format!("demo/{name}.tmt"))).collect();
     let missing: Vec<_> = runs.iter().filter(|run| !run.is_dir()).collect();
     assert!(missing.is_empty(), "not there: {missing:?}; `make demo` records them");
-    Viewer::of_paths(&runs)
+    ViewProcess::of_paths(&runs)
 }
 
-/// The page in a theme, with more in its address.
-fn page(viewer: &Viewer, address: &str, theme: &str, (width, height): (u32, u32)) -> Browser {
-    let mut browser = Browser::start(width, height);
+/// The page in a theme, with an addition to its address.
+fn page(viewer: &ViewProcess, address: &str, theme: &str, (width, height): (u32, u32)) -> BrowserPage {
+    let mut browser = BrowserPage::start(width, height);
     assert!(browser.prefer(theme), "the browser cannot be told");
     browser.open(&format!("{}{address}", viewer.url));
     browser
 }
 
-fn shoot(browser: &mut Browser, name: &str) {
+fn shoot(browser: &mut BrowserPage, name: &str) {
     browser.wait("document.getAnimations().every(animation => animation.playState !== 'running')");
     browser.screenshot(&root().join("docs").join(name));
 }
 
-fn type_into(browser: &mut Browser, key: &str, text: &str) {
+fn type_into(browser: &mut BrowserPage, key: &str, text: &str) {
     browser.key(key);
     browser.type_text(text);
     browser.key("Enter");
     browser.wait(SETTLED);
 }
 
-/// Waits for a mutex that can be seen in 18 ms: who waits, from when, and for how long, in milliseconds.
+/// Waits for a mutex that are visible in 18 ms: the row, the start, and the duration, in
+/// milliseconds.
 fn waits() -> Vec<(String, f64, f64)> {
     let folder = tempfile::tempdir().unwrap();
     let table = folder.path().join("states.csv");
@@ -69,7 +70,7 @@ fn shots() {
     let viewer = demo(&["random"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 900));
     browser.wait(SETTLED);
-    // Several rows have that name; one near the top is wanted.
+    // Several rows have that name; one near the top is needed.
     let mut waits = waits().into_iter();
     loop {
         let (row, start, duration) = waits.next().expect("somebody waits near the top");
@@ -101,14 +102,14 @@ fn shots() {
     shoot(&mut browser, "page-panes.png");
 }
 
-/// A picture of a state, in `target/tmp`.
-fn state(browser: &mut Browser, name: &str) {
+/// A screenshot of a state, in `target/tmp`.
+fn state(browser: &mut BrowserPage, name: &str) {
     browser.wait("document.getAnimations().every(animation => animation.playState !== 'running' || animation.effect.target?.id === 'progress')");
     browser.screenshot(&picture(&format!("state-{name}.png")));
 }
 
-/// Looks of a trace at sizes and in themes that few people have.
-fn looks(viewer: &Viewer) {
+/// Screenshots of a trace at rare sizes and in rare themes.
+fn looks(viewer: &ViewProcess) {
     for (name, theme, size) in [
         ("1280x720", LIGHT, (1280, 720)),
         ("4k", LIGHT, (3840, 2160)),
@@ -128,7 +129,7 @@ fn looks(viewer: &Viewer) {
     }
     browser.wait(SETTLED);
     type_into(&mut browser, "g", "310..328 ms");
-    // What was recorded differs from run to run: the first row on which something is there.
+    // The records differ from run to run: uses the first row with an entity at this point.
     let tells = "new Promise(done => setTimeout(() => done(!document.querySelector('#tooltip').hidden), 300))";
     let rows = (0..20).map(|row| 260.0 + 22.0 * f64::from(row));
     let told = rows.into_iter().find(|&y| {
@@ -150,14 +151,14 @@ fn looks(viewer: &Viewer) {
     state(&mut browser, "still");
 }
 
-/// Nothing in it, damaged, its server or itself gone.
+/// An empty trace, a damaged one, and a page without its server.
 fn faults() {
-    let viewer = Viewer::of(&TRACE[..TRACE.find("5 0.0 S t00").unwrap()]);
+    let viewer = ViewProcess::of(&TRACE[..TRACE.find("5 0.0 S t00").unwrap()]);
     let mut browser = page(&viewer, "", LIGHT, (1280, 720));
     browser.wait("document.querySelector('#message').innerText.includes('Nothing')");
     state(&mut browser, "empty");
 
-    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
+    let viewer = ViewProcess::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
     let mut browser = page(&viewer, "", LIGHT, (1280, 720));
     browser.wait(SETTLED);
     state(&mut browser, "damaged");
@@ -165,7 +166,7 @@ fn faults() {
     browser.wait("document.querySelector('dialog[open] li')");
     state(&mut browser, "damaged-remarks");
 
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let mut browser = page(&viewer, "", LIGHT, (1280, 720));
     browser.wait(SETTLED);
     std::fs::write(viewer.folder.path().join("two-nodes.paje"), TRACE.replace("0.5", "0.75")).unwrap();
@@ -176,11 +177,11 @@ fn faults() {
     state(&mut browser, "server-gone");
 }
 
-/// Not whole yet: awaited, read, followed.
+/// Incomplete traces: waited for, being read, being followed.
 fn growing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.paje");
-    let viewer = Viewer::follow(&path);
+    let viewer = ViewProcess::follow(&path);
     let mut browser = page(&viewer, "", LIGHT, (1280, 720));
     browser.wait("document.querySelector('#message').innerText.includes('Waiting for')");
     state(&mut browser, "awaited");
@@ -190,7 +191,7 @@ fn growing() {
     browser.wait(SETTLED);
     state(&mut browser, "following");
 
-    // Long enough to be seen before it has been read.
+    // Long enough to be visible before it has been read.
     let mut long =
         TRACE.lines().filter(|line| !line.starts_with("4 ")).map(|line| format!("{line}\n")).collect::<String>();
     for at in 0..3_000_000_u32 {
@@ -198,7 +199,7 @@ fn growing() {
         let date = f64::from(at).mul_add(1e-5, 0.6);
         writeln!(long, "5 {date:.5} S t{}{} {}", at / 2 % 2, at % 2, ["w", "b"][(at / 4 % 2) as usize]).unwrap();
     }
-    let viewer = Viewer::of(&long);
+    let viewer = ViewProcess::of(&long);
     let mut browser = page(&viewer, "", LIGHT, (1280, 720));
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
     browser.wait(SETTLED);
@@ -222,7 +223,7 @@ fn states() {
     }
     let file = picture("export.html");
     succeed(tumit().arg("view").arg(root().join("demo/random.tmt")).arg("-o").arg(&file));
-    let mut browser = Browser::start(1280, 720);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&format!("file://{}", file.display()));
     state(&mut browser, "export");
     for _ in 0..8 {

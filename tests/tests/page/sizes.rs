@@ -1,11 +1,13 @@
-//! Windows of any size: everything can be reached in a narrow one, nothing lies on anything else, and a large one is used.
+//! Windows of any size: in a narrow one everything is reachable and nothing overlaps; a large one
+//! is used fully.
 
 use serde_json::json;
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, picture, press, read, spot};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, picture, press, read, spot};
 
-/// What lies on something else or outside of the window: buttons, fields and texts of the bar, the panel's tabs, names of the rows.
+/// Elements that overlap another one or leave the window: buttons, fields and texts of the bar, the
+/// panel's tabs, names of the rows.
 const MISPLACED: &str = "(() => {
     const shown = (one) => one.checkVisibility() && one.getBoundingClientRect().width > 1;
     const groups = [
@@ -30,8 +32,8 @@ const MISPLACED: &str = "(() => {
         return [...out, ...over];
     })); })()";
 
-fn open(viewer: &Viewer, width: u32, height: u32) -> Browser {
-    let mut browser = Browser::start(width, height);
+fn open(viewer: &ViewProcess, width: u32, height: u32) -> BrowserPage {
+    let mut browser = BrowserPage::start(width, height);
     browser.open(&viewer.url);
     browser.wait(SETTLED);
     browser
@@ -39,8 +41,8 @@ fn open(viewer: &Viewer, width: u32, height: u32) -> Browser {
 
 #[test]
 fn nothing_lies_on_anything_else_in_windows_of_any_size() {
-    // A long name, and something to say below.
-    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
+    // A long name, and a diagnostic.
+    let viewer = ViewProcess::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
     for (width, height) in [(640, 480), (800, 600), (1024, 768), (1280, 720), (1920, 1080), (3840, 2160)] {
         let mut browser = open(&viewer, width, height);
         for zooms in 0..3 {
@@ -57,8 +59,8 @@ fn nothing_lies_on_anything_else_in_windows_of_any_size() {
     }
 }
 
-/// Where the diagram is, and the panel.
-fn boxes(browser: &mut Browser) -> [[f64; 2]; 2] {
+/// The left and right edges of the diagram and of the panel.
+fn boxes(browser: &mut BrowserPage) -> [[f64; 2]; 2] {
     let edges = browser.evaluate(
         "['#chart', '#panel'].map((name) => document.querySelector(name).getBoundingClientRect()).map(({ left, right }) => [left, right])",
     );
@@ -67,9 +69,9 @@ fn boxes(browser: &mut Browser) -> [[f64; 2]; 2] {
 
 #[test]
 fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let mut browser = open(&viewer, 720, 600);
-    // It is away at first: the diagram has the window.
+    // The panel is closed at first: the diagram has the full width.
     assert_eq!(browser.find_all("tabpanel", None).len(), 0);
     let [chart, _] = boxes(&mut browser);
     assert!(chart[1] > 700.0, "{chart:?}");
@@ -79,7 +81,7 @@ fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
     assert_eq!(with, chart, "the picture stays as it is");
     assert!(panel[0] > 200.0 && (panel[1] - 720.0).abs() < 0.5, "{panel:?}");
     assert_eq!(browser.evaluate(MISPLACED), json!([]));
-    // What it shows can be used: a tab, a chosen state.
+    // The contents of the panel are usable: a tab, a chosen state.
     press(&mut browser, "tab", "Statistics");
     browser.wait("document.querySelector('#times table')");
     let table = read(&mut browser, "tabpanel", "Statistics");
@@ -93,7 +95,7 @@ fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
     browser.key("l");
     browser.wait("document.querySelector('#panel').hidden");
     assert_eq!(browser.evaluate("document.querySelector('#side').ariaPressed"), "false");
-    // What is hidden at this size can be done by keys and by name.
+    // Actions without a button at this size work by keys and by name.
     browser.key("+");
     browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -102,7 +104,7 @@ fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
 #[test]
 fn a_large_window_is_used() {
     let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
-    let viewer = Viewer::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
+    let viewer = ViewProcess::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
     for (width, height, has_room) in [(1280, 720, false), (3840, 2160, true)] {
         let mut browser = open(&viewer, width, height);
         let scrolls =

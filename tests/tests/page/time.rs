@@ -1,12 +1,12 @@
-//! Time: the minimap, typed intervals, the zooms that led here, measuring.
+//! Time: the minimap, typed intervals, the trail of zooms, measuring.
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, Viewer, interval, open, press, read, show, spot};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, ViewProcess, interval, open, press, read, show, spot};
 use tests::programs::{molecular_dynamics, succeed};
 
 #[test]
 fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, shown) in [
         ("0.2..0.4 s", ("200.00 ms", "400.00 ms")),
@@ -44,7 +44,7 @@ fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
 
 #[test]
 fn zooms_leave_crumbs_that_lead_back() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, crumbs) in [("200..600ms", 2), ("300..400ms", 3), ("310..320ms", 4)] {
         browser.key("g");
@@ -61,7 +61,7 @@ fn zooms_leave_crumbs_that_lead_back() {
     browser.click(at);
     browser.wait("document.querySelectorAll('#crumbs li').length === 2");
     assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
-    // Back and forward bring the crumbs with them.
+    // Back and forward restore the crumbs.
     browser.key("[");
     browser.wait("document.querySelectorAll('#crumbs li').length === 4");
     assert_eq!(interval(&mut browser).0, "310.000 ms");
@@ -77,21 +77,21 @@ fn the_ruler_shows_the_time_of_day_of_runs() {
     let run = folder.path().join("run.tmt");
     let mut program = molecular_dynamics();
     succeed(program.args(["--placement", "random", "--steps", "1"]).env("TUMIT_TRACE", &run));
-    let viewer = Viewer::of_paths(std::slice::from_ref(&run));
+    let viewer = ViewProcess::of_paths(std::slice::from_ref(&run));
     let (mut browser, _) = open(&viewer);
     assert_eq!(browser.evaluate(base), "");
     browser.key("d");
     browser.wait(&format!("/^20\\d\\d-\\d\\d-\\d\\d (\\d\\d:\\d\\d:\\d\\d )?UTC$/.test({base})"));
     browser.wait("location.hash.includes('clock=utc')");
-    // It is a part of the address.
+    // The address contains it.
     browser.reload();
     browser.wait("document.querySelector('#base')?.textContent.endsWith('UTC')");
     browser.wait(SETTLED);
     browser.key("d");
     browser.wait(&format!("!{base}.endsWith('UTC') && !location.hash.includes('clock')"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
-    // Pajé text has none.
-    let viewer = Viewer::start();
+    // Pajé text has no time of day.
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("d");
     browser.wait("document.querySelector('#note').innerText.includes('no time of day')");
@@ -99,7 +99,7 @@ fn the_ruler_shows_the_time_of_day_of_runs() {
 
 #[test]
 fn a_movement_that_goes_on_is_a_step_back_already() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     show(&mut browser, "0.2..0.6 s");
     for key in ["+", "["] {
@@ -115,7 +115,7 @@ fn a_movement_that_goes_on_is_a_step_back_already() {
 
 #[test]
 fn the_window_on_the_minimap_is_moved_and_stretched() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let map = browser.find("slider", Some("Part of the trace that is shown"));
     let place = browser.place(&map);
@@ -127,7 +127,7 @@ fn the_window_on_the_minimap_is_moved_and_stretched() {
         (from.starts_with("20") || from.starts_with("19")) && (to.starts_with("40") || to.starts_with("39")),
         "{from} {to}"
     );
-    // By its middle it moves.
+    // A drag at its middle moves the frame.
     browser.drag(at(0.3), at(0.6));
     browser.wait(SETTLED);
     let (from, to) = interval(&mut browser);
@@ -135,7 +135,7 @@ fn the_window_on_the_minimap_is_moved_and_stretched() {
         (from.starts_with("50") || from.starts_with("49")) && (to.starts_with("70") || to.starts_with("69")),
         "{from} {to}"
     );
-    // By its edge it grows.
+    // A drag at its edge stretches the frame.
     let edge =
         browser.evaluate("document.querySelector('#minimap .window').getBoundingClientRect().right").as_f64().unwrap();
     browser.drag((edge - 3.0, at(0.0).1), (at(0.9).0 - 3.0, at(0.0).1));
@@ -154,7 +154,7 @@ fn the_window_on_the_minimap_is_moved_and_stretched() {
 
 #[test]
 fn a_measurement_snaps_to_what_begins_and_ends() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     // From near the beginning of `blocked` to near the end of the message.
     let from = spot(&mut browser, &chart, 0.502, "thread 0.0");
@@ -182,8 +182,9 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// How far from its place, in pixels, `working` becomes `blocked` at a height of the picture, and the share of pixels painted there.
-fn drawn(browser: &mut Browser, height: f64) -> (f64, f64) {
+/// The distance in pixels of the border between `working` and `blocked` from its place at a height
+/// of the image, and the share of painted pixels there.
+fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
     let measured = browser.evaluate(&format!(
         "import(new URL('view.js', location.href)).then(({{ view }}) => {{
             const picture = document.querySelector('#chart .picture');
@@ -202,14 +203,14 @@ fn drawn(browser: &mut Browser, height: f64) -> (f64, f64) {
 
 #[test]
 fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let top = browser.place(&chart).y;
     // Above the names of the states, which are everywhere in the row.
     let row = spot(&mut browser, &chart, 0.5, "thread 0.1").1 - top - 10.0;
     let right = |(far, share): (f64, f64)| far < 3.0 && share > 0.97;
     assert!(right(drawn(&mut browser, row)), "{:?}", drawn(&mut browser, row));
-    // An exact picture of a part, before the server falls silent.
+    // An exact image of a time range, before the server stops answering.
     browser.key("+");
     browser.key("+");
     browser.wait(SETTLED);
@@ -222,14 +223,15 @@ fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
         assert!(right(drawn(&mut browser, row)), "{key}: {:?}", drawn(&mut browser, row));
         assert_eq!(browser.evaluate(SETTLED), false, "it is not exact, and says so");
     }
-    // What has been drawn before needs no answer.
+    // Images drawn before need no answer.
     browser.key("f");
     browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
     assert!(right(drawn(&mut browser, row)));
     let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
     browser.point(at);
     browser.wait("document.querySelector('#tooltip').innerText.includes('working')");
-    // Rows that move take their picture along, and a group that folds shows what was below it.
+    // Rows that move take their image with them, and a group that folds shows the contents of its
+    // rows.
     browser.key("_");
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 2");
     let row = browser.place_of("row", "Node 1").center().1 - top - 6.0;
@@ -237,8 +239,9 @@ fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
     assert_eq!(browser.evaluate(SETTLED), false);
 }
 
-/// What the ruler says: the text at each tick and where it is, in pixels; they are drawn, so what is drawn is listened to.
-fn ruler(browser: &mut Browser) -> (String, Vec<(String, f64)>) {
+/// The texts of the ruler at each tick, with their positions in pixels. The canvas is intercepted,
+/// because the texts are drawn.
+fn ruler(browser: &mut BrowserPage) -> (String, Vec<(String, f64)>) {
     let drawn = browser.evaluate(
         "(() => { const ruler = document.querySelector('#ruler canvas').getContext('2d');
             const said = [];
@@ -254,10 +257,10 @@ fn ruler(browser: &mut Browser) -> (String, Vec<(String, f64)>) {
 
 #[test]
 fn the_ruler_has_sane_units_at_every_zoom() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let width = browser.evaluate("document.querySelector('#ruler').clientWidth").as_f64().unwrap();
-    // The unit, what dates count from if they do, and some of the texts.
+    // The unit, the base of the labels if there is one, and some of the texts.
     for (typed, unit, base, text, from, to) in [
         ("0..1 s", "s", "", "0.4 s", 0.0, 1e9),
         ("200..260 ms", "ms", "", "210 ms", 2e8, 2.6e8),
@@ -281,7 +284,7 @@ fn the_ruler_has_sane_units_at_every_zoom() {
         let zero = if base.is_empty() { 0.0 } else { number(&counts_from) * 1e6 };
         for (told, x) in &ticks {
             assert!(told.ends_with(&format!(" {unit}")), "{typed}: {told}");
-            // Each stands at its date, but for those that would not fit at the edges.
+            // Each text is at its timestamp, except those that would not fit at the edges.
             let place = (zero + number(told) * size - from) / (to - from) * width;
             assert!((place - x).abs() < 1.5 || *x < 40.0 || *x > width - 40.0, "{typed}: {told} at {x}, not {place}");
         }

@@ -1,13 +1,13 @@
-//! The palette and the help sheet, made of one table; what is shown while there is no answer yet, or none to be had.
+//! The palette and the help sheet, made of one table; the page without an answer yet, or with none.
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, spot, wait_for_rows};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, spot, wait_for_rows};
 
 #[test]
 fn everything_can_be_done_by_typing_its_name() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let palette = |browser: &mut Browser, text: &str| {
+    let palette = |browser: &mut BrowserPage, text: &str| {
         browser.holding("Control", |browser| browser.key("k"));
         browser.wait("document.querySelector('#palette').open");
         browser.type_text(text);
@@ -16,13 +16,13 @@ fn everything_can_be_done_by_typing_its_name() {
     browser.wait("document.querySelector('#choices [aria-selected=true]')?.innerText.startsWith('Fold groups')");
     browser.key("Enter");
     wait_for_rows(&mut browser, &["Node 0", "Node 1"]);
-    // A row that is folded away is gone to.
+    // Moves to a row that is folded away.
     palette(&mut browser, "thread 1.0");
     browser.wait("document.querySelector('#choices').innerText.includes('Go to thread 1.0')");
     browser.key("Enter");
     wait_for_rows(&mut browser, &["Node 0", "Node 1", "thread 1.0", "thread 1.1"]);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 1.0'");
-    // An interval is one, too.
+    // The palette also accepts an interval.
     palette(&mut browser, "0.2..0.3 s");
     browser.wait("document.querySelector('#choices [aria-selected=true]')?.innerText.startsWith('Show 0.2..0.3 s')");
     browser.key("Enter");
@@ -42,7 +42,7 @@ fn everything_can_be_done_by_typing_its_name() {
 
 #[test]
 fn the_help_sheet_has_every_key_of_the_table() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("?");
     let help = read(&mut browser, "dialog", "Keys and gestures");
@@ -54,7 +54,7 @@ fn the_help_sheet_has_every_key_of_the_table() {
     for name in names {
         assert!(help.contains(name.as_str().unwrap()), "{name}");
     }
-    // No key does two things.
+    // No key has two actions.
     let twice = "import(new URL('actions.js', location.href)).then(({ ACTIONS }) => {
         const keys = ACTIONS.flatMap(action => action.keys ?? []);
         return keys.filter((key, at) => keys.indexOf(key) !== at).join(' '); })";
@@ -66,13 +66,13 @@ fn the_help_sheet_has_every_key_of_the_table() {
 #[test]
 fn what_is_empty_and_what_is_damaged_is_told() {
     let end = TRACE.find("5 0.0 S t00").unwrap();
-    let viewer = Viewer::of(&TRACE[..end]);
-    let mut browser = Browser::start(1280, 720);
+    let viewer = ViewProcess::of(&TRACE[..end]);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("document.querySelector('#message').innerText.includes('Nothing was recorded')");
     drop((browser, viewer));
 
-    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
+    let viewer = ViewProcess::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
     let (mut browser, _) = open(&viewer);
     let button =
         browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("Damaged")).unwrap();
@@ -84,7 +84,7 @@ fn what_is_empty_and_what_is_damaged_is_told() {
 
 #[test]
 fn nothing_moves_for_those_who_ask_for_stillness() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let moves = "getComputedStyle(document.querySelector('#progress'), '::after').animationName";
     browser.evaluate("document.querySelector('#progress').hidden = false");
@@ -97,7 +97,7 @@ fn nothing_moves_for_those_who_ask_for_stillness() {
 
 #[test]
 fn the_page_is_small() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/server/ui");
     let files = |folder: &str, of: &std::path::Path| -> Vec<String> {
@@ -107,7 +107,7 @@ fn the_page_is_small() {
     // The exported pages contain these, too.
     let shared = ["axis.js", "font/Inter-Regular.woff2", "font/Inter-SemiBold.woff2"].map(str::to_owned);
     let all = [files("", &folder), shared.to_vec()].concat();
-    // The licence of the typeface is there for who asks; no page does.
+    // The licence of the typeface is available on request; no page loads it.
     let all: Vec<String> = all.into_iter().filter(|name| !name.ends_with(".txt")).collect();
     assert!(all.len() > 30, "{all:?}");
     // The limit applies to the compressed size, which is the cost of a slow connection.
@@ -121,7 +121,7 @@ fn the_page_is_small() {
 
 #[test]
 fn everything_can_be_read_and_has_a_name_in_all_themes() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
     browser.click(at);

@@ -1,22 +1,23 @@
-//! What goes wrong around the page: lines that break, traces that are replaced, several tabs, indexes that are none, names of any kind.
+//! Problems around the page: broken connections, replaced traces, several tabs, invalid indexes,
+//! names of any kind.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, filter, interval, open, press, read, rows, show, spot, wait_for_rows};
+use tests::browser::BrowserPage;
+use tests::page::{SETTLED, TRACE, ViewProcess, filter, interval, open, press, read, rows, show, spot, wait_for_rows};
 use tests::programs::{succeed, tumit};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
-/// A line to the server that may break, as that of `ssh -L`.
+/// A connection to the server that may break, like that of `ssh -L`.
 struct Line {
     holds: Arc<AtomicBool>,
-    /// Both ends of what goes through it.
+    /// Both endpoints of each connection through it.
     open: Arc<Mutex<Vec<TcpStream>>>,
-    /// Where the page is at its near end.
+    /// The address of the page at its near end.
     url: String,
 }
 
@@ -52,7 +53,7 @@ impl Line {
     }
 }
 
-/// Carries bytes until either end has gone.
+/// Carries bytes until either endpoint is gone.
 fn carry(mut from: TcpStream, mut to: TcpStream) {
     let mut bytes = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
@@ -63,17 +64,17 @@ fn carry(mut from: TcpStream, mut to: TcpStream) {
     let _ = to.shutdown(Shutdown::Both);
 }
 
-/// Whether the page says that something went wrong.
+/// Whether the page reports a problem.
 const TROUBLED: &str = "!document.querySelector('#trouble').hidden";
 
 #[test]
 fn a_line_that_broke_is_tried_again() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let line = Line::to(&viewer.url);
-    let mut browser = Browser::start(1280, 720);
+    let mut browser = BrowserPage::start(1280, 720);
     browser.open(&line.url);
     wait_for_rows(&mut browser, &ALL);
-    // A page that is not seen asks nothing by itself.
+    // A hidden page sends no requests by itself.
     browser.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }) && true");
     line.set(false);
     browser.key("+");
@@ -86,7 +87,7 @@ fn a_line_that_broke_is_tried_again() {
     browser.wait("document.querySelector('#note').innerText === 'There is still no answer'");
     assert_eq!(browser.evaluate(TROUBLED), true);
     assert_eq!(rows(&mut browser), ALL, "what was drawn stays");
-    // A file cannot be had either, and that is said.
+    // A file cannot be saved either, and the page reports it.
     press(&mut browser, "button", "Save and open");
     press(&mut browser, "menuitem", "Save picture as SVG");
     browser.wait("document.querySelector('#note').innerText.startsWith('The server does not answer')");
@@ -96,7 +97,7 @@ fn a_line_that_broke_is_tried_again() {
     browser.wait(&format!("!({TROUBLED})"));
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), shown, "the same page, where it was");
-    // One that is seen comes back by itself.
+    // A visible page reconnects by itself.
     line.set(false);
     browser.key("ArrowRight");
     browser.wait(TROUBLED);
@@ -108,7 +109,7 @@ fn a_line_that_broke_is_tried_again() {
 
 #[test]
 fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     std::fs::write(viewer.folder.path().join("two-nodes.paje"), TRACE.replace("5 0.5", "5 0.25")).unwrap();
     browser
@@ -119,8 +120,8 @@ fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
     browser.wait("document.querySelector('#inspector').innerText.includes('500.0 ms')");
     browser.key("+");
     browser.wait(SETTLED);
-    // Opened anew it is what is there now: no index of the other one is believed.
-    let again = Viewer::again(&viewer);
+    // A new viewer shows the present trace: it does not use the index of the earlier one.
+    let again = ViewProcess::again(&viewer);
     let (mut browser, chart) = open(&again);
     let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
     browser.click(at);
@@ -130,11 +131,11 @@ fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
 
 #[test]
 fn an_index_that_is_stale_or_damaged_is_made_anew() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let trace = viewer.folder.path().join("two-nodes.paje");
     let index = viewer.folder.path().join("two-nodes.paje.tmtx");
     let look = || {
-        let again = Viewer::again(&viewer);
+        let again = ViewProcess::again(&viewer);
         let (mut browser, chart) = open(&again);
         let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
         browser.click(at);
@@ -158,7 +159,7 @@ fn an_index_that_is_stale_or_damaged_is_made_anew() {
 
 #[test]
 fn two_tabs_go_their_own_ways_and_share_their_notes() {
-    let viewer = Viewer::start();
+    let viewer = ViewProcess::start();
     let ((mut one, _), (mut other, _)) = (open(&viewer), open(&viewer));
     show(&mut one, "0.2..0.4 s");
     filter(&mut one, "only container Node 1");
@@ -170,7 +171,7 @@ fn two_tabs_go_their_own_ways_and_share_their_notes() {
     one.type_text("from the first tab");
     one.key("Enter");
     one.find("button", Some("Go to note from the first tab"));
-    // The other has it as soon as it looks, and adds one of its own.
+    // The other tab has the note as soon as it opens the list, and adds one of its own.
     press(&mut other, "tab", "Notes");
     press(&mut other, "button", "Go to note from the first tab");
     other.wait("document.querySelector('#interval-field').value.startsWith('200')");
@@ -179,7 +180,7 @@ fn two_tabs_go_their_own_ways_and_share_their_notes() {
     other.type_text("from the second");
     other.key("Enter");
     other.find("button", Some("Go to note from the second"));
-    // It is shown at once, and kept soon.
+    // It is shown at once, and stored soon.
     let kept = || std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
     while !kept().contains("from the second") {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -193,7 +194,8 @@ fn two_tabs_go_their_own_ways_and_share_their_notes() {
     }
 }
 
-/// Names that are long, or run from right to left, or look like markup, wherever a page says a name.
+/// Long names, names from right to left, and names that look like markup, at every place of the
+/// page.
 #[test]
 fn names_of_any_kind_are_texts_everywhere() {
     let long = "long ".repeat(1000);
@@ -206,9 +208,9 @@ fn names_of_any_kind_are_texts_everywhere() {
     ] {
         let trace =
             TRACE.replace(" working ", &format!(" \"{name}\" ")).replace("\"thread 0.1\"", &format!("\"{name}\""));
-        let viewer = Viewer::of(&trace);
+        let viewer = ViewProcess::of(&trace);
         let (mut browser, chart) = open(&viewer);
-        // Spaces and signs of direction are no part of what is read of a text, as browsers tell it.
+        // Browsers normalise spaces and direction signs in the text of an element.
         let plain = |text: &str| text.replace('\u{202e}', "").split_whitespace().collect::<Vec<_>>().join(" ");
         let has = |text: &str| plain(text).contains(&plain(name));
         let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
@@ -232,12 +234,12 @@ fn names_of_any_kind_are_texts_everywhere() {
         assert!(has(&read(&mut browser, "list", "Hits")), "what is found");
         browser.key("/");
         assert!(rows(&mut browser).iter().any(|row| has(row)), "the rows");
-        // However long it is, what else is said is in the window.
+        // Regardless of the length of the name, the other facts are in the window.
         let heights = browser.evaluate(
             "['#tooltip', '#inspector'].map((one) => document.querySelector(one)).map((one) => one.hidden ? 0 : one.offsetHeight / innerHeight)",
         );
         assert!(heights[0].as_f64() < Some(0.6) && heights[1].as_f64() < Some(0.9), "{name:.20}: {heights}");
-        // Nothing of it became an element, ran, or made the page wider than its window.
+        // No part of the name became an element, ran, or made the page wider than its window.
         let elements = "document.querySelectorAll('b[onclick], script:not([src]), img').length";
         assert_eq!(browser.evaluate(elements), 0, "{name}");
         let wide = browser.evaluate("Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll('#panel, #tooltip, .bar')].map(one => one.hidden ? 0 : one.getBoundingClientRect().right - innerWidth))");

@@ -1,4 +1,4 @@
-//! Damaged files: the reading header and Rust take the same of them, and come to no harm.
+//! Damaged files: the reading header and Rust accept the same parts of them, and do not crash.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use tests::lang::c::{C99, folder, record};
 use tests::programs::{output, succeed, tumit};
 use tracer_format::block::{BlockHeader, append_block, decode_block};
 use tracer_format::{BlockKind, PREAMBLE_BYTES};
-use tumit_converter::run::Run;
-use tumit_converter::tools::records::{Order, Reader};
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::records::{ReadOrder, RecordReader};
 
 use super::{compile, file, rust_copy, rust_lines, same_lines, types, types_run};
 
-/// Where nothing says which process a stream is of, its records are damage.
+/// Records of a stream without a known process count as damage.
 pub(crate) fn of_a_stream_that_is_nobodys(sorted: &Path, tool: &Path) {
     let sorted = sorted.join("sorted.tmt");
     let whole = rust_lines(&sorted).len();
@@ -25,7 +25,7 @@ pub(crate) fn of_a_stream_that_is_nobodys(sorted: &Path, tool: &Path) {
         blocks.push((header, &bytes[at..at + header.block_bytes()]));
         at += header.block_bytes();
     }
-    // The first stream with records loses what says whose it is.
+    // Removes the naming of the process from the first stream with records.
     let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
     let orphan = blocks.iter().find(|(header, _)| is_records(header)).unwrap().0.stream;
     let of_orphan = blocks.iter().filter(|(header, _)| header.stream == orphan && is_records(header));
@@ -45,7 +45,8 @@ pub(crate) fn of_a_stream_that_is_nobodys(sorted: &Path, tool: &Path) {
     assert!(errors.contains(&format!("{hidden} damaged bytes")), "{hidden}: {errors}");
 }
 
-/// Copies of a file with damage: cut, a bit turned, and payloads with a wrong byte under a right checksum.
+/// Damaged copies of a file: cut, with a flipped bit, and with a wrong payload byte under a right
+/// checksum.
 fn damaged(bytes: &[u8], folder: &Path) -> Vec<PathBuf> {
     let mut state = 12345u64;
     let mut random = |below: usize| {
@@ -67,7 +68,7 @@ fn damaged(bytes: &[u8], folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// One block of the file is changed, in its payload or the numbers of its header, and checksummed again.
+/// Changes one block of the file, in its payload or the numbers of its header, with a new checksum.
 fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
     let mut out = bytes[..PREAMBLE_BYTES].to_vec();
     let (mut blocks, mut at) = (Vec::new(), PREAMBLE_BYTES);
@@ -106,9 +107,9 @@ fn damaged_files_do_no_harm() {
     let run = types_run(folder.path(), "drive.c");
     let path = std::fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
     let bytes = std::fs::read(&path).unwrap();
-    // Schemas and records lie open in a copy, which is not compressed.
+    // In an uncompressed copy, schemas and records are plain bytes.
     let plain = folder.path().join("plain.tmt");
-    rust_copy(&run, &plain, Order::Streams);
+    rust_copy(&run, &plain, ReadOrder::Streams);
     let plain = std::fs::read(plain.join(path.file_name().unwrap())).unwrap();
     let tool = compile(
         folder.path(),
@@ -131,8 +132,8 @@ fn damaged_files_do_no_harm() {
         assert!(ran.status.success() && errors.is_empty(), "{name}: {}", errors.chars().take(3000).collect::<String>());
         shown.insert(name, String::from_utf8_lossy(&ran.stdout).lines().count());
         for file in &files {
-            let Ok(run) = Run::open(file) else { continue };
-            let mut reader = Reader::<types::Trace>::new(&run, 0).unwrap();
+            let Ok(run) = OpenRun::open(file) else { continue };
+            let mut reader = RecordReader::<types::Trace>::new(&run, 0).unwrap();
             while let Some(recorded) = reader.next().unwrap() {
                 let _ = recorded.to_string();
             }
@@ -155,7 +156,8 @@ fn what_is_damaged_is_counted_and_the_rest_is_read() {
     while at < bytes.len() {
         let block = decode_block(&bytes[at..]).unwrap();
         let (kind, size, records) = (block.header.kind, block.header.block_bytes(), block.header.records);
-        // A block of a few records, of a thread that was sealed early, may end before its 80th byte.
+        // A block with a small number of records, of a thread that was sealed early, may end before
+        // its 80th byte.
         if kind == BlockKind::Records as u8 && hit == 0 && size > 96 {
             hit = usize::try_from(records).unwrap();
             bytes[at + 80] ^= 0x10;

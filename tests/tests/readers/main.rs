@@ -1,4 +1,5 @@
-//! Generated functions that read, write and print records, in C and in Rust, against each other and against `tumit dump`.
+//! Generated functions that read, write and print records, in C and in Rust, compared with each
+//! other and with `tumit dump`.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
@@ -8,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use proptest::prelude::*;
-use tests::lang::c::{C99, Compiler, WARNINGS, folder, record};
+use tests::lang::c::{C99, CCompiler, WARNINGS, folder, record};
 use tests::programs::{filter_rust, output, succeed, tumit, workspace};
 use tracer_format::BlockKind;
 use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Recorded, Text};
-use tumit::codegen::c::{C, CReader};
-use tumit::codegen::{Backend, Options};
-use tumit_converter::run::Run;
-use tumit_converter::tools::records::{Order, Reader, Writer};
+use tumit::codegen::c::{CBackend, CReader};
+use tumit::codegen::{Backend, CodegenOptions};
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::records::{ReadOrder, RecordReader, RecordWriter};
 
 tracer_rt::records!("cases/types/spec.tumit");
 tracer_rt::records!("readers/new.tumit");
@@ -24,19 +25,19 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Writes the header that records and the one that reads.
+/// Writes the recording header and the reading header.
 fn headers(folder: &Path, spec: &str) {
     let text = std::fs::read_to_string(file(spec)).unwrap();
     let (spec, diagnostics) = tumit::compile_text("spec.tumit", &text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    for back_end in [&C as &dyn Backend, &CReader] {
-        for file in back_end.generate(&spec, &Options::default()).unwrap().0 {
+    for back_end in [&CBackend as &dyn Backend, &CReader] {
+        for file in back_end.generate(&spec, &CodegenOptions::default()).unwrap().0 {
             std::fs::write(folder.join(file.name), file.text).unwrap();
         }
     }
 }
 
-fn compile(folder: &Path, compiler: Compiler, source: &Path, extra: &[&str]) -> PathBuf {
+fn compile(folder: &Path, compiler: CCompiler, source: &Path, extra: &[&str]) -> PathBuf {
     let program = folder.join(source.file_stem().unwrap());
     let include = format!("-I{}", folder.display());
     let extra: Vec<&str> = [&include[..]].into_iter().chain(extra.iter().copied()).collect();
@@ -59,10 +60,10 @@ fn dump(run: &Path) -> String {
 
 /// The records of a run as Rust prints them, process by process and stream by stream.
 fn rust_lines(path: &Path) -> Vec<String> {
-    let run = Run::open(path).unwrap();
+    let run = OpenRun::open(path).unwrap();
     let mut lines = Vec::new();
     for process in 0..run.processes.len() {
-        let mut reader = Reader::<types::Trace>::new(&run, process).unwrap();
+        let mut reader = RecordReader::<types::Trace>::new(&run, process).unwrap();
         while let Some(recorded) = reader.next().unwrap() {
             lines.push(recorded.to_string());
         }
@@ -70,11 +71,11 @@ fn rust_lines(path: &Path) -> Vec<String> {
     lines
 }
 
-fn rust_copy(path: &Path, folder: &Path, order: Order) {
-    let run = Run::open(path).unwrap();
+fn rust_copy(path: &Path, folder: &Path, order: ReadOrder) {
+    let run = OpenRun::open(path).unwrap();
     for (number, process) in run.processes.iter().enumerate() {
-        let mut reader = Reader::<types::Trace>::with_order(&run, number, order).unwrap();
-        let mut writer = Writer::copy(process, folder).unwrap();
+        let mut reader = RecordReader::<types::Trace>::with_order(&run, number, order).unwrap();
+        let mut writer = RecordWriter::copy(process, folder).unwrap();
         while let Some(recorded) = reader.next().unwrap() {
             writer.write(&recorded).unwrap();
         }
@@ -101,7 +102,7 @@ fn all_agree(driver: &str, least: usize) {
     let copied = folder.path().join("c.tmt");
     succeed(Command::new(&tool).arg("copy").arg(&run).arg(&copied));
     same_lines(&dump(&copied), &dumped, "a copy by C");
-    for (order, name) in [(Order::Streams, "streams.tmt"), (Order::Dates, "dates.tmt")] {
+    for (order, name) in [(ReadOrder::Streams, "streams.tmt"), (ReadOrder::Dates, "dates.tmt")] {
         let copied = folder.path().join(name);
         rust_copy(&run, &copied, order);
         same_lines(&dump(&copied), &dumped, "a copy by Rust");
@@ -118,7 +119,7 @@ fn threads_and_forks_read_alike() {
     all_agree("threads.c", 10_000);
 }
 
-/// Two processes whose threads overwrite, in one file.
+/// Two processes with threads that overwrite, in one file.
 fn sorted_run(folder: &Path) -> PathBuf {
     headers(folder, "cases/types/spec.tumit");
     let program = compile(folder, C99, &file("cases/types/threads.c"), &["-DNO_FORK"]);
@@ -126,12 +127,13 @@ fn sorted_run(folder: &Path) -> PathBuf {
     let runs = ["one.tmt", "two.tmt"].map(|name| record(&program, folder, name, &settings));
     let sorted = folder.join("sorted.tmt");
     let merge = ["merge", "--clock", "none", "--causal", "off", "--sort", "-o"];
-    // It ends with 1: records are missing.
+    // It exits with status 1: records are missing.
     said_of(tumit().args(merge).arg(&sorted).args(&runs));
     sorted
 }
 
-/// What a command prints of a run of which records are missing, which it tells elsewhere.
+/// The standard output of a command on a run with missing records, which it reports on standard
+/// error.
 fn said_of(command: &mut Command) -> String {
     String::from_utf8(output(command).stdout).unwrap()
 }
@@ -153,10 +155,10 @@ fn a_sorted_run_reads_alike() {
     let records = processes.iter().flat_map(|process| process.records.values()).map(Vec::len).sum::<usize>();
     assert_eq!((rust.len(), dumped.lines().count()), (records + told, records));
 
-    // A copy is a file for each process, from both languages.
+    // A copy has a file for each process, in both languages.
     let (by_c, by_rust) = (folder.path().join("c.tmt"), folder.path().join("rust.tmt"));
     succeed(Command::new(&tool).arg("copy").arg(&sorted).arg(&by_c));
-    rust_copy(&sorted, &by_rust, Order::Streams);
+    rust_copy(&sorted, &by_rust, ReadOrder::Streams);
     for copied in [&by_c, &by_rust] {
         let files = tests::run::read(copied);
         let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap()).collect();
@@ -230,7 +232,7 @@ fn a_grown_spec_reads_old_runs_in_c() {
     assert_eq!(text(&copied), expected, "fields that the new spec does not have went over as they were");
 }
 
-/// `task=N` as the recorder numbered it.
+/// `task=N` with the number that the recorder chose.
 fn task_of(said: &str) -> String {
     let line = said.lines().find(|line| line.starts_with("work.end")).unwrap();
     line.split_whitespace().last().unwrap().to_owned()
@@ -247,10 +249,10 @@ fn a_grown_spec_reads_old_runs_in_rust() {
     let folder = folder();
     headers(folder.path(), "readers/old.tumit");
     let program = compile(folder.path(), C99, &file("readers/old.c"), &[]);
-    let run = Run::open(record(&program, folder.path(), "run.tmt", &[])).unwrap();
-    let mut reader = Reader::<grow::Trace>::new(&run, 0).unwrap();
+    let run = OpenRun::open(record(&program, folder.path(), "run.tmt", &[])).unwrap();
+    let mut reader = RecordReader::<grow::Trace>::new(&run, 0).unwrap();
     let copied = folder.path().join("copy.tmt");
-    let mut writer = Writer::copy(&run.processes[0], &copied).unwrap();
+    let mut writer = RecordWriter::copy(&run.processes[0], &copied).unwrap();
     let (mut seen, mut unknown, mut violet) = (Vec::new(), 0, false);
     while let Some(mut recorded) = reader.next().unwrap() {
         match &mut recorded.record {
@@ -313,11 +315,11 @@ fn a_run_made_anew_is_a_run() {
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(folder.path().join("anew.paje")));
 }
 
-/// A file with these records, made anew, and read again.
+/// Writes a file with these records, and reads it again.
 fn round_trip(records: Vec<types::Record<'_>>) {
     let folder = folder();
     let origin = types_origin();
-    let mut writer = Writer::copy(&origin.processes[0], folder.path()).unwrap();
+    let mut writer = RecordWriter::copy(&origin.processes[0], folder.path()).unwrap();
     let mut expected = Vec::new();
     for (ticks, record) in (1_000_000..).zip(records) {
         let head = Head { ticks, source: Some(("x.c", 3)), ..Head::default() };
@@ -326,8 +328,8 @@ fn round_trip(records: Vec<types::Record<'_>>) {
         expected.push(recorded);
     }
     writer.finish().unwrap();
-    let run = Run::open(folder.path()).unwrap();
-    let mut reader = Reader::<types::Trace>::new(&run, 0).unwrap();
+    let run = OpenRun::open(folder.path()).unwrap();
+    let mut reader = RecordReader::<types::Trace>::new(&run, 0).unwrap();
     let mut read = 0;
     while let Some(recorded) = reader.next().unwrap() {
         assert_eq!(recorded.record, expected[read].record);
@@ -337,14 +339,14 @@ fn round_trip(records: Vec<types::Record<'_>>) {
     assert_eq!(read, expected.len());
 }
 
-/// A run without records: the frame of those that are made anew.
-fn types_origin() -> Run {
+/// A run without records: the origin of the records that are written.
+fn types_origin() -> OpenRun {
     let folder = folder();
     let path = folder.path().join("empty.tmt");
     let mut file = tracer_format::write::FileWriter::new(Vec::new()).unwrap();
     file.block(BlockKind::Process, tracer_format::PROCESS_STREAM, 1, &[]).unwrap();
     std::fs::write(&path, file.finish(Some(0)).unwrap()).unwrap();
-    Run::open(&path).unwrap()
+    OpenRun::open(&path).unwrap()
 }
 
 proptest! {
@@ -389,8 +391,8 @@ proptest! {
 fn a_date_is_read_with_its_time() {
     let folder = folder();
     let run = types_run(folder.path(), "drive.c");
-    let run = Run::open(&run).unwrap();
-    let mut reader = Reader::<types::Trace>::new(&run, 0).unwrap();
+    let run = OpenRun::open(&run).unwrap();
+    let mut reader = RecordReader::<types::Trace>::new(&run, 0).unwrap();
     let mut dates = 0;
     while let Some(recorded) = reader.next().unwrap() {
         if let types::Record::Dated(dated) = &recorded.record {
@@ -407,7 +409,7 @@ fn the_examples_keep_the_long_messages() {
     let folder = folder();
     let examples = workspace().join("examples");
     headers(folder.path(), "../examples/taktuk/taktuk.tumit");
-    let taktuk = Compiler { command: "gcc", flags: &["-std=gnu99"] };
+    let taktuk = CCompiler { command: "gcc", flags: &["-std=gnu99"] };
     let program = compile(folder.path(), taktuk, &examples.join("taktuk/taktuk.c"), &[]);
     let run = record(&program, folder.path(), "run.tmt", &[]);
     let filter = compile(folder.path(), C99, &examples.join("filter-c/filter.c"), &[]);
@@ -430,7 +432,7 @@ fn the_examples_keep_the_long_messages() {
     assert!(bytes(&c).iter().all(|size| *size >= least));
 }
 
-/// A schema as the first version of its structure has it.
+/// A schema in the first version of its structure.
 fn first_version() -> Vec<u8> {
     fn number(out: &mut Vec<u8>, value: u32) {
         out.extend_from_slice(&value.to_le_bytes());

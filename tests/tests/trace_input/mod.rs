@@ -81,7 +81,8 @@ fn traces_come_from_pipes_and_compressed_files() {
         let told = errors.contains("--input-limit SIZE");
         assert!(code == Some(2) && told, "{program}: {out}{errors}");
     }
-    // Of data that are cut short, the part before is read: here the definitions and some of 100,000 events.
+    // Of truncated data, the part before the cut is read: here the definitions and some of 100,000
+    // events.
     let states: String = (0..100_000).map(|at| format!("27 {at} 7 h x{}\n", at * 7919 % 1000)).collect();
     let long = corpus("event-type-parent.paje") + &states;
     fs::write(dir.path().join("long.paje"), long).unwrap();

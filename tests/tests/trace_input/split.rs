@@ -68,11 +68,11 @@ fn compressed_files_of_a_trace_are_read() {
     let compress = |name: &str, program: &str| {
         assert!(Command::new(program).arg(dir.path().join(name)).status().unwrap().success());
     };
-    // The trace names the part without its new ending.
+    // The trace names the part without its new extension.
     compress("parts/a.trace", "gzip");
     compress("parts/c.trace", "xz");
     assert_eq!(states("root.trace"), expected);
-    // With it, and below a compressed root.
+    // With the extension, and below a compressed root.
     let root = fs::read_to_string(dir.path().join("root.trace")).unwrap();
     fs::write(dir.path().join("named.trace"), root.replace("parts/a.trace", "parts/a.trace.gz")).unwrap();
     assert_eq!(states("named.trace"), expected);
@@ -149,9 +149,9 @@ fn parts_that_cannot_be_read_are_named() {
     for name in ["link", "fifo", "/dev/zero", "parts"] {
         assert!(out.contains(&format!("line {}, {name}: it is ", line(name))), "{name}: {out}");
     }
-    // The rest is read.
+    // The remaining parts are read.
     assert!(out.contains(" 3 states"), "{out}");
-    // Without a folder nothing is opened.
+    // Without a folder no part is opened.
     let text = fs::read(folder.join("root.trace")).unwrap();
     let (code, _, errors) = run(&folder, &["stats", "-"], &text);
     assert!(code == Some(1) && errors.contains("no folder is known to look in"), "{errors}");

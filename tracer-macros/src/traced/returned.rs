@@ -1,21 +1,24 @@
-//! Functions that give a future: which they are, where their futures are made, and what type a body gives.
+//! Functions that return a future: their detection, the expression that creates the future, and the
+//! type of the body.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, ReturnType, Stmt, Type, TypeParamBound, parse_quote};
 
-/// The body of a function that is not `async` but gives a future, whose polls are then parts of the span: one that ends
-/// with an async block, in `Box::pin` or not, and one that is declared as `impl Future`.
+/// Wraps the future of a function that is not `async` but returns a future, so that each poll is a
+/// part of the span.
+/// These are functions that end with an async block, also in `Box::pin`, and functions that are
+/// declared to return `impl Future`.
 pub(super) fn polled(output: &ReturnType, block: &mut Block, parts: &Ident) -> Option<TokenStream> {
     if let Some(future) = block.stmts.last_mut().and_then(async_block) {
-        *future = parse_quote!(::tracer_rt::private::Polled::new(#parts, #future));
+        *future = parse_quote!(::tracer_rt::private::TracedFuture::new(#parts, #future));
         let statements = &block.stmts;
         return Some(quote!(#(#statements)*));
     }
     let ReturnType::Type(_, ty) = output else { return None };
     let statements = &block.stmts;
-    is_future(ty).then(|| quote!(::tracer_rt::private::Polled::new(#parts, { #(#statements)* })))
+    is_future(ty).then(|| quote!(::tracer_rt::private::TracedFuture::new(#parts, { #(#statements)* })))
 }
 
 /// The async block at the end of a function, alone or in `Box::pin(…)`.
@@ -36,7 +39,7 @@ fn is_box_pin(function: &Expr) -> bool {
     names.next().is_some_and(|name| name == "pin") && names.next().is_some_and(|name| name == "Box")
 }
 
-/// `impl Future<…>`, with whatever else beside it.
+/// Whether the type is `impl Future<…>`, possibly with further bounds.
 fn is_future(ty: &Type) -> bool {
     let Type::ImplTrait(opaque) = ty else { return false };
     opaque.bounds.iter().any(|bound| match bound {
@@ -45,7 +48,7 @@ fn is_future(ty: &Type) -> bool {
     })
 }
 
-/// A statement that tells an async block its type, as the function's signature would.
+/// A statement that gives an async block its type, as the function's signature would.
 pub(super) fn typed(output: &ReturnType) -> TokenStream {
     let mut ty = match output {
         ReturnType::Default => parse_quote!(()),
@@ -54,7 +57,7 @@ pub(super) fn typed(output: &ReturnType) -> TokenStream {
     if matches!(ty, Type::Never(_)) {
         return TokenStream::new();
     }
-    Nameless.visit_type_mut(&mut ty);
+    OpaqueTypeEraser.visit_type_mut(&mut ty);
     quote! {
         if false {
             return ::tracer_rt::private::never::<#ty>();
@@ -63,9 +66,9 @@ pub(super) fn typed(output: &ReturnType) -> TokenStream {
 }
 
 /// Replaces types that have no name by `_`.
-struct Nameless;
+struct OpaqueTypeEraser;
 
-impl VisitMut for Nameless {
+impl VisitMut for OpaqueTypeEraser {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         match ty {
             Type::ImplTrait(_) => *ty = Type::Infer(parse_quote!(_)),

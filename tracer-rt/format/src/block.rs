@@ -1,12 +1,12 @@
-//! Blocks: the unit that is written at once, checked, skipped and found again after damage.
+//! Blocks: the unit of writing, checking, skipping, and recovery after damage.
 
 use crate::bytes::{u32_at, u64_at};
 use crate::checksum::crc32c;
-use crate::columns::Columns;
+use crate::columns::BlockColumns;
 use crate::constants::{BLOCK_ALIGN, BLOCK_MAGIC, HEADER_BYTES, MAX_PAYLOAD_BYTES};
 use crate::error::FormatError;
 
-/// What a block holds.
+/// The kind of a block's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum BlockKind {
@@ -49,20 +49,20 @@ impl BlockKind {
     }
 }
 
-/// How a payload is stored.
+/// The storage method of a payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Codec {
-    /// As it is.
+pub enum PayloadCodec {
+    /// Unchanged.
     #[default]
     Raw = 0,
     /// One LZ4 block without a size prefix.
     Lz4 = 1,
-    /// Records by columns; see [`crate::columns`].
+    /// Records in columns. See [`crate::columns`].
     Columns = 2,
 }
 
-impl Codec {
+impl PayloadCodec {
     /// The codec with this number in a file.
     #[must_use]
     pub const fn from_number(number: u8) -> Option<Self> {
@@ -75,11 +75,13 @@ impl Codec {
     }
 }
 
-/// What else a header says.
+/// Flags of a header.
 pub mod flag {
-    /// Numbers left out in front of this block are those of blocks that were overwritten: no block is missing.
+    /// The sequence numbers missing before this block are those of overwritten blocks.
+    /// No block is missing.
     pub const OVERWRITTEN: u8 = 1;
-    /// The block begins with a `lost` record of what was damaged or missing in the file of which this one was made.
+    /// The block begins with a `lost` record of damaged or missing records in the original of this
+    /// file.
     pub const MISSING: u8 = 2;
 }
 
@@ -88,30 +90,30 @@ pub mod flag {
 pub struct BlockHeader {
     /// Number of the kind; see [`BlockKind::from_number`].
     pub kind: u8,
-    /// Number of the codec; see [`Codec`].
+    /// Number of the codec; see [`PayloadCodec`].
     pub codec: u8,
     /// Bits of [`flag`].
     pub flags: u8,
     /// Stream, or [`crate::PROCESS_STREAM`].
     pub stream: u32,
-    /// Records or entries in the payload.
+    /// Number of records or entries in the payload.
     pub records: u32,
     /// Position among the blocks of its stream.
     pub sequence: u64,
-    /// Size of the payload once unpacked, in bytes.
+    /// Size of the unpacked payload in bytes.
     pub raw_bytes: u32,
-    /// Size of the payload in the file, in bytes.
+    /// Size of the stored payload in bytes.
     pub stored_bytes: u32,
-    /// Records dropped so far in this stream.
+    /// Number of records dropped so far in this stream.
     pub dropped: u64,
-    /// Date of the first record, local ticks.
+    /// Timestamp of the first record, local ticks.
     pub first_ticks: u64,
-    /// Date of the last record, local ticks.
+    /// Timestamp of the last record, local ticks.
     pub last_ticks: u64,
 }
 
 impl BlockHeader {
-    /// The 64 bytes that go in front of `payload` (as stored), checksum included.
+    /// Returns the 64 bytes before `payload` (as stored), with the checksum.
     #[must_use]
     pub fn encode(&self, payload: &[u8]) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
@@ -132,11 +134,11 @@ impl BlockHeader {
         bytes
     }
 
-    /// Reads a header and checks its magic and sizes, but not its checksum: for readers that index a file before they
-    /// read payloads.
+    /// Reads a header and checks its magic and sizes, but not its checksum.
+    /// For readers that index a file before they read payloads.
     ///
     /// # Errors
-    /// When the magic is absent, the bytes too few, or a size out of range.
+    /// If the magic is missing, there are too few bytes, or a size is out of range.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let Some(b) = bytes.first_chunk::<HEADER_BYTES>() else {
             return Err(FormatError::Truncated { needed: HEADER_BYTES, found: bytes.len() });
@@ -165,27 +167,27 @@ impl BlockHeader {
         Ok(header)
     }
 
-    /// Size of the whole block in the file, padding included.
+    /// Size of the whole block in the file, with padding.
     #[must_use]
     pub fn block_bytes(&self) -> usize {
         (HEADER_BYTES + self.stored_bytes as usize).next_multiple_of(BLOCK_ALIGN)
     }
 }
 
-/// A block whose checksum was found right.
+/// A block with a correct checksum.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
-    /// Its header.
+pub struct DecodedBlock<'a> {
+    /// The header.
     pub header: BlockHeader,
-    /// Its payload as stored: unpack it by [`BlockHeader::codec`].
+    /// The stored payload, packed by [`BlockHeader::codec`].
     pub stored: &'a [u8],
 }
 
 /// Reads the block at the start of `bytes`.
 ///
 /// # Errors
-/// Any [`FormatError`] of blocks; nothing is allocated.
-pub fn decode_block(bytes: &[u8]) -> Result<Block<'_>, FormatError> {
+/// Any [`FormatError`] of blocks. Nothing is allocated.
+pub fn decode_block(bytes: &[u8]) -> Result<DecodedBlock<'_>, FormatError> {
     let header = BlockHeader::decode(bytes)?;
     let needed = HEADER_BYTES + header.stored_bytes as usize;
     let Some(stored) = bytes.get(HEADER_BYTES..needed) else {
@@ -199,23 +201,25 @@ pub fn decode_block(bytes: &[u8]) -> Result<Block<'_>, FormatError> {
     if computed != expected {
         return Err(FormatError::Checksum { stored: expected, computed });
     }
-    Ok(Block { header, stored })
+    Ok(DecodedBlock { header, stored })
 }
 
-/// The payload of a block: as stored, or unpacked into `buffer`, whose content is replaced.
+/// Returns the payload of a block: as stored, or unpacked into `buffer`.
+/// The old contents of `buffer` are lost.
 ///
 /// # Errors
-/// When the codec is unknown, or does not give so many bytes as the header says. `buffer` may then hold anything. It grows to the raw
-/// size in the header, which [`BlockHeader::decode`] bounds.
+/// If the codec is unknown, or if the unpacked size differs from the header. The contents of
+/// `buffer` are then undefined. It grows to the raw size in the header, which
+/// [`BlockHeader::decode`] limits.
 pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8>) -> Result<&'b [u8], FormatError> {
     let size = header.raw_bytes as usize;
     let bad = FormatError::BadPacking { codec: header.codec };
     if size > MAX_PAYLOAD_BYTES {
         return Err(FormatError::BadSize { found: size as u64 });
     }
-    match Codec::from_number(header.codec).ok_or(FormatError::UnknownCodec(header.codec))? {
-        Codec::Raw => return if stored.len() == size { Ok(stored) } else { Err(bad) },
-        Codec::Lz4 => {
+    match PayloadCodec::from_number(header.codec).ok_or(FormatError::UnknownCodec(header.codec))? {
+        PayloadCodec::Raw => return if stored.len() == size { Ok(stored) } else { Err(bad) },
+        PayloadCodec::Lz4 => {
             buffer.clear();
             buffer.resize(size, 0);
             let filled = lz4_flex::block::decompress_into(stored, buffer).unwrap_or(usize::MAX);
@@ -223,17 +227,17 @@ pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8
                 return Err(bad);
             }
         }
-        Codec::Columns => crate::columns::unpack(stored, size, buffer).ok_or(bad)?,
+        PayloadCodec::Columns => crate::columns::unpack(stored, size, buffer).ok_or(bad)?,
     }
     Ok(buffer)
 }
 
-/// The stored payload of a block of records by columns: those for which `wanted` holds, see [`Columns::read`]. `None` when the block is of
-/// another codec, or damaged.
-pub fn columns(header: &BlockHeader, stored: &[u8], wanted: impl FnMut(u16, usize) -> bool) -> Option<Columns> {
+/// Reads the columns of a block of records for which `wanted` returns true. See [`Columns::read`].
+/// `None` if the block has another codec or is damaged.
+pub fn columns(header: &BlockHeader, stored: &[u8], wanted: impl FnMut(u16, usize) -> bool) -> Option<BlockColumns> {
     let size = header.raw_bytes as usize;
-    let fits = size <= MAX_PAYLOAD_BYTES && header.codec == Codec::Columns as u8;
-    if fits { Columns::read(stored, size, wanted) } else { None }
+    let fits = size <= MAX_PAYLOAD_BYTES && header.codec == PayloadCodec::Columns as u8;
+    if fits { BlockColumns::read(stored, size, wanted) } else { None }
 }
 
 /// Appends a block with this header and stored payload, padded.
@@ -243,7 +247,8 @@ pub fn append_block(out: &mut Vec<u8>, header: &BlockHeader, stored: &[u8]) {
     out.resize(out.len().next_multiple_of(BLOCK_ALIGN), 0);
 }
 
-/// Offset of the next block magic at or after `from`, at any byte: padding may be missing after damage.
+/// Offset of the next block magic at or after `from`.
+/// Searches at every byte, because padding may be missing after damage.
 #[must_use]
 pub fn find_block(bytes: &[u8], from: usize) -> Option<usize> {
     let tail = bytes.get(from..)?;

@@ -1,4 +1,4 @@
-//! Little-endian integers at a place in bytes.
+//! Little-endian integers at an offset in a byte slice.
 
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let mut word = [0; 4];

@@ -1,4 +1,4 @@
-//! Why records were dropped, as bits of a `lost` record.
+//! Reasons for dropped records, as bits of a `lost` record.
 
 /// No buffer was free.
 pub const NO_BUFFER: u32 = 1;
@@ -8,9 +8,9 @@ pub const OVERSIZE: u32 = 2;
 pub const NESTED: u32 = 4;
 /// The file could not be written.
 pub const WRITE_FAILED: u32 = 8;
-/// Newer records took their place: the level is told to overwrite.
+/// Newer records overwrote them, because their level has the policy `overwrite`.
 pub const OVERWRITTEN: u32 = 16;
-/// They are damaged or missing in the file of which this one was made.
+/// They are damaged or missing in the original of this file.
 pub const DAMAGED: u32 = 32;
-/// No record is missing: the record that follows is truncated.
+/// No record is missing: the next record is truncated.
 pub const TRUNCATED: u32 = 64;

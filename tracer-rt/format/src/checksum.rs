@@ -1,9 +1,10 @@
-//! CRC32C (Castagnoli), eight bytes a step, of long texts in three lanes; the C runtime computes the same from the same tables.
+//! CRC32C (Castagnoli), eight bytes per step.
+//! Long inputs use three lanes. The C runtime uses the same tables.
 
 const POLYNOMIAL: u32 = 0x82F6_3B78;
 
 /// Tables of the slicing-by-8 method: `TABLES[k][b]` advances byte `b` over `k` zero bytes.
-/// Not a `const`: without optimisation, each use of one copies all of it.
+/// Not a `const`, because without optimisation each use of a `const` copies all of it.
 static TABLES: [[u32; 256]; 8] = tables();
 
 #[expect(clippy::cast_possible_truncation, reason = "n < 256")]
@@ -33,7 +34,9 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// Bytes of a lane: of long texts three lanes are read side by side, as each step of one waits for the step before.
+/// Bytes of a lane.
+/// Three lanes of a long input are read in parallel, because each step of a lane depends on the
+/// previous step.
 const LANE_BYTES: usize = 512;
 
 /// `OVER_LANE[k][b]` advances byte `b` of the state, at place `k`, over a lane of zero bytes.
@@ -42,7 +45,7 @@ static OVER_LANE: [[u32; 256]; 4] = over_lane();
 #[expect(clippy::cast_possible_truncation, reason = "n < 256")]
 const fn over_lane() -> [[u32; 256]; 4] {
     let tables = tables();
-    // The states of one bit each; all others are sums of these.
+    // The states with one bit set. All other states are sums (exclusive or) of these.
     let mut bits = [0u32; 32];
     let mut bit = 0;
     while bit < 32 {
@@ -75,7 +78,7 @@ const fn over_lane() -> [[u32; 256]; 4] {
     all
 }
 
-/// The state after eight more bytes.
+/// Returns the state after eight more bytes.
 #[inline]
 fn step(state: u32, chunk: [u8; 8]) -> u32 {
     let low = u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]) ^ state;
@@ -90,7 +93,7 @@ fn step(state: u32, chunk: [u8; 8]) -> u32 {
         ^ TABLES[0][usize::from(chunk[7])]
 }
 
-/// The state after a lane of zero bytes.
+/// Returns the state after a lane of zero bytes.
 fn over_zeros(state: u32) -> u32 {
     let s = state.to_le_bytes();
     OVER_LANE[0][usize::from(s[0])]
@@ -99,7 +102,7 @@ fn over_zeros(state: u32) -> u32 {
         ^ OVER_LANE[3][usize::from(s[3])]
 }
 
-/// Continues a CRC32C over more bytes; start from 0.
+/// Continues a CRC32C over more bytes. The first call has `crc` 0.
 #[must_use]
 pub fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
     let mut crc = !crc;
@@ -136,7 +139,7 @@ mod tests {
         assert_eq!(crc32c(crc32c(0, b"1234"), b"56789"), 0xE306_9283);
     }
 
-    /// Bit by bit, as the standard says it.
+    /// Computes the checksum bit by bit, as in the standard.
     fn slow(bytes: &[u8]) -> u32 {
         !bytes.iter().fold(!0, |crc, byte| {
             (0..8).fold(

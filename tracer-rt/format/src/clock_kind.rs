@@ -1,6 +1,6 @@
 //! The kinds of clocks.
 
-/// Which clock a process read.
+/// The clock that a process reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ClockKind {
@@ -12,7 +12,7 @@ pub enum ClockKind {
     MonotonicRaw = 3,
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     Monotonic = 4,
-    /// A clock that the program gave.
+    /// A clock of the program.
     User = 5,
 }
 
@@ -30,7 +30,7 @@ impl ClockKind {
         }
     }
 
-    /// The name that users see.
+    /// The name in the user interface.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -40,7 +40,7 @@ impl SyncSample {
     }
 }
 
-/// The samples of a `sync` block; bytes after the last whole one are left out.
+/// The samples of a `sync` block. An incomplete sample at the end is ignored.
 pub fn sync_samples(payload: &[u8]) -> impl Iterator<Item = SyncSample> + '_ {
     payload.chunks_exact(SYNC_SAMPLE_BYTES).map(|b| SyncSample {
         burst: u32_at(b, 0),
@@ -55,18 +55,18 @@ pub fn sync_samples(payload: &[u8]) -> impl Iterator<Item = SyncSample> + '_ {
 
 /// Three clocks read together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Anchor {
+pub struct ClockAnchor {
     /// The recorder's clock, ticks.
     pub ticks: u64,
     /// `CLOCK_MONOTONIC`, ns.
     pub monotonic_nanos: u64,
     /// `CLOCK_REALTIME`, ns since 1970.
     pub real_nanos: u64,
-    /// Width of the reading, ticks.
+    /// Ticks between the first and the last of the readings.
     pub bracket: u64,
 }
 
-impl Anchor {
+impl ClockAnchor {
     /// The anchor's bytes.
     #[must_use]
     pub fn encode(&self) -> [u8; ANCHOR_BYTES] {
@@ -79,8 +79,8 @@ impl Anchor {
 }
 
 /// The anchors of an `anchors` block.
-pub fn anchors(payload: &[u8]) -> impl Iterator<Item = Anchor> + '_ {
-    payload.chunks_exact(ANCHOR_BYTES).map(|b| Anchor {
+pub fn anchors(payload: &[u8]) -> impl Iterator<Item = ClockAnchor> + '_ {
+    payload.chunks_exact(ANCHOR_BYTES).map(|b| ClockAnchor {
         ticks: u64_at(b, 0),
         monotonic_nanos: u64_at(b, 8),
         real_nanos: u64_at(b, 16),
@@ -107,7 +107,7 @@ fn append_sized(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(&text[..length as usize]);
 }
 
-/// Entries `(id, bytes)` of a `strings` block; stops at the first that passes the end.
+/// Entries `(id, bytes)` of a `strings` block. Stops at the first one that extends beyond the end.
 pub fn strings(mut payload: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     std::iter::from_fn(move || {
         let id = u32_at(payload.get(..4)?, 0);
@@ -117,7 +117,8 @@ pub fn strings(mut payload: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     })
 }
 
-/// Entries `(id, line, file)` of a `sites` block; stops at the first that passes the end.
+/// Entries `(id, line, file)` of a `sites` block.
+/// Stops at the first one that extends beyond the end.
 pub fn sites(mut payload: &[u8]) -> impl Iterator<Item = (u32, u32, &[u8])> {
     std::iter::from_fn(move || {
         let head = payload.get(..8)?;
@@ -142,7 +143,7 @@ mod tests {
     fn round_trips() {
         let sample = SyncSample { burst: 1, exchange: 2, peer: 3, t1: 4, t2: 5, t3: 6, t4: 7 };
         assert_eq!(sync_samples(&sample.encode()).next(), Some(sample));
-        let anchor = Anchor { ticks: 1, monotonic_nanos: 2, real_nanos: 3, bracket: 4 };
+        let anchor = ClockAnchor { ticks: 1, monotonic_nanos: 2, real_nanos: 3, bracket: 4 };
         assert_eq!(anchors(&anchor.encode()).next(), Some(anchor));
         let mut out = Vec::new();
         append_string(&mut out, 1, b"one");

@@ -1,6 +1,6 @@
-//! Why bytes are no valid part of a file.
+//! Errors in the bytes of a file.
 
-/// A damaged or foreign piece of a file. Offsets are the caller's to add.
+/// A damaged or invalid piece of a file. The caller adds the offset of the piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -10,17 +10,17 @@ pub enum FormatError {
     Version {
         /// Version of the file.
         found: u16,
-        /// Newest version that is read.
+        /// Newest version that this crate reads.
         supported: u16,
     },
     /// The bytes end too early.
     Truncated {
         /// Bytes needed.
         needed: usize,
-        /// Bytes there.
+        /// Bytes found.
         found: usize,
     },
-    /// No block magic where a block should start.
+    /// There is no block magic at the start of a block.
     NoBlock,
     /// A size in the header is out of range.
     BadSize {
@@ -29,14 +29,14 @@ pub enum FormatError {
     },
     /// The checksum differs.
     Checksum {
-        /// As stored.
+        /// The stored checksum.
         stored: u32,
-        /// As computed.
+        /// The computed checksum.
         computed: u32,
     },
     /// The payload's codec is unknown.
     UnknownCodec(u8),
-    /// The payload is good as stored, but not what its codec makes of a payload.
+    /// The stored payload has the right checksum but cannot be unpacked by its codec.
     BadPacking {
         /// Number of the codec.
         codec: u8,
@@ -45,17 +45,17 @@ pub enum FormatError {
     UnknownRecord {
         /// The id.
         id: u16,
-        /// Where in the payload.
+        /// Offset in the payload.
         offset: usize,
     },
-    /// A record or entry passes the end of its payload.
+    /// A record or entry extends beyond the end of its payload.
     BadRecord {
-        /// Where in the payload.
+        /// Offset in the payload.
         offset: usize,
     },
     /// The schema's bytes cannot be decoded.
     BadSchema(String),
-    /// In a file of several processes nothing says which of them a stream is of.
+    /// A stream without a process number in a file of several processes.
     NoOwner {
         /// The stream.
         stream: u32,

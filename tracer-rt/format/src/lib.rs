@@ -18,7 +18,7 @@ pub mod tags;
 pub mod typed;
 pub mod write;
 
-pub use block::{Block, BlockHeader, BlockKind, Codec};
+pub use block::{BlockHeader, BlockKind, DecodedBlock, PayloadCodec};
 pub use clock_kind::ClockKind;
 pub use constants::{
     BLOCK_ALIGN, BLOCK_MAGIC, FILE_MAGIC, FIRST_RESERVED_ID, FORMAT_VERSION, HEADER_BYTES, ID_LOST, ID_WIDE_DATE,
@@ -26,5 +26,5 @@ pub use constants::{
 };
 pub use error::FormatError;
 pub use preamble::{check_preamble, preamble};
-pub use record::{RawRecord, Records, Value};
+pub use record::{RawRecord, RecordIterator, Value};
 pub use schema::{FieldType, RecordType, Schema};

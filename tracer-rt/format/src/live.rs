@@ -1,5 +1,6 @@
-//! The layout of the live file: where a process records before its blocks are written. `FORMAT.md` tells what it means;
-//! here are the numbers.
+//! The layout of the live file, to which a process records before its blocks are written.
+//! `FORMAT.md` describes it.
+//! This module has the numbers.
 
 use crate::bytes::{u32_at, u64_at};
 
@@ -7,7 +8,7 @@ use crate::bytes::{u32_at, u64_at};
 pub const LIVE_MAGIC: [u8; 8] = *b"\xB1TLIVE\r\n";
 /// Version of the layout.
 pub const LIVE_VERSION: u16 = 1;
-/// Size of the head; the log of names follows.
+/// Size of the head in bytes. The log of names follows.
 pub const LIVE_HEAD_BYTES: usize = 4096;
 /// Largest text of a request, in bytes.
 pub const REQUEST_BYTES: usize = 1024;
@@ -15,9 +16,9 @@ pub const REQUEST_BYTES: usize = 1024;
 pub const LOSS_COUNTERS: usize = 256;
 /// Size of the head of an entry in the log of names.
 pub const LOG_ENTRY_BYTES: usize = 16;
-/// Size of a slot's head.
+/// Size of a slot's head in bytes.
 pub const SLOT_HEAD_BYTES: usize = 64;
-/// Size of a part of a slot that is divided, with its head.
+/// Size in bytes of a part of a divided slot, with its head.
 pub const PART_BYTES: usize = 4096;
 
 /// Offsets in the head.
@@ -58,30 +59,32 @@ pub mod slot {
     pub const TAKEN: usize = 60;
 }
 
-/// Whose a slot is: the word [`slot::TAKEN`].
+/// The use of a slot: the word [`slot::TAKEN`].
 pub mod taken {
-    /// Nobody's.
+    /// Free.
     pub const NO: u32 = 0;
-    /// A stream's.
+    /// Owned by a stream.
     pub const YES: u32 = 1;
-    /// A stream's whose slots are overwritten: numbers left out before its blocks are no losses of blocks.
+    /// Owned by a stream with slots that are overwritten.
+    /// Missing sequence numbers before its blocks are not missing blocks.
     pub const OVERWRITES: u32 = 2;
-    /// Its records are overwritten, and being counted as lost.
+    /// Its records are being overwritten and counted as dropped.
     pub const BEING_OVERWRITTEN: u32 = 3;
-    /// Nobody's as a whole: it is divided into parts of [`super::PART_BYTES`], which have heads of their own, all but the first.
+    /// Divided into parts of [`super::PART_BYTES`] bytes.
+    /// Each part except the first has its own head.
     pub const DIVIDED: u32 = 4;
 }
 
-/// Where the parts of a live file lie.
+/// The sizes of the parts of a live file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveLayout {
     /// Id of the process.
     pub process_id: [u8; 16],
-    /// Bytes of a slot with its head.
+    /// Size in bytes of a slot with its head.
     pub slot_bytes: u32,
     /// Number of slots.
     pub slots: u32,
-    /// Bytes of the log of names, which begins behind the head.
+    /// Size in bytes of the log of names, which begins after the head.
     pub log_bytes: u32,
 }
 
@@ -92,13 +95,13 @@ impl LiveLayout {
         (LIVE_HEAD_BYTES as u64 + self.log_bytes as u64).next_multiple_of(LIVE_HEAD_BYTES as u64)
     }
 
-    /// Size of the file.
+    /// Size of the file in bytes.
     #[must_use]
     pub const fn file_bytes(&self) -> u64 {
         self.slots_offset() + self.slots as u64 * self.slot_bytes as u64
     }
 
-    /// The first bytes of the head; all others are zero.
+    /// The first bytes of the head. All others are zero.
     #[must_use]
     pub fn encode(&self) -> [u8; 72] {
         let mut bytes = [0; 72];
@@ -118,8 +121,9 @@ impl LiveLayout {
         bytes
     }
 
-    /// The layout that a head tells of; `None` when it is no live file of this version, or its sizes are impossible. Whether the file is
-    /// [that large](Self::file_bytes) is the caller's to check.
+    /// Reads the layout from the bytes of a head.
+    /// `None` if it is not a live file of this version, or if its sizes are impossible. The caller
+    /// checks that the file is [large enough](Self::file_bytes).
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.first_chunk::<72>()?;

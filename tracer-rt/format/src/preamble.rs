@@ -15,7 +15,7 @@ pub fn preamble() -> [u8; PREAMBLE_BYTES] {
 /// Checks the first bytes of a file and returns its format version.
 ///
 /// # Errors
-/// When the magic is another's or damaged, or the version is newer than this crate.
+/// If the magic is wrong, or the version is newer than this crate.
 pub fn check_preamble(bytes: &[u8]) -> Result<u16, FormatError> {
     let Some(head) = bytes.first_chunk::<PREAMBLE_BYTES>() else {
         return Err(FormatError::Truncated { needed: PREAMBLE_BYTES, found: bytes.len() });

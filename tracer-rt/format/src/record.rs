@@ -1,44 +1,44 @@
-//! Records: walking the payload of a `records` block, and the values of their fields.
+//! Records: iteration over the payload of a `records` block, and the values of fields.
 
 use crate::bytes::{u32_at, u64_at};
 use crate::cause;
 use crate::constants::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 use crate::error::FormatError;
-use crate::schema::{Field, FieldType, RecordType, Scalar};
+use crate::schema::{FieldInfo, FieldType, RecordType, Scalar};
 
-/// A record, not yet looked into.
+/// A record with undecoded fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawRecord<'a> {
     /// Record id in this file, or [`ID_LOST`].
     pub id: u16,
-    /// Its date, local ticks.
+    /// Timestamp, local ticks.
     pub ticks: u64,
-    /// Source position: an id of the `sites` blocks; 0 when unknown or not asked for.
+    /// Source position: an id of the `sites` blocks. 0 if unknown or not recorded.
     pub site: u32,
     /// The fields' bytes.
     pub body: &'a [u8],
 }
 
-/// The content of a `lost` record.
+/// The contents of a `lost` record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
-    /// Number of records missing.
+pub struct DroppedRecords {
+    /// Number of missing records.
     pub count: u64,
-    /// Their size in bytes.
+    /// Size of the missing records in bytes.
     pub bytes: u64,
-    /// Date of the first, local ticks.
+    /// Timestamp of the first missing record, local ticks.
     pub first_ticks: u64,
-    /// Date of the last, local ticks.
+    /// Timestamp of the last missing record, local ticks.
     pub last_ticks: u64,
     /// Bits of [`crate::cause`].
     pub cause: u32,
 }
 
-impl Lost {
-    /// Size of its bytes.
+impl DroppedRecords {
+    /// Size of the body in bytes.
     pub const BYTES: usize = 36;
 
-    /// Its bytes, as the body of a record.
+    /// Encodes the body of the record.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -62,7 +62,7 @@ impl Lost {
         self.count == 0 && self.cause == cause::TRUNCATED
     }
 
-    /// Reads a body of [`Lost::BYTES`].
+    /// Reads a body of [`DroppedRecords::BYTES`] bytes.
     #[must_use]
     pub fn decode(body: &[u8]) -> Option<Self> {
         let b = body.first_chunk::<{ Self::BYTES }>()?;
@@ -76,17 +76,18 @@ impl Lost {
     }
 }
 
-/// Iterates over the records of an unpacked payload. After an error it is at its end.
+/// Iterates over the records of an unpacked payload. Ends after an error.
 #[derive(Clone, Debug)]
-pub struct Records<'a, F> {
+pub struct RecordIterator<'a, F> {
     payload: &'a [u8],
     at: usize,
     ticks: u64,
     record_type: F,
 }
 
-impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Records<'a, F> {
-    /// Walks `payload`, whose block began at `first_ticks`; `record_type` gives the type of an id.
+impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
+    /// Creates the iterator.
+    /// `first_ticks` is that of the block header, and `record_type` returns the type of an id.
     pub const fn new(payload: &'a [u8], first_ticks: u64, record_type: F) -> Self {
         Self { payload, at: 0, ticks: first_ticks, record_type }
     }
@@ -116,7 +117,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Records<'a, F> {
                 continue;
             }
             let (site, length) = if id == ID_LOST {
-                (0, Lost::BYTES)
+                (0, DroppedRecords::BYTES)
             } else {
                 let Some(kind) = (self.record_type)(id) else {
                     return Err(FormatError::UnknownRecord { id, offset: start });
@@ -138,7 +139,7 @@ fn site_bytes<'t>(id: u16, record_type: &impl Fn(u16) -> Option<&'t RecordType>)
     id != ID_LOST && record_type(id).is_some_and(|kind| kind.located)
 }
 
-impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for Records<'a, F> {
+impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for RecordIterator<'a, F> {
     type Item = Result<RawRecord<'a>, FormatError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -153,7 +154,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for Records<'a, F> {
     }
 }
 
-/// Size of everything after id and delta, or `None` when it passes the end of `body`.
+/// Size in bytes of the part after id and delta. `None` if it extends beyond the end of `body`.
 fn body_bytes(kind: &RecordType, body: &[u8]) -> Option<usize> {
     let mut at = if kind.located { 4 } else { 0 };
     for field in &kind.fields {
@@ -180,21 +181,21 @@ pub enum Value<'a> {
     Unsigned(u64),
     /// Any signed integer.
     Signed(i64),
-    /// A 32-bit float; kept apart so that it prints as it was given.
+    /// A 32-bit float, separate so that it prints with its original digits.
     Single(f32),
     /// A 64-bit float.
     Double(f64),
     /// True or false.
     Bool(bool),
-    /// A date, local ticks.
+    /// A timestamp, local ticks.
     Date(u64),
     /// An address.
     Pointer(u64),
     /// A value of an enum of the schema.
     Enum {
-        /// Which enum.
+        /// Index of the enum.
         index: u32,
-        /// Which value.
+        /// Number of the value.
         value: u16,
     },
     /// An id of the process's strings.
@@ -208,7 +209,7 @@ pub enum Value<'a> {
 }
 
 /// Iterates over the values of a record's body (without its source position).
-pub fn values<'a>(fields: &'a [Field], body: &'a [u8]) -> impl Iterator<Item = Value<'a>> + 'a {
+pub fn values<'a>(fields: &'a [FieldInfo], body: &'a [u8]) -> impl Iterator<Item = Value<'a>> + 'a {
     let mut at = 0;
     fields.iter().map_while(move |field| {
         let rest = body.get(at..)?;
@@ -219,7 +220,7 @@ pub fn values<'a>(fields: &'a [Field], body: &'a [u8]) -> impl Iterator<Item = V
     })
 }
 
-/// Decodes the value of a field from exactly its bytes.
+/// Decodes the value of a field. `bytes` has exactly the size of the field.
 #[must_use]
 pub fn value(ty: FieldType, bytes: &[u8]) -> Option<Value<'_>> {
     match ty {
@@ -264,7 +265,7 @@ mod tests {
     use crate::schema::RecordKind;
 
     fn kind() -> RecordType {
-        let field = |name: &str, ty| Field { name: name.into(), ty };
+        let field = |name: &str, ty| FieldInfo { name: name.into(), ty };
         RecordType {
             name: "all".into(),
             level: 0,
@@ -295,7 +296,8 @@ mod tests {
         payload.extend([0; 4]);
         payload.extend(1_000_000u64.to_le_bytes());
         payload.extend(record(7));
-        let all: Vec<_> = Records::new(&payload, 100, |id| (id == 5).then_some(&kind)).map(Result::unwrap).collect();
+        let all: Vec<_> =
+            RecordIterator::new(&payload, 100, |id| (id == 5).then_some(&kind)).map(Result::unwrap).collect();
         assert_eq!((all[0].ticks, all[1].ticks, all[0].site), (100, 1_000_007, 9));
         let values: Vec<_> = values(&kind.fields, all[0].body).collect();
         assert_eq!(values[0], Value::Unsigned(257));
@@ -311,7 +313,7 @@ mod tests {
         let kind = kind();
         let payload = [record(0), record(1)].concat();
         for cut in 0..payload.len() {
-            let mut records = Records::new(&payload[..cut], 0, |_| Some(&kind));
+            let mut records = RecordIterator::new(&payload[..cut], 0, |_| Some(&kind));
             let whole = records.by_ref().take_while(Result::is_ok).count();
             assert_eq!(whole, usize::from(cut >= payload.len() / 2), "cut at {cut}");
         }
@@ -319,8 +321,8 @@ mod tests {
 
     #[test]
     fn lost_round_trip() {
-        let lost = Lost { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
-        assert_eq!(Lost::decode(&lost.encode()), Some(lost));
-        assert!(!lost.is_truncation() && Lost::of_truncated(7, 8).is_truncation());
+        let lost = DroppedRecords { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
+        assert_eq!(DroppedRecords::decode(&lost.encode()), Some(lost));
+        assert!(!lost.is_truncation() && DroppedRecords::of_truncated(7, 8).is_truncation());
     }
 }

@@ -1,7 +1,8 @@
-//! The schema: the part of a compiled spec that travels in every run file, so that the file explains itself.
+//! The schema: the part of a compiled spec that is in every run file, so that the file is
+//! self-contained.
 //!
-//! It is encoded once, by a generator, and decoded by readers; a traced program copies its bytes. With the layouts go the
-//! spec's own source texts: a later converter compiles the rules from them.
+//! A generator encodes it once, and readers decode it. A traced program only copies its bytes. The
+//! schema also contains the source texts of the spec, from which the converter compiles the rules.
 
 #[cfg(feature = "schema")]
 use bincode::{Decode, Encode};
@@ -13,10 +14,10 @@ use crate::error::FormatError;
 
 /// Version of the [`Schema`] structure.
 pub const SCHEMA_VERSION: u32 = 2;
-/// Longest schema that is decoded, in bytes.
+/// Maximum size in bytes of a schema that is decoded.
 pub const MAX_SCHEMA_BYTES: usize = 1 << 24;
 
-/// What a provider's records look like.
+/// The layout of a provider's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct Schema {
@@ -24,13 +25,13 @@ pub struct Schema {
     pub version: u32,
     /// Name of the trace (`trace taktuk;`).
     pub name: String,
-    /// The spec's own version (`version 3;`); 0 if it says none.
+    /// The spec's own version (`version 3;`). 0 if the spec has none.
     pub spec_version: u32,
     /// Levels, in declared order.
     pub levels: Vec<LevelInfo>,
     /// Enums, in declared order.
     pub enums: Vec<EnumInfo>,
-    /// Record types; the index is the record id less the provider's base.
+    /// Record types. The index is the record id minus the provider's base.
     pub records: Vec<RecordType>,
     /// The spec's files: path as written, and text. The first is the root.
     pub sources: Vec<SourceText>,
@@ -42,7 +43,7 @@ pub struct Schema {
 pub struct LevelInfo {
     /// Its name.
     pub name: String,
-    /// Recorded unless switched off.
+    /// Whether the level is recorded by default.
     pub enabled: bool,
 }
 
@@ -57,10 +58,10 @@ pub struct EnumInfo {
 }
 
 impl EnumInfo {
-    /// The name of the value that has this number in records.
+    /// The name of the value with this number in records.
     #[must_use]
     pub fn name_of(&self, number: u16) -> Option<&str> {
-        // Nearly all enums are numbered 0, 1, 2 …
+        // Nearly all enums have the numbers 0, 1, 2 …
         let guess = self.values.get(usize::from(number)).filter(|value| value.number == number);
         let found = guess.or_else(|| self.values.iter().find(|value| value.number == number));
         found.map(|value| value.name.as_str())
@@ -73,7 +74,7 @@ impl EnumInfo {
 pub struct EnumValueInfo {
     /// Its name.
     pub name: String,
-    /// What stands for it in records.
+    /// The number in records.
     pub number: u16,
 }
 
@@ -81,29 +82,29 @@ pub struct EnumValueInfo {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct SourceText {
-    /// Path as the user or a `use` wrote it.
+    /// Path as written by the user or in a `use`.
     pub path: String,
     /// The whole text.
     pub text: String,
 }
 
-/// A kind of record.
+/// A record type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct RecordType {
-    /// Name: `post`, or `iteration.begin` for one end of a span.
+    /// Name: `post`, or `iteration.begin` for the begin of a span.
     pub name: String,
     /// Index of its level.
     pub level: u32,
-    /// Event, or which end of a span.
+    /// Event, begin or end of a span.
     pub kind: RecordKind,
-    /// The record holds its source position.
+    /// Whether the record contains its source position.
     pub located: bool,
     /// Fields in the order of their bytes.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldInfo>,
 }
 
-/// Event, or which end of a span.
+/// Event, begin or end of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub enum RecordKind {
@@ -118,7 +119,7 @@ pub enum RecordKind {
 /// A field of a record type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
-pub struct Field {
+pub struct FieldInfo {
     /// Its name.
     pub name: String,
     /// Its type.
@@ -131,9 +132,9 @@ pub struct Field {
 pub enum FieldType {
     /// One value.
     One(Scalar),
-    /// Exactly so many.
+    /// A fixed number of values.
     Fixed(Scalar, u32),
-    /// A counted number of them.
+    /// A variable number of values, with a count.
     Variable(Scalar),
 }
 
@@ -153,10 +154,10 @@ pub enum Scalar {
     F32,
     F64,
     Bool,
-    /// A date in local ticks.
+    /// A timestamp in local ticks.
     Date,
     Pointer,
-    /// The number of a value of this enum of the schema, in one byte (`wide` false) or two.
+    /// The number of a value of an enum of the schema, in one byte (`wide` false) or two.
     Enum {
         index: u32,
         wide: bool,
@@ -184,7 +185,7 @@ impl Scalar {
 }
 
 impl FieldType {
-    /// Size in bytes, or `None` when it varies from record to record.
+    /// Size in bytes, or `None` if it varies between records.
     #[must_use]
     pub fn bytes(self) -> Option<usize> {
         match self {
@@ -196,7 +197,7 @@ impl FieldType {
 }
 
 impl RecordType {
-    /// Size in bytes of the part after id and delta, or `None` when it varies.
+    /// Size in bytes of the part after id and delta, or `None` if it varies.
     #[must_use]
     pub fn fixed_body_bytes(&self) -> Option<usize> {
         let site = if self.located { 4 } else { 0 };
@@ -206,7 +207,7 @@ impl RecordType {
 
 #[cfg(feature = "schema")]
 impl Schema {
-    /// The bytes that a generator embeds.
+    /// Encodes the schema, for a generator to embed.
     ///
     /// # Panics
     /// Never: writing to memory cannot fail.
@@ -215,8 +216,8 @@ impl Schema {
         bincode::encode_to_vec(self, config()).expect("a schema is plain data")
     }
 
-    /// Whether this record type is an end of spans whose parameters nobody gave: the second of its name, after the one
-    /// that holds them.
+    /// Whether this record type is the end of a span without the parameters of the end.
+    /// It is the second end of its name, after the one with the parameters.
     #[must_use]
     pub fn is_absent_end(&self, record: usize) -> bool {
         let is_end = |record: &&RecordType| record.kind == RecordKind::End;
@@ -224,10 +225,10 @@ impl Schema {
         self.records[..record].iter().any(|other| other.name == end.name)
     }
 
-    /// Reads what [`Schema::encode`] wrote.
+    /// Decodes the bytes of [`Schema::encode`].
     ///
     /// # Errors
-    /// When the bytes are damaged, of another version, or refer to levels or enums that are not there.
+    /// If the bytes are damaged, have another version, or refer to missing levels or enums.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let bad = |why: String| FormatError::BadSchema(why);
         // The version is the first field in all versions.
@@ -255,7 +256,7 @@ fn decode_as<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
     bincode::decode_from_slice(bytes, config()).map(|(decoded, _)| decoded).map_err(|error| error.to_string())
 }
 
-/// The first version: enum values were numbered 0, 1, 2 …, and specs had no version.
+/// The first version: enum values had the numbers 0, 1, 2 …, and specs had no version.
 #[cfg(feature = "schema")]
 #[derive(Encode, Decode)]
 struct SchemaV1 {
@@ -295,7 +296,7 @@ impl From<SchemaV1> for Schema {
 }
 
 #[cfg(feature = "schema")]
-impl Field {
+impl FieldInfo {
     fn check(&self, enums: usize) -> Result<(), &'static str> {
         let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = self.ty;
         match scalar {

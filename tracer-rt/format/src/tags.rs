@@ -2,7 +2,7 @@
 
 use crate::bytes::{u32_at, u64_at};
 
-/// Numbers of the tags; `FORMAT.md` says what they mean.
+/// Numbers of the tags. `FORMAT.md` describes them.
 #[expect(missing_docs, reason = "FORMAT.md has the table")]
 pub mod tag {
     pub const PROCESS_ID: u16 = 1;
@@ -19,34 +19,37 @@ pub mod tag {
     pub const JOB: u16 = 12;
     pub const LIVE_PATH: u16 = 13;
     pub const BUFFERS: u16 = 14;
-    /// Integer: 1 when the blocks of records of the file are in order of date, over all of its streams.
+    /// Integer: 1 if the file's blocks of records are in timestamp order, over all of its streams.
     pub const SORTED: u16 = 15;
     pub const PARENT_PID: u16 = 16;
-    /// Text of at most [`super::MAX_LAUNCH_BYTES`]: processes with equal texts were launched together.
+    /// Text of at most [`super::MAX_LAUNCH_BYTES`]: processes with equal texts were launched
+    /// together.
     pub const LAUNCH: u16 = 17;
-    /// Integer: the last known timestamp of a process that has no orderly end, in a copy of its file.
+    /// Integer: the last known timestamp of a process that has no orderly end, in a copy of its
+    /// file.
     pub const LAST_KNOWN: u16 = 18;
     /// 16 bytes: id of the merged run. Processes of one merged run form one launch.
     pub const MERGED_RUN: u16 = 19;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;
-    /// Integer: 1 when the stream's records are overwritten by newer ones unless they are asked for in time.
+    /// Integer: 1 if newer records overwrite the stream's records unless these are written on
+    /// request before.
     pub const OVERWRITTEN: u16 = 23;
-    /// Integer: the number of the process that the stream is of, in a file of several.
+    /// Integer: in a file of several processes, the number of the stream's process.
     pub const STREAM_PROCESS: u16 = 24;
     pub const STREAM_LABEL: u16 = 25;
     /// Integer: timestamp of the end of the stream's thread.
     pub const THREAD_END: u16 = 26;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
-    /// Integer: how many records repeat the date before theirs, as the clock went back.
+    /// Integer: number of records that repeat the previous timestamp, because the clock went back.
     pub const DATES_REPEATED: u16 = 32;
     /// Integer: timestamp of the orderly end of the process.
     pub const PROCESS_END: u16 = 33;
-    /// Integer: how many records hold a text, bytes or an array that the recorder cut.
+    /// Integer: number of records with a text, bytes or an array that the recorder cut.
     pub const RECORDS_TRUNCATED: u16 = 34;
-    /// Integer: how often a clock of 32 bits began again at 0.
+    /// Integer: number of wraps of a clock of 32 bits.
     pub const CLOCK_WRAPS: u16 = 35;
     pub const REPAIRED: u16 = 40;
     pub const REPAIRED_DAMAGE: u16 = 41;
@@ -69,11 +72,11 @@ pub fn append_integer(out: &mut Vec<u8>, tag: u16, value: u64) {
     append_tag(out, tag, &value.to_le_bytes());
 }
 
-/// Iterates over tagged fields; stops at the first that passes the end.
+/// Iterates over tagged fields. Stops at the first one that extends beyond the end.
 #[derive(Clone, Debug)]
-pub struct Tags<'a>(pub &'a [u8]);
+pub struct TagIterator<'a>(pub &'a [u8]);
 
-impl<'a> Iterator for Tags<'a> {
+impl<'a> Iterator for TagIterator<'a> {
     type Item = (u16, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -100,9 +103,9 @@ mod tests {
         let mut out = Vec::new();
         append_integer(&mut out, tag::PID, 42);
         append_tag(&mut out, tag::HOST, b"node7");
-        let all: Vec<_> = Tags(&out).collect();
+        let all: Vec<_> = TagIterator(&out).collect();
         assert_eq!(all, [(tag::PID, &42u64.to_le_bytes()[..]), (tag::HOST, b"node7")]);
         assert_eq!(integer(all[0].1), Some(42));
-        assert_eq!(Tags(&out[..out.len() - 1]).count(), 1);
+        assert_eq!(TagIterator(&out[..out.len() - 1]).count(), 1);
     }
 }

@@ -1,9 +1,10 @@
-//! Records as values of types that are generated from a spec: matching a file's layouts with the spec's, reading, encoding
-//! and printing. Generated code (`tracer_rt::records!`) is a thin layer over this module.
+//! Records as typed values that are generated from a spec: matching the file's layouts with those
+//! of the spec, reading, encoding and printing.
+//! Generated code (`tracer_rt::records!`) is a thin layer over this module.
 //!
-//! A run may have been recorded with another version of the spec. Records are matched by the names of the trace and of the
-//! event, fields by name and by a type whose values all fit, values of enums by name. What the file has more goes over
-//! unchanged when a record is written back.
+//! A run may have been recorded with another version of the spec. Records are matched by the names
+//! of the trace and of the event, fields by name and by a type that includes all values, and values
+//! of enums by name. Additional data of the file is kept when a record is written back.
 
 mod array;
 mod binding;
@@ -11,25 +12,25 @@ mod shown;
 mod value;
 
 pub use array::Array;
-pub use binding::{Binding, Bound};
+pub use binding::{BoundType, SchemaBinding};
 pub use shown::event as show_event;
 pub use value::{Address, Choice, Date, Encode, Enumerated, Field, Name, Text};
 
 use std::fmt;
 
-use crate::record::{Lost, field_bytes, value as decode_value};
+use crate::record::{DroppedRecords, field_bytes, value as decode_value};
 use crate::schema::{EnumInfo, FieldType, RecordType, Schema};
 
-/// What generated code says of its spec.
+/// The description of a spec in generated code.
 #[derive(Debug)]
 pub struct Spec {
     /// Name of the trace.
     pub name: &'static str,
-    /// Record types; the index is the event's kind.
+    /// Record types. The index is the kind of the event.
     pub types: &'static [Type],
     /// Names and numbers of the values of each enum.
     pub enums: &'static [&'static [(&'static str, u16)]],
-    /// The schema that goes into files, encoded.
+    /// The encoded schema for files.
     pub schema: &'static [u8],
 }
 
@@ -38,7 +39,7 @@ pub struct Spec {
 pub struct Type {
     /// Name: `post`, or `iteration.begin`.
     pub name: &'static str,
-    /// It holds its source position.
+    /// The record contains its source position.
     pub located: bool,
     /// Names and types of its fields.
     pub fields: &'static [(&'static str, FieldType)],
@@ -48,7 +49,7 @@ pub struct Type {
 pub trait Family: 'static {
     /// Any record.
     type Record<'a>: AnyRecord<'a>;
-    /// What it was generated from.
+    /// The spec of the types.
     const SPEC: &'static Spec;
 }
 
@@ -56,15 +57,15 @@ pub trait Family: 'static {
 pub trait AnyRecord<'a>: Sized {
     /// Reads the event of this kind.
     fn read(kind: usize, fields: &mut Fields<'a>) -> Option<Self>;
-    /// An event that the spec does not have.
+    /// Creates the record for an event that the spec does not have.
     fn unknown(raw: Raw<'a>) -> Self;
-    /// Records that are missing.
-    fn lost(lost: Lost) -> Self;
-    /// What it is.
+    /// Creates the record for a report of missing records.
+    fn lost(lost: DroppedRecords) -> Self;
+    /// The content of the record.
     fn content(&self) -> Content<'_, 'a>;
 }
 
-/// What a record is.
+/// The content of a record.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "events are shown by Display")]
 pub enum Content<'s, 'a> {
@@ -72,15 +73,15 @@ pub enum Content<'s, 'a> {
     Event(&'s dyn Event),
     /// An event that the spec does not have.
     Unknown(&'s Raw<'a>),
-    /// Records that are missing.
-    Lost(&'s Lost),
+    /// A report of missing records.
+    Lost(&'s DroppedRecords),
 }
 
 /// A generated struct.
 pub trait Event {
     /// Its spec.
     fn spec(&self) -> &'static Spec;
-    /// Its place in [`Spec::types`].
+    /// Index in [`Spec::types`].
     fn kind(&self) -> usize;
     /// The value of a field.
     fn field(&self, index: usize) -> Option<&dyn Encode>;
@@ -96,22 +97,22 @@ pub struct Tables<'a> {
     pub strings: &'a [Option<Box<str>>],
     /// Source positions by id.
     pub sites: &'a [Option<(Box<str>, u32)>],
-    /// From local ticks to nanoseconds from the start of the run.
+    /// Converts local ticks to nanoseconds from the start of the run.
     pub nanos: Option<&'a dyn Fn(u64) -> i64>,
 }
 
 impl Tables<'_> {
-    /// No tables: names are lost, dates stay ticks.
+    /// No tables: names are unknown, and timestamps stay ticks.
     pub const EMPTY: Self = Self { strings: &[], sites: &[], nanos: None };
 }
 
-/// What the values of a record refer to.
+/// The tables to which the values of a record refer.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "holds a function")]
 pub struct Context<'a> {
-    /// The tables of its file.
+    /// The tables of the file.
     pub tables: Tables<'a>,
-    /// The enums of its schema.
+    /// The enums of the schema.
     pub enums: &'a [EnumInfo],
 }
 
@@ -120,11 +121,11 @@ pub struct Context<'a> {
 pub struct Fields<'a> {
     body: &'a [u8],
     file: &'a RecordType,
-    bound: &'a Bound,
+    bound: &'a BoundType,
     context: Context<'a>,
     next: usize,
     at: usize,
-    /// Where the file's fields begin, when they stand in another order.
+    /// Offsets of the file's fields, if their order differs.
     starts: Vec<usize>,
 }
 
@@ -141,7 +142,7 @@ impl<'a> Fields<'a> {
         Self { body: origin.body, file: origin.file, bound: origin.bound, context, next: 0, at: 0, starts }
     }
 
-    /// The next field of the spec; its zero when the file does not have it.
+    /// The next field of the spec. Zero if the file does not have it.
     #[expect(clippy::should_implement_trait, reason = "each call may give another type")]
     pub fn next<T: Field<'a>>(&mut self) -> T {
         let own = self.next;
@@ -166,14 +167,15 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What every record has. A program that writes the record may change `ticks`, `stream` and `source`.
+/// The data that every record has.
+/// A program that writes the record may change `ticks`, `stream` and `source`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head<'a> {
-    /// Its date, on the process's own clock.
+    /// Timestamp on the process's own clock.
     pub ticks: u64,
-    /// The same in nanoseconds from the start of the run.
+    /// Timestamp in nanoseconds from the start of the run.
     pub nanos: i64,
-    /// Number of its stream in the file.
+    /// Index of the stream in the file.
     pub stream: u32,
     /// Process id of the operating system.
     pub pid: u64,
@@ -181,43 +183,43 @@ pub struct Head<'a> {
     pub rank: Option<u64>,
     /// Thread id of the operating system.
     pub tid: Option<u64>,
-    /// Name of the thread; empty when it has none.
+    /// Name of the thread. Empty if it has none.
     pub thread: &'a str,
-    /// What the program says that the thread's streams are; empty when it says nothing.
+    /// The label that the program gave to the thread's streams. Empty if there is none.
     pub label: &'a str,
-    /// Where in the source, if it was recorded.
+    /// File and line in the source, if recorded.
     pub source: Option<(&'a str, u32)>,
-    /// Records that the stream had dropped by the end of the record's block.
+    /// Number of records that the stream had dropped by the end of the record's block.
     pub dropped: u64,
 }
 
-/// A record and where it comes from.
+/// A record and its origin.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "records are shown by Display")]
 pub struct Recorded<'a, R> {
-    /// Date, thread, source position.
+    /// Timestamp, thread, source position.
     pub head: Head<'a>,
     /// The event.
     pub record: R,
     origin: Option<Origin<'a>>,
 }
 
-/// A record as its file has it.
+/// A record in the form of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
-    /// Its id in the file.
+    /// Record id in the file.
     pub id: u16,
-    /// Its layout there.
+    /// Layout in the file.
     pub file: &'a RecordType,
-    /// What the spec makes of it.
-    pub bound: &'a Bound,
-    /// The enums of its schema.
+    /// The match of the layout with the spec.
+    pub bound: &'a BoundType,
+    /// The enums of the schema.
     pub enums: &'a [EnumInfo],
-    /// The bytes of its fields.
+    /// The bytes of the fields.
     pub body: &'a [u8],
 }
 
-/// Gives numbers to the names of a file that is written.
+/// Assigns numbers to the names of a written file.
 pub trait Names {
     /// The number of an interned string.
     fn string(&mut self, text: &str) -> u32;
@@ -225,12 +227,12 @@ pub trait Names {
     fn site(&mut self, file: &str, line: u32) -> u32;
 }
 
-/// Why a record cannot be encoded.
+/// The error for a record that cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoesNotFit {
-    /// The event.
+    /// The name of the event.
     pub event: String,
-    /// The field, whose value the file's layout cannot hold.
+    /// The name of the field with a value that the file's layout cannot represent.
     pub field: String,
 }
 
@@ -243,7 +245,7 @@ impl fmt::Display for DoesNotFit {
 impl std::error::Error for DoesNotFit {}
 
 impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
-    /// A record made anew, in the layout of its own spec.
+    /// Creates a new record, in the layout of its own spec.
     #[must_use]
     pub const fn new(head: Head<'a>, record: R) -> Self {
         Self { head, record, origin: None }
@@ -257,17 +259,17 @@ impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
         Self { head, record, origin: Some(origin) }
     }
 
-    /// The record id in the file that it was read from; `None` when it is made anew.
+    /// The record id in the original file. `None` if the record is new.
     #[must_use]
     pub fn id(&self) -> Option<u16> {
         self.origin.map(|origin| origin.id)
     }
 
-    /// Appends what stands behind id and delta: source position and fields, in the layout of the file that the record was
-    /// read from, or in that of the spec.
+    /// Appends the part after id and delta: source position and fields.
+    /// The layout is that of the original file, or that of the spec for a new record.
     ///
     /// # Errors
-    /// When the file's type of a field cannot hold its value.
+    /// If the file's type of a field cannot represent its value.
     pub fn encode(&self, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), DoesNotFit> {
         let content = self.record.content();
         let located = match (&self.origin, content) {
@@ -334,25 +336,25 @@ fn event_of_file(
     Ok(())
 }
 
-/// Where encoded values go.
+/// The destination of encoded values.
 #[expect(missing_debug_implementations, reason = "holds the caller's names")]
 pub struct Sink<'s> {
     /// The bytes of the record.
     pub out: &'s mut Vec<u8>,
-    /// Numbers of names.
+    /// The numbers of names.
     pub names: &'s mut dyn Names,
-    /// The enums of the file's schema; `None` for the spec's own.
+    /// The enums of the file's schema. `None` for those of the spec.
     pub enums: Option<&'s [EnumInfo]>,
 }
 
 /// An event that the spec does not have.
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
-    /// As the file describes it.
+    /// The layout in the file.
     pub file: &'a RecordType,
-    /// The bytes of its fields; see [`values`](crate::record::values).
+    /// The bytes of the fields. See [`values`](crate::record::values).
     pub body: &'a [u8],
-    /// What its values refer to.
+    /// The tables to which the values refer.
     pub context: Context<'a>,
 }
 
@@ -368,10 +370,10 @@ impl PartialEq for Raw<'_> {
     }
 }
 
-/// Binds the schemas of a file, by provider.
+/// Matches the schemas of a file with the spec. One result per provider.
 #[must_use]
-pub fn bind<'s>(spec: &'static Spec, schemas: impl IntoIterator<Item = &'s Schema>) -> Vec<Binding> {
-    schemas.into_iter().map(|schema| Binding::new(spec, schema)).collect()
+pub fn bind<'s>(spec: &'static Spec, schemas: impl IntoIterator<Item = &'s Schema>) -> Vec<SchemaBinding> {
+    schemas.into_iter().map(|schema| SchemaBinding::new(spec, schema)).collect()
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
-//! Writing a process file block by block, or a file of several processes in order of date: for tools that filter, sort or correct runs. (Recorders write their own way, under
-//! other constraints.) It opens no files: it writes to what the caller opened.
+//! Writes a process file block by block, or a file of several processes in timestamp order.
+//! For tools that filter, sort or correct runs. Recorders have their own writers, because they have
+//! other constraints. This module opens no files: it writes to an open writer of the caller.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use crate::block::{BlockHeader, BlockKind, Codec, flag};
+use crate::block::{BlockHeader, BlockKind, PayloadCodec, flag};
 use crate::cause;
-use crate::columns::{Packer, Shape};
+use crate::columns::{BlockPacker, RecordShape};
 use crate::constants::{
     BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
     RECORD_HEAD_BYTES,
 };
 use crate::entries::{append_site, append_string};
 use crate::preamble::preamble;
-use crate::record::Lost;
+use crate::record::DroppedRecords;
 use crate::tags::{append_integer, append_tag, tag};
 use crate::typed::Names;
 
-/// A block of records is written when it is that large, in bytes.
+/// Size in bytes at which a block of records is written.
 const BLOCK_BYTES: usize = 1 << 16;
 
 /// Writes one process file.
@@ -26,22 +27,23 @@ pub struct FileWriter<W> {
     out: W,
     sequence: u64,
     backward: u64,
-    streams: BTreeMap<u32, OutStream>,
+    streams: BTreeMap<u32, OutputStream>,
     names: NameTables,
-    /// By process.
-    packers: Vec<Packer>,
-    /// By process: how many records are missing here, and what its end says beside its counts.
+    /// Packers by process.
+    packers: Vec<BlockPacker>,
+    /// By process: the number of records missing from the file, and the further tags of its `end`
+    /// block.
     ends: BTreeMap<u32, (u64, Vec<u8>)>,
-    /// The process of what is written now.
+    /// The process of the data that is currently added.
     process: u32,
-    /// In a sorted file: how many bytes of records are held at most before all are written.
+    /// For a sorted file: maximum number of bytes of records in memory before all are written.
     slice: Option<usize>,
     held: usize,
 }
 
-/// A stream that is written.
+/// A stream of the file.
 #[derive(Debug, Default)]
-struct OutStream {
+struct OutputStream {
     process: u32,
     written: u64,
     sequence: u64,
@@ -52,11 +54,11 @@ struct OutStream {
     first: u64,
     last: u64,
     bytes: Vec<u8>,
-    /// The mark of the next record.
+    /// The truncation mark of the next record.
     mark: Option<Vec<u8>>,
 }
 
-impl OutStream {
+impl OutputStream {
     fn put(&mut self, id: u16, delta: u32, body: &[u8]) {
         self.bytes.extend_from_slice(&id.to_le_bytes());
         self.bytes.extend_from_slice(&delta.to_le_bytes());
@@ -64,7 +66,7 @@ impl OutStream {
     }
 }
 
-/// The names of a file, and their numbers.
+/// The names of a file and their numbers.
 #[derive(Debug, Default)]
 pub struct NameTables {
     strings: HashMap<Box<str>, u32>,
@@ -77,7 +79,7 @@ pub struct NameTables {
 }
 
 impl NameTables {
-    /// Gives a string this number.
+    /// Assigns the number `id` to a string.
     pub fn set_string(&mut self, id: u32, text: &str) {
         self.next_string = self.next_string.max(id.saturating_add(1));
         self.strings.entry(text.into()).or_insert(id);
@@ -85,7 +87,7 @@ impl NameTables {
         self.counts[0] += 1;
     }
 
-    /// Gives a source position this number.
+    /// Assigns the number `id` to a source position.
     pub fn set_site(&mut self, id: u32, file: &str, line: u32) {
         self.next_site = self.next_site.max(id.saturating_add(1));
         self.sites.entry((file.into(), line)).or_insert(id);
@@ -117,28 +119,28 @@ impl Names for NameTables {
     }
 }
 
-/// What a stream says of itself; what is empty is left out.
+/// The tags of a stream. Empty values are omitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreamTags<'a> {
     /// Thread id of the operating system.
     pub tid: Option<u64>,
     /// Name of the thread.
     pub thread_name: &'a str,
-    /// What the program says that the thread's streams are.
+    /// The label that the program gave to the thread's streams.
     pub label: &'a str,
-    /// It holds records of signal handlers.
+    /// The stream contains records of signal handlers.
     pub signal: bool,
-    /// Its records were overwritten by newer ones unless they were asked for in time.
+    /// Newer records overwrote the stream's records, unless they were written on request before.
     pub overwrites: bool,
     /// Timestamp of the end of its thread.
     pub end: Option<u64>,
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(&preamble())?;
         Ok(Self {
@@ -147,7 +149,7 @@ impl<W: Write> FileWriter<W> {
             backward: 0,
             streams: BTreeMap::new(),
             names: NameTables::default(),
-            packers: vec![Packer::default()],
+            packers: vec![BlockPacker::default()],
             ends: BTreeMap::new(),
             process: 0,
             slice: None,
@@ -155,20 +157,22 @@ impl<W: Write> FileWriter<W> {
         })
     }
 
-    /// Begins a file of several processes, to which records are given in order of date. They are held until there are `slice` bytes
-    /// of them; then each stream gets a block, in the order of their first records. So blocks come in order of date, and no
-    /// reader has to hold more than that to bring the records in order.
+    /// Starts a file of several processes, with records added in timestamp order.
+    /// Records stay in memory until they take `slice` bytes. Then each stream gets a block, in the
+    /// order of the first records. Blocks are therefore in timestamp order, and a reader needs at
+    /// most `slice` bytes in memory to sort the records.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn sorted(out: W, slice: usize) -> io::Result<Self> {
         Ok(Self { slice: Some(slice), ..Self::new(out)? })
     }
 
-    /// What is given from now on, records apart, is of the process with this number. Names of another are written before.
+    /// Selects the process of the data that follows, except records.
+    /// First writes the names of the previous process.
     ///
     /// # Errors
-    /// What `out` says, or that a file cannot hold so many processes.
+    /// Errors of `out`, or a process number that is too large for a file.
     pub fn select(&mut self, process: u32) -> io::Result<()> {
         if process >= MAX_PROCESSES {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file holds 65,536 processes at most"));
@@ -177,36 +181,38 @@ impl<W: Write> FileWriter<W> {
         self.names = NameTables::default();
         self.process = process;
         let count = self.packers.len().max(process as usize + 1);
-        self.packers.resize_with(count, Packer::default);
+        self.packers.resize_with(count, BlockPacker::default);
         Ok(())
     }
 
-    /// The stream that blocks of the selected process have.
+    /// The stream number in the blocks of the selected process.
     #[must_use]
     pub const fn process_stream(&self) -> u32 {
         PROCESS_STREAM - self.process
     }
 
-    /// Says how records of a type are made up. Blocks of records that are all known are packed by columns.
-    pub fn learn(&mut self, shape: Shape) {
+    /// Sets the layout of a record type. Blocks with only known record types are packed by columns.
+    pub fn learn(&mut self, shape: RecordShape) {
         self.packers[self.process as usize].learn(shape);
     }
 
-    /// The file's names: they are written before the records that use them.
+    /// The names of the file. They are written before the records that use them.
     pub fn names(&mut self) -> &mut NameTables {
         &mut self.names
     }
 
-    /// Records dated before the one before them in their stream: they got its date.
+    /// Number of records with a timestamp before the previous one in their stream.
+    /// They get the previous timestamp.
     #[must_use]
     pub const fn backward(&self) -> u64 {
         self.backward
     }
 
-    /// Writes a block that holds no records: tags of the process or of a stream, a schema, sync samples, anchors.
+    /// Writes a block without records: tags of the process or of a stream, a schema, sync samples,
+    /// anchors.
     ///
     /// # Errors
-    /// What `out` says, or that the payload is larger than a block.
+    /// Errors of `out`, or a payload larger than a block.
     pub fn block(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> io::Result<()> {
         let header = BlockHeader {
             kind: kind as u8,
@@ -221,10 +227,10 @@ impl<W: Write> FileWriter<W> {
             return put(&mut self.out, header, payload);
         }
         let raw_bytes = u32::try_from(payload.len()).map_err(io::Error::other)?;
-        put(&mut self.out, BlockHeader { codec: Codec::Lz4 as u8, raw_bytes, ..header }, &packed)
+        put(&mut self.out, BlockHeader { codec: PayloadCodec::Lz4 as u8, raw_bytes, ..header }, &packed)
     }
 
-    /// Writes a schema: records of its type `k` get the id `base + k`.
+    /// Writes a schema: records of its type `k` have the id `base + k`.
     ///
     /// # Errors
     /// As [`FileWriter::block`].
@@ -235,7 +241,7 @@ impl<W: Write> FileWriter<W> {
         self.block(BlockKind::Schema, self.process_stream(), 1, &payload)
     }
 
-    /// Says what thread a stream is of; also makes the stream known when it has no records.
+    /// Writes the tags of a stream. Also adds streams without records.
     ///
     /// # Errors
     /// As [`FileWriter::block`].
@@ -264,18 +270,18 @@ impl<W: Write> FileWriter<W> {
         self.block(BlockKind::Stream, stream, 1, &tags)
     }
 
-    /// Adds a record to a stream; `body` is what stands behind id and delta. The mark of a truncated record is written with the next
-    /// record of the stream, in one block.
+    /// Adds a record to a stream. `body` is the part after id and delta.
+    /// The mark of a truncated record is written with the next record of the stream, in one block.
     ///
     /// # Errors
-    /// What `out` says, or that the record is larger than a block.
+    /// Errors of `out`, or a record larger than a block.
     pub fn record(&mut self, stream: u32, id: u16, ticks: u64, body: &[u8]) -> io::Result<()> {
         let need = body.len() + 2 * RECORD_HEAD_BYTES + 8;
         if need > MAX_PAYLOAD_BYTES {
             return Err(too_large(body.len()));
         }
         let lost = id == ID_LOST;
-        if lost && Lost::decode(body).is_some_and(|lost| lost.is_truncation()) {
+        if lost && DroppedRecords::decode(body).is_some_and(|lost| lost.is_truncation()) {
             self.streams.entry(stream).or_default().mark = Some(body.to_vec());
             return Ok(());
         }
@@ -286,7 +292,7 @@ impl<W: Write> FileWriter<W> {
             None if !current.bytes.is_empty() && (lost || current.bytes.len() + need > BLOCK_BYTES) => {
                 self.seal(stream)?;
             }
-            // A `lost` record stands first in its block.
+            // A `lost` record is the first one of its block.
             Some(slice) if self.held + need > slice || (lost && !current.bytes.is_empty()) => self.seal_all()?,
             _ => {}
         }
@@ -314,27 +320,27 @@ impl<W: Write> FileWriter<W> {
         if !lost {
             current.records += 1;
             current.written += 1;
-        } else if Lost::decode(body).is_some_and(|lost| lost.cause & cause::DAMAGED != 0) {
+        } else if DroppedRecords::decode(body).is_some_and(|lost| lost.cause & cause::DAMAGED != 0) {
             current.flags |= flag::MISSING;
         }
         Ok(())
     }
 
-    /// Says that records are missing here.
+    /// Adds a report of missing records.
     ///
     /// # Errors
     /// As [`FileWriter::record`].
-    pub fn lost(&mut self, stream: u32, ticks: u64, lost: &Lost) -> io::Result<()> {
+    pub fn lost(&mut self, stream: u32, ticks: u64, lost: &DroppedRecords) -> io::Result<()> {
         self.record(stream, ID_LOST, ticks, &lost.encode())
     }
 
-    /// Says how many records of a stream were dropped up to here.
+    /// Sets the number of records of a stream that were dropped up to this point.
     pub fn dropped(&mut self, stream: u32, records: u64) {
         let stream = self.streams.entry(stream).or_default();
         stream.dropped = stream.dropped.max(records);
     }
 
-    /// Writes what is held of all streams, in the order of their first records.
+    /// Writes the records in memory of all streams, in the order of their first records.
     fn seal_all(&mut self) -> io::Result<()> {
         let held = self.streams.iter().filter(|(_, stream)| !stream.bytes.is_empty());
         let mut held: Vec<(u64, u32)> = held.map(|(number, stream)| (stream.first, *number)).collect();
@@ -365,7 +371,7 @@ impl<W: Write> FileWriter<W> {
         let raw_bytes = u32::try_from(stream.bytes.len()).map_err(io::Error::other)?;
         match self.packers[stream.process as usize].pack(&stream.bytes) {
             Some(packed) => {
-                put(&mut self.out, BlockHeader { codec: Codec::Columns as u8, raw_bytes, ..header }, packed)
+                put(&mut self.out, BlockHeader { codec: PayloadCodec::Columns as u8, raw_bytes, ..header }, packed)
             }
             None => put(&mut self.out, header, &stream.bytes),
         }?;
@@ -387,24 +393,26 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// What the end of a process that is copied shall say beside its counts, as tagged fields, and how many of its records were missing: they
-    /// count as written, so that they are missed in the copy, too.
+    /// Sets the further tags of the `end` block of a copied process, and the number of its missing
+    /// records.
+    /// Missing records count as written, so that readers find them missing in the copy, too.
     pub fn end_with(&mut self, process: u32, missing: u64, tags: Vec<u8>) {
         self.ends.insert(process, (missing, tags));
     }
 
-    /// Ends the file. `ended` tells how many records the process dropped, if it ended in order.
+    /// Ends the file.
+    /// `ended` is the number of records that the process dropped, if it ended in order.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn finish(self, ended: Option<u64>) -> io::Result<W> {
         self.finish_all(&[ended])
     }
 
-    /// The same of a file of several processes, by their numbers.
+    /// Like [`FileWriter::finish`], for a file of several processes. `ended` is indexed by process.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn finish_all(mut self, ended: &[Option<u64>]) -> io::Result<W> {
         self.seal_all()?;
         let numbers: Vec<u32> = self.streams.keys().copied().collect();
@@ -440,7 +448,7 @@ fn too_large(bytes: usize) -> io::Error {
 fn put<W: Write>(out: &mut W, header: BlockHeader, payload: &[u8]) -> io::Result<()> {
     let size = u32::try_from(payload.len()).ok().filter(|size| *size as usize <= MAX_PAYLOAD_BYTES);
     let size = size.ok_or_else(|| too_large(payload.len()))?;
-    let raw_bytes = if header.codec == Codec::Raw as u8 { size } else { header.raw_bytes };
+    let raw_bytes = if header.codec == PayloadCodec::Raw as u8 { size } else { header.raw_bytes };
     let header = BlockHeader { raw_bytes, stored_bytes: size, ..header };
     out.write_all(&header.encode(payload))?;
     out.write_all(payload)?;
@@ -453,8 +461,8 @@ mod tests {
     use super::*;
     use crate::block::decode_block;
     use crate::entries::strings;
-    use crate::record::Records;
-    use crate::schema::{Field, FieldType, RecordKind, RecordType, Scalar};
+    use crate::record::RecordIterator;
+    use crate::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
     use crate::{PREAMBLE_BYTES, check_preamble};
 
     #[test]
@@ -466,7 +474,7 @@ mod tests {
         file.record(4, 1, 90, &[8]).unwrap();
         file.record(4, 1, 1 << 40, &[9]).unwrap();
         file.dropped(4, 5);
-        file.lost(4, 1 << 40, &Lost { count: 5, ..Lost::default() }).unwrap();
+        file.lost(4, 1 << 40, &DroppedRecords { count: 5, ..DroppedRecords::default() }).unwrap();
         assert_eq!(file.backward(), 1);
         let bytes = file.finish(Some(0)).unwrap();
         check_preamble(&bytes).unwrap();
@@ -475,7 +483,7 @@ mod tests {
             level: 0,
             kind: RecordKind::Event,
             located: false,
-            fields: vec![Field { name: "n".into(), ty: FieldType::One(Scalar::U8) }],
+            fields: vec![FieldInfo { name: "n".into(), ty: FieldType::One(Scalar::U8) }],
         };
         let (mut at, mut dates, mut kinds) = (PREAMBLE_BYTES, Vec::new(), Vec::new());
         while at < bytes.len() {
@@ -487,7 +495,7 @@ mod tests {
             }
             if block.header.kind == BlockKind::Records as u8 {
                 assert_eq!(block.header.dropped, 5);
-                let records = Records::new(block.stored, block.header.first_ticks, |_| Some(&kind));
+                let records = RecordIterator::new(block.stored, block.header.first_ticks, |_| Some(&kind));
                 dates.extend(records.map(|record| (record.as_ref().unwrap().id, record.unwrap().ticks)));
             }
         }

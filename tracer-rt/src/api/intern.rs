@@ -1,28 +1,31 @@
-//! Strings and source positions are written once; records hold their numbers. Each thread remembers its latest ones, and all
-//! threads find strings that are known without a lock (`known`), so that the lock of the tables is taken for new ones only.
+//! Interning: strings and source positions are written once, and records contain their numbers.
+//!
+//! Each thread caches its latest strings. All threads find known strings without a lock
+//! (`lock_free_set`). Only new strings take the lock of the tables.
 
 use std::cell::Cell;
 use std::panic::Location;
 
-use crate::fields::{Interned, Site};
+use crate::fields::{Interned, SourceSite};
 use crate::files::cut;
-use crate::names::lock_free_set::{self, Known};
+use crate::names::lock_free_set::{self, InternedString};
 use crate::names::{MAX_TEXT_BYTES, TABLES};
 use crate::reentrancy::unless_nested;
 use crate::writer::write_names;
 
 impl Interned {
-    /// Interns a string: to be kept by programs that record the same one very often. It is remembered until the process
-    /// ends.
+    /// Interns a string.
+    /// A program that records a string very often should keep the result. The string is kept until
+    /// the process ends.
     #[must_use]
     pub fn new(text: &str) -> Self {
         text.intern()
     }
 }
 
-/// What an event with an `interned` field takes: text, or text that was interned before.
+/// The argument of an event for an `interned` field: a text or an interned text.
 pub trait Intern {
-    /// The string's number in this process.
+    /// Returns the number of the string in this process.
     fn intern(self) -> Interned;
 }
 
@@ -56,22 +59,22 @@ impl Intern for &str {
 /// The number of a source position.
 #[inline]
 #[must_use]
-pub fn site(location: &'static Location<'static>) -> Site {
+pub fn site(location: &'static Location<'static>) -> SourceSite {
     let address = std::ptr::from_ref(location).addr();
     let place = address / 8 % CACHED;
     let (known, id) = SITES_SEEN.with(|seen| seen[place].get());
-    if known == address { Site(id) } else { site_slowly(location, place) }
+    if known == address { SourceSite(id) } else { site_slowly(location, place) }
 }
 
 const CACHED: usize = 64;
 
 thread_local! {
-    /// One word each: a signal handler finds it whole.
-    static STRINGS_SEEN: [Cell<Option<&'static Known>>; CACHED] = const { [const { Cell::new(None) }; CACHED] };
+    /// One word per entry, so that a signal handler finds it consistent.
+    static STRINGS_SEEN: [Cell<Option<&'static InternedString>>; CACHED] = const { [const { Cell::new(None) }; CACHED] };
     static SITES_SEEN: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
 }
 
-/// A text that is not the one which the thread used last with this address and length.
+/// Interns a text that is not in the thread's cache for its address and length.
 #[inline(never)]
 fn intern_again(text: &str, place: usize) -> Interned {
     let Some(known) = lock_free_set::find(cut(text, MAX_TEXT_BYTES)) else { return intern_slowly(text, place) };
@@ -90,7 +93,7 @@ fn intern_slowly(text: &str, place: usize) -> Interned {
         if overflowed {
             write_names();
         }
-        // From now on records may use it, whatever becomes of the process.
+        // From now on records may use the string, even if the process is killed.
         let tables = TABLES.lock();
         let known = lock_free_set::add(kept, id);
         drop(tables);
@@ -102,7 +105,7 @@ fn intern_slowly(text: &str, place: usize) -> Interned {
 
 #[cold]
 #[inline(never)]
-fn site_slowly(location: &'static Location<'static>, place: usize) -> Site {
+fn site_slowly(location: &'static Location<'static>, place: usize) -> SourceSite {
     unless_nested(|| {
         let mut tables = TABLES.lock();
         let id = tables.site(location);
@@ -114,7 +117,7 @@ fn site_slowly(location: &'static Location<'static>, place: usize) -> Site {
         SITES_SEEN.with(|seen| seen[place].set((std::ptr::from_ref(location).addr(), id)));
         id
     })
-    .map_or(Site(0), Site)
+    .map_or(SourceSite(0), SourceSite)
 }
 
 #[cfg(test)]
@@ -137,7 +140,7 @@ mod tests {
     #[test]
     fn sites_are_told_apart() {
         #[track_caller]
-        fn here() -> Site {
+        fn here() -> SourceSite {
             site(Location::caller())
         }
         let twice: Vec<_> = (0..2).map(|_| here()).collect();

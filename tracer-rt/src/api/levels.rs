@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::cursor::{CURSOR, Cursor, busy};
+use crate::cursor::{CURSOR, ThreadCursor, busy};
 use crate::levels::table::Level;
 use crate::reentrancy::unnested;
 use crate::session::start_if_asked;
@@ -12,8 +12,9 @@ use crate::stream::lose_stray;
 use crate::writer::write_names;
 
 impl Level {
-    /// What is added to the number of a record type for [`crate::private::record`]: the provider's base id, and the class of the level's
-    /// stream; 0 when the level is off.
+    /// The base of the level, added to the number of a record type for [`crate::private::record`].
+    /// It consists of the base id of the provider and the class of the level's stream. 0 if the
+    /// level is off.
     #[inline(always)]
     pub fn base(&self) -> u32 {
         let word = self.word.load(Ordering::Relaxed);
@@ -26,9 +27,10 @@ impl Level {
     #[cold]
     #[inline(never)]
     fn first_use(&self) -> u32 {
-        // A signal handler or an allocator that records in the midst of a slow path of its own thread must not wait for its locks; and to
-        // make the spec known takes memory, which a handler has not. What is not recorded for that is counted, if it would be else.
-        let before = CURSOR.with(Cursor::begin_work);
+        // A signal handler or an allocator may record during a slow path of its own thread. It must
+        // not wait for the locks of that thread. Registering the spec also allocates memory, which
+        // a handler cannot do. A record that would be written otherwise is counted as dropped.
+        let before = CURSOR.with(ThreadCursor::begin_work);
         if before != busy::IDLE || handler_detection::runs() {
             CURSOR.with(|cursor| cursor.end_work(before));
             if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
@@ -47,18 +49,20 @@ impl Level {
     }
 }
 
-/// Switches a level on or off from now on, by its name (`APP`), with the name of its trace (`taktuk.APP`), or all of
-/// them (`all`). Case does not matter. It holds for specs that are used only later, too.
+/// Switches a level on or off by its name (`APP`), its name with that of its trace (`taktuk.APP`),
+/// or all levels (`all`).
+/// Case does not matter. The switch also applies to specs that are first used later.
 ///
-/// In a signal handler that interrupted a record or other work of the recorder it is left to the helper thread, as are there [`pause`], [`resume`],
-/// [`crate::flush`] and [`crate::dump`]: it does so a tenth of a second later at most. Eight names of up to 64 bytes can wait for that; false
-/// says that a switch was one too many, and not made.
+/// A signal handler that interrupted the recorder leaves the switch to the writer thread, which
+/// executes it within 0.1 s. The same applies to [`pause`], [`resume`], [`crate::flush`] and
+/// [`crate::dump`]. Eight names of up to 64 bytes can wait. The function returns false if the
+/// switch could not be queued.
 pub fn set_level(name: &str, on: bool) -> bool {
     unnested(|| STATE.lock().levels.switch(name, on)) || deferred::ask_level(name, on)
 }
 
-/// Switches all levels off until [`resume`]. What was begun is ended all the same, and levels may be switched meanwhile: it
-/// counts from then on.
+/// Switches all levels off until [`resume`].
+/// Spans that have begun are still ended. Switches made meanwhile take effect after [`resume`].
 pub fn pause() {
     set_paused(true);
 }

@@ -1,11 +1,14 @@
-//! The only names that expanded code may use. Not for hand-written programs: anything here may change.
+//! The only names that expanded code may use. Not for hand-written programs: anything here may
+//! change.
 #![doc(hidden)]
 
 pub use super::intern::site;
-pub use super::span::{EndsWhenDropped, ends_when_dropped};
-pub use super::traced_future::{KeptBytes, KeptChoices, KeptSlice, KeptText, Part, Parts, Polled, Unrecorded, never};
+pub use super::span::{SpanEnd, ends_when_dropped};
+pub use super::traced_future::{
+    KeptBytes, KeptChoices, KeptSlice, KeptText, SpanArguments, SpanPart, TracedFuture, UntracedFuture, never,
+};
 pub use crate::fault_injection::{ABOUT_TO_WRITE, ARMED, HELD};
-pub use crate::fields::Site;
+pub use crate::fields::SourceSite;
 pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice, Text};
 pub use crate::levels::table::{Level, Provider};
 pub use crate::record::record;

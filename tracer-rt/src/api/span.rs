@@ -1,4 +1,4 @@
-//! Spans: a guard records the end of what a function of the spec has begun.
+//! Spans: a guard records the end of a span that a function of the spec has begun.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,29 +6,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::fields::Fields;
 use crate::record::record;
 
-/// A span that has begun: records its end when dropped, on the thread where it began.
+/// A span that has begun. It records its end when it is dropped, on the thread where it began.
 ///
-/// It belongs to its thread, so it cannot be kept over an `.await` of a future that may move: there, `#[traced]` makes one
-/// part of each poll.
+/// It belongs to its thread, so it cannot be kept across an `.await` of a future that may move to
+/// another thread. `#[traced]` makes one part for each poll instead.
 #[derive(Debug)]
 #[must_use = "a span ends where its guard is dropped: bind it, `let _span = …`"]
 pub struct Span<F: Fields + Copy = ()> {
-    /// What [`record`] takes for the end; 0 when the begin was not recorded.
+    /// The id that [`record`] takes for the end. 0 if the begin was not recorded.
     end: u32,
     fields: F,
-    /// A span belongs to its thread.
+    /// Makes the span belong to its thread: neither `Send` nor `Sync`.
     here: PhantomData<*const ()>,
 }
 
 impl<F: Fields + Copy> Span<F> {
-    /// A span whose end has this record id and these fields; id 0 records none.
+    /// A span with the record id and the fields of its end. The id 0 records no end.
     #[inline(always)]
     #[doc(hidden)]
     pub const fn until_dropped(end: u32, fields: F) -> Self {
         Self { end, fields, here: PhantomData }
     }
 
-    /// Ends the span by a record that has parameters of the end: its id is `behind` less than that of the end without.
+    /// Ends the span with parameters of the end.
+    /// The id of that record is `behind` less than the id of the end without parameters.
     #[inline(always)]
     #[doc(hidden)]
     pub fn end_with<G: Fields>(self, behind: u32, fields: G) {
@@ -48,25 +49,25 @@ impl<F: Fields + Copy> Drop for Span<F> {
     }
 }
 
-/// Spans that end when their guard is dropped: all but those whose end has parameters.
+/// Spans that end when their guard is dropped: all except those with parameters at the end.
 #[diagnostic::on_unimplemented(
     message = "`#[traced]` cannot trace the span `{Self}`: its end has parameters, which only the program knows",
     label = "declared with `end {{ … }}` in the spec",
     note = "call the span's function in the body, `let span = …`, and end it by `span.end(…)`"
 )]
-pub trait EndsWhenDropped {}
+pub trait SpanEnd {}
 
-impl<F: Fields + Copy> EndsWhenDropped for Span<F> {}
+impl<F: Fields + Copy> SpanEnd for Span<F> {}
 
-/// For `#[traced]`: what the span gave, if it ends when it is dropped.
+/// Returns the guard of a span that ends when it is dropped, for `#[traced]`.
 #[inline(always)]
-pub const fn ends_when_dropped<G: EndsWhenDropped>(guard: G) -> G {
+pub const fn ends_when_dropped<G: SpanEnd>(guard: G) -> G {
     guard
 }
 
 static TASKS: AtomicU64 = AtomicU64::new(1);
 
-/// A number for the parts of an `async` span that belong together: 1, 2, 3 …, each given out once in the process.
+/// A new number for the parts of one `async` span: 1, 2, 3 …, each returned once per process.
 ///
 /// ```ignore
 /// let task = tracer_rt::new_task();

@@ -1,35 +1,35 @@
-//! What the recorder says of itself.
+//! Statistics of the recorder.
 
 use crate::reentrancy::unnested;
-use crate::session::{self, Counts};
+use crate::session::{self, RecordCounts};
 use crate::slots::pool;
 use crate::state::STATE;
 use crate::writer::SINK;
 
-/// The recorder at one moment.
+/// The state of the recorder at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct RecorderStats {
     /// Numbers of records.
-    pub counts: Counts,
+    pub counts: RecordCounts,
     /// Size of the process's file, in bytes.
     pub file_bytes: u64,
-    /// Slots in all, of 64 KiB each.
+    /// Number of slots, of 64 KiB each.
     pub slots: usize,
-    /// Slots that a thread could get at once.
+    /// Number of slots that are free.
     pub free_slots: usize,
-    /// Full slots that are not yet written.
+    /// Number of full slots that are not written yet.
     pub full_slots: usize,
-    /// Streams of threads that live, or have something to be written.
+    /// Number of streams of running threads and of streams that are not completely written.
     pub streams: usize,
-    /// The slots lie in a live file.
+    /// Whether the slots are in a live file.
     pub mapped: bool,
 }
 
-/// How the recorder is doing. Takes locks for a moment; not for hot paths.
+/// Returns the statistics. Takes locks for a short time, so it is not for hot paths.
 #[must_use]
-pub fn stats() -> Stats {
-    let mut stats = Stats { counts: session::counts(), ..Stats::default() };
+pub fn stats() -> RecorderStats {
+    let mut stats = RecorderStats { counts: session::counts(), ..RecorderStats::default() };
     unnested(|| {
         stats.file_bytes = SINK.lock().file_bytes();
         let state = STATE.lock();

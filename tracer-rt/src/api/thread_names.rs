@@ -2,39 +2,45 @@
 
 use std::cell::Cell;
 
-use crate::cursor::{CURSOR, Cursor};
+use crate::cursor::{CURSOR, ThreadCursor};
 use crate::files::cut;
 use crate::reentrancy::unnested;
 use crate::state::STATE;
-use crate::state::stream_entry::Names;
+use crate::state::stream_entry::StreamNames;
 
-/// Bytes of a name that a program gives; the rest is cut, as the C recorder does.
+/// Maximum bytes of a name. A longer name is cut, as in the C recorder.
 const MAX_NAME_BYTES: usize = 47;
 
-/// Names the calling thread in the trace; without it, the name is that of its `std::thread`. At most 47 bytes are kept.
+/// Sets the name of the calling thread in the trace, at most 47 bytes.
+/// The default is the name of its `std::thread`.
 pub fn set_thread_name(name: &str) {
     rename(name, |cursor| &cursor.name, |names| &mut names.thread);
 }
 
-/// Labels what the calling thread records: `"io"`, `"GPU 0"`, whatever its streams are to the program. Rules know it as
-/// `stream_label`, and can group threads by it. A later label takes the place of an earlier one, for the whole run. At most 47 bytes are kept.
+/// Sets the label of the calling thread's streams, such as `"io"` or `"GPU 0"`, at most 47 bytes.
+/// In rules it is `stream_label`, and rules can group threads by it. A later label replaces an
+/// earlier one for the whole run.
 pub fn set_stream_label(label: &str) {
     rename(label, |cursor| &cursor.label, |names| &mut names.label);
 }
 
-fn rename(text: &str, kept: fn(&Cursor) -> &Cell<Option<&'static str>>, of: fn(&mut Names) -> &mut Option<String>) {
+fn rename(
+    text: &str,
+    kept: fn(&ThreadCursor) -> &Cell<Option<&'static str>>,
+    of: fn(&mut StreamNames) -> &mut Option<String>,
+) {
     let text = cut(text, MAX_NAME_BYTES);
     unnested(|| {
         CURSOR.with(|cursor| {
             if cursor.streams.iter().all(|stream| stream.get().is_null()) {
-                // Kept for a thread that may never record: too small to track.
+                // Leaked for a thread that may never record, because the text is small.
                 return kept(cursor).set(Some(Box::leak(text.into())));
             }
             let mut state = STATE.lock();
             for entry in state.entries.iter_mut().filter(|entry| std::ptr::eq(entry.cursor, cursor)) {
                 *of(&mut entry.names) = Some(text.to_owned());
                 entry.told = false;
-                // Best effort: records do not depend on it, and it is written soon.
+                // Best effort: records do not depend on it, and the writer thread writes it soon.
                 entry.log();
             }
         });

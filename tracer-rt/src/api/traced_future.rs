@@ -1,5 +1,7 @@
-//! What `#[traced]` makes of an async function: one span for each poll. The guard lives within a poll, so that the future
-//! may be moved between threads, and may be dropped at any time.
+//! The future that `#[traced]` makes of an async function: one span per poll.
+//!
+//! The guard exists only during a poll, so that the future may move between threads and may be
+//! dropped at any time.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,43 +11,43 @@ use crate::fields::{Choices, Counted, Enumerated, Fields, Slice, Text};
 use crate::levels::table::Level;
 use crate::record::record;
 
-use super::span::{EndsWhenDropped, Span};
+use super::span::{Span, SpanEnd};
 
-/// Makes the parts of a span, one after the other.
-pub trait Part {
-    /// Ends the part when dropped.
+/// Creates the parts of a span, one after another.
+pub trait SpanPart {
+    /// The guard of a part, which ends the part when dropped.
     type Guard;
 
     /// Begins a part.
     fn begin(&self) -> Self::Guard;
 }
 
-/// The arguments of a span, kept from its call: each part records them.
+/// The arguments of a span, kept from its call. Each part records them.
 #[derive(Clone, Debug)]
-pub struct Parts<F, E = ()> {
+pub struct SpanArguments<F, E = ()> {
     level: &'static Level,
     begin: u32,
     end: u32,
-    /// None when the level was off at the call: what was not begun then is not recorded later.
+    /// None if the level was off at the call: such a span is not recorded later either.
     at_begin: Option<F>,
     at_end: E,
 }
 
-impl<F, E> Parts<F, E> {
-    /// For generated code: ids count from the provider's base.
+impl<F, E> SpanArguments<F, E> {
+    /// Creates the parts, for generated code. The ids count from the base of the provider.
     #[inline]
     pub const fn new(level: &'static Level, begin: u32, end: u32, at_begin: F, at_end: E) -> Self {
         Self { level, begin, end, at_begin: Some(at_begin), at_end }
     }
 
-    /// For generated code: a span that is not recorded.
+    /// Creates a span that is not recorded, for generated code.
     #[inline]
     pub const fn none(level: &'static Level, at_end: E) -> Self {
         Self { level, begin: 0, end: 0, at_begin: None, at_end }
     }
 }
 
-impl<F: Fields + Clone, E: Fields + Copy> Part for Parts<F, E> {
+impl<F: Fields + Clone, E: Fields + Copy> SpanPart for SpanArguments<F, E> {
     type Guard = Span<E>;
 
     #[inline]
@@ -60,51 +62,54 @@ impl<F: Fields + Clone, E: Fields + Copy> Part for Parts<F, E> {
     }
 }
 
-impl<F, E> EndsWhenDropped for Parts<F, E> {}
+impl<F, E> SpanEnd for SpanArguments<F, E> {}
 
 /// A span of a level that is not compiled.
 #[derive(Clone, Copy, Debug)]
-pub struct Unrecorded;
+pub struct UntracedFuture;
 
-impl Part for Unrecorded {
+impl SpanPart for UntracedFuture {
     type Guard = ();
 
     #[inline(always)]
     fn begin(&self) {}
 }
 
-impl EndsWhenDropped for Unrecorded {}
+impl SpanEnd for UntracedFuture {}
 
-/// A future each poll of which is a part of a span.
+/// A future with a span part for each poll.
 #[derive(Debug)]
-pub struct Polled<P, F> {
+pub struct TracedFuture<P, F> {
     parts: P,
     future: F,
 }
 
-impl<P: Part, F: Future> Polled<P, F> {
-    /// For generated code.
+impl<P: SpanPart, F: Future> TracedFuture<P, F> {
+    /// Wraps a future, for generated code.
     #[inline]
     pub const fn new(parts: P, future: F) -> Self {
         Self { parts, future }
     }
 }
 
-impl<P: Part, F: Future> Future for Polled<P, F> {
+impl<P: SpanPart, F: Future> Future for TracedFuture<P, F> {
     type Output = F::Output;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: nothing is moved out: `parts` is only looked at, and `future` is pinned again at once.
+        // SAFETY: nothing is moved out: `parts` is only borrowed, and `future` is pinned again at
+        // once.
         let this = unsafe { self.get_unchecked_mut() };
         let _part = this.parts.begin();
-        // SAFETY: it is pinned with the whole, which has no `Drop` and gives no other access to it.
+        // SAFETY: `future` is pinned with the whole struct, which has no `Drop` and gives no other
+        // access to it.
         let future = unsafe { Pin::new_unchecked(&mut this.future) };
         future.poll(context)
     }
 }
 
-/// Gives an async block its type before its statements are looked at, as a function's signature does. Never called.
+/// Gives an async block its type before the compiler checks its statements, as a signature does.
+/// Never called.
 #[must_use]
 pub fn never<T>() -> T {
     unreachable!("it stands behind `if false`")
@@ -117,7 +122,7 @@ macro_rules! kept {
         pub struct $name $(<$element>)? (Arc<$slice>);
 
         impl $(<$element: $bound + Copy>)? $name $(<$element>)? {
-            /// Copies it: the function may give away what it was borrowed from.
+            /// Copies the values, because the function may give away the owner of the slice.
             #[must_use]
             pub fn new(values: &$slice) -> Self {
                 Self(values.into())
@@ -134,7 +139,7 @@ macro_rules! kept {
 
             #[inline]
             unsafe fn store(self, at: *mut u8) {
-                // SAFETY: the caller's promise, passed on.
+                // SAFETY: the caller guarantees it.
                 unsafe { $borrowed(&self.0).store(at) };
             }
 
@@ -147,7 +152,7 @@ macro_rules! kept {
             }
 
             unsafe fn store_cut(self, at: *mut u8, most: usize) {
-                // SAFETY: the caller's promise, passed on.
+                // SAFETY: the caller guarantees it.
                 unsafe { $borrowed(&self.0).store_cut(at, most) };
             }
         }
@@ -172,46 +177,46 @@ mod tests {
     use std::task::Waker;
 
     use super::*;
-    use crate::fields::Truncated;
+    use crate::fields::TruncatedFields;
 
-    /// Counts its parts, and knows whether one is under way.
+    /// Counts its parts, and stores whether a part is in progress.
     #[derive(Default)]
-    struct Counter {
+    struct PartCounter {
         begun: Cell<u32>,
         running: Rc<Cell<bool>>,
     }
 
-    struct Running(Rc<Cell<bool>>);
+    struct PollFlag(Rc<Cell<bool>>);
 
-    impl Drop for Running {
+    impl Drop for PollFlag {
         fn drop(&mut self) {
             assert!(self.0.replace(false));
         }
     }
 
-    impl Part for &Counter {
-        type Guard = Running;
+    impl SpanPart for &PartCounter {
+        type Guard = PollFlag;
 
-        fn begin(&self) -> Running {
+        fn begin(&self) -> PollFlag {
             self.begun.set(self.begun.get() + 1);
             assert!(!self.running.replace(true), "parts do not overlap");
-            Running(Rc::clone(&self.running))
+            PollFlag(Rc::clone(&self.running))
         }
     }
 
-    /// Pending so many times; must not be moved once polled.
-    struct Pinned<'a> {
+    /// Pending for `polls` polls. It must not move after the first poll.
+    struct PendingFuture<'a> {
         polls: u32,
         running: &'a Cell<bool>,
         place: Option<usize>,
         _unmovable: std::marker::PhantomPinned,
     }
 
-    impl Future for Pinned<'_> {
+    impl Future for PendingFuture<'_> {
         type Output = &'static str;
 
         fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<&'static str> {
-            // SAFETY: its fields are not pinned, and nothing is moved out.
+            // SAFETY: the fields are not pinned, and nothing is moved out.
             let this = unsafe { self.get_unchecked_mut() };
             let here = std::ptr::from_mut(this).addr();
             assert_eq!(*this.place.get_or_insert(here), here);
@@ -224,7 +229,7 @@ mod tests {
         }
     }
 
-    impl Drop for Pinned<'_> {
+    impl Drop for PendingFuture<'_> {
         fn drop(&mut self) {
             assert!(!self.running.get(), "no part is under way between polls");
         }
@@ -233,10 +238,11 @@ mod tests {
     #[test]
     fn each_poll_is_a_part() {
         for dropped_after in 1..=4 {
-            let parts = Counter::default();
+            let parts = PartCounter::default();
             let running = Rc::clone(&parts.running);
-            let future = Pinned { polls: 3, running: &running, place: None, _unmovable: std::marker::PhantomPinned };
-            let mut polled = pin!(Polled::new(&parts, future));
+            let future =
+                PendingFuture { polls: 3, running: &running, place: None, _unmovable: std::marker::PhantomPinned };
+            let mut polled = pin!(TracedFuture::new(&parts, future));
             for poll in 1..=dropped_after {
                 let result = polled.as_mut().poll(&mut Context::from_waker(Waker::noop()));
                 assert_eq!(result, if poll == 4 { Poll::Ready("done") } else { Poll::Pending });
@@ -249,13 +255,13 @@ mod tests {
     fn what_is_kept_is_stored_as_what_was_borrowed() {
         fn packed(fields: impl Fields) -> Vec<u8> {
             let mut out = vec![0; fields.bytes()];
-            // SAFETY: the vector has the bytes asked for.
+            // SAFETY: the vector has `bytes()` bytes.
             unsafe { fields.store(out.as_mut_ptr()) };
             out
         }
         assert_eq!(packed((KeptBytes::new(b"hi"), 7u8)), packed((Counted(b"hi"), 7u8)));
         assert_eq!(packed(KeptSlice::new(&[1u16, 2])), packed(Slice(&[1u16, 2])));
-        let cut = |text: KeptText| packed(Truncated::new((text, 7u8), 6).unwrap());
+        let cut = |text: KeptText| packed(TruncatedFields::new((text, 7u8), 6).unwrap());
         assert_eq!(cut(KeptText::new("éé".as_bytes())), packed((Text("é".as_bytes()), 7u8)));
     }
 }

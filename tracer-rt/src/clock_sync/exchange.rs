@@ -1,4 +1,6 @@
-//! The messages between two processes. All are three little-endian words; `codegen/c/runtime/sync.h` of the language sends the same ones.
+//! The messages between two processes.
+//! Each has three little-endian words. `codegen/c/runtime/sync.h` of the language sends the same
+//! messages.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,22 +16,23 @@ use crate::session;
 use crate::state::STATE;
 use crate::writer::SINK;
 
-/// Exchanges come in groups with pauses between them. Where processes outnumber cores, one way can be slow for as long as the scheduler
-/// leaves things as they are: only groups apart in time find the fastest exchange of both ways.
+/// Number of exchanges between two pauses.
+/// If there are more processes than cores, one direction can be slow until the scheduler changes
+/// its choice. Only groups at different times find the fastest exchange in both directions.
 const GROUP: u32 = 30;
 const PAUSE: Duration = Duration::from_micros(300);
 
-/// What tells the kinds of messages from anything else that the channel may carry.
+/// Identifies a hello message. The channel may also carry other data.
 const HELLO: u16 = 0x7401;
 
-/// The number that this process gives its next burst, at least.
+/// The lowest number for the next burst of this process.
 static NEXT_BURST: AtomicU32 = AtomicU32::new(0);
 
 fn next_burst() -> u32 {
     NEXT_BURST.load(Ordering::Relaxed)
 }
 
-/// All that take part in a burst go on behind the highest number that one of them had.
+/// Continues after the number `burst`, the highest one among the participants of the burst.
 pub(super) fn settle_burst(burst: u32) {
     NEXT_BURST.fetch_max(burst.wrapping_add(1), Ordering::Relaxed);
 }
@@ -57,19 +60,19 @@ pub(super) fn out_of_step(peer: u32, expected: &str, found: u64) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
-/// Who takes part.
+/// A participant of a burst.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hello {
-    /// First eight bytes of the process id; 0 where nothing is recorded.
+pub(super) struct SyncHello {
+    /// First eight bytes of the process id. 0 if the process does not record.
     pub(super) id: u64,
-    /// Equal where processes read one clock.
+    /// Hash of the clock domain, equal if the processes read one clock.
     pub(super) domain: u64,
     pub(super) burst: u32,
     pub(super) exchanges: u32,
 }
 
-impl Hello {
-    /// This process, which begins to record unless it did.
+impl SyncHello {
+    /// The hello of this process, which starts to record if it has not.
     pub(super) fn own() -> Self {
         let mut own = Self { id: 0, domain: 0, burst: next_burst(), exchanges: 0 };
         unnested(|| {
@@ -84,7 +87,7 @@ impl Hello {
         own
     }
 
-    /// Whether samples between the two are of any use.
+    /// Whether samples between the two processes are useful: both record, and their clocks differ.
     pub(super) const fn is_apart_from(&self, other: &Self) -> bool {
         self.id != 0 && other.id != 0 && self.domain != other.domain
     }
@@ -104,7 +107,8 @@ impl Hello {
     }
 }
 
-/// Asks a peer so often, and once more before: the first exchange, which may set up a connection, is not kept.
+/// Takes `exchanges` samples with a peer.
+/// One more exchange comes first and is not kept, because it may set up a connection.
 pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exchanges: u32) -> io::Result<()> {
     let mut samples = Vec::with_capacity(exchanges as usize);
     for number in 0..exchanges.checked_add(1).filter(|_| exchanges > 0).unwrap_or(0) {
@@ -127,7 +131,7 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
     Ok(())
 }
 
-/// Answers a peer that asks so often.
+/// Answers a peer that takes `exchanges` samples.
 pub(super) fn answer(link: &mut impl SyncLink, peer: u32, exchanges: u32) -> io::Result<()> {
     for number in 0..exchanges.checked_add(1).filter(|_| exchanges > 0).unwrap_or(0) {
         let [_, _, asked] = receive(link, peer)?;

@@ -1,57 +1,64 @@
-//! Samples among many processes: one for each clock takes part, and every pair of numbers that differ in one bit meets.
+//! Samples among many processes.
+//! One process per clock, its leader, takes part. Two leaders meet if their numbers differ in one
+//! bit.
 //!
-//! Number 0 hears who is who, and tells each whom it meets: so no process needs to know the clocks of all. In round `k` leader `i` meets
-//! `i XOR 2^k`, and the lower asks; rounds are in order, so nobody waits for one who waits for it.
+//! Process 0 collects the identity of each process and sends each one its meetings, so that the
+//! other processes need not know all clocks. In round `k` leader `i` meets leader `i XOR 2^k`, and
+//! the lower number asks. Rounds are in order, so that there are no circular waits.
 
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::exchange::{self, Hello, out_of_step, pack, receive, settle_burst};
+use super::exchange::{self, SyncHello, out_of_step, pack, receive, settle_burst};
 use super::link::SyncLink;
 use crate::reentrancy::unnested;
 use crate::state::STATE;
 
-/// What tells these messages from others.
+/// Identifies these messages.
 const PLAN: u64 = 0x7402;
 const POINT: u64 = 0x7403;
-/// In place of a leader's number: this process is none.
+/// Instead of a leader's number: the process is not a leader.
 const NONE: u32 = u32::MAX;
 
 /// Processes that take samples together. All of them call the same functions in the same order.
 #[derive(Debug)]
-pub struct Group<L> {
+pub struct SyncGroup<L> {
     link: L,
     me: u32,
     size: u32,
-    /// Points since samples were taken, and the one at which number 0 looks at its watch.
+    /// Number of sync points since the last samples.
     points: u64,
+    /// The sync point at which process 0 next checks the time.
     look: u64,
+    /// Time of the last samples.
     since: Instant,
 }
 
-/// Whom a process meets: in each round a peer and its process id, or nobody.
-struct Plan {
+/// The meetings of a process: for each round a peer and its process id, or none.
+struct SyncSchedule {
     leader: u32,
     burst: u32,
     exchanges: u32,
     meetings: Vec<Option<(u32, u64)>>,
 }
 
-impl<L: SyncLink> Group<L> {
-    /// Of `size` processes, numbered from 0, this is `me`. The link reaches all others by these numbers.
+impl<L: SyncLink> SyncGroup<L> {
+    /// Creates the group of `size` processes, numbered from 0.
+    /// This process is `me`. The link reaches all others by these numbers.
     pub fn new(link: L, me: u32, size: u32) -> Self {
         Self { link, me, size, points: 0, look: 1, since: Instant::now() }
     }
 
-    /// The link, for the program's own use.
+    /// Returns the link, for the program's own use.
     pub fn into_inner(self) -> L {
         self.link
     }
 
-    /// Takes samples now. All processes call it, and number 0's choice of how many exchanges counts for all.
+    /// Takes samples now.
+    /// All processes call it. The number of exchanges of process 0 applies to all.
     ///
     /// # Errors
-    /// What the link says; or when a peer sends what it should not.
+    /// Errors of the link, or an unexpected message of a peer.
     pub fn sync(&mut self) -> io::Result<()> {
         (self.points, self.look, self.since) = (0, 1, Instant::now());
         if self.size < 2 {
@@ -70,9 +77,11 @@ impl<L: SyncLink> Group<L> {
         Ok(())
     }
 
-    /// Takes samples if the last ones are older than [`Config::sync_interval`](crate::Config::sync_interval) by number 0's watch, and tells
-    /// whether it did. All processes call it, as in the outer loop of a computation. Most calls count and do nothing else: at which one
-    /// number 0 looks at its watch next is agreed when it looks.
+    /// Takes samples if the last ones are older than
+    /// [`Config::sync_interval`](crate::Config::sync_interval). Returns whether it did.
+    /// The time of process 0 decides. All processes call it, as in the outer loop of a computation.
+    /// Most calls only count: each time process 0 checks the time, all processes learn at which
+    /// call it checks next.
     ///
     /// # Errors
     /// As [`Self::sync`].
@@ -89,7 +98,7 @@ impl<L: SyncLink> Group<L> {
         Ok(due)
     }
 
-    /// What number 0 decides, down a tree.
+    /// Sends the decision of process 0 down a tree of processes.
     fn agree(&mut self) -> io::Result<(bool, u64)> {
         let (due, look, mut below);
         if self.me == 0 {
@@ -112,16 +121,16 @@ impl<L: SyncLink> Group<L> {
         Ok((due, look))
     }
 
-    fn plan_all(&mut self) -> io::Result<Plan> {
-        let mut all = vec![Hello::own()];
+    fn plan_all(&mut self) -> io::Result<SyncSchedule> {
+        let mut all = vec![SyncHello::own()];
         for peer in 1..self.size {
-            all.push(Hello::receive(&mut self.link, peer)?);
+            all.push(SyncHello::receive(&mut self.link, peer)?);
         }
         let burst = all.iter().map(|hello| hello.burst).max().unwrap_or(0);
         let exchanges = all[0].exchanges;
         let leaders = leaders(&all);
         let rounds = leaders.len().next_power_of_two().trailing_zeros();
-        let mut own = Plan { leader: NONE, burst, exchanges, meetings: Vec::new() };
+        let mut own = SyncSchedule { leader: NONE, burst, exchanges, meetings: Vec::new() };
         for (peer, _) in (0..self.size).zip(&all) {
             let leader = leaders.iter().position(|leader| *leader == peer).map_or(NONE, |at| at as u32);
             let rounds = if leader == NONE || exchanges == 0 { 0 } else { rounds };
@@ -131,7 +140,7 @@ impl<L: SyncLink> Group<L> {
             });
             let meetings: Vec<_> = meetings.collect();
             if peer == 0 {
-                own = Plan { leader, meetings, ..own };
+                own = SyncSchedule { leader, meetings, ..own };
                 continue;
             }
             let numbers = u64::from(burst) | u64::from(exchanges) << 32;
@@ -144,8 +153,8 @@ impl<L: SyncLink> Group<L> {
         Ok(own)
     }
 
-    fn hear_plan(&mut self) -> io::Result<Plan> {
-        self.link.send(0, &Hello::own().encode())?;
+    fn hear_plan(&mut self) -> io::Result<SyncSchedule> {
+        self.link.send(0, &SyncHello::own().encode())?;
         let [whom, numbers, kind] = receive(&mut self.link, 0)?;
         let rounds = whom >> 32;
         if kind != PLAN || rounds > 32 {
@@ -159,18 +168,18 @@ impl<L: SyncLink> Group<L> {
             }
             meetings.push((other != u64::from(NONE)).then_some((other as u32, id)));
         }
-        Ok(Plan { leader: whom as u32, burst: numbers as u32, exchanges: (numbers >> 32) as u32, meetings })
+        Ok(SyncSchedule { leader: whom as u32, burst: numbers as u32, exchanges: (numbers >> 32) as u32, meetings })
     }
 }
 
-/// The first process of each clock, of those that record.
-fn leaders(all: &[Hello]) -> Vec<u32> {
+/// The first process of each clock, among the processes that record.
+fn leaders(all: &[SyncHello]) -> Vec<u32> {
     let mut seen = std::collections::HashSet::new();
-    let first = |(_, hello): &(u32, &Hello)| hello.id != 0 && seen.insert(hello.domain);
+    let first = |(_, hello): &(u32, &SyncHello)| hello.id != 0 && seen.insert(hello.domain);
     (0u32..).zip(all).filter(first).map(|(peer, _)| peer).collect()
 }
 
-/// How far apart samples are at points; 0 where none are taken.
+/// Minimum time between samples at sync points. 0 if none are taken.
 fn interval() -> Duration {
     let mut interval = Duration::ZERO;
     unnested(|| {
@@ -180,8 +189,9 @@ fn interval() -> Duration {
     interval
 }
 
-/// Whether samples are due, and at which point to ask again: half of what is left at the pace so far, but never twice as many points as there
-/// were, as the pace may change.
+/// Whether samples are due, and the sync point of the next check.
+/// That is half of the remaining points at the current pace, but at most twice the points so far,
+/// because the pace may change.
 fn next_look(points: u64, elapsed: Duration, interval: Duration) -> (bool, u64) {
     if interval.is_zero() {
         return (false, u64::MAX);
@@ -217,7 +227,7 @@ mod tests {
 
     #[test]
     fn one_process_of_each_clock_that_records_leads() {
-        let hello = |id, domain| Hello { id, domain, burst: 0, exchanges: 0 };
+        let hello = |id, domain| SyncHello { id, domain, burst: 0, exchanges: 0 };
         assert_eq!(leaders(&[hello(0, 7), hello(1, 7), hello(2, 7), hello(3, 8), hello(0, 0), hello(5, 9)]), [1, 3, 5]);
     }
 }

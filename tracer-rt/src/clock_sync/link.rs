@@ -1,23 +1,24 @@
-//! What samples need of a channel, and channels of the standard library that have it.
+//! The channel interface for samples, and implementations for channels of the standard library.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-/// Size of all messages.
+/// Size of each message in bytes.
 pub const MESSAGE_BYTES: usize = 24;
 
-/// A channel to other processes. The program numbers them as it likes. What is sent first arrives first.
+/// A channel to other processes.
+/// The program chooses their numbers. Messages arrive in the order of sending.
 pub trait SyncLink {
-    /// Sends a message, at once: what waits for more to send spoils the sample.
+    /// Sends a message immediately: buffering makes the sample useless.
     ///
     /// # Errors
-    /// When the peer cannot be reached.
+    /// If the peer cannot be reached.
     fn send(&mut self, peer: u32, message: &[u8; MESSAGE_BYTES]) -> io::Result<()>;
 
     /// Waits for the next message of this peer.
     ///
     /// # Errors
-    /// When the peer cannot be reached any more.
+    /// If the peer cannot be reached any more.
     fn receive(&mut self, peer: u32, message: &mut [u8; MESSAGE_BYTES]) -> io::Result<()>;
 }
 
@@ -31,19 +32,21 @@ impl<L: SyncLink + ?Sized> SyncLink for &mut L {
     }
 }
 
-/// A stream of bytes to each peer: sockets, or pipes by [`Duplex`]. Nothing else may be under way in them meanwhile.
+/// A byte stream to each peer: sockets, or pipes by [`DuplexStream`].
+/// The streams must carry no other data during the samples.
 #[derive(Debug)]
-pub struct Streams<S> {
+pub struct StreamLinks<S> {
     streams: Vec<Option<S>>,
 }
 
-impl<S: Read + Write> Streams<S> {
-    /// The streams by the peers' numbers; `None` where there is none, as to the process itself.
+impl<S: Read + Write> StreamLinks<S> {
+    /// Creates the link from one stream per peer number.
+    /// `None` if there is no stream, as to the process itself.
     pub fn new(streams: impl IntoIterator<Item = Option<S>>) -> Self {
         Self { streams: streams.into_iter().collect() }
     }
 
-    /// The streams, for the program's own use.
+    /// Returns the streams, for the program's own use.
     pub fn into_inner(self) -> Vec<Option<S>> {
         self.streams
     }
@@ -54,11 +57,12 @@ impl<S: Read + Write> Streams<S> {
     }
 }
 
-impl Streams<TcpStream> {
-    /// As [`Streams::new`], for connections that then send each message at once (`TCP_NODELAY`).
+impl StreamLinks<TcpStream> {
+    /// Like [`StreamLinks::new`], for connections.
+    /// Sets `TCP_NODELAY`, so that they send each message immediately.
     ///
     /// # Errors
-    /// When a connection does not take the option.
+    /// If a connection does not accept the option.
     pub fn tcp(streams: impl IntoIterator<Item = Option<TcpStream>>) -> io::Result<Self> {
         let links = Self::new(streams);
         links.streams.iter().flatten().try_for_each(|stream| stream.set_nodelay(true))?;
@@ -66,7 +70,7 @@ impl Streams<TcpStream> {
     }
 }
 
-impl<S: Read + Write> SyncLink for Streams<S> {
+impl<S: Read + Write> SyncLink for StreamLinks<S> {
     fn send(&mut self, peer: u32, message: &[u8; MESSAGE_BYTES]) -> io::Result<()> {
         let stream = self.stream(peer)?;
         stream.write_all(message)?;
@@ -78,17 +82,17 @@ impl<S: Read + Write> SyncLink for Streams<S> {
     }
 }
 
-/// One stream made of two, of which one is read and the other written: a pair of pipes.
+/// One stream made of two: a reader and a writer, such as a pair of pipes.
 #[derive(Clone, Copy, Debug)]
-pub struct Duplex<R, W>(pub R, pub W);
+pub struct DuplexStream<R, W>(pub R, pub W);
 
-impl<R: Read, W> Read for Duplex<R, W> {
+impl<R: Read, W> Read for DuplexStream<R, W> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.0.read(bytes)
     }
 }
 
-impl<R, W: Write> Write for Duplex<R, W> {
+impl<R, W: Write> Write for DuplexStream<R, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.1.write(bytes)
     }

@@ -1,61 +1,63 @@
-//! What becomes of a record that finds no slot free: it is dropped, or its thread waits, as its level is told.
+//! The overflow policy: the action of a level when no slot is free for its record.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::slots::pool;
 
-/// What a level does when the helper cannot follow.
+/// The action of a level when the writer thread is too slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Policy {
-    /// The newest records are dropped, and counted.
+pub enum OverflowPolicy {
+    /// Drop and count the newest records.
     #[default]
     Drop,
-    /// The thread waits until a slot is free: ten seconds at most, then records are dropped until one is.
+    /// Make the thread wait until a slot is free, for at most ten seconds.
+    /// After that, records are dropped until a slot is free.
     Block,
-    /// The oldest records of such levels are overwritten, and counted; what is left is written when it is asked for
-    /// ([`crate::dump`]), at a panic, and at the end of the process, and is in the live file of a process that is killed. At most half
-    /// of the memory for records is used so.
+    /// Overwrite and count the oldest records of such levels.
+    /// The remaining records are written on request ([`crate::dump`]), at a panic, and at the end
+    /// of the process. The live file of a killed process contains them. They use at most half of
+    /// the memory for records.
     Overwrite,
 }
 
-/// Some level overwrites.
+/// Whether a level overwrites.
 static ANY_OVERWRITES: AtomicBool = AtomicBool::new(false);
 
-/// Whether some level overwrites.
+/// Whether a level overwrites.
 pub(crate) fn overwrites() -> bool {
     ANY_OVERWRITES.load(Ordering::Relaxed)
 }
 
-/// Some level blocks: asked for without a lock by threads that must drop.
+/// Whether a level blocks. Threads that must drop records read it without a lock.
 static ANY_BLOCKS: AtomicBool = AtomicBool::new(false);
 
-/// Whether it is worth asking if a record's level blocks.
+/// Whether the level of a record may block, so that a lookup is worthwhile.
 pub(crate) fn may_block() -> bool {
     ANY_BLOCKS.load(Ordering::Relaxed) && !pool::is_stuck()
 }
 
-/// Notes what some level does.
-pub(crate) fn note(policies: &[(String, Policy)]) {
+/// Stores which policies are in use.
+pub(crate) fn note(policies: &[(String, OverflowPolicy)]) {
     let some = |wanted| policies.iter().any(|(_, policy)| *policy == wanted);
-    ANY_BLOCKS.store(some(Policy::Block), Ordering::Relaxed);
-    ANY_OVERWRITES.store(some(Policy::Overwrite), Ordering::Relaxed);
+    ANY_BLOCKS.store(some(OverflowPolicy::Block), Ordering::Relaxed);
+    ANY_OVERWRITES.store(some(OverflowPolicy::Overwrite), Ordering::Relaxed);
 }
 
-/// The policies that `TUMIT_POLICY` asks for.
-pub(crate) fn from_environment(complain: impl Fn(&str)) -> Vec<(String, Policy)> {
+/// The policies in `TUMIT_POLICY`.
+pub(crate) fn from_environment(complain: impl Fn(&str)) -> Vec<(String, OverflowPolicy)> {
     std::env::var("TUMIT_POLICY").map_or_else(|_| Vec::new(), |text| parse(&text, complain))
 }
 
-/// The policies that a text asks for, as `COM=block,APP=drop`; what is not understood is given to `complain`.
-pub(crate) fn parse(text: &str, complain: impl Fn(&str)) -> Vec<(String, Policy)> {
+/// Parses policies such as `COM=block,APP=drop`. Passes entries that are not valid to `complain`.
+pub(crate) fn parse(text: &str, complain: impl Fn(&str)) -> Vec<(String, OverflowPolicy)> {
     let mut policies = Vec::new();
     for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
         let policy = entry.split_once('=').and_then(|(name, policy)| {
             let policy = match policy.trim().to_ascii_lowercase().as_str() {
-                "drop" => Policy::Drop,
-                "block" => Policy::Block,
-                "overwrite" => Policy::Overwrite,
+                "drop" => OverflowPolicy::Drop,
+                "block" => OverflowPolicy::Block,
+                "overwrite" => OverflowPolicy::Overwrite,
                 _ => return None,
             };
             Some((name.trim().to_owned(), policy))
@@ -80,7 +82,11 @@ mod tests {
         });
         assert_eq!(
             all,
-            [("COM".to_owned(), Policy::Block), ("app".to_owned(), Policy::Drop), ("Y".to_owned(), Policy::Overwrite)]
+            [
+                ("COM".to_owned(), OverflowPolicy::Block),
+                ("app".to_owned(), OverflowPolicy::Drop),
+                ("Y".to_owned(), OverflowPolicy::Overwrite)
+            ]
         );
         assert_eq!(*complaints.borrow(), ["X=wait", "=drop"]);
     }

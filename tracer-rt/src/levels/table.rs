@@ -1,20 +1,23 @@
-//! The levels of the specs of this process: one word per level contains its switch and the base of its record ids.
+//! The levels of the specs of this process: one word per level contains its switch and the base of
+//! its record ids.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tracer_format::columns::layouts;
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
-use super::overflow_policy::{self, Policy};
+use super::overflow_policy::{self, OverflowPolicy};
 use crate::cursor::{CLASS_SHIFT, KEPT, RING};
 use crate::diagnostics::report;
 use crate::live_file;
 
-/// The trace and the level of the self-tracing, as switches name them.
+/// The trace and level names of the self-tracing, as in switches.
 const SELF_TRACE: (&str, &str) = ("tracer", "TUMIT");
 
-/// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
-/// off is one load and one branch, and on costs one branch more.
+/// A level of a spec.
+/// Its word is 0 if the level is off. If it is on, the word is the base id of the provider and the
+/// class of the stream. The word is negative until the provider is registered. A level that is off
+/// costs one load and one branch, a level that is on one branch more.
 #[derive(Debug)]
 pub struct Level {
     pub(crate) word: AtomicU32,
@@ -24,20 +27,20 @@ pub struct Level {
 const UNKNOWN: u32 = u32::MAX;
 
 impl Level {
-    /// For generated code.
+    /// Creates a level, for generated code.
     #[must_use]
     pub const fn new(provider: &'static Provider) -> Self {
         Self { word: AtomicU32::new(UNKNOWN), provider }
     }
 
-    /// The spec's first record id where it is known, and the level is on.
+    /// The word of the level, if its provider is registered and the level is on.
     pub(crate) fn known_base(&self) -> Option<u32> {
         let word = self.word.load(Ordering::Relaxed);
         (word != 0 && word != UNKNOWN).then_some(word)
     }
 }
 
-/// A spec in this process: its name, its schema, its levels.
+/// A spec in this process: name, schema and levels.
 #[derive(Debug)]
 pub struct Provider {
     name: &'static str,
@@ -47,8 +50,9 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// For generated code: `ids` is the number of record types, and each level has its name, whether it is on by
-    /// default, and its switch.
+    /// Creates a provider, for generated code.
+    /// `ids` is the number of record types. Each level has its name, its default (on or off), and
+    /// its switch.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -60,32 +64,32 @@ impl Provider {
     }
 }
 
-/// The specs of this process and the switches that were asked for.
+/// The specs of this process and the requested switches.
 #[derive(Debug)]
-pub(crate) struct Levels {
-    providers: Vec<Registered>,
+pub(crate) struct LevelTable {
+    providers: Vec<RegisteredProvider>,
     next_id: u16,
     switches: Vec<(String, bool)>,
     environment_read: bool,
     /// Names of levels in `TUMIT_LEVELS`.
     environment: Vec<String>,
-    /// The last one that fits counts.
-    policies: Vec<(String, Policy)>,
-    /// All are off, whatever the switches say.
+    /// Policies by level name. The last one that matches a level applies.
+    policies: Vec<(String, OverflowPolicy)>,
+    /// Whether all levels are off, independent of the switches.
     paused: bool,
-    /// The level of the self-tracing. Its spec is registered once it is switched on.
+    /// The level of the self-tracing. Its spec is registered when the level is first switched on.
     self_trace: &'static Level,
 }
 
 /// A spec and its ids in this process.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Registered {
+pub(crate) struct RegisteredProvider {
     provider: &'static Provider,
     base: u16,
 }
 
-impl Registered {
-    /// The payload of its `schema` block.
+impl RegisteredProvider {
+    /// The payload of the spec's `schema` block.
     pub(crate) fn payload(&self) -> Vec<u8> {
         let mut payload = Vec::with_capacity(8 + self.provider.schema.len());
         payload.extend(u32::from(self.base).to_le_bytes());
@@ -94,18 +98,18 @@ impl Registered {
         payload
     }
 
-    /// Notes the spec in the live file; false when that has no room.
+    /// Adds the spec to the live file. Returns false if that has no space.
     pub(crate) fn log(&self) -> bool {
         live_file::log(BlockKind::Schema, PROCESS_STREAM, 1, &self.payload())
     }
 
-    /// Bytes that [`Self::log`] needs.
+    /// Size in bytes of the log entry of [`Self::log`].
     pub(crate) fn log_bytes(&self) -> usize {
         live_file::entry_bytes(8 + self.provider.schema.len())
     }
 }
 
-impl Levels {
+impl LevelTable {
     pub(crate) const fn new(self_trace: &'static Level) -> Self {
         Self {
             providers: Vec::new(),
@@ -119,13 +123,14 @@ impl Levels {
         }
     }
 
-    /// Specs from the given one on, in the order of their registration.
-    pub(crate) fn registered_from(&self, from: usize) -> &[Registered] {
+    /// Specs from index `from` on, in the order of their registration.
+    pub(crate) fn registered_from(&self, from: usize) -> &[RegisteredProvider] {
         self.providers.get(from..).unwrap_or(&[])
     }
 
-    /// Makes a spec known. False when the live file has no room for it: then it must be in the file before its levels
-    /// are switched on, by [`Self::apply_all`].
+    /// Registers a spec.
+    /// Returns false if the live file has no space for it. The spec must then be in the file before
+    /// [`Self::apply_all`] switches its levels on.
     pub(crate) fn register(&mut self, provider: &'static Provider) -> bool {
         if self.providers.iter().any(|known| std::ptr::eq(known.provider, provider)) {
             return true;
@@ -139,7 +144,7 @@ impl Levels {
             }
             return true;
         };
-        let registered = Registered { provider, base: self.next_id };
+        let registered = RegisteredProvider { provider, base: self.next_id };
         self.next_id = end;
         self.providers.push(registered);
         let logged = registered.log();
@@ -149,13 +154,13 @@ impl Levels {
         logged
     }
 
-    /// Switches all levels off, whatever their switches say, or ends that.
+    /// Switches all levels off, independent of their switches, or restores them.
     pub(crate) fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
         self.apply_all();
     }
 
-    /// Sets the switches of all specs.
+    /// Applies the switches to all specs.
     pub(crate) fn apply_all(&self) {
         for registered in &self.providers {
             self.apply(*registered);
@@ -173,7 +178,8 @@ impl Levels {
         self.apply_all();
     }
 
-    /// Makes the recorder's own spec known, once it is asked for: most programs need none of it in their files.
+    /// Registers the spec of the self-tracing if a switch requests it, because most programs do not
+    /// need it in their files.
     pub(crate) fn register_own(&mut self) {
         self.read_environment();
         if self.switches.iter().any(|(switch, on)| *on && is_own(switch)) {
@@ -181,8 +187,8 @@ impl Levels {
         }
     }
 
-    /// Switches levels as a text asks, as in `TUMIT_LEVELS`. False when some part of it is not understood, or names a
-    /// level of no spec that is known so far.
+    /// Applies the switches in a text, as in `TUMIT_LEVELS`.
+    /// Returns false if an entry is not valid or names a level that no known spec has.
     pub(crate) fn switch_all(&mut self, text: &str) -> bool {
         let mut good = true;
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
@@ -197,50 +203,51 @@ impl Levels {
         good
     }
 
-    /// Names in `TUMIT_LEVELS` that no spec known so far has.
+    /// Names in `TUMIT_LEVELS` that no known spec has.
     pub(crate) fn unknown(&mut self) -> Vec<String> {
         let mut names = std::mem::take(&mut self.environment);
         names.retain(|name| !self.knows(name));
         names
     }
 
-    /// Names to which policies are given and that no spec known so far has.
+    /// Names with a policy that no known spec has.
     pub(crate) fn unknown_policies(&self) -> Vec<String> {
         let names = self.policies.iter().map(|(name, _)| name).filter(|name| !self.knows(name));
         names.cloned().collect()
     }
 
-    /// Says what each level does when the buffers are full.
+    /// Sets the overflow policies.
     ///
-    /// What the environment says is to be among them: it is not asked again.
-    pub(crate) fn set_policies(&mut self, policies: Vec<(String, Policy)>) {
-        // Else it would be, by the next spec that becomes known, and these were forgotten.
+    /// `policies` must include those of the environment, because the environment is not read again.
+    pub(crate) fn set_policies(&mut self, policies: Vec<(String, OverflowPolicy)>) {
+        // Otherwise the next spec that is registered would read the environment and replace these
+        // policies.
         self.read_environment();
         self.hold(policies);
     }
 
-    fn hold(&mut self, policies: Vec<(String, Policy)>) {
+    fn hold(&mut self, policies: Vec<(String, OverflowPolicy)>) {
         overflow_policy::note(&policies);
         self.policies = policies;
         self.apply_all();
     }
 
-    /// Whether threads wait for room for records with this id.
+    /// Whether threads wait for space for records with this id.
     pub(crate) fn blocks(&self, id: u16) -> bool {
-        let of = |known: &&Registered| (known.base..known.base + known.provider.ids).contains(&id);
+        let of = |known: &&RegisteredProvider| (known.base..known.base + known.provider.ids).contains(&id);
         let Some(known) = self.providers.iter().find(of) else { return false };
         let Some(types) = layouts(known.provider.schema) else { return false };
         let kind = types.get(usize::from(id - known.base));
         let level = kind.and_then(|kind| known.provider.levels.get(kind.level as usize));
-        level.is_some_and(|(level, _, _)| self.policy(known.provider.name, level) == Policy::Block)
+        level.is_some_and(|(level, _, _)| self.policy(known.provider.name, level) == OverflowPolicy::Block)
     }
 
-    fn policy(&self, trace: &str, level: &str) -> Policy {
+    fn policy(&self, trace: &str, level: &str) -> OverflowPolicy {
         let asked = self.policies.iter().rev().find(|(name, _)| names(name, trace, level));
         if (trace, level) == SELF_TRACE {
-            return Policy::Drop; // the helper cannot wait for itself
+            return OverflowPolicy::Drop; // the writer thread cannot wait for itself
         }
-        asked.map_or_else(Policy::default, |(_, policy)| *policy)
+        asked.map_or_else(OverflowPolicy::default, |(_, policy)| *policy)
     }
 
     fn knows(&self, switch: &str) -> bool {
@@ -250,26 +257,27 @@ impl Levels {
         switch.eq_ignore_ascii_case("all") || is_own(switch) || levels.into_iter().any(|is| is)
     }
 
-    fn apply(&self, registered: Registered) {
+    fn apply(&self, registered: RegisteredProvider) {
         for (name, default, level) in registered.provider.levels {
             let own = std::ptr::eq(*level, self.self_trace);
             let meant = |switch: &str| if own { is_own(switch) } else { names(switch, registered.provider.name, name) };
             let asked = self.switches.iter().rev().find(|(switch, _)| meant(switch));
             let on = asked.map_or(*default, |(_, on)| *on) && !self.paused;
-            let overwrites = self.policy(registered.provider.name, name) == Policy::Overwrite;
+            let overwrites = self.policy(registered.provider.name, name) == OverflowPolicy::Overwrite;
             let class = if overwrites { RING as u32 } else { KEPT as u32 };
             let word = u32::from(registered.base) | class << CLASS_SHIFT;
             level.word.store(if on { word } else { 0 }, Ordering::Relaxed);
         }
     }
 
-    /// Switches of `TUMIT_LEVELS` come first, so that those of the program win.
+    /// Reads the environment once.
+    /// Its switches come first, so that those of the program take precedence.
     fn read_environment(&mut self) {
         if self.environment_read {
             return;
         }
         self.environment_read = true;
-        // Complaints come when recording begins.
+        // Entries that are not valid are reported when recording begins.
         self.hold(overflow_policy::from_environment(|_| {}));
         let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
@@ -297,7 +305,7 @@ fn parse_switch(entry: &str) -> Option<(&str, bool)> {
     (!name.is_empty()).then_some((name, on))
 }
 
-/// Whether a switch names the recorder's own level: not as one of `all`.
+/// Whether a switch names the level of the self-tracing. `all` does not.
 fn is_own(switch: &str) -> bool {
     !switch.eq_ignore_ascii_case("all") && names(switch, SELF_TRACE.0, SELF_TRACE.1)
 }
@@ -331,7 +339,7 @@ mod tests {
 
     #[test]
     fn bases_are_disjoint_and_switches_hold() {
-        let mut levels = Levels { environment_read: true, ..Levels::new(&SELF) };
+        let mut levels = LevelTable { environment_read: true, ..LevelTable::new(&SELF) };
         levels.switch("second.com", false);
         levels.register(&FIRST);
         levels.register(&SECOND);
@@ -350,20 +358,20 @@ mod tests {
 
     #[test]
     fn policies_that_come_first_stay() {
-        let mut levels = Levels::new(&SELF);
-        levels.set_policies(vec![("all".into(), Policy::Block)]);
+        let mut levels = LevelTable::new(&SELF);
+        levels.set_policies(vec![("all".into(), OverflowPolicy::Block)]);
         levels.register_own();
         levels.register(&THIRD);
-        assert_eq!(levels.policy("third", "COM"), Policy::Block);
+        assert_eq!(levels.policy("third", "COM"), OverflowPolicy::Block);
     }
 
     #[test]
     fn all_levels_are_those_of_the_program() {
-        let mut levels = Levels { environment_read: true, ..Levels::new(&SELF) };
+        let mut levels = LevelTable { environment_read: true, ..LevelTable::new(&SELF) };
         levels.switch("TUMIT", true);
         levels.switch("all", false);
         assert!(levels.switches.iter().any(|(name, on)| name == "TUMIT" && *on));
-        levels.set_policies(vec![("all".into(), Policy::Block), ("nobody".into(), Policy::Block)]);
+        levels.set_policies(vec![("all".into(), OverflowPolicy::Block), ("nobody".into(), OverflowPolicy::Block)]);
         assert_eq!(levels.unknown_policies(), ["nobody"]);
     }
 

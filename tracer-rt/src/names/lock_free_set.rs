@@ -1,40 +1,44 @@
-//! Strings that have a number, to be found by all threads without a lock, in a time that does not grow with their number. Strings are only
-//! ever added, one at a time.
+//! A set of strings with numbers.
+//! All threads find strings without a lock, in a time that does not depend on the number of
+//! strings. Strings are only added, one at a time.
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// A string and its number.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct InternedString {
     hash: u64,
     pub(crate) id: u32,
     pub(crate) text: &'static str,
 }
 
-/// Places for strings, a power of two of them, at most half of them taken: a string stands in the first free place behind that of its hash.
+/// A hash table of strings with linear probing.
+/// Its size is a power of two, and at most half of its places are used.
 #[derive(Debug)]
-struct Table {
-    places: Box<[AtomicPtr<Known>]>,
+struct StringSet {
+    places: Box<[AtomicPtr<InternedString>]>,
 }
 
-/// The table. Older ones stay, for threads that just look into them: together they are no larger than it.
-static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
-/// Strings in it.
+/// The current table.
+/// Older tables are not freed, because threads may still read them. Together they are no larger
+/// than the current one.
+static TABLE: AtomicPtr<StringSet> = AtomicPtr::new(std::ptr::null_mut());
+/// Number of strings in the table.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 const FIRST_PLACES: usize = 256;
 
-impl Table {
+impl StringSet {
     fn with(places: usize) -> Self {
         Self { places: (0..places).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect() }
     }
 
-    /// The string, or the free place where it would stand.
-    fn look(&self, hash: u64, text: &str) -> Result<&'static Known, Option<&AtomicPtr<Known>>> {
+    /// Finds the string, or the free place for it.
+    fn look(&self, hash: u64, text: &str) -> Result<&'static InternedString, Option<&AtomicPtr<InternedString>>> {
         let mask = self.places.len() - 1;
         for step in 0..self.places.len() {
             let Some(place) = self.places.get((hash as usize).wrapping_add(step) & mask) else { break };
-            // SAFETY: what stands in a place is there for ever.
+            // SAFETY: an entry of the table is never freed.
             let Some(known) = (unsafe { place.load(Ordering::Acquire).as_ref() }) else { return Err(Some(place)) };
             if known.hash == hash && known.text == text {
                 return Ok(known);
@@ -44,18 +48,18 @@ impl Table {
     }
 }
 
-fn table() -> Option<&'static Table> {
+fn table() -> Option<&'static StringSet> {
     // SAFETY: tables are never freed.
     unsafe { TABLE.load(Ordering::Acquire).as_ref() }
 }
 
-/// Finds a string. Takes no lock and no memory: signal handlers may ask.
-pub(crate) fn find(text: &str) -> Option<&'static Known> {
+/// Finds a string. Takes no lock and no memory, so that signal handlers may call it.
+pub(crate) fn find(text: &str) -> Option<&'static InternedString> {
     table()?.look(hash_of(text.as_bytes()), text).ok()
 }
 
-/// Adds a string, unless it is there. Only under the lock of the names.
-pub(crate) fn add(text: &'static str, id: u32) -> Option<&'static Known> {
+/// Adds a string, unless the set contains it. The caller holds the lock of the names.
+pub(crate) fn add(text: &'static str, id: u32) -> Option<&'static InternedString> {
     let hash = hash_of(text.as_bytes());
     let mut table = table();
     if let Some(known) = find(text) {
@@ -66,18 +70,18 @@ pub(crate) fn add(text: &'static str, id: u32) -> Option<&'static Known> {
         table = Some(grow(table));
     }
     let place = table?.look(hash, text).err()??;
-    let known: &'static Known = Box::leak(Box::new(Known { hash, id, text }));
+    let known: &'static InternedString = Box::leak(Box::new(InternedString { hash, id, text }));
     place.store(std::ptr::from_ref(known).cast_mut(), Ordering::Release);
     Some(known)
 }
 
-/// Puts all strings into a larger table.
-fn grow(old: Option<&Table>) -> &'static Table {
+/// Copies all strings to a table of twice the size.
+fn grow(old: Option<&StringSet>) -> &'static StringSet {
     let places = old.map_or(FIRST_PLACES, |old| old.places.len() * 2);
-    let new: &'static Table = Box::leak(Box::new(Table::with(places)));
+    let new: &'static StringSet = Box::leak(Box::new(StringSet::with(places)));
     for place in old.map_or(&[][..], |old| &old.places) {
         let string = place.load(Ordering::Relaxed);
-        // SAFETY: what stands in a place is there for ever.
+        // SAFETY: an entry of the table is never freed.
         let Some(known) = (unsafe { string.as_ref() }) else { continue };
         if let Err(Some(free)) = new.look(known.hash, known.text) {
             free.store(string, Ordering::Relaxed);
@@ -87,7 +91,9 @@ fn grow(old: Option<&Table>) -> &'static Table {
     new
 }
 
-/// Eight bytes at a time are multiplied into what there is; the high half, in which all of them show, comes down at the end.
+/// The hash of a text.
+/// Multiplies eight bytes at a time into the hash. The high half depends on all bytes, so it is
+/// folded into the low half.
 fn hash_of(text: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mix = |hash: u64, word: u64| {
@@ -116,11 +122,11 @@ mod tests {
             for _ in 0..2 {
                 scope.spawn(|| (0..STRINGS).for_each(|n| assert_eq!(found(n), Some((numbers[n as usize], true)))));
             }
-            // Meanwhile the table grows.
+            // The table grows at the same time.
             (STRINGS..2 * STRINGS).for_each(|n| assert!(Interned::new(&text(n)).0 > 0));
         });
         assert_eq!(found(2 * STRINGS), None);
-        // Known strings take no lock: it is held here.
+        // Known strings need no lock: this thread holds it here.
         let tables = TABLES.lock();
         assert_eq!(Interned::new(&text(7)).0, numbers[7]);
         drop(tables);
@@ -129,8 +135,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "many texts, and nothing that it looks for")]
     fn hashes_spread() {
-        // In a table that is half full, hardly any string stands far from its place.
-        let table = Table::with(8192);
+        // In a table that is half full, few strings are far from their first place.
+        let table = StringSet::with(8192);
         let mut longest = 0;
         for n in 0..4096u32 {
             let text: &'static str = Box::leak(format!("name-{n}").into_boxed_str());
@@ -138,7 +144,7 @@ mod tests {
             let Err(Some(place)) = table.look(hash, text) else { panic!("it is new, and there is room") };
             let (at, own) = ((place.as_ptr().addr()), table.places[hash as usize & 8191].as_ptr().addr());
             longest = longest.max((at.wrapping_sub(own) / 8) & 8191);
-            place.store(Box::into_raw(Box::new(Known { hash, id: n, text })), Ordering::Relaxed);
+            place.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);
         }
         assert!(longest < 100, "{longest}");
     }

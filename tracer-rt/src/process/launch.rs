@@ -1,7 +1,8 @@
-//! The launch id: processes that were started together have equal ones, so that readers keep two runs in one folder apart.
+//! The launch id: processes of one launch have equal ids, so that readers can separate two runs in
+//! one folder.
 //!
-//! It is known before `main`, while there is one thread: then it also goes into the environment, where children that the
-//! program starts find it. Forked children have it in memory.
+//! The id is determined before `main`, while the process has one thread. It then goes into the
+//! environment, where programs started by this process find it. Forked children have it in memory.
 
 use std::ffi::CStr;
 use std::fmt::Write as _;
@@ -14,24 +15,26 @@ use tracer_format::tags::MAX_LAUNCH_BYTES;
 use super::{new_id, rank};
 use crate::files;
 
-/// The environment variable by which children inherit it. A script can set it to join several programs to one launch.
+/// The environment variable that passes the launch id to children.
+/// A script can set it to join several programs to one launch.
 const VARIABLE: &CStr = c"TUMIT_LAUNCH_ID";
 
-/// A text of limited length. It asks for no memory: an allocator that records is not ready before `main`.
+/// A text of limited length.
+/// It needs no memory, because an allocator that records is not ready before `main`.
 #[derive(Clone, Copy)]
-struct Text {
+struct LaunchText {
     bytes: [u8; MAX_LAUNCH_BYTES],
     used: usize,
 }
 
-impl Text {
+impl LaunchText {
     const fn new() -> Self {
         Self { bytes: [0; MAX_LAUNCH_BYTES], used: 0 }
     }
 
     fn of(parts: std::fmt::Arguments<'_>) -> Self {
         let mut text = Self::new();
-        // It never fails.
+        // Writing never fails.
         let _ = text.write_fmt(parts);
         text
     }
@@ -41,7 +44,7 @@ impl Text {
     }
 }
 
-impl std::fmt::Write for Text {
+impl std::fmt::Write for LaunchText {
     fn write_str(&mut self, more: &str) -> std::fmt::Result {
         let more = files::cut(more, MAX_LAUNCH_BYTES - self.used);
         self.bytes[self.used..self.used + more.len()].copy_from_slice(more.as_bytes());
@@ -50,8 +53,8 @@ impl std::fmt::Write for Text {
     }
 }
 
-static LAUNCH: OnceLock<Text> = OnceLock::new();
-/// The process that started this one is of the launch.
+static LAUNCH: OnceLock<LaunchText> = OnceLock::new();
+/// Whether this process inherited the launch id from its parent.
 static IS_INHERITED: AtomicBool = AtomicBool::new(false);
 
 /// The launch id of this process.
@@ -59,12 +62,12 @@ pub(crate) fn id() -> &'static str {
     LAUNCH.get_or_init(find).as_str()
 }
 
-/// Whether this process began the launch, or is the first of the ranks that did.
+/// Whether this process started the launch or is the first rank of it.
 pub(crate) fn is_first() -> bool {
     !IS_INHERITED.load(Ordering::Relaxed) && rank().is_none_or(|(rank, _)| rank == 0)
 }
 
-/// The system calls it before `main`.
+/// Determines the launch id. The system calls this before `main`.
 extern "C" fn note() {
     let launch = find();
     let is_inherited = variable(VARIABLE) == Some(launch.as_str());
@@ -75,84 +78,89 @@ extern "C" fn note() {
 }
 
 #[used]
-// SAFETY: a function as the system calls those of this section.
+// SAFETY: the function has the type that the system expects in this section.
 #[unsafe(link_section = ".init_array")]
 static NOTE: extern "C" fn() = note;
 
-/// Puts it into the environment.
-fn share(launch: &Text) {
+/// Puts the launch id into the environment.
+fn share(launch: &LaunchText) {
     let mut value = [0; MAX_LAUNCH_BYTES + 1];
     value[..launch.used].copy_from_slice(&launch.bytes[..launch.used]);
     // SAFETY: both texts end with a zero, and no other thread reads the environment.
     unsafe { libc::setenv(VARIABLE.as_ptr(), value.as_ptr().cast(), 1) };
 }
 
-/// Whether the calling thread is the only one. The system has a folder for each.
+/// Whether the calling thread is the only one.
+/// `/proc/self/task` has one folder per thread and therefore three links.
 fn has_one_thread() -> bool {
     let mut about = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the path ends with a zero, and the pointer is to a local of the right type.
     let failed = unsafe { libc::stat(c"/proc/self/task".as_ptr(), about.as_mut_ptr()) };
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of the structure may be zero.
     let about = unsafe { about.assume_init() };
     failed == 0 && about.st_nlink == 3
 }
 
 /// Finds the launch id.
-fn find() -> Text {
+fn find() -> LaunchText {
     if let Some(name) = variable(c"PMIX_NAMESPACE") {
         return family(name);
     }
     if let Some((job, step)) = variable(c"SLURM_JOB_ID").zip(variable(c"SLURM_STEP_ID"))
         && variable(c"SLURM_NTASKS") != Some("1")
     {
-        return Text::of(format_args!("slurm:{job}.{step}"));
+        return LaunchText::of(format_args!("slurm:{job}.{step}"));
     }
     if let Some(launch) = variable(VARIABLE) {
-        return Text::of(format_args!("{launch}"));
+        return LaunchText::of(format_args!("{launch}"));
     }
     const RANKS: [&CStr; 4] = [c"OMPI_COMM_WORLD_RANK", c"PMIX_RANK", c"PMI_RANK", c"MV2_COMM_WORLD_RANK"];
     let launch = if RANKS.iter().any(|rank| variable(rank).is_some()) { of_launcher() } else { None };
-    launch.unwrap_or_else(|| Text::of(format_args!("{:032x}", u128::from_be_bytes(new_id()))))
+    launch.unwrap_or_else(|| LaunchText::of(format_args!("{:032x}", u128::from_be_bytes(new_id()))))
 }
 
-/// Jobs that one `mpirun` of Open MPI starts, by `MPI_Comm_spawn` too, are of one launch: those of version 4 have numbers
-/// whose upper half is that of the launch; those of version 5 are called `prterun-HOST-PID@1`, `@2` and so on.
-fn family(name: &str) -> Text {
+/// The launch id for a `PMIX_NAMESPACE`.
+/// All jobs of one `mpirun` of Open MPI belong to one launch, also those started by
+/// `MPI_Comm_spawn`. In version 4 their names are numbers with a common upper half. In version 5
+/// they are `prterun-HOST-PID@1`, `@2` and so on.
+fn family(name: &str) -> LaunchText {
     let number = name.parse::<u32>().ok().filter(|_| variable(c"OMPI_COMM_WORLD_RANK").is_some());
     if let Some(number) = number {
-        return Text::of(format_args!("pmix:{}", number & 0xFFFF_0000));
+        return LaunchText::of(format_args!("pmix:{}", number & 0xFFFF_0000));
     }
     let family = name.rsplit_once('@').map(|(family, _)| family).filter(|family| family.starts_with("prterun-"));
-    Text::of(format_args!("pmix:{}", family.unwrap_or(name)))
+    LaunchText::of(format_args!("pmix:{}", family.unwrap_or(name)))
 }
 
-/// Launchers that give a rank and no id of the job (Hydra): the process that started the ranks of this machine stands for it.
-fn of_launcher() -> Option<Text> {
+/// The launch id for launchers that provide a rank but no job id (Hydra).
+/// It identifies the parent process, which started the ranks of this machine.
+fn of_launcher() -> Option<LaunchText> {
     let parent = std::os::unix::process::parent_id();
     let mut boot = [0; 64];
     let boot = read_start(c"/proc/sys/kernel/random/boot_id", &mut boot);
-    let path = Text::of(format_args!("/proc/{parent}/stat\0"));
+    let path = LaunchText::of(format_args!("/proc/{parent}/stat\0"));
     let mut about = [0; 1024];
     let about = read_start(CStr::from_bytes_until_nul(&path.bytes).ok()?, &mut about);
-    // After the name: the state, and 19 fields later the time of the start.
+    // After the process name come the state and, 19 fields later, the start time.
     let started = about.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?;
-    Some(Text::of(format_args!("launcher:{}:{parent}:{started}", boot.trim())))
+    Some(LaunchText::of(format_args!("launcher:{}:{parent}:{started}", boot.trim())))
 }
 
-/// The start of a file, as far as it is text.
+/// The start of a file. Empty if it is not UTF-8 text.
 fn read_start<'b>(path: &CStr, bytes: &'b mut [u8]) -> &'b str {
     let read = files::read_start(path, bytes);
     std::str::from_utf8(&bytes[..read]).unwrap_or_default()
 }
 
-/// The text of an environment variable, as far as it is one.
+/// The text of an environment variable. `None` if it is missing, empty, or not UTF-8.
 fn variable(name: &CStr) -> Option<&'static str> {
-    // SAFETY: the name ends with a zero. Before `main` nobody changes the environment; later this is as safe as in C.
+    // SAFETY: the name ends with a zero. Before `main` no thread changes the environment. Later
+    // this is as safe as in C.
     let text = unsafe { libc::getenv(name.as_ptr()) };
     if text.is_null() {
         return None;
     }
-    // SAFETY: it ends with a zero.
+    // SAFETY: the text ends with a zero.
     let text = unsafe { CStr::from_ptr(text) }.to_bytes();
     std::str::from_utf8(text).ok().filter(|text| !text.is_empty())
 }

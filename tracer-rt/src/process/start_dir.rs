@@ -1,4 +1,6 @@
-//! Where the program began: what its environment names is meant from there, though it may be elsewhere at its first record, as daemons are.
+//! The working directory at the start of the program.
+//! Paths in its environment are relative to this directory. The program may have left it before its
+//! first record, as daemons do.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, OsStr};
@@ -7,18 +9,21 @@ use std::path::{Path, PathBuf};
 
 const ROOM: usize = 4096;
 
-/// A path that ends with a zero; empty while nobody knows it.
-struct Place(UnsafeCell<[u8; ROOM]>);
+/// A path that ends with a zero. Empty if it is unknown.
+struct PathCell(UnsafeCell<[u8; ROOM]>);
 
 // SAFETY: written before `main`, when there is one thread, and only read after that.
-unsafe impl Sync for Place {}
+unsafe impl Sync for PathCell {}
 
-static BEGAN_IN: Place = Place(UnsafeCell::new([0; ROOM]));
+static BEGAN_IN: PathCell = PathCell(UnsafeCell::new([0; ROOM]));
 
-/// The system calls it before `main`. It asks for no memory: an allocator that records is not ready yet.
+/// Stores the directory.
+/// The system calls this before `main`. It allocates no memory, because an allocator that records
+/// is not ready yet.
 extern "C" fn note() {
     let place = BEGAN_IN.0.get().cast::<libc::c_char>();
-    // SAFETY: one thread, and a buffer of that size, of which the last byte stays zero.
+    // SAFETY: there is one thread, and the buffer has the given size plus a last byte that stays
+    // zero.
     if unsafe { libc::getcwd(place, ROOM - 1) }.is_null() {
         // SAFETY: as above.
         unsafe { place.write(0) };
@@ -26,20 +31,21 @@ extern "C" fn note() {
 }
 
 #[used]
-// SAFETY: a function as the system calls those of this section.
+// SAFETY: the function has the type that the system expects in this section.
 #[unsafe(link_section = ".init_array")]
 static NOTE: extern "C" fn() = note;
 
-/// A path, from where the program began.
+/// A path relative to the directory.
 pub(crate) fn path(path: &Path) -> PathBuf {
-    // SAFETY: nobody writes any more, and the last byte is a zero.
+    // SAFETY: no code writes it any more, and the last byte is zero.
     let began_in = unsafe { CStr::from_ptr(BEGAN_IN.0.get().cast::<libc::c_char>()) };
     Path::new(OsStr::from_bytes(began_in.to_bytes())).join(path)
 }
 
-/// A folder that an environment variable names; not where the program has rights that who calls it has not (`AT_SECURE`).
+/// The folder in an environment variable.
+/// `None` if the program has more rights than its caller (`AT_SECURE`).
 pub(crate) fn folder_of(variable: &str) -> Option<PathBuf> {
-    // SAFETY: it takes a number and touches nothing.
+    // SAFETY: the call takes a number and touches nothing.
     let raised = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
     let given = std::env::var_os(variable).filter(|given| !raised && !given.is_empty())?;
     Some(path(Path::new(&given)))

@@ -8,15 +8,15 @@ use crate::locks;
 use crate::names::TABLES;
 use crate::process::launch;
 use crate::reentrancy::is_own_process;
-use crate::state::{Phase, STATE};
-use crate::writer::{SINK, Writer};
+use crate::state::{STATE, SessionPhase};
+use crate::writer::{BlockWriter, SINK};
 
-pub(super) fn finish_with(sink: &mut Writer) {
+pub(super) fn finish_with(sink: &mut BlockWriter) {
     let mut state = STATE.lock();
     if !state.is_recording() {
         return;
     }
-    state.phase = Phase::Finished;
+    state.phase = SessionPhase::Finished;
     let (unknown, policies) = (state.levels.unknown(), state.levels.unknown_policies());
     drop(state);
     for name in unknown {
@@ -39,15 +39,16 @@ pub(super) fn finish_with(sink: &mut Writer) {
 }
 
 pub(super) extern "C" fn at_exit() {
-    // The helper may be in the midst of a write; a thread that never runs again may hold a lock.
+    // The writer thread may be in a write. A thread that never runs again may hold a lock.
     const PATIENCE: Duration = Duration::from_secs(10);
     const SHORT: Duration = Duration::from_millis(500);
     if !is_own_process() {
         return;
     }
     CURSOR.with(|cursor| {
-        // A signal handler may end the process in the midst of a record of its own thread: that record alone is lost,
-        // unless it was in the slow path and holds a lock: others may hold the sink and wait for that.
+        // A signal handler may end the process during a record of its own thread. Only that record
+        // is lost, unless the thread holds a lock in the slow path: other threads may then hold the
+        // sink and wait for that lock.
         let before = cursor.begin_work();
         if locks::held() != 0 {
             return;

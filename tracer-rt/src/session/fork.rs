@@ -1,24 +1,28 @@
-//! Across `fork`: no lock is held by a thread that does not exist, and the child begins a file of its own.
+//! Fork handlers: in the child, no lock is held by a thread that does not exist, and the child
+//! begins a file of its own.
 //!
-//! A signal handler may fork while its own thread is in the midst of the recorder's work and holds some of the locks. Those are left alone; the
-//! others are waited for, but not for ever, as their holders may wait for ours. In the child that work goes on to its end, on the child's copy of
-//! everything; what it writes goes nowhere. When it gives back its last lock the child begins anew.
+//! A signal handler may fork while its own thread runs the recorder and holds some of the locks.
+//! The fork leaves these locks alone. It waits for the other locks, but only for a limited time,
+//! because their holders may wait for locks of this thread. In the child, the interrupted work
+//! continues on the child's copy of all data, and its writes go nowhere. When the thread releases
+//! its last lock, the child begins anew.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::cursor::{CURSOR, Cursor};
-use crate::live_file::{self, LOG, Log};
-use crate::locks::{self, Guard, Lock};
-use crate::names::{TABLES, Tables};
-use crate::state::{STATE, State};
-use crate::writer::{self, SINK, Writer, affinity};
+use crate::cursor::{CURSOR, ThreadCursor};
+use crate::live_file::{self, LOG, LiveLogState};
+use crate::locks::{self, RecorderLock, RecorderLockGuard};
+use crate::names::{InternTables, TABLES};
+use crate::state::{RecorderState, STATE};
+use crate::writer::{self, BlockWriter, SINK, affinity};
 use crate::{fault_injection, reentrancy};
 
-/// Handlers of `fork` are there before `main`: a `fork` that had begun before the first record of another thread would not
-/// know of handlers made by it, and its child would find the locks held for ever.
+/// The fork handlers are installed before `main`.
+/// A `fork` that began before another thread's first record would not run handlers installed by
+/// that record. Its child would find the locks held for ever.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = watch;
@@ -27,37 +31,40 @@ pub(crate) extern "C" fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
         affinity::remember();
-        // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
+        // SAFETY: the handlers are functions of this library, which is never unloaded before the
+        // process ends.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
     }
 }
 
-type Held<T> = Option<Guard<'static, T>>;
+type HeldLock<T> = Option<RecorderLockGuard<'static, T>>;
 
-/// What the thread that forks got of the locks, in their order.
-struct Guards {
-    sink: Held<Writer>,
-    state: Held<State>,
-    tables: Held<Tables>,
-    log: Held<Log>,
+/// The guards that the forking thread acquired, in lock order.
+struct ForkLocks {
+    sink: HeldLock<BlockWriter>,
+    state: HeldLock<RecorderState>,
+    tables: HeldLock<InternTables>,
+    log: HeldLock<LiveLogState>,
 }
 
-/// What a thread that forks knows on both sides of it. Without a destructor, which would have to be told of.
-struct Forking {
-    /// What the thread was about.
+/// State of the forking thread before and after the fork.
+/// Without a destructor, because thread-local destructors must be registered.
+struct ForkState {
+    /// The activity of the thread before the fork.
     before: u32,
-    /// Locks that it held before.
+    /// Bits of the locks that the thread held before the fork.
     mine: u8,
-    guards: ManuallyDrop<Guards>,
+    guards: ManuallyDrop<ForkLocks>,
 }
 
 thread_local! {
-    static FORKING: Cell<Option<Forking>> = const { Cell::new(None) };
+    static FORKING: Cell<Option<ForkState>> = const { Cell::new(None) };
 }
 
-/// A lock, unless the thread holds it. In a signal handler the holder may wait for a lock of this thread: then it stands between two steps of
-/// its work, and what it guards is whole.
-fn get<T>(lock: &'static Lock<T>, mine: u8) -> Held<T> {
+/// Takes a lock, unless the thread holds it.
+/// In a signal handler, the holder may wait for a lock of this thread. It is then between two steps
+/// of its work, and its data is consistent, so the fork proceeds without the lock after one second.
+fn get<T>(lock: &'static RecorderLock<T>, mine: u8) -> HeldLock<T> {
     const PATIENCE: Duration = Duration::from_secs(1);
     if mine == 0 || fault_injection::injected("forks wait") {
         return Some(lock.lock());
@@ -67,21 +74,25 @@ fn get<T>(lock: &'static Lock<T>, mine: u8) -> Held<T> {
 
 extern "C" fn before_fork() {
     // A signal handler that records meanwhile must not wait for the locks of its own thread.
-    let before = CURSOR.with(Cursor::begin_work);
+    let before = CURSOR.with(ThreadCursor::begin_work);
     let mine = locks::held();
-    let guards =
-        Guards { sink: get(&SINK, mine), state: get(&STATE, mine), tables: get(&TABLES, mine), log: get(&LOG, mine) };
-    FORKING.with(|forking| forking.set(Some(Forking { before, mine, guards: ManuallyDrop::new(guards) })));
+    let guards = ForkLocks {
+        sink: get(&SINK, mine),
+        state: get(&STATE, mine),
+        tables: get(&TABLES, mine),
+        log: get(&LOG, mine),
+    };
+    FORKING.with(|forking| forking.set(Some(ForkState { before, mine, guards: ManuallyDrop::new(guards) })));
 }
 
 extern "C" fn after_fork() {
-    let Some(Forking { before, guards, .. }) = FORKING.with(Cell::take) else { return };
+    let Some(ForkState { before, guards, .. }) = FORKING.with(Cell::take) else { return };
     drop(ManuallyDrop::into_inner(guards));
     CURSOR.with(|cursor| cursor.end_work(before));
 }
 
 extern "C" fn in_child() {
-    let Some(Forking { before, mine, guards }) = FORKING.with(Cell::take) else { return };
+    let Some(ForkState { before, mine, guards }) = FORKING.with(Cell::take) else { return };
     let guards = ManuallyDrop::into_inner(guards);
     let revive = [guards.sink.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
     if mine != 0 {
@@ -100,10 +111,10 @@ extern "C" fn in_child() {
     CURSOR.with(|cursor| cursor.end_work(before));
 }
 
-/// In the child: a lock that was not to be had is free, unless this thread has it.
-fn free<T>(lock: &Lock<T>, revive: bool) {
+/// Frees, in the child, a lock that the fork could not take, unless this thread holds it.
+fn free<T>(lock: &RecorderLock<T>, revive: bool) {
     if revive && !lock.is_mine() {
-        // SAFETY: a forked child has one thread, and that does not hold it.
+        // SAFETY: a forked child has one thread, and this thread does not hold the lock.
         unsafe { lock.revive() };
     }
     lock.forget_waiting();
@@ -115,6 +126,6 @@ fn begin_anew() {
     sink.forget();
     reentrancy::disown_process();
     state.begin_child();
-    CURSOR.with(Cursor::forget_streams);
+    CURSOR.with(ThreadCursor::forget_streams);
     tables.forget_overflow();
 }

@@ -1,4 +1,4 @@
-//! The start of recording: folder, buffers, live file, and the calls at which the system reports ends and forks.
+//! The start of recording: folder, buffers, live file, and the handlers for ends and forks.
 
 use std::path::Path;
 use std::sync::Once;
@@ -9,49 +9,53 @@ use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
 use super::{Session, StartError, end, fork, thread_end};
-use crate::config::Config;
+use crate::config::RecorderConfig;
 use crate::diagnostics::report;
 use crate::levels::overflow_policy;
-use crate::levels::table::Registered;
-use crate::live_file::{self, Buffers, Live, Region};
-use crate::names::{TABLES, Tables};
+use crate::levels::table::RegisteredProvider;
+use crate::live_file::{self, LiveFile, MappedRegion, SlotLocation};
+use crate::names::{InternTables, TABLES};
 use crate::reentrancy::{self, unnested};
 use crate::slots::SLOT_BYTES;
-use crate::slots::pool::{self, Pool};
-use crate::state::{Phase, STATE, SYNC_EXCHANGES, SYNC_INTERVAL, State};
+use crate::slots::pool::{self, SlotPool};
+use crate::state::{RecorderState, STATE, SYNC_EXCHANGES, SYNC_INTERVAL, SessionPhase};
 use crate::stream::STRAYS;
 use crate::writer::{self, SINK};
 use crate::{clock, process};
 
-/// The value of the tag `BUFFERS` for private memory where a live file was asked for and could not be made.
+/// The value of the tag `BUFFERS` for private memory after a live file could not be created.
 const FELL_BACK: u64 = 2;
 
-/// Memory that the slots leave to others.
+/// Memory in bytes that the slots leave for other uses.
 const SPARE_BYTES: usize = 4 << 20;
 
-/// Starts recording now, with these choices. Optional: recording starts by itself at the first record.
+/// Starts recording now, with these options.
+/// Optional, because recording starts at the first record.
 ///
 /// # Errors
-/// When it began before, or the file cannot be made; the program may go on in either case.
-pub fn start(config: Config) -> Result<Session, StartError> {
+/// If recording started before, or if the file cannot be created. The program may continue in both
+/// cases.
+pub fn start(config: RecorderConfig) -> Result<Session, StartError> {
     let mut result = Err(StartError::Late);
     unnested(|| result = start_now(config));
     result
 }
 
-/// With the first use of a spec: begins if the environment asks for it (`TUMIT_START`), even where all levels are off, so that they can be
-/// switched on from outside. The thread is marked as busy.
+/// Starts recording at the first use of a spec, if the environment requests it (`TUMIT_START`).
+/// This happens even if all levels are off, so that they can be switched on from outside. The
+/// thread is marked as busy.
 pub(crate) fn start_if_asked() {
     if std::env::var_os("TUMIT_START").is_some_and(|text| !text.is_empty()) {
-        // Late is as good, and what is wrong has been told.
-        let _ = start_now(Config::default());
+        // If recording has started already, there is nothing to do. Other errors were reported
+        // before.
+        let _ = start_now(RecorderConfig::default());
     }
 }
 
-fn start_now(config: Config) -> Result<Session, StartError> {
+fn start_now(config: RecorderConfig) -> Result<Session, StartError> {
     let mut sink = SINK.lock();
     let mut state = STATE.lock();
-    if state.phase != Phase::Idle {
+    if state.phase != SessionPhase::Idle {
         return Err(StartError::Late);
     }
     state.config = Some(config);
@@ -68,17 +72,17 @@ fn start_now(config: Config) -> Result<Session, StartError> {
     }
 }
 
-/// Begins to record unless it did. False when it cannot, or has ended. The file is there when this returns, and all names
-/// known so far are in it or in the live file.
+/// Starts recording, unless it has started. Returns false if it cannot start or has ended.
+/// On return the file exists, and all names known so far are in the file or in the live file.
 pub(crate) fn begin() -> bool {
     let phase = STATE.lock().phase;
-    if phase != Phase::Idle {
-        return phase == Phase::Recording;
+    if phase != SessionPhase::Idle {
+        return phase == SessionPhase::Recording;
     }
     let mut sink = SINK.lock();
     let mut state = STATE.lock();
-    if state.phase != Phase::Idle {
-        return state.phase == Phase::Recording;
+    if state.phase != SessionPhase::Idle {
+        return state.phase == SessionPhase::Recording;
     }
     let ready = state.prepare();
     drop(state);
@@ -89,12 +93,13 @@ pub(crate) fn begin() -> bool {
     ready
 }
 
-impl State {
-    /// Makes all that recording needs but the file: folder, buffers, and a first note of the names.
+impl RecorderState {
+    /// Prepares recording, except the file: folder, buffers, and the first copy of the names in the
+    /// live file.
     pub(crate) fn prepare(&mut self) -> bool {
         const MEMORY_BYTES: usize = 16 << 20;
         let config = self.config.clone().unwrap_or_default().or_environment();
-        // A forked child records into its parent's, unless it asks for another.
+        // A forked child records into its parent's folder, unless its options name another.
         let own = self.config.as_ref().and_then(|config| config.folder.clone());
         let folder = own.or_else(|| self.folder.take()).or(config.folder);
         self.tells_folder = folder.is_none();
@@ -106,11 +111,11 @@ impl State {
         self.sync_exchanges = config.sync_exchanges.unwrap_or(SYNC_EXCHANGES);
         self.sync_interval = config.sync_interval.unwrap_or(SYNC_INTERVAL);
         self.levels.register_own();
-        let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
-        let asked = config.buffers.unwrap_or(Buffers::Mapped);
+        let slots = SlotPool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
+        let asked = config.buffers.unwrap_or(SlotLocation::Mapped);
         let tables = TABLES.lock();
         let mut live = None;
-        if asked == Buffers::Mapped && self.is_room_for(slots, SPARE_BYTES) {
+        if asked == SlotLocation::Mapped && self.is_room_for(slots, SPARE_BYTES) {
             match (self.make_live(&folder, config.live_folder.as_deref(), slots, &tables), &config.live_folder) {
                 (Ok(made), _) => live = Some(made),
                 (Err(error), Some(asked)) => report(&format!(
@@ -126,7 +131,7 @@ impl State {
                 Ok(mapped) => mapped,
                 Err(error) => {
                     report(&format!("cannot record: no memory for buffers ({error}); events are dropped"));
-                    self.phase = Phase::Finished;
+                    self.phase = SessionPhase::Finished;
                     return false;
                 }
             },
@@ -137,14 +142,14 @@ impl State {
         let domain = process::clock_domain(&self.process_id, config.clock_domain);
         self.clock_domain = process::short(&domain);
         let mut tags = process::tags(&self.process_id, self.parent.as_ref(), &domain);
-        let buffers = if live.is_none() && asked == Buffers::Mapped { FELL_BACK } else { asked as u64 };
+        let buffers = if live.is_none() && asked == SlotLocation::Mapped { FELL_BACK } else { asked as u64 };
         append_integer(&mut tags, tag::BUFFERS, buffers);
-        if let Some(path) = live.as_ref().map(Live::path).filter(|path| path.parent() != Some(&folder)) {
+        if let Some(path) = live.as_ref().map(LiveFile::path).filter(|path| path.parent() != Some(&folder)) {
             append_tag(&mut tags, tag::LIVE_PATH, path.as_os_str().as_encoded_bytes());
         }
         if let Some(live) = &live {
             live.publish();
-            // Before there was a place to count them.
+            // Records dropped before the live file could count them.
             live_file::count_lost(0, STRAYS.load(Ordering::Relaxed));
             live_file::log(BlockKind::Process, PROCESS_STREAM, 1, &tags);
             for provider in self.levels.registered_from(0) {
@@ -161,10 +166,10 @@ impl State {
         folder: &Path,
         elsewhere: Option<&Path>,
         slots: usize,
-        tables: &Tables,
-    ) -> std::io::Result<Live> {
+        tables: &InternTables,
+    ) -> std::io::Result<LiveFile> {
         const LOG_BYTES: std::ops::RangeInclusive<usize> = 64 << 10..=1 << 20;
-        let schemas: usize = self.levels.registered_from(0).iter().map(Registered::log_bytes).sum();
+        let schemas: usize = self.levels.registered_from(0).iter().map(RegisteredProvider::log_bytes).sum();
         let log_bytes =
             LOG_BYTES.end().min(&(slots * SLOT_BYTES / 16)).max(LOG_BYTES.start()) + schemas + tables.log_bytes();
         let layout = LiveLayout {
@@ -177,18 +182,20 @@ impl State {
         let place = elsewhere.unwrap_or_else(|| live_file::folder_for(folder));
         std::fs::create_dir_all(place)?;
         let path = std::path::absolute(place)?.join(&self.file_name).with_extension("live");
-        Live::make(path, layout, self.region.as_ref())
+        LiveFile::make(path, layout, self.region.as_ref())
     }
 
-    /// Whether so many slots leave the program, and the recorder's own lists, which end the program where there is no memory, so much. Those
-    /// that are there already take nothing more.
+    /// Whether `slots` slots leave `spare` bytes of memory.
+    /// The rest is for the program and for the recorder's own lists, which end the program if there
+    /// is no memory. Slots that are mapped already need no more memory.
     fn is_room_for(&self, slots: usize, spare: usize) -> bool {
         let bytes = slots * SLOT_BYTES;
         self.region.as_ref().is_some_and(|region| region.bytes == bytes) || live_file::is_room_for(bytes + spare)
     }
 
-    /// Private memory for so many slots; for half as many, and so on, where limits allow no more, or where all memory of the program is locked: then
-    /// as much again is left.
+    /// Maps private memory for `wanted` slots.
+    /// Tries half as many, and so on, if limits allow no more or if all memory of the program is
+    /// locked. In that case as many bytes as the slots take are left free.
     fn map_slots(&mut self, wanted: usize) -> std::io::Result<(*mut u8, usize)> {
         const LEAST_BYTES: usize = 1 << 20;
         let (mut slots, mut spare) = (wanted, SPARE_BYTES);
@@ -201,21 +208,21 @@ impl State {
             let (wanted, got) = (wanted * SLOT_BYTES, slots * SLOT_BYTES);
             report(&format!("no memory for buffers of {wanted} bytes; the program goes on with {got}"));
         }
-        self.region = Some(Region { base, bytes: slots * SLOT_BYTES });
+        self.region = Some(MappedRegion { base, bytes: slots * SLOT_BYTES });
         Ok((base, slots))
     }
 
-    /// From now on threads get slots.
+    /// Starts recording: threads get slots from now on.
     pub(crate) fn record(&mut self) {
         reentrancy::own_process();
         self.hook();
         self.fill_spares();
         watch_panics();
-        self.phase = Phase::Recording;
+        self.phase = SessionPhase::Recording;
         self.helper = writer::thread::spawn();
     }
 
-    /// Asks the system to tell of the end of threads, of the process, and of forks. Once.
+    /// Installs the handlers for the end of threads, the end of the process, and forks. Once.
     fn hook(&mut self) {
         if self.hooked {
             return;
@@ -223,12 +230,13 @@ impl State {
         self.hooked = true;
         self.thread_key = thread_end::thread_key();
         fork::watch();
-        // SAFETY: the handler is a function of this library, which is never unloaded before the process ends.
+        // SAFETY: the handler is a function of this library, which is never unloaded before the
+        // process ends.
         unsafe { libc::atexit(end::at_exit) };
     }
 }
 
-/// From now on a panic writes out what is kept, if any level overwrites.
+/// Installs a panic hook that writes the kept records, if any level overwrites.
 fn watch_panics() {
     static WATCHED: Once = Once::new();
     if !overflow_policy::overwrites() || std::thread::panicking() {

@@ -4,8 +4,9 @@ use crate::clock;
 use crate::cursor::{CURSOR, KEPT, NESTED, RING, busy};
 use crate::state::STATE;
 
-/// Makes the key whose destructor retires threads. Destructors of keys run after those of thread-local variables, so that
-/// records made there are kept; a record in another key's destructor starts a new stream.
+/// Creates the key whose destructor ends the streams of a thread.
+/// Key destructors run after those of thread-local variables, so that records of the latter are
+/// kept. A record in the destructor of another key starts a new stream.
 pub(crate) fn thread_key() -> Option<libc::pthread_key_t> {
     let mut key = 0;
     // SAFETY: the pointer is to a local of the right type.
@@ -27,7 +28,7 @@ extern "C" fn retire(_: *mut libc::c_void) {
         let now = clock::read_late();
         let mut state = STATE.lock();
         for stream in streams {
-            // SAFETY: streams are freed only once they are marked as retired, here.
+            // SAFETY: streams are freed only after they are marked as ended, which happens here.
             let Some(stream) = (unsafe { stream.as_ref() }) else { continue };
             state.end_stream(stream, now);
         }

@@ -1,5 +1,7 @@
-//! What signal handlers asked for that had interrupted the recorder: the helper does it, a tenth of a second later at most. To ask takes no lock and no
-//! memory.
+//! Requests deferred from signal handlers that interrupted the recorder.
+//! The writer thread executes them within 0.1 s.
+//!
+//! A request takes no lock and allocates no memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -10,7 +12,7 @@ pub(crate) const RESUME: u32 = 8;
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// Asks the helper.
+/// Adds a request for the writer thread.
 pub(crate) fn ask(what: u32) {
     let other = if what == PAUSE { RESUME } else { PAUSE };
     if what >= PAUSE {
@@ -19,18 +21,19 @@ pub(crate) fn ask(what: u32) {
     ASKED.fetch_or(what, Ordering::Release);
 }
 
-/// Switches of levels. Of those for one name the last counts; so many names can wait.
-static SWITCHES: [Switch; 8] = [const { Switch::new() }; 8];
-/// The order in which they were asked for.
+/// Requested switches of levels, for at most eight names. The last request for a name applies.
+static SWITCHES: [DeferredSwitch; 8] = [const { DeferredSwitch::new() }; 8];
+/// Number of the next request, which gives the order of the requests.
 static TICKET: AtomicU64 = AtomicU64::new(0);
 const NAME_BYTES: usize = 64;
 
-/// Who works at a switch. What is in the midst of one is left alone by all others: they might be the handler that interrupted it.
+/// Phases of a switch.
+/// No thread touches a switch in work, because its owner might be the interrupted thread.
 const FREE: u32 = 0;
 const IN_WORK: u32 = 1;
 const WAITS: u32 = 2;
 
-struct Switch {
+struct DeferredSwitch {
     phase: AtomicU32,
     on: AtomicBool,
     length: AtomicU32,
@@ -38,7 +41,7 @@ struct Switch {
     name: [AtomicU8; NAME_BYTES],
 }
 
-impl Switch {
+impl DeferredSwitch {
     const fn new() -> Self {
         Self {
             phase: AtomicU32::new(FREE),
@@ -49,7 +52,7 @@ impl Switch {
         }
     }
 
-    /// Whether it was in this phase and is in the caller's hands now.
+    /// Takes the switch if it is in the phase `from`.
     fn take(&self, from: u32) -> bool {
         self.phase.compare_exchange(from, IN_WORK, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
@@ -65,7 +68,7 @@ impl Switch {
     }
 }
 
-/// Asks the helper to switch a level. False when the name is too long, or too many switches wait.
+/// Requests a switch of a level. Returns false if the name is too long or too many switches wait.
 pub(crate) fn ask_level(name: &str, on: bool) -> bool {
     if name.len() > NAME_BYTES {
         return false;
@@ -86,7 +89,7 @@ pub(crate) fn ask_level(name: &str, on: bool) -> bool {
     true
 }
 
-/// Takes the switches that wait, in the order of their requests.
+/// Takes the waiting switches, in the order of their requests.
 pub(crate) fn take_switches() -> Vec<(String, bool)> {
     let mut switches: Vec<(u64, String, bool)> = Vec::new();
     for switch in SWITCHES.iter().filter(|switch| switch.take(WAITS)) {
@@ -98,7 +101,7 @@ pub(crate) fn take_switches() -> Vec<(String, bool)> {
     switches.into_iter().map(|(_, name, on)| (name, on)).collect()
 }
 
-/// Takes the requests that wait, as bits.
+/// Takes the waiting requests, as bits.
 pub(crate) fn take_requests() -> u32 {
     if ASKED.load(Ordering::Relaxed) == 0 { 0 } else { ASKED.swap(0, Ordering::Acquire) }
 }

@@ -1,11 +1,13 @@
-//! Whether a signal handler runs. What it interrupted may be the allocator, or whatever else that can be entered once: the start of a
-//! session, or of a thread's stream, is then not to be had. Asked for at such starts, and where a record seems to
-//! stand in the midst of another.
+//! Detects whether the calling thread runs a signal handler.
+//!
+//! The handler may have interrupted the allocator or other code that is not reentrant. A session,
+//! or a stream of the thread, cannot start then. The check runs at these starts, and if a record
+//! seems to begin inside another.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 
-use crate::cursor::{Cursor, busy};
+use crate::cursor::{ThreadCursor, busy};
 use crate::{fault_injection, locks};
 
 unsafe extern "C" {
@@ -13,31 +15,35 @@ unsafe extern "C" {
     fn _Unwind_GetIPInfo(frame: *mut c_void, interrupted: *mut c_int) -> usize;
 }
 
-/// What a walk up the stack of the calling thread found.
-struct Walk {
-    /// Among the frames is one that the system made, which interrupted another.
+/// The result of a walk up the stack of the calling thread.
+struct StackWalk {
+    /// One of the frames was interrupted by a signal.
     interrupted: bool,
-    /// Where the last frame met goes on: nowhere, at the known end of a stack; elsewhere where the unwinder knew no further.
+    /// Return address of the last frame: 0 at a known end of the stack, another value if the
+    /// unwinder could not continue.
     last: usize,
 }
 
-/// Takes a microsecond or a few; no memory, no lock of the program's.
-fn walk() -> Walk {
-    let mut walk = Walk { interrupted: false, last: usize::MAX };
-    // SAFETY: as the unwinder of all languages declares it; the pointer is to a live local of the type that `each` takes.
+/// Walks the stack. Takes a few microseconds, no memory, and no lock of the program.
+fn walk() -> StackWalk {
+    let mut walk = StackWalk { interrupted: false, last: usize::MAX };
+    // SAFETY: the declaration is that of the unwinder. The pointer is to a live local of the type
+    // that `each` takes.
     unsafe { _Unwind_Backtrace(each, (&raw mut walk).cast()) };
     walk
 }
 
-/// Whether the calling thread stands in a signal handler.
+/// Whether the calling thread runs a signal handler.
 pub(crate) fn runs() -> bool {
     !fault_injection::injected("handlers are not seen") && walk().interrupted
 }
 
-/// Whether the record that this thread writes, as its cursor says, is gone: a signal handler had interrupted it and was left by a jump or
-/// by unwinding. Only where that is sure: nothing else calls the recorder from within a record, and no handler stands on the stack, all of
-/// which is known. Not while the thread is in a slow path: what that had in hand cannot be given back.
-pub(crate) fn left_a_record(cursor: &Cursor) -> bool {
+/// Whether the record in progress is gone, because a signal handler interrupted it and was left by
+/// a jump or by unwinding.
+/// True only if that is certain: the stack is known completely and contains no handler, and no
+/// other code calls the recorder inside a record. Not while the thread is in a slow path, because
+/// its resources cannot be given back.
+pub(crate) fn left_a_record(cursor: &ThreadCursor) -> bool {
     let recording = cursor.busy.load(Ordering::Relaxed) == busy::RECORDING;
     if !recording || locks::held() != 0 || cursor.asking.get() || fault_injection::injected("jumps are not seen") {
         return false;
@@ -50,9 +56,9 @@ extern "C" fn each(frame: *mut c_void, walk: *mut c_void) -> c_int {
     const GO_ON: c_int = 0;
     const STOP: c_int = 4;
     let mut interrupted = 0;
-    // SAFETY: the unwinder passes a frame; the pointer is to a live local.
+    // SAFETY: the unwinder passes a frame. The pointer is to a live local.
     let last = unsafe { _Unwind_GetIPInfo(frame, &raw mut interrupted) };
-    // SAFETY: what `walk` passed.
-    unsafe { walk.cast::<Walk>().write(Walk { interrupted: interrupted != 0, last }) };
+    // SAFETY: `walk` passes this pointer.
+    unsafe { walk.cast::<StackWalk>().write(StackWalk { interrupted: interrupted != 0, last }) };
     if interrupted == 0 { GO_ON } else { STOP }
 }

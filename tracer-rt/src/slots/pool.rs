@@ -1,33 +1,36 @@
-//! The slots: a fixed number, mapped once and never given back, so that a pointer to a slot is good for ever. Whether they
-//! lie in private memory or in the live file is all the same here.
+//! The pool of slots. Their number is fixed.
+//! Slots are mapped once and never unmapped, so that a pointer to a slot is always valid. The pool
+//! treats private memory and the live file alike.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use tracer_format::live::{PART_BYTES, taken};
 
-use super::{LOST_BYTES, SLOT_BYTES, Slot, room_bytes};
+use super::{LOST_BYTES, SLOT_BYTES, SlotHeader, room_bytes};
 
-/// Pieces of a slot that is divided, the first of which is not used.
+/// Pieces of a divided slot. The first piece is not used.
 pub(crate) const PIECES: usize = SLOT_BYTES / PART_BYTES;
 /// The largest record for a part of a slot.
 pub(crate) const MAX_PART_RECORD_BYTES: usize = room_bytes(PART_BYTES) - LOST_BYTES;
 
-/// Slots that can be taken. A hint: read without the lock, so that threads that must drop do not queue for it.
+/// Number of slots that can be taken.
+/// This is a hint: it is read without the lock, so that threads that must drop records do not queue
+/// for the lock.
 static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
-/// Parts of slots that can be taken.
+/// Number of parts of slots that can be taken. A hint, too.
 static AVAILABLE_PARTS: AtomicUsize = AtomicUsize::new(0);
-/// Where the slots begin.
+/// The address of the first slot.
 static BASE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
-/// A thread waited in vain: no other one does until a slot is free again.
+/// Whether a thread waited for a slot without success. No thread waits again until a slot is free.
 static STUCK: AtomicBool = AtomicBool::new(false);
 
-/// Says that waiting is of no use, or is again.
+/// Sets whether waiting for a slot is useless.
 pub(crate) fn set_stuck(stuck: bool) {
     STUCK.store(stuck, Ordering::Relaxed);
 }
 
-/// Whether waiting for a slot is of no use.
+/// Whether waiting for a slot is useless.
 pub(crate) fn is_stuck() -> bool {
     STUCK.load(Ordering::Relaxed)
 }
@@ -37,41 +40,41 @@ pub(crate) fn seems_available() -> bool {
     AVAILABLE.load(Ordering::Relaxed) > 0 || AVAILABLE_PARTS.load(Ordering::Relaxed) > 0
 }
 
-/// How many slots seem to be free.
+/// The approximate number of free slots.
 pub(crate) fn available() -> usize {
     AVAILABLE.load(Ordering::Relaxed)
 }
 
-/// Size of a slot, or of a part of one.
-pub(crate) fn slot_bytes(slot: *const Slot) -> usize {
+/// Size in bytes of a slot or of a part of a slot.
+pub(crate) fn slot_bytes(slot: *const SlotHeader) -> usize {
     if offset(slot).is_multiple_of(SLOT_BYTES) { SLOT_BYTES } else { PART_BYTES }
 }
 
-fn offset(slot: *const Slot) -> usize {
+fn offset(slot: *const SlotHeader) -> usize {
     slot.addr() - BASE.load(Ordering::Relaxed).addr()
 }
 
-/// Free slots.
+/// The free slots and free parts of slots.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct SlotPool {
     base: *mut u8,
     slots: usize,
-    /// Slots from here on were never touched: taking one costs page faults.
+    /// Index of the first untouched slot. Taking an untouched slot costs page faults.
     fresh: usize,
-    /// A slot was given back: threads fill them.
+    /// A slot was given back, so threads fill slots.
     refilled: bool,
-    /// Slots to take first; the last one given back is the warmest in the caches.
-    free: Vec<*const Slot>,
-    /// Free parts of slots that are divided.
-    parts: Vec<*const Slot>,
-    /// How many parts of each slot are taken.
+    /// Slots to take first. The last one is the warmest in the caches.
+    free: Vec<*const SlotHeader>,
+    /// Free parts of divided slots.
+    parts: Vec<*const SlotHeader>,
+    /// Number of taken parts of each slot.
     taken_parts: Vec<u8>,
 }
 
 // SAFETY: the pointers are to a mapping of the whole process.
-unsafe impl Send for Pool {}
+unsafe impl Send for SlotPool {}
 
-impl Pool {
+impl SlotPool {
     /// A pool without slots.
     pub(crate) const fn empty() -> Self {
         Self {
@@ -85,12 +88,12 @@ impl Pool {
         }
     }
 
-    /// Slots for at most `bytes`: at least two.
+    /// Number of slots that fit into `bytes` bytes. At least two.
     pub(crate) fn slots_in(bytes: usize) -> usize {
         (bytes / SLOT_BYTES).clamp(2, u32::MAX as usize)
     }
 
-    /// Serves the `slots` slots that are mapped at `base`, all of them free and zero.
+    /// Takes over the `slots` slots that are mapped at `base`. All of them are free and zero.
     pub(crate) fn serve(&mut self, base: *mut u8, slots: usize) {
         self.base = base;
         self.slots = slots;
@@ -113,7 +116,7 @@ impl Pool {
     }
 
     /// Takes a free slot.
-    pub(crate) fn take(&mut self) -> Option<*const Slot> {
+    pub(crate) fn take(&mut self) -> Option<*const SlotHeader> {
         if self.free.is_empty() && self.fresh == self.slots {
             self.join();
         }
@@ -122,8 +125,8 @@ impl Pool {
         Some(slot)
     }
 
-    /// Takes a part of a slot that is divided, or that now is.
-    pub(crate) fn take_part(&mut self) -> Option<*const Slot> {
+    /// Takes a part of a divided slot. Divides a slot if no part is free.
+    pub(crate) fn take_part(&mut self) -> Option<*const SlotHeader> {
         if self.parts.is_empty() {
             let whole = self.take()?;
             self.divide(whole);
@@ -134,10 +137,11 @@ impl Pool {
         Some(part)
     }
 
-    fn divide(&mut self, whole: *const Slot) {
+    fn divide(&mut self, whole: *const SlotHeader) {
         for piece in (1..PIECES).rev() {
             let part = whole.wrapping_byte_add(piece * PART_BYTES);
-            // SAFETY: within a slot that nobody uses; what stood there is no head, and its words may be anything.
+            // SAFETY: within a slot that no thread uses. The old bytes are no head, and the words
+            // of a head may have any value.
             unsafe { &*part }.taken.store(taken::NO, Ordering::Relaxed);
             self.parts.push(part);
         }
@@ -146,12 +150,12 @@ impl Pool {
         unsafe { &*whole }.taken.store(taken::DIVIDED, Ordering::Release);
     }
 
-    /// Makes slots of those whose parts are all free.
+    /// Joins the parts of each slot that has only free parts.
     fn join(&mut self) {
         let taken_parts = &self.taken_parts;
-        let whole = |part: &*const Slot| taken_parts[offset(*part) / SLOT_BYTES] == 0;
+        let whole = |part: &*const SlotHeader| taken_parts[offset(*part) / SLOT_BYTES] == 0;
         let firsts = self.parts.iter().copied().filter(whole).filter(|part| offset(*part) % SLOT_BYTES == PART_BYTES);
-        let joined: Vec<*const Slot> = firsts.map(|first| first.wrapping_byte_sub(PART_BYTES)).collect();
+        let joined: Vec<*const SlotHeader> = firsts.map(|first| first.wrapping_byte_sub(PART_BYTES)).collect();
         self.parts.retain(|part| !whole(part));
         AVAILABLE_PARTS.fetch_sub(joined.len() * (PIECES - 1), Ordering::Relaxed);
         AVAILABLE.fetch_add(joined.len(), Ordering::Relaxed);
@@ -159,8 +163,8 @@ impl Pool {
         self.free.extend(joined);
     }
 
-    /// Gives back a slot that was [made ready](make_ready).
-    pub(crate) fn give(&mut self, slot: *const Slot) {
+    /// Gives back a slot after [`make_ready`].
+    pub(crate) fn give(&mut self, slot: *const SlotHeader) {
         self.refilled = true;
         set_stuck(false);
         if slot_bytes(slot) == PART_BYTES {
@@ -173,14 +177,16 @@ impl Pool {
         }
     }
 
-    /// A slot that was never touched, when few warm ones are left: to be [made ready](make_ready), without the lock that
-    /// guards the pool, and given to [`Self::add_warm`].
-    pub(crate) fn take_cold(&mut self) -> Option<*const Slot> {
-        // Programs that record little touch little; those that fill slots get as many as they may need before the helper
-        // comes back.
+    /// Takes an untouched slot if few warm ones are left.
+    /// The caller calls [`make_ready`] without the lock of the pool and passes the slot to
+    /// [`Self::add_warm`].
+    pub(crate) fn take_cold(&mut self) -> Option<*const SlotHeader> {
+        // Programs that record little touch few slots. Programs that fill slots get as many as they
+        // may need until the writer thread runs again.
         const FEW: usize = 4;
         let wanted = if self.refilled { FEW.max(self.slots / 4) } else { FEW };
-        // While the helper touches a slot, no thread can take it. Enough others stay free, so that no record is dropped.
+        // While the writer thread touches a slot, no thread can take it. Enough other slots stay
+        // free, so that no record is dropped.
         let others = (self.free.len() + self.slots - self.fresh).saturating_sub(1);
         if self.free.len() >= wanted || others < FEW {
             return None;
@@ -190,26 +196,27 @@ impl Pool {
         Some(slot)
     }
 
-    /// Adds a slot that is warm now, behind those that are warmer.
-    pub(crate) fn add_warm(&mut self, slot: *const Slot) {
+    /// Adds a slot that is warm now. Warmer slots are taken before it.
+    pub(crate) fn add_warm(&mut self, slot: *const SlotHeader) {
         self.free.insert(0, slot);
         AVAILABLE.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn take_fresh(&mut self) -> Option<*const Slot> {
+    fn take_fresh(&mut self) -> Option<*const SlotHeader> {
         if self.fresh == self.slots {
             return None;
         }
-        let slot = self.base.wrapping_add(self.fresh * SLOT_BYTES).cast::<Slot>().cast_const();
+        let slot = self.base.wrapping_add(self.fresh * SLOT_BYTES).cast::<SlotHeader>().cast_const();
         self.fresh += 1;
         Some(slot)
     }
 }
 
-/// Writes to each page of a slot that nobody uses any more, so that the thread that gets it meets no page fault: neither the
-/// first one, nor those after the system has written pages of a file back.
-pub(crate) fn make_ready(slot: *const Slot) {
-    // SAFETY: a slot of the pool.
+/// Writes to each page of a slot that is not in use, so that its next owner has no page faults.
+/// This covers the first fault of a page and those after the system has written pages of the file
+/// to the disk.
+pub(crate) fn make_ready(slot: *const SlotHeader) {
+    // SAFETY: the pointer is to a slot of the pool.
     unsafe { &*slot }.taken.store(taken::NO, Ordering::Release);
     for page in (0..slot_bytes(slot)).step_by(4096) {
         let byte = slot.cast_mut().cast::<u8>().wrapping_add(page);
@@ -224,8 +231,8 @@ mod tests {
 
     #[test]
     fn every_slot_is_given_once() {
-        let mut pool = Pool::empty();
-        let slots = Pool::slots_in(5 * SLOT_BYTES + 100);
+        let mut pool = SlotPool::empty();
+        let slots = SlotPool::slots_in(5 * SLOT_BYTES + 100);
         let base = crate::live_file::map_private(slots * SLOT_BYTES, None).unwrap();
         pool.serve(base, slots);
         let warm = pool.take_cold().unwrap();

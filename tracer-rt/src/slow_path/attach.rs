@@ -1,4 +1,5 @@
-//! A thread gets a stream at its first record, and a slot at its first record and when its slot is full.
+//! A thread gets a stream at its first record, and a slot at its first record and when its slot is
+//! full.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -6,39 +7,39 @@ use std::time::{Duration, Instant};
 use tracer_format::cause;
 
 use super::signal_stream;
-use super::{After, Room};
-use crate::cursor::{Cursor, KEPT, busy, class_of};
+use super::{FollowUp, RecordSpace};
+use crate::cursor::{KEPT, ThreadCursor, busy, class_of};
 use crate::levels::overflow_policy;
 use crate::session;
 use crate::signal::handler_detection;
 use crate::slots::pool::{self, MAX_PART_RECORD_BYTES, set_stuck, slot_bytes};
-use crate::slots::{MAX_RECORD_BYTES, Slot, room_bytes, used};
+use crate::slots::{MAX_RECORD_BYTES, SlotHeader, room_bytes, used};
 use crate::state::STATE;
-use crate::state::stream_entry::Names;
-use crate::stream::{Stream, lose_stray};
+use crate::state::stream_entry::StreamNames;
+use crate::stream::{ThreadStream, lose_stray};
 use crate::threads::thread_id;
 use crate::writer::{write_full_slots, write_names};
 use crate::{clock, fault_injection, self_trace};
 
-/// Finds room for a record of so many bytes, which was made at `now` of the native clock. Counts the loss if there is
-/// none.
+/// Finds space for a record of `bytes` bytes, made at `now` of the native clock.
+/// Counts the record as dropped if there is none.
 #[cold]
 #[inline(never)]
-pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
+pub(crate) fn make_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<RecordSpace> {
     let before = cursor.begin_work();
     let room = find_room(cursor, id, bytes, now);
     cursor.end_work(before);
     room
 }
 
-/// The record that the thread had begun is gone, and another one begins in its place.
-pub(crate) fn begin_again(cursor: &Cursor, id: u32, bytes: usize) -> Option<Room> {
+/// Finds space for a record that replaces the discarded record in progress.
+pub(crate) fn begin_again(cursor: &ThreadCursor, id: u32, bytes: usize) -> Option<RecordSpace> {
     cursor.nested.store(false, Ordering::Relaxed);
     let (now, slot) = (clock::native(), cursor.slots[class_of(id)].get());
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used(state) + bytes <= cursor.rooms[class_of(id)].get() {
-        return Some(Room { slot, now, after: After::Nothing, limit: None });
+        return Some(RecordSpace { slot, now, after: FollowUp::Nothing, limit: None });
     }
     let room = make_room(cursor, id, bytes, now);
     if room.is_none() {
@@ -47,7 +48,7 @@ pub(crate) fn begin_again(cursor: &Cursor, id: u32, bytes: usize) -> Option<Room
     room
 }
 
-fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
+fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<RecordSpace> {
     let class = class_of(id);
     if cursor.streams[class].get().is_null() {
         if handler_detection::runs() {
@@ -68,11 +69,12 @@ fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     let mut limit = (bytes > MAX_RECORD_BYTES).then_some(MAX_RECORD_BYTES);
     let wanted = limit.unwrap_or(bytes);
     let current = stream.slot.load(Ordering::Relaxed).cast_const();
+    // With a clock that is not read inline, the thread's slot may still have space.
     if !native && !current.is_null() {
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
         if used(state) + wanted <= room_bytes(slot_bytes(current)) {
-            return Some(Room { slot: current, now, after: After::Nothing, limit });
+            return Some(RecordSpace { slot: current, now, after: FollowUp::Nothing, limit });
         }
     }
     let (mut slot, called) = exchange(stream, now, wanted);
@@ -86,16 +88,17 @@ fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
         (slot, _) = exchange(stream, now, MAX_PART_RECORD_BYTES);
     }
     let after = match why {
-        Some(why) if self_trace::LEVEL.known_base().is_some() => After::Waited(why, clock::read()),
-        _ => After::Nothing,
+        Some(why) if self_trace::LEVEL.known_base().is_some() => FollowUp::Waited(why, clock::read()),
+        _ => FollowUp::Nothing,
     };
     match slot {
         Some(slot) => {
-            // With a clock that is not read inline, every record comes this way: the thread's own slot stays `FULL`.
+            // With a clock that is not read inline, every record comes here, because the thread's
+            // cursor stays at `FULL`.
             if native {
                 cursor.point(class, slot);
             }
-            Some(Room { slot, now, after, limit })
+            Some(RecordSpace { slot, now, after, limit })
         }
         None => {
             cursor.point_nowhere(class);
@@ -105,8 +108,9 @@ fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     }
 }
 
-/// Gives the full slot to the helper and takes a free one. Says also whether it called somebody for that, or did the helper's work.
-fn exchange(stream: &Stream, now: u64, bytes: usize) -> (Option<*const Slot>, bool) {
+/// Queues the full slot and takes a free one.
+/// The second value is true if this woke the writer thread or did its work.
+fn exchange(stream: &ThreadStream, now: u64, bytes: usize) -> (Option<*const SlotHeader>, bool) {
     if stream.class == KEPT && stream.slot.load(Ordering::Relaxed).is_null() && !pool::seems_available() {
         return (None, false);
     }
@@ -124,8 +128,8 @@ fn exchange(stream: &Stream, now: u64, bytes: usize) -> (Option<*const Slot>, bo
     (slot, called)
 }
 
-/// Waits for a free slot, if the record's level blocks. It keeps its date: that of the call.
-fn wait_for_slot(stream: &Stream, id: u16, now: u64, bytes: usize) -> Option<*const Slot> {
+/// Waits for a free slot, if the record's level blocks. The record keeps the timestamp of its call.
+fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Option<*const SlotHeader> {
     const PATIENCE: Duration = Duration::from_secs(10);
     const NAP: Duration = Duration::from_micros(50);
     if !STATE.lock().levels.blocks(id) || fault_injection::injected("nobody waits") {
@@ -153,10 +157,10 @@ fn wait_for_slot(stream: &Stream, id: u16, now: u64, bytes: usize) -> Option<*co
     None
 }
 
-/// Gives the thread a stream, and starts the session when this is the first one.
-fn attach(cursor: &Cursor, class: usize) -> bool {
+/// Gives the thread a stream. Starts the session if this is the first stream.
+fn attach(cursor: &ThreadCursor, class: usize) -> bool {
     let thread = cursor.name.get().map_or_else(|| default_name(cursor.ending.get()), |name| Some(name.to_owned()));
-    let names = Names { thread, label: cursor.label.get().map(str::to_owned) };
+    let names = StreamNames { thread, label: cursor.label.get().map(str::to_owned) };
     if !session::begin() {
         return false;
     }
@@ -172,14 +176,15 @@ fn attach(cursor: &Cursor, class: usize) -> bool {
     }
     cursor.streams[class].set(stream);
     if let Some(key) = key {
-        // SAFETY: the key was made by `thread_key`; the value is not dereferenced.
+        // SAFETY: the key was made by `thread_key`. The value is not dereferenced.
         unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(cursor).cast()) };
     }
     true
 }
 
-/// The thread's name in Rust. Asking for it in a destructor that runs after Rust's own makes `std` panic: avoided where the
-/// recorder knows that it is late, and caught where a thread records for the very first time there.
+/// The name of the thread in Rust. `None` if it has none or cannot be read.
+/// `std` panics if its own destructors ran before. The recorder avoids the call where it knows that
+/// the thread is ending. It catches the panic if a thread makes its first record there.
 fn default_name(ending: bool) -> Option<String> {
     if ending {
         return None;

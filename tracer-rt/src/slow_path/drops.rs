@@ -3,16 +3,17 @@
 use tracer_format::cause;
 
 use crate::clock;
-use crate::cursor::Cursor;
+use crate::cursor::ThreadCursor;
 use crate::slots::MAX_RECORD_BYTES;
 use crate::stream::lose_stray;
 
-/// A signal handler's record that cannot be written.
+/// Counts a record of a signal handler that cannot be written.
 #[cold]
 #[inline(never)]
-pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
+pub(crate) fn lose_nested(cursor: &ThreadCursor, bytes: usize) {
     let now = clock::read_nested(cursor);
-    // The last one first: another might just be getting rid of its slot, and would tell of this too early.
+    // The stream for signal handlers first: another stream may be sealing its slot now, and would
+    // report this record too early.
     for stream in cursor.streams.iter().rev() {
         // SAFETY: a stream lives as long as its thread's cursor points to it.
         if let Some(stream) = unsafe { stream.get().as_ref() } {
@@ -23,8 +24,9 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
     lose_stray();
 }
 
-/// Counts a record that cannot be truncated as far as it would have to be: what it has are fields of a fixed size.
-pub(crate) fn lose_uncut(cursor: &Cursor, class: usize, bytes: usize, now: u64) {
+/// Counts a record that is too long even after truncation, because its fields of fixed size exceed
+/// the limit.
+pub(crate) fn lose_uncut(cursor: &ThreadCursor, class: usize, bytes: usize, now: u64) {
     // SAFETY: a stream lives as long as its thread's cursor points to it.
     match unsafe { cursor.streams[class].get().as_ref() } {
         Some(stream) => {

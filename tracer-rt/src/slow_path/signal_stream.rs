@@ -1,6 +1,8 @@
-//! Records of signal handlers that interrupted their own thread in the midst of a record, or of any work of the recorder.
-//! They go to a stream of their own. Nothing here waits long for a lock or asks for memory: the interrupted
-//! work may hold the one and stand in the midst of the other. What finds no place is dropped and counted.
+//! Records of signal handlers that interrupted the recorder in their own thread.
+//!
+//! They go to a separate stream. Nothing here waits long for a lock or allocates memory, because
+//! the interrupted work may hold the lock or be inside the allocator. A record without space is
+//! dropped and counted.
 
 use std::sync::atomic::Ordering;
 
@@ -8,18 +10,18 @@ use tracer_format::tags::tag;
 use tracer_format::{BlockKind, cause};
 
 use super::drops::lose_nested;
-use super::{After, Room};
-use crate::cursor::{Cursor, KEPT, NESTED};
+use super::{FollowUp, RecordSpace};
+use crate::cursor::{KEPT, NESTED, ThreadCursor};
 use crate::slots::pool::MAX_PART_RECORD_BYTES;
 use crate::slots::{MAX_RECORD_BYTES, used};
-use crate::state::stream_entry::{Entry, Names};
-use crate::state::{STATE, State};
-use crate::stream::Stream;
+use crate::state::stream_entry::{StreamEntry, StreamNames};
+use crate::state::{RecorderState, STATE};
+use crate::stream::ThreadStream;
 use crate::threads::thread_id;
 use crate::{clock, fault_injection, live_file};
 
-/// Finds room for a record of so many bytes. Counts the loss if there is none.
-pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
+/// Finds space for a record of `bytes` bytes. Counts the record as dropped if there is none.
+pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpace> {
     if fault_injection::injected("handlers are forgotten") {
         return None;
     }
@@ -33,7 +35,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used(state) + bytes <= cursor.rooms[class].get() {
-        return Some(Room { slot, now, after: After::Handler, limit: None });
+        return Some(RecordSpace { slot, now, after: FollowUp::Handler, limit: None });
     }
     let Some(stream) = STATE.try_lock_soon().and_then(|mut state| stream(&mut state, cursor)) else {
         lose_nested(cursor, bytes);
@@ -50,7 +52,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
     match slot {
         Some(slot) => {
             cursor.point(NESTED, slot);
-            Some(Room { slot, now, after: After::Handler, limit })
+            Some(RecordSpace { slot, now, after: FollowUp::Handler, limit })
         }
         None => {
             stream.lose(1, bytes as u64, (now, now), cause::NESTED);
@@ -59,8 +61,8 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
     }
 }
 
-/// The thread's stream for handlers.
-fn stream<'a>(state: &mut State, cursor: &Cursor) -> Option<&'a Stream> {
+/// The thread's stream for handlers, taken from the spares if it has none.
+fn stream<'a>(state: &mut RecorderState, cursor: &ThreadCursor) -> Option<&'a ThreadStream> {
     let mut stream = cursor.streams[NESTED].get();
     if stream.is_null() {
         stream = adopt(state, cursor)?;
@@ -70,8 +72,8 @@ fn stream<'a>(state: &mut State, cursor: &Cursor) -> Option<&'a Stream> {
     unsafe { stream.as_ref() }
 }
 
-/// Makes one of the spare streams the thread's.
-fn adopt(state: &mut State, cursor: &Cursor) -> Option<*const Stream> {
+/// Assigns a spare stream to the thread.
+fn adopt(state: &mut RecorderState, cursor: &ThreadCursor) -> Option<*const ThreadStream> {
     let room = state.is_recording() && state.entries.len() < state.entries.capacity() && !cursor.ending.get();
     let mut stream = if room { state.spares.pop()? } else { return None };
     stream.index = state.next_stream;
@@ -90,6 +92,6 @@ fn adopt(state: &mut State, cursor: &Cursor) -> Option<*const Stream> {
     state.next_stream += 1;
     state.alive += 1;
     let address = &raw const *stream;
-    state.entries.push(Entry::new(stream, cursor, tid, Names { thread: None, label: None }));
+    state.entries.push(StreamEntry::new(stream, cursor, tid, StreamNames { thread: None, label: None }));
     Some(address)
 }

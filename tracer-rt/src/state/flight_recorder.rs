@@ -1,29 +1,30 @@
-//! The flight recorder: streams of levels that overwrite the oldest. Their full slots are not written but kept, at most half
-//! of all slots, until they are asked for ([`crate::dump`], a panic, the end of the process) or taken for what is newer.
+//! The flight recorder: streams of levels that overwrite their oldest records.
+//! Their full slots are kept and not written. They take at most half of all slots. They are written
+//! on request ([`crate::dump`], a panic, the end of the process) or reused for newer records.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{Ordering, fence};
 
 use tracer_format::cause;
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 
-use super::State;
+use super::RecorderState;
 use crate::fault_injection;
 use crate::live_file;
 use crate::slots::pool::{self, slot_bytes};
 use crate::slots::write::payload;
-use crate::slots::{LOST_BYTES, SLOT_BYTES, Slot, records, used};
+use crate::slots::{LOST_BYTES, SLOT_BYTES, SlotHeader, records, used};
 use crate::stream::drops::{both, news_at_start};
 
 /// Full slots of streams that overwrite, oldest first.
 #[derive(Debug)]
-pub(crate) struct Ring {
-    slots: VecDeque<*const Slot>,
-    /// What they take: a part counts as a part.
+pub(crate) struct FlightRecorder {
+    slots: VecDeque<*const SlotHeader>,
+    /// Size of these slots in bytes. A part of a slot counts with its own size.
     bytes: usize,
 }
 
-impl Ring {
+impl FlightRecorder {
     pub(crate) const fn new() -> Self {
         Self { slots: VecDeque::new(), bytes: 0 }
     }
@@ -37,29 +38,30 @@ impl Ring {
         self.bytes = 0;
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = *const Slot> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = *const SlotHeader> + '_ {
         self.slots.iter().copied()
     }
 
     /// Keeps a full slot.
-    pub(crate) fn push(&mut self, slot: *const Slot) {
+    pub(crate) fn push(&mut self, slot: *const SlotHeader) {
         self.bytes += slot_bytes(slot);
         self.slots.push_back(slot);
     }
 
-    fn pop_oldest(&mut self) -> Option<*const Slot> {
+    fn pop_oldest(&mut self) -> Option<*const SlotHeader> {
         self.remove(0)
     }
 
-    fn remove(&mut self, at: usize) -> Option<*const Slot> {
+    fn remove(&mut self, at: usize) -> Option<*const SlotHeader> {
         let slot = self.slots.remove(at)?;
         self.bytes -= slot_bytes(slot);
         Some(slot)
     }
 }
 
-/// A slot for a stream that overwrites, its first one perhaps: a free one, or the oldest of all such streams.
-pub(crate) fn take(state: &mut State, bytes: usize, is_first: bool) -> Option<*const Slot> {
+/// Takes a slot for a stream that overwrites: a free one, or the oldest of all such streams.
+/// `is_first` is true for the stream's first slot.
+pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
     let most = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
     if state.ring.bytes < most
         && let Some(free) = state.take_slot(bytes, is_first)
@@ -82,8 +84,9 @@ pub(crate) fn take(state: &mut State, bytes: usize, is_first: bool) -> Option<*c
     }
 }
 
-/// Takes the oldest slot and counts what it held as lost, at its place: among the slots of its stream that wait to be written.
-fn overwrite(state: &mut State) -> Option<*const Slot> {
+/// Takes the oldest slot and counts its records as lost at their place in the order of the stream's
+/// blocks.
+fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     let slot = *state.ring.slots.front()?;
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
@@ -98,9 +101,10 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
         if done.blocks > 0 { head.flushed_last.load(Ordering::Relaxed) } else { head.first.load(Ordering::Relaxed) };
     let bytes = (used(at) - done.bytes) as u64;
     let last = head.last.load(Ordering::Relaxed);
-    let mut lost = Lost { count, bytes, first_ticks: first, last_ticks: last, cause: cause::OVERWRITTEN };
+    let mut lost = DroppedRecords { count, bytes, first_ticks: first, last_ticks: last, cause: cause::OVERWRITTEN };
     if let Some(told) = lost_at_start(slot).filter(|_| done.bytes == 0) {
-        // It was told of in the slot, just before what the slot held.
+        // The slot began with a report of a loss, directly before its records. Both losses become
+        // one.
         lost.bytes -= LOST_BYTES as u64;
         lost = both(&told, &lost);
     }
@@ -110,34 +114,34 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
         entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &lost);
     }
     entry.waiting = entry.waiting.saturating_sub(1);
-    // What the slot becomes is written after all of this.
+    // The new contents of the slot are written after all of this.
     fence(Ordering::SeqCst);
     state.ring.pop_oldest()
 }
 
-/// The news of a loss with which a slot begins.
-fn lost_at_start(slot: *const Slot) -> Option<Lost> {
-    // SAFETY: the first bytes of a slot's payload, which nobody writes any more.
+/// The report of a loss at the start of a slot.
+fn lost_at_start(slot: *const SlotHeader) -> Option<DroppedRecords> {
+    // SAFETY: these are the first bytes of a slot's payload, which no thread writes any more.
     news_at_start(unsafe { std::slice::from_raw_parts(payload(slot, 0), LOST_BYTES) })
 }
 
-/// Queues all that is kept for the helper.
-pub(crate) fn release(state: &mut State) {
+/// Queues all kept slots for the writer thread.
+pub(crate) fn release(state: &mut RecorderState) {
     while let Some(slot) = state.ring.pop_oldest() {
         queue(state, slot);
     }
 }
 
-/// Queues the oldest that is kept of a stream.
-pub(crate) fn release_oldest_of(state: &mut State, stream: u32) {
+/// Queues the oldest kept slot of a stream.
+pub(crate) fn release_oldest_of(state: &mut RecorderState, stream: u32) {
     // SAFETY: slots are never unmapped.
-    let of_stream = |slot: &*const Slot| unsafe { &**slot }.stream.load(Ordering::Relaxed) == stream;
+    let of_stream = |slot: &*const SlotHeader| unsafe { &**slot }.stream.load(Ordering::Relaxed) == stream;
     if let Some(slot) = state.ring.slots.iter().position(of_stream).and_then(|at| state.ring.remove(at)) {
         queue(state, slot);
     }
 }
 
-fn queue(state: &mut State, slot: *const Slot) {
+fn queue(state: &mut RecorderState, slot: *const SlotHeader) {
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
     if let Some(entry) = state.entry(head.stream.load(Ordering::Relaxed)) {

@@ -5,54 +5,60 @@ use std::sync::atomic::Ordering;
 use tracer_format::BlockKind;
 use tracer_format::tags::{append_integer, append_tag, tag};
 
-use crate::cursor::{Cursor, NESTED, RING};
+use crate::cursor::{NESTED, RING, ThreadCursor};
 use crate::live_file;
-use crate::slots::{Flushed, Slot, used};
-use crate::stream::Stream;
-use crate::stream::drops::Gaps;
+use crate::slots::{FlushMark, SlotHeader, used};
+use crate::stream::ThreadStream;
+use crate::stream::drops::OverwrittenRanges;
 
-/// What a stream is called.
+/// The names of a stream.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
-    /// Its thread's name.
+pub(crate) struct StreamNames {
+    /// Name of the thread.
     pub(crate) thread: Option<String>,
-    /// What the program says that the thread's streams are.
+    /// The label that the program gives to the thread's streams.
     pub(crate) label: Option<String>,
 }
 
 /// A stream, as the session sees it.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) stream: Box<Stream>,
-    /// The thread's cursor, or null when the thread has ended. Of the thread alone to look at: it may be gone without a word.
-    pub(crate) cursor: *const Cursor,
+pub(crate) struct StreamEntry {
+    pub(crate) stream: Box<ThreadStream>,
+    /// The thread's cursor, or null when the thread has ended.
+    /// Only the thread itself reads the cursor, because the thread may exit without notice and free
+    /// its memory.
+    pub(crate) cursor: *const ThreadCursor,
     pub(crate) tid: u64,
-    pub(crate) names: Names,
-    /// When the thread ended.
+    pub(crate) names: StreamNames,
+    /// Timestamp of the thread's end.
     pub(crate) end: Option<u64>,
     /// Thread id and names are in the file.
     pub(crate) told: bool,
     pub(crate) next_sequence: u64,
-    /// A part of a slot that is being written just now. The stream may have gone on to another slot meanwhile.
-    pub(crate) pending: Option<Pending>,
-    /// Full slots of it that are kept, wait to be written, or are being written.
+    /// A part of a slot that is being written now.
+    /// The stream may have continued with another slot meanwhile.
+    pub(crate) pending: Option<PendingBlock>,
+    /// Number of full slots of the stream that are kept, wait for the writer thread, or are being
+    /// written.
     pub(crate) waiting: usize,
-    /// What was overwritten and no block has told of.
-    pub(crate) gaps: Gaps,
+    /// Overwritten records that no block reports yet.
+    pub(crate) gaps: OverwrittenRanges,
 }
 
-/// A part of a slot that becomes a block. Numbers of later blocks count on it, once its stream has gone on to another slot: when it could not be
-/// written, it is the same part again.
+/// A part of a slot that becomes a block.
+/// If the stream has continued with another slot, the numbers of its later blocks assume this
+/// block. If it could not be written, the next attempt therefore writes the same part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pending {
-    pub(crate) slot: *const Slot,
-    /// What of it is in the file then, and the date of the last record there.
-    pub(crate) after: Flushed,
+pub(crate) struct PendingBlock {
+    pub(crate) slot: *const SlotHeader,
+    /// The part of the slot that is in the file after the write.
+    pub(crate) after: FlushMark,
+    /// Timestamp of the last record of that part.
     pub(crate) last: u64,
 }
 
-impl Entry {
-    /// The tagged fields of its `stream` block.
+impl StreamEntry {
+    /// The tagged fields of the stream's `stream` block.
     pub(crate) fn tags(&self) -> Vec<u8> {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::TID, self.tid);
@@ -73,7 +79,12 @@ impl Entry {
         tags
     }
 
-    pub(crate) const fn new(stream: Box<Stream>, cursor: *const Cursor, tid: u64, names: Names) -> Self {
+    pub(crate) const fn new(
+        stream: Box<ThreadStream>,
+        cursor: *const ThreadCursor,
+        tid: u64,
+        names: StreamNames,
+    ) -> Self {
         Self {
             stream,
             cursor,
@@ -84,46 +95,46 @@ impl Entry {
             next_sequence: 0,
             pending: None,
             waiting: 0,
-            gaps: Gaps::new(),
+            gaps: OverwrittenRanges::new(),
         }
     }
 
-    /// Notes the stream in the live file; false when that has no room.
+    /// Adds the stream to the live file. Returns false if the file's log has no space.
     pub(crate) fn log(&self) -> bool {
         live_file::log(BlockKind::Stream, self.stream.index, 1, &self.tags())
     }
 
-    /// Its thread has ended. The live file knows the rest of its tags already.
+    /// Marks the thread as ended. The live file already has the other tags of the stream.
     pub(crate) fn end_at(&mut self, end: u64) {
         if end == 0 {
-            // It recorded nothing, and ended unseen.
+            // The thread recorded nothing, and its end was not seen.
             return;
         }
         self.end = Some(end);
         self.told = false;
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::THREAD_END, end);
-        // Best effort: it is written soon.
+        // Best effort: the writer thread writes it soon.
         live_file::log(BlockKind::Stream, self.stream.index, 1, &tags);
     }
 
-    /// The part of this slot that is being written, or that could not be.
-    pub(crate) fn pending_of(&self, slot: *const Slot) -> Option<Pending> {
+    /// The part of this slot that is being written, or that could not be written.
+    pub(crate) fn pending_of(&self, slot: *const SlotHeader) -> Option<PendingBlock> {
         self.pending.filter(|pending| std::ptr::eq(pending.slot, slot))
     }
 
-    /// The thread has ended, and all that it recorded is written, or overwritten.
+    /// Whether the thread has ended and all its records are written or overwritten.
     pub(crate) fn is_gone(&self) -> bool {
         self.cursor.is_null() && self.waiting == 0
     }
 
-    /// Whether there are losses that no block tells of.
+    /// Whether there are losses that no block reports.
     pub(crate) fn has_untold(&self) -> bool {
         self.stream.losses.untold() || !self.gaps.is_empty()
     }
 
-    /// The stream's slot is complete: the next one's blocks follow those that are made of it.
-    pub(crate) fn close_slot(&mut self, head: &Slot) {
+    /// Closes the stream's slot. The blocks of the next slot follow those of this one.
+    pub(crate) fn close_slot(&mut self, head: &SlotHeader) {
         let done = self.pending_of(head).map_or_else(|| head.flushed(), |pending| pending.after);
         let rest = done.bytes < used(head.state.load(Ordering::Relaxed));
         self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks) + u64::from(rest);

@@ -3,34 +3,34 @@
 use std::sync::atomic::Ordering;
 
 use tracer_format::live::taken;
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use super::State;
+use super::RecorderState;
 use super::flight_recorder;
-use super::stream_entry::{Entry, Names};
-use crate::cursor::{Cursor, NESTED, RING, raise_test_signal};
+use super::stream_entry::{StreamEntry, StreamNames};
+use crate::cursor::{NESTED, RING, ThreadCursor, raise_test_signal};
 use crate::slots::write::{payload, write_head};
-use crate::slots::{LOST_BYTES, Slot};
-use crate::stream::Stream;
+use crate::slots::{LOST_BYTES, SlotHeader};
+use crate::stream::ThreadStream;
 use crate::threads;
 
 /// Spare streams for signal handlers. The writer thread adds more.
 const SPARES: usize = 8;
 
-impl State {
+impl RecorderState {
     /// Adds a stream. Returns false if the live file has no space for its entry.
     pub(crate) fn add_stream(
         &mut self,
-        cursor: &Cursor,
+        cursor: &ThreadCursor,
         class: usize,
         tid: u64,
-        names: Names,
-    ) -> (*const Stream, bool) {
-        let stream = Box::new(Stream::new(self.next_stream, class));
+        names: StreamNames,
+    ) -> (*const ThreadStream, bool) {
+        let stream = Box::new(ThreadStream::new(self.next_stream, class));
         self.next_stream += 1;
         let address = &raw const *stream;
-        let entry = Entry::new(stream, cursor, tid, names);
+        let entry = StreamEntry::new(stream, cursor, tid, names);
         let logged = entry.log();
         self.entries.push(entry);
         self.alive += 1;
@@ -41,7 +41,7 @@ impl State {
     /// Allocates the spare streams of signal handlers, which must not allocate.
     pub(crate) fn fill_spares(&mut self) {
         while self.spares.len() < SPARES {
-            self.spares.push(Box::new(Stream::new(0, NESTED)));
+            self.spares.push(Box::new(ThreadStream::new(0, NESTED)));
         }
         self.entries.reserve(SPARES);
     }
@@ -54,14 +54,14 @@ impl State {
                 continue;
             }
             let tid = entry.tid;
-            let has_names = |entry: &&Entry| entry.names.thread.is_some() || entry.names.label.is_some();
+            let has_names = |entry: &&StreamEntry| entry.names.thread.is_some() || entry.names.label.is_some();
             let of_thread = self.entries.iter().filter(|entry| entry.tid == tid).find(has_names);
             self.entries[at].names = of_thread.map(|entry| entry.names.clone()).unwrap_or_default();
         }
     }
 
     /// Seals the stream's slot and gives the stream another one, if one is free.
-    pub(crate) fn next_slot(&mut self, stream: &Stream, now: u64, bytes: usize) -> Option<*const Slot> {
+    pub(crate) fn next_slot(&mut self, stream: &ThreadStream, now: u64, bytes: usize) -> Option<*const SlotHeader> {
         // Timestamps of a stream never decrease, also from one slot to the next.
         let now = now.max(stream.latest());
         self.seal(stream);
@@ -82,7 +82,7 @@ impl State {
     }
 
     /// Queues the stream's slot for the writer thread, or keeps it until it is overwritten.
-    fn seal(&mut self, stream: &Stream) {
+    fn seal(&mut self, stream: &ThreadStream) {
         let slot = stream.slot.swap(std::ptr::null_mut(), Ordering::Relaxed).cast_const();
         if slot.is_null() {
             return;
@@ -97,8 +97,8 @@ impl State {
         if stream.class == RING && head.unwritten() > 0 { self.ring.push(slot) } else { self.full.push_back(slot) }
     }
 
-    /// Ends a stream at `now` or at the timestamp of its last record, whichever is later.
-    pub(crate) fn end_stream(&mut self, stream: &Stream, now: u64) {
+    /// Ends a stream at `now`, but not before the timestamp of its last record.
+    pub(crate) fn end_stream(&mut self, stream: &ThreadStream, now: u64) {
         let end = now.max(stream.latest());
         self.seal(stream);
         if let Some(entry) = self.entry(stream.index).filter(|entry| !entry.cursor.is_null()) {
@@ -108,19 +108,19 @@ impl State {
         }
     }
 
-    /// Ends the streams of threads that exited without a call of their key destructor. The time of such an end is unknown:
-    /// these streams end at the timestamp of their last record.
+    /// Ends the streams of threads that exited without a call of their key destructor. The time of
+    /// such an end is unknown: these streams end at the timestamp of their last record.
     pub(crate) fn end_streams_of_exited_threads(&mut self) {
         self.end_streams(|entry| threads::is_gone(entry.tid));
     }
 
-    /// Ends streams of exited threads whose number the system has now given to this thread.
-    pub(crate) fn end_streams_of_reused_id(&mut self, cursor: &Cursor, tid: u64) {
-        let is_own = |stream: *const Stream| cursor.streams.iter().any(|own| std::ptr::eq(own.get(), stream));
+    /// Ends streams of exited threads with the number that the system has now given to this thread.
+    pub(crate) fn end_streams_of_reused_id(&mut self, cursor: &ThreadCursor, tid: u64) {
+        let is_own = |stream: *const ThreadStream| cursor.streams.iter().any(|own| std::ptr::eq(own.get(), stream));
         self.end_streams(|entry| entry.tid == tid && !is_own(&raw const *entry.stream));
     }
 
-    fn end_streams(&mut self, is_gone: impl Fn(&Entry) -> bool) {
+    fn end_streams(&mut self, is_gone: impl Fn(&StreamEntry) -> bool) {
         let gone: Vec<u32> = self
             .entries
             .iter()
@@ -137,8 +137,9 @@ impl State {
     }
 }
 
-/// Initializes the head of a slot. Its first record reports the records that the stream has dropped since the last report.
-fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
+/// Initializes the head of a slot. Its first record reports the records that the stream has dropped
+/// since the last report.
+fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now: u64) {
     // SAFETY: the slot was just taken from the pool.
     let head = unsafe { &*slot };
     for (word, value) in [(&head.first, now), (&head.last, now), (&head.flushed, 0), (&head.sequence, sequence)] {
@@ -152,7 +153,7 @@ fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
         unsafe { write_head(at, ID_LOST, 0) };
         let body = at.wrapping_add(RECORD_HEAD_BYTES);
         // SAFETY: as above.
-        unsafe { body.cast::<[u8; Lost::BYTES]>().write(lost.encode()) };
+        unsafe { body.cast::<[u8; DroppedRecords::BYTES]>().write(lost.encode()) };
         LOST_BYTES as u64
     });
     head.state.store(report_bytes, Ordering::Release);

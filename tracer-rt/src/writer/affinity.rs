@@ -1,25 +1,26 @@
-//! Where the helper runs: on the processors that the process began on, not on the one to which the thread that started it is bound.
+//! The processors of the writer thread: those of the process at its start, not those of the thread
+//! that starts it.
 
 use std::mem;
 use std::sync::OnceLock;
 
 static BEGUN_ON: OnceLock<libc::cpu_set_t> = OnceLock::new();
 
-/// Before `main`: on which processors the process may run.
+/// Stores the processors on which the process may run. Called before `main`.
 pub(crate) fn remember() {
-    // SAFETY: a set of processors is plain numbers; none, to begin with.
+    // SAFETY: a set of processors is plain numbers. All zero is the empty set.
     let mut processors: libc::cpu_set_t = unsafe { mem::zeroed() };
     // SAFETY: the pointer is to a live local of that size.
     if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut processors) } == 0 {
-        // It is there already if two libraries do so.
+        // The value exists already if two libraries call this.
         let _ = BEGUN_ON.set(processors);
     }
 }
 
-/// The calling thread runs there from now on.
+/// Allows the calling thread to run on all these processors.
 pub(crate) fn take_all() {
     if let Some(processors) = BEGUN_ON.get() {
-        // SAFETY: as above. Where the system does not want it, nothing is changed.
+        // SAFETY: as above. If the system refuses the set, nothing changes.
         unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), std::ptr::from_ref(processors)) };
     }
 }

@@ -1,54 +1,60 @@
-//! Whether a clock was set: it is looked at ten times a second, and what it showed before and after is written where it does not go on as it went.
+//! Detects clock steps.
+//! The clocks are read ten times per second. If a clock was set, the readings before and after the
+//! step are written.
 //!
-//! Readings of the clocks go to the file about once a second; these here lie nearer to the moment, and a run of less than a second has no others.
+//! Other readings go to the file about once per second. These readings are nearer to the step, and
+//! a run of less than one second has no others.
 
-use tracer_format::entries::Anchor;
+use tracer_format::entries::ClockAnchor;
 
-/// A clock that jumps more often is not set, it is none.
+/// Maximum number of clock steps that are written. A clock with more steps is not reliable.
 const MOST: u32 = 32;
-/// Nanoseconds of two readings that are too near to tell a rate.
+/// Nanoseconds between two readings that are too close to give a rate.
 const NEAR: u64 = 10_000_000;
-/// No clock's rate changes by this part: those that adjust clocks change it by less.
+/// Relative change of the rate that indicates a clock step.
+/// Programs that adjust clocks change the rate by less.
 const DIFFERENT: f64 = 1e-3;
 
 /// The last reading of the clocks.
 #[derive(Debug)]
-pub(super) struct Watch {
-    last: Option<Last>,
-    /// Ticks in a nanosecond of the system's clock, between the last two readings.
+pub(super) struct ClockStepWatch {
+    last: Option<ClockReading>,
+    /// Ticks per nanosecond of the system's clock, between the last two readings.
     rate: Option<f64>,
     jumps: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Last {
-    anchor: Anchor,
+struct ClockReading {
+    anchor: ClockAnchor,
     written: bool,
 }
 
-impl Watch {
+impl ClockStepWatch {
     pub(super) const fn new() -> Self {
         Self { last: None, rate: None, jumps: 0 }
     }
 
-    /// What goes to the file now that the clocks show this. If they went on as they did: this one where it is `wanted`, else nothing. If one was set: what
-    /// they showed before, and this.
-    pub(super) fn look(&mut self, now: Anchor, wanted: bool) -> impl Iterator<Item = Anchor> + use<> {
+    /// Adds a reading and returns the readings to write.
+    /// Without a clock step: this reading if `wanted`, otherwise none. After a step: the reading
+    /// before the step, if it is not written yet, and this one.
+    pub(super) fn look(&mut self, now: ClockAnchor, wanted: bool) -> impl Iterator<Item = ClockAnchor> + use<> {
         let apart = self.last.map(|last| (last, now.monotonic_nanos.saturating_sub(last.anchor.monotonic_nanos)));
         let Some((last, nanos)) = apart.filter(|(_, nanos)| *nanos >= NEAR) else {
             if wanted || self.last.is_none() {
-                self.last = Some(Last { anchor: now, written: wanted });
+                self.last = Some(ClockReading { anchor: now, written: wanted });
             }
             return [None, wanted.then_some(now)].into_iter().flatten();
         };
         #[expect(clippy::cast_precision_loss, reason = "differences within a tenth of a second or so")]
         let rate = now.ticks.wrapping_sub(last.anchor.ticks).cast_signed() as f64 / nanos as f64;
         let is_jump = self.rate.is_some_and(|usual| (rate / usual - 1.0).abs() > DIFFERENT) && self.jumps < MOST;
-        // What comes behind a jump differs from it, and is written, too: that tells how the clock went on.
+        // The reading after a step has another rate and is written, too. It shows the rate after
+        // the step.
         self.rate = Some(rate);
         self.jumps += u32::from(is_jump);
         let written = wanted || is_jump;
-        self.last = Some(Last { anchor: now, written });
+        self.last = Some(ClockReading { anchor: now, written });
         [(is_jump && !last.written).then_some(last.anchor), written.then_some(now)].into_iter().flatten()
     }
 }
@@ -57,37 +63,38 @@ impl Watch {
 mod tests {
     use super::*;
 
-    /// The milliseconds of the readings that are written of a clock, looked at ten times a second; its first reading is written by others.
+    /// Returns the milliseconds of the written readings of a clock.
+    /// The clock is read ten times per second, and its first reading is written elsewhere.
     fn written(shows: impl Fn(u64) -> u64) -> Vec<u64> {
-        let at = |millis: u64| Anchor {
+        let at = |millis: u64| ClockAnchor {
             ticks: shows(millis),
             monotonic_nanos: millis * 1_000_000,
             real_nanos: 0,
             bracket: 30,
         };
-        let mut watch = Watch::new();
+        let mut watch = ClockStepWatch::new();
         assert_eq!(watch.look(at(0), true).count(), 1);
-        // One is written all the same.
+        // The reading at 1100 ms is written without a step.
         let readings = (1..20).flat_map(|step| watch.look(at(step * 100), step == 11).collect::<Vec<_>>());
         readings.map(|anchor| anchor.monotonic_nanos / 1_000_000).collect()
     }
 
     #[test]
     fn readings_around_a_jump_are_written() {
-        // Three ticks a nanosecond, and a drift.
+        // Three ticks per nanosecond, and a drift.
         let plain = |millis: u64| 1_000_000_000 + millis * 3_000_120;
         assert_eq!(written(plain), [1100]);
         assert_eq!(written(|millis| plain(millis) + if millis >= 730 { 3_000_000 } else { 0 }), [700, 800, 900, 1100]);
         assert_eq!(written(|millis| plain(millis) - if millis >= 730 { 3_000_000 } else { 0 }), [700, 800, 900, 1100]);
         assert_eq!(written(|millis| plain(millis) + if millis >= 1070 { 3_000_000 } else { 0 }), [1000, 1100, 1200]);
-        // What differs less than clocks are adjusted by is none.
+        // A change within the usual adjustments of clocks is no step.
         assert_eq!(written(|millis| plain(millis) + if millis >= 730 { 200_000 } else { 0 }), [1100]);
     }
 
     #[test]
     fn readings_that_are_near_tell_nothing_and_a_clock_that_jumps_all_the_time_is_left_alone() {
-        let mut watch = Watch::new();
-        let at = |nanos: u64, ticks: u64| Anchor { ticks, monotonic_nanos: nanos, real_nanos: 0, bracket: 0 };
+        let mut watch = ClockStepWatch::new();
+        let at = |nanos: u64, ticks: u64| ClockAnchor { ticks, monotonic_nanos: nanos, real_nanos: 0, bracket: 0 };
         for step in 0..1000 {
             assert_eq!(watch.look(at(step * 1000, step * step * 77), false).count(), 0, "microseconds apart");
         }

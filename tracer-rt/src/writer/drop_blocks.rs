@@ -1,5 +1,5 @@
-//! The news of losses that need blocks of their own: what was overwritten, what nothing follows, and what threads that are gone
-//! have left untold.
+//! Reports of losses in separate blocks: overwritten records, losses after the last record of a
+//! stream, and unreported losses of threads that have ended.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -7,25 +7,26 @@ use std::sync::atomic::Ordering;
 use tracer_format::BlockKind;
 use tracer_format::block::flag;
 
-use super::Writer;
-use super::codec::Effort;
-use super::pending_block::Piece;
-use super::reserve::Stage;
+use super::BlockWriter;
+use super::codec::CompressionEffort;
+use super::pending_block::SealedBlock;
+use super::reserve::ReserveStage;
 use crate::fault_injection;
 use crate::live_file;
 use crate::state::STATE;
-use crate::state::stream_entry::Entry;
-use crate::stream::drops::Gap;
+use crate::state::stream_entry::StreamEntry;
+use crate::stream::drops::OverwrittenBlocks;
 
-impl Writer {
-    /// Writes a piece, and before it the news of what was overwritten before it.
-    pub(super) fn write_in_place(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
+impl BlockWriter {
+    /// Writes a piece after the reports of the records overwritten before it.
+    pub(super) fn write_in_place(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
         self.tell_overwritten(piece.stream, Some(piece))?;
         self.write_piece(piece, effort)
     }
 
-    /// Tells of what a stream overwrote before this piece of it, or, without one, of all.
-    fn tell_overwritten(&mut self, stream: u32, next: Option<&Piece>) -> io::Result<()> {
+    /// Reports the records that a stream overwrote before the piece `next`, or all of them if
+    /// `next` is `None`.
+    fn tell_overwritten(&mut self, stream: u32, next: Option<&SealedBlock>) -> io::Result<()> {
         let limit = next.map_or(u64::MAX, |next| next.sequence);
         loop {
             let mut state = STATE.lock();
@@ -33,7 +34,7 @@ impl Writer {
             let Some(gap) = entry.gaps.take_before(limit) else { return Ok(()) };
             let news = of_gap(entry, &gap, next);
             drop(state);
-            if let Err(error) = self.write_piece(&news, Effort::None) {
+            if let Err(error) = self.write_piece(&news, CompressionEffort::None) {
                 if let Some(entry) = STATE.lock().entry(stream) {
                     entry.gaps.put_back(gap);
                 }
@@ -42,21 +43,22 @@ impl Writer {
         }
     }
 
-    /// Tells of losses after which a stream wrote nothing more.
+    /// Reports the losses after the last record of a stream.
     fn tell_last(&mut self, stream: u32) {
-        // What cannot be told stays in the sum.
+        // Unreported losses stay in the sum.
         let _ = self.tell_overwritten(stream, None);
         let news = STATE.lock().entry(stream).and_then(of_losses);
         if let Some(news) = news
-            && self.write_piece(&news, Effort::None).is_err()
+            && self.write_piece(&news, CompressionEffort::None).is_err()
         {
             self.tell_live(&news);
         }
     }
 
-    /// At the end, what the file does not take goes to the log of the live file, which stays then.
-    fn tell_live(&mut self, news: &Piece) {
-        if self.stage == Stage::News
+    /// At the end, adds reports that the file cannot take to the log of the live file, which then
+    /// remains.
+    fn tell_live(&mut self, news: &SealedBlock) {
+        if self.stage == ReserveStage::News
             && STATE.lock().live.is_some()
             && live_file::log(BlockKind::Records, news.stream, 0, news.payload())
         {
@@ -64,14 +66,16 @@ impl Writer {
         }
     }
 
-    /// At the end: tells of all losses of which no block has told. Of a stream with a slot that could not be written, in the live file.
+    /// Reports, at the end, all losses that no block reports.
+    /// For streams with a slot that could not be written, the report goes to the live file.
     pub(super) fn write_untold(&mut self) {
         for stream in streams(|entry| entry.waiting == 0 && entry.has_untold()) {
             self.tell_last(stream);
         }
         if !self.left_behind {
-            // Slots that still wait were filled behind the end, by threads that go on: what is in them is counted as dropped, as what
-            // such threads record later, and the live file need not stay for it.
+            // Slots that still wait were filled after the end, by threads that continue. Their
+            // records count as dropped, as do later records of such threads. The live file need not
+            // remain for them.
             return;
         }
         for stream in streams(|entry| entry.waiting > 0 && entry.stream.losses.untold()) {
@@ -82,19 +86,21 @@ impl Writer {
         }
     }
 
-    /// Lets go of streams whose threads have ended and of which nothing is left in memory, so that memory does not grow with the
-    /// number of threads that ever lived. What nobody has told of them is told now.
+    /// Removes the streams of ended threads without records in memory, and reports their remaining
+    /// losses.
+    /// Memory then does not grow with the number of threads that ever existed.
     pub(super) fn forget_the_gone(&mut self) {
-        // At the end there is room kept for what they have to tell, and nothing to be gained.
+        // At the end there is reserved space for their reports, and removing them saves nothing.
         if fault_injection::injected("the gone stay") || !STATE.lock().is_recording() {
             return;
         }
-        let gone = streams(Entry::is_gone);
+        let gone = streams(StreamEntry::is_gone);
         if gone.is_empty() {
             return;
         }
         if self.opened() && !fault_injection::injected("the gone are silent") {
-            // Their names, too: best effort, for nothing that is not in the file needs them.
+            // Their names are written, too. Best effort, because only records in the file need
+            // them.
             self.write_names();
             gone.iter().for_each(|stream| self.tell_last(*stream));
         }
@@ -102,31 +108,33 @@ impl Writer {
     }
 }
 
-/// The indexes of some streams, in order.
-fn streams(which: impl Fn(&Entry) -> bool) -> Vec<u32> {
+/// The indexes of the selected streams, in order.
+fn streams(which: impl Fn(&StreamEntry) -> bool) -> Vec<u32> {
     STATE.lock().entries.iter().filter(|entry| which(entry)).map(|entry| entry.stream.index).collect()
 }
 
-/// All of the gap is older than `next`. The block has the last of the numbers that are missing.
-fn of_gap(entry: &Entry, gap: &Gap, next: Option<&Piece>) -> Piece {
+/// Makes a block that reports the gap.
+/// All its records are older than `next`. The block has the last of the missing sequence numbers.
+fn of_gap(entry: &StreamEntry, gap: &OverwrittenBlocks, next: Option<&SealedBlock>) -> SealedBlock {
     let date = next.map_or(u64::MAX, |next| next.first).min(gap.lost.last_ticks);
-    let mut news = Piece::of_news(entry, &gap.lost, gap.end - 1, date, flag::OVERWRITTEN);
+    let mut news = SealedBlock::of_news(entry, &gap.lost, gap.end - 1, date, flag::OVERWRITTEN);
     if let Some(next) = next {
         news.dropped = next.dropped;
     }
     news
 }
 
-fn of_losses(entry: &mut Entry) -> Option<Piece> {
+fn of_losses(entry: &mut StreamEntry) -> Option<SealedBlock> {
     let lost = entry.stream.losses.tell()?;
     let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
     // SAFETY: a stream's slot is null or one of the pool.
     let head = unsafe { slot.as_ref() };
     let sequence = head.map_or(entry.next_sequence, |head| {
-        // This block is none of the slot's: the slot's own get later numbers.
+        // This block has the number of the slot's next block. The blocks of the slot get later
+        // numbers.
         let first = head.sequence.fetch_add(1, Ordering::Relaxed);
         first + u64::from(head.flushed().blocks)
     });
     entry.next_sequence = sequence + 1;
-    Some(Piece::of_news(entry, &lost, sequence, lost.last_ticks, 0))
+    Some(SealedBlock::of_news(entry, &lost, sequence, lost.last_ticks, 0))
 }

@@ -1,6 +1,9 @@
-//! The process's file, known by more than the number of its descriptor: a program may close all descriptors, as daemons do, and the system
-//! then gives the number to the next file that it opens. So before anything is done by the number, it is compared which file that is. If it
-//! is another one, it is the program's: it is neither written to, nor cut, nor closed, and ours is opened again by its path.
+//! The process's file, identified by more than the number of its descriptor.
+//!
+//! A program may close all descriptors, as daemons do, and the system then gives the number to the
+//! next file that it opens. Before each use of the descriptor, the identity of the file is
+//! compared. If the descriptor refers to another file, that file belongs to the program: it is not
+//! written, cut or closed. The recorder opens its own file again by its path.
 
 use std::fs::File;
 use std::io;
@@ -13,14 +16,16 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use crate::files::{above_standard, create};
 use crate::{fault_injection, locks};
 
-/// The number of the file that is written, or was, and which file that is: for a forked child, which can wait for no lock.
+/// Descriptor number of the current or last file, for a forked child, which cannot wait for a lock.
 static NUMBER: AtomicI32 = AtomicI32::new(-1);
+/// Identity of that file.
 static IDENTITY: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+/// Length of that file in bytes.
 static LENGTH: AtomicU64 = AtomicU64::new(0);
-/// In a forked child which has not begun anew yet: what has the number is no file, so what is written goes nowhere.
+/// True in a forked child that has not begun anew yet: the descriptor refers to `/dev/null`.
 static NOWHERE: AtomicBool = AtomicBool::new(false);
 
-/// In a forked child, at once: what is written to the parent's file from now on goes nowhere.
+/// Detaches a forked child from the file of its parent. Later writes do not reach the file.
 pub(crate) fn detach() {
     let file = NUMBER.swap(-1, Ordering::Relaxed);
     let identity = [0, 1, 2, 3].map(|at| IDENTITY[at].load(Ordering::Relaxed));
@@ -30,26 +35,28 @@ pub(crate) fn detach() {
     // SAFETY: the path ends with a zero.
     let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
     if nowhere < 0 {
-        return; // what is to be written is then refused
+        // Writes are then refused.
+        return;
     }
-    // SAFETY: takes numbers; only the child's own table of files changes.
+    // SAFETY: the call takes numbers. Only the child's own table of files changes.
     unsafe { libc::dup3(nowhere, file, libc::O_CLOEXEC) };
     // SAFETY: it was opened above.
     unsafe { libc::close(nowhere) };
     NOWHERE.store(true, Ordering::Relaxed);
 }
 
-/// Which file it is: device, inode, and when it was made, as the system gives a removed file's inode to the next one. All zero where the file
-/// system does not tell.
-type Identity = [u64; 4];
+/// Identity of a file: device, inode, and time of creation in seconds and nanoseconds.
+/// The time distinguishes the file from a removed one, because the system reuses inodes. It is zero
+/// if the file system does not provide it.
+type FileIdentity = [u64; 4];
 
-/// Which file a descriptor stands for, and how long it is. Also for signal handlers.
-fn identity_of(file: libc::c_int) -> Option<(Identity, u64)> {
+/// Identity and length of the file of a descriptor. Signal handlers may call it.
+fn identity_of(file: libc::c_int) -> Option<(FileIdentity, u64)> {
     let mut about = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let wanted = libc::STATX_INO | libc::STATX_SIZE | libc::STATX_BTIME;
     // SAFETY: the path ends with a zero; the pointer is to a local of the right type.
     let failed = unsafe { libc::statx(file, c"".as_ptr(), libc::AT_EMPTY_PATH, wanted, about.as_mut_ptr()) };
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of the structure may be zero.
     let about = unsafe { about.assume_init() };
     if failed != 0 {
         return plain_identity_of(file);
@@ -63,37 +70,37 @@ fn identity_of(file: libc::c_int) -> Option<(Identity, u64)> {
     Some(([device, about.stx_ino, made.0.cast_unsigned(), u64::from(made.1)], about.stx_size))
 }
 
-/// For systems that do not allow the call.
-fn plain_identity_of(file: libc::c_int) -> Option<(Identity, u64)> {
+/// Like [`identity_of`], for systems that do not allow `statx`.
+fn plain_identity_of(file: libc::c_int) -> Option<(FileIdentity, u64)> {
     let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the pointer is to a local of the right type.
     let failed = unsafe { libc::fstat(file, about.as_mut_ptr()) };
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of the structure may be zero.
     let about = unsafe { about.assume_init() };
     (failed == 0).then_some(([about.st_dev, about.st_ino, 0, 0], about.st_size.cast_unsigned()))
 }
 
-/// Whether a descriptor stands for this file, of which so much was written.
-fn is(file: libc::c_int, identity: Identity, length: u64) -> bool {
+/// Whether a descriptor refers to this file, and the file has at least `length` bytes.
+fn is(file: libc::c_int, identity: FileIdentity, length: u64) -> bool {
     identity_of(file).is_some_and(|(found, bytes)| found == identity && bytes >= length)
 }
 
 /// The file.
 #[derive(Debug)]
-pub(super) struct OwnFile {
-    /// To be used only by [`Self::ours`]. Never closed unseen.
+pub(super) struct ProcessFileHandle {
+    /// Used only through [`Self::ours`]. It is closed only after a comparison of the identity.
     file: ManuallyDrop<File>,
     path: PathBuf,
-    identity: Identity,
-    /// Its path is another file's.
+    identity: FileIdentity,
+    /// Another file has the path of this one.
     given_up: bool,
 }
 
-impl OwnFile {
-    /// Makes the file.
+impl ProcessFileHandle {
+    /// Creates the file.
     ///
     /// # Errors
-    /// When it exists, or cannot be made.
+    /// If the file exists or cannot be created.
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
         let file = create(&path)?;
         Self::new(file, path, 0)
@@ -115,13 +122,13 @@ impl OwnFile {
         NUMBER.store(self.file.as_raw_fd(), Ordering::Relaxed);
     }
 
-    /// The file, of which so much was written.
+    /// Returns the file after a check of its identity. `length` bytes were written to it.
     ///
     /// # Errors
-    /// When the descriptor stands for another file by now, and ours is not to be had by its path.
+    /// If the descriptor refers to another file and the path does not lead to this one.
     pub(super) fn ours(&mut self, length: u64) -> io::Result<&File> {
         if locks::is_unsettled() {
-            // The path is the parent's.
+            // The path belongs to the parent.
             return if NOWHERE.load(Ordering::Relaxed) {
                 Ok(&self.file)
             } else {
@@ -137,20 +144,21 @@ impl OwnFile {
         let again = above_standard(File::options().read(true).write(true).open(&self.path)?)?;
         let again = ManuallyDrop::new(again);
         if !is(again.as_raw_fd(), self.identity, length) {
-            // Not closed either: another thread may just be closing all descriptors, and the number be its next file's.
+            // Not closed: another thread may be closing all descriptors, and its next file may get
+            // the number.
             self.given_up = true;
             return Err(io::Error::other("the program closed the trace's file, and another one has its name"));
         }
-        // What the number stands for is the program's, and stays open.
+        // The old descriptor now refers to a file of the program, which stays open.
         self.file = again;
         self.publish(length);
         Ok(&self.file)
     }
 
-    /// Appends behind what was written.
+    /// Writes `bytes` at offset `length`, the end of the file.
     ///
     /// # Errors
-    /// As [`Self::ours`], or when it cannot be written.
+    /// As [`Self::ours`], or if the file cannot be written.
     pub(super) fn write(&mut self, bytes: &[u8], length: u64) -> io::Result<()> {
         if locks::is_unsettled() {
             return self.ours(length).map(|_| ());
@@ -160,23 +168,23 @@ impl OwnFile {
         Ok(())
     }
 
-    /// Cuts off what stands behind so much: a block that was written in part, or room that was kept.
+    /// Cuts the file to `length` bytes. Removes an incomplete block or reserved space.
     pub(super) fn cut(&mut self, length: u64) {
-        // Should this fail, readers find the next block by its magic.
+        // If this fails, readers find the next block by its magic.
         if let Ok(file) = self.ours(length) {
             let _ = file.set_len(length);
         }
     }
 
-    /// Whether the file has no name any more.
+    /// Whether the file was removed: it has no name any more.
     pub(super) fn is_removed(&mut self, length: u64) -> bool {
         self.ours(length).and_then(File::metadata).is_ok_and(|about| about.nlink() == 0)
     }
 
-    /// Makes another file with the same start.
+    /// Creates another file with the first `length` bytes of this one.
     ///
     /// # Errors
-    /// When it cannot be read, made, or written.
+    /// If this file cannot be read, or the other one cannot be created or written.
     pub(super) fn copy_to(&mut self, path: PathBuf, length: u64) -> io::Result<Self> {
         const STEP: u64 = 1 << 20;
         let own = self.ours(length)?;
@@ -193,11 +201,12 @@ impl OwnFile {
     }
 }
 
-impl Drop for OwnFile {
+impl Drop for ProcessFileHandle {
     fn drop(&mut self) {
         let number = self.file.as_raw_fd();
         if NOWHERE.swap(false, Ordering::Relaxed) || is(number, self.identity, LENGTH.load(Ordering::Relaxed)) {
-            // SAFETY: it is ours, and not used behind this. By the number alone: `std` ends the program when that is not open.
+            // SAFETY: the descriptor refers to this file and is not used after this. Closed by its
+            // number, because `std` ends the program if the number is not open.
             unsafe { libc::close(number) };
         }
     }

@@ -1,83 +1,87 @@
-//! What threads have in slots that are not full: it becomes blocks while they go on writing there.
+//! Writes the records in slots that are not full. Their threads continue to write to these slots.
 
 use std::io;
 use std::sync::atomic::Ordering;
 
-use super::codec::Effort;
-use super::pending_block::Piece;
-use super::{Writer, stream_of};
+use super::codec::CompressionEffort;
+use super::pending_block::SealedBlock;
+use super::{BlockWriter, stream_of};
 use crate::cursor::RING;
 use crate::fault_injection;
-use crate::slots::Slot;
-use crate::state::stream_entry::Entry;
+use crate::slots::SlotHeader;
+use crate::state::stream_entry::StreamEntry;
 use crate::state::{STATE, flight_recorder};
 
-/// Which threads' slots are written out before they are full.
+/// Selects the slots that are written before they are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Live {
-    /// Those of threads that filled none since the helper last looked: the others will be written soon anyway.
+pub(super) enum ActiveSlots {
+    /// Slots of threads that filled no slot since the writer thread last ran.
+    /// The other slots will be written soon.
     Quiet,
-    /// All that was recorded before the call, but for what may be overwritten.
+    /// Slots with records made before the call, except records that may be overwritten.
     SinceTheCall,
-    /// All that may be overwritten.
+    /// Slots with records that may be overwritten.
     Dump,
-    /// All, also of threads that stand in the midst of a record.
+    /// All slots, also those of threads that are writing a record.
     AtEnd,
 }
 
-impl Writer {
-    /// Writes what the slots of the threads hold and the file does not.
-    pub(super) fn write_live(&mut self, which: Live) {
-        // A stream whose slot has nothing new may have filled another one since the call; the tick need not ask.
-        let due = |entry: &&Entry| {
+impl BlockWriter {
+    /// Writes the records in the threads' current slots that are not in the file.
+    pub(super) fn write_live(&mut self, which: ActiveSlots) {
+        // A stream without new records in its slot may have filled another slot since the call. The
+        // tick need not check that.
+        let due = |entry: &&StreamEntry| {
             let overwrites = entry.stream.class == RING;
             match which {
-                Live::Quiet => !overwrites && Piece::is_due(entry),
-                Live::SinceTheCall => !overwrites,
-                Live::Dump => overwrites,
-                Live::AtEnd => true,
+                ActiveSlots::Quiet => !overwrites && SealedBlock::is_due(entry),
+                ActiveSlots::SinceTheCall => !overwrites,
+                ActiveSlots::Dump => overwrites,
+                ActiveSlots::AtEnd => true,
             }
         };
         let streams: Vec<u32> = STATE.lock().entries.iter().filter(due).map(|entry| entry.stream.index).collect();
         for stream in streams {
             let mut state = STATE.lock();
-            if which == Live::Dump {
-                // The thread has filled its slot since what is kept was queued.
+            if which == ActiveSlots::Dump {
+                // The thread has filled its slot since the kept slots were queued.
                 flight_recorder::release_oldest_of(&mut state, stream);
             }
-            // A slot that was filled since the call waits behind others; blocks of one stream stay in their order.
+            // A slot that was filled since the call waits in the queue. The blocks of one stream
+            // stay in order.
             if let Some(before) = state.full.iter().position(|slot| stream_of(*slot) == stream) {
                 drop(state);
-                let next = if which == Live::Quiet { 0 } else { before + 1 };
+                let next = if which == ActiveSlots::Quiet { 0 } else { before + 1 };
                 for _ in 0..next {
                     self.write_next();
                 }
                 continue;
             }
-            let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
+            let piece = state.entry(stream).and_then(|entry| SealedBlock::of_live(entry, which == ActiveSlots::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
                 if fault_injection::injected("noted before written") {
                     piece.commit(slot);
-                    // Long enough to be killed in between.
+                    // A test kills the process during this sleep.
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
                 if fault_injection::injected("handed over meanwhile") {
                     wait_for_hand_over(stream, slot);
                 }
-                let written = self.write_in_place(&piece, Effort::Records);
+                let written = self.write_in_place(&piece, CompressionEffort::Records);
                 self.settle(slot, &piece, &written, which);
             }
         }
     }
 
-    /// Notes that a part of a slot is in the file, or is not.
-    fn settle(&mut self, slot: *const Slot, piece: &Piece, written: &io::Result<()>, which: Live) {
+    /// Stores whether a part of a slot is in the file.
+    fn settle(&mut self, slot: *const SlotHeader, piece: &SealedBlock, written: &io::Result<()>, which: ActiveSlots) {
         let mut state = STATE.lock();
         let mapped = state.live.is_some() && self.is_open();
-        let lost = which == Live::AtEnd && !mapped;
+        let lost = which == ActiveSlots::AtEnd && !mapped;
         if let Some(entry) = state.entry(piece.stream) {
-            // What could not be written of a slot that waits in the queue meanwhile is the same block again: the next slot's numbers count on it.
+            // If the slot waits in the queue meanwhile, the next attempt writes the same block,
+            // because the numbers of the next slot assume it.
             let own = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
             if written.is_ok()
                 || lost
@@ -88,7 +92,7 @@ impl Writer {
                 entry.pending = None;
             }
         }
-        self.left_behind |= which == Live::AtEnd && written.is_err();
+        self.left_behind |= which == ActiveSlots::AtEnd && written.is_err();
         if written.is_ok() || lost {
             piece.commit(slot);
         }
@@ -99,8 +103,8 @@ impl Writer {
     }
 }
 
-/// For tests: until the stream has gone on to another slot, or its thread rests for long.
-fn wait_for_hand_over(stream: u32, slot: *const Slot) {
+/// For tests: waits until the stream continues with another slot, at most about one second.
+fn wait_for_hand_over(stream: u32, slot: *const SlotHeader) {
     fault_injection::ABOUT_TO_WRITE.store(true, Ordering::Release);
     for _ in 0..1000 {
         let current = STATE.lock().entry(stream).map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());

@@ -1,19 +1,20 @@
-//! What records refer to, written before them: specs, strings, sites, threads.
+//! Writes the definitions that records refer to, before the records: specs, strings, sites,
+//! threads.
 
 use std::io;
 
 use tracer_format::entries::{append_site, append_string};
 use tracer_format::{BlockHeader, BlockKind};
 
-use super::Writer;
-use super::codec::Effort;
-use crate::levels::table::Registered;
+use super::BlockWriter;
+use super::codec::CompressionEffort;
+use crate::levels::table::RegisteredProvider;
 use crate::live_file;
 use crate::names::{TABLES, has_more};
-use crate::state::{STATE, State};
+use crate::state::{RecorderState, STATE};
 
-impl Writer {
-    /// Writes the names that are new, if the file can be written.
+impl BlockWriter {
+    /// Writes the new names if the file can be written.
     pub(crate) fn write_names(&mut self) {
         if self.opened()
             && let Err(error) = self.definitions()
@@ -22,13 +23,15 @@ impl Writer {
         }
     }
 
-    /// Writes the specs, strings, sites and thread names that are new. Called before each block of records: what these use
-    /// was made known before they were sealed.
+    /// Writes the new specs, strings, sites and thread names.
+    /// Called before each block of records, because the names that records use were known before
+    /// their slot was sealed.
     pub(super) fn definitions(&mut self) -> io::Result<()> {
         let logged = live_file::log_used();
         let mut state = STATE.lock();
         state.name_signal_streams();
-        let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
+        let schemas: Vec<_> =
+            state.levels.registered_from(self.schemas).iter().map(RegisteredProvider::payload).collect();
         let streams = take_untold(&mut state);
         drop(state);
         for schema in schemas {
@@ -44,7 +47,7 @@ impl Writer {
                 sequence: self.sequence,
                 ..BlockHeader::default()
             };
-            let appended = self.append(header, &payload, Effort::None);
+            let appended = self.append(header, &payload, CompressionEffort::None);
             if appended.is_err() {
                 STATE
                     .lock()
@@ -64,7 +67,7 @@ impl Writer {
     }
 
     fn names(&mut self) -> io::Result<()> {
-        // A payload of a reasonable size; long tables take several blocks.
+        // A payload of a reasonable size. Long tables take several blocks.
         const PAYLOAD_BYTES: usize = 1 << 20;
         loop {
             let tables = TABLES.lock();
@@ -100,9 +103,9 @@ impl Writer {
     }
 }
 
-/// Streams of which the file knows nothing yet, or not the latest name. They count as told from now on: a name given while they are written is
-/// news again.
-fn take_untold(state: &mut State) -> Vec<(u32, Vec<u8>)> {
+/// Returns the streams that the file does not describe yet, or not with their latest name.
+/// They count as written from now on: a name set during the write makes the stream new again.
+fn take_untold(state: &mut RecorderState) -> Vec<(u32, Vec<u8>)> {
     let untold = state.entries.iter_mut().filter(|entry| !entry.told);
     untold
         .map(|entry| {

@@ -1,43 +1,43 @@
-//! What becomes one block of records: the part of a slot that is not in the file yet.
+//! The part of a slot that becomes the next block of records.
 
 use std::sync::atomic::Ordering;
 
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::cursor::CURSOR;
 use crate::slots::write::payload;
-use crate::slots::{Flushed, Slot, records, used};
-use crate::state::stream_entry::{Entry, Pending};
+use crate::slots::{FlushMark, SlotHeader, records, used};
+use crate::state::stream_entry::{PendingBlock, StreamEntry};
 use crate::stream::drops;
 use crate::threads;
 
 /// A block of records, not yet written.
 #[derive(Debug)]
-pub(crate) struct Piece {
+pub(crate) struct SealedBlock {
     pub(crate) stream: u32,
     pub(crate) records: u32,
     pub(crate) sequence: u64,
     pub(crate) dropped: u64,
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Of its header.
+    /// Flags of the block header.
     pub(crate) flags: u8,
-    /// What of the slot is in the file with this piece.
-    after: Flushed,
-    bytes: Bytes,
+    /// The part of the slot that is in the file after this piece is written.
+    after: FlushMark,
+    bytes: BlockBytes,
 }
 
 #[derive(Debug)]
-enum Bytes {
-    /// Of a slot that is not given back before the piece is written.
+enum BlockBytes {
+    /// In a slot that is not given back before the piece is written.
     InSlot(*const u8, usize),
     Own(Vec<u8>),
 }
 
-impl Piece {
-    /// What is left of a slot that its thread gave away, up to what was to become a block before; `None` when all of it is in the file.
-    pub(crate) fn of_sealed(slot: *const Slot, pending: Option<Pending>) -> Option<Self> {
+impl SealedBlock {
+    /// The rest of a full slot, or the `pending` part of it. `None` if all of it is in the file.
+    pub(crate) fn of_sealed(slot: *const SlotHeader, pending: Option<PendingBlock>) -> Option<Self> {
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
@@ -48,28 +48,29 @@ impl Piece {
         Self::between(slot, head.flushed(), state, last).map(|piece| Self { dropped, ..piece })
     }
 
-    /// Whether the stream's slot has something that is not in the file yet.
+    /// Whether the stream's slot has records that are not in the file yet.
     ///
-    /// Under the session's lock.
-    pub(crate) fn is_due(entry: &Entry) -> bool {
+    /// The caller holds the session's lock.
+    pub(crate) fn is_due(entry: &StreamEntry) -> bool {
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
         let head = unsafe { slot.as_ref() };
         head.is_some_and(|head| used(head.state.load(Ordering::Relaxed)) != head.flushed().bytes)
     }
 
-    /// What a thread has published in its slot so far. While the thread stands in the midst of a record its last date is
-    /// uncertain: then `None`, unless this is the last chance (`at_end`).
+    /// The records that a thread has published in its slot so far.
     ///
-    /// Under the session's lock; the sink's lock keeps the slot from being given back. To be told of by [`Self::commit`]
-    /// when it is written.
-    pub(crate) fn of_live(entry: &mut Entry, at_end: bool) -> Option<(*const Slot, Self)> {
+    /// While the thread writes a record, its last timestamp is uncertain. The function then returns
+    /// `None`, unless this is the last chance (`at_end`). The caller holds the session's lock, and
+    /// the sink's lock keeps the slot from being given back. The caller calls [`Self::commit`]
+    /// after the write.
+    pub(crate) fn of_live(entry: &mut StreamEntry, at_end: bool) -> Option<(*const SlotHeader, Self)> {
         const TRIES: usize = 100;
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
         let head = unsafe { slot.as_ref() }?;
         let cursor = entry.cursor;
-        // It is busy with this very call, not with a record.
+        // The thread is busy with this call, not with a record.
         let own = CURSOR.with(|own| std::ptr::eq(own, cursor));
         let is_busy = || !own && threads::is_busy(cursor);
         let settled = (0..TRIES).find_map(|_| {
@@ -82,19 +83,19 @@ impl Piece {
         let uncertain = || at_end.then(|| (head.state.load(Ordering::Acquire), head.last.load(Ordering::Acquire)));
         let (state, last) = settled.or_else(uncertain)?;
         let piece = Self::between(slot, head.flushed(), state, last)?;
-        entry.pending = Some(Pending { slot, after: piece.after, last });
+        entry.pending = Some(PendingBlock { slot, after: piece.after, last });
         Some((slot, Self { dropped: entry.stream.dropped(), ..piece }))
     }
 
-    /// Notes that the piece, which is a part of this slot, is in the file.
-    pub(crate) fn commit(&self, slot: *const Slot) {
+    /// Stores that the piece, a part of this slot, is in the file.
+    pub(crate) fn commit(&self, slot: *const SlotHeader) {
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
         head.commit(self.after, self.last);
     }
 
-    /// A block that holds nothing but the news of a loss, which comes before all that is later than `date`.
-    pub(crate) fn of_news(entry: &Entry, lost: &Lost, sequence: u64, date: u64, flags: u8) -> Self {
+    /// A block that only reports a loss. It comes before all records later than `date`.
+    pub(crate) fn of_news(entry: &StreamEntry, lost: &DroppedRecords, sequence: u64, date: u64, flags: u8) -> Self {
         Self {
             stream: entry.stream.index,
             records: 0,
@@ -103,28 +104,30 @@ impl Piece {
             first: date,
             last: date,
             flags,
-            after: Flushed::default(),
-            bytes: Bytes::Own(drops::news(lost)),
+            after: FlushMark::default(),
+            bytes: BlockBytes::Own(drops::news(lost)),
         }
     }
 
     /// The payload of the block.
     pub(crate) fn payload(&self) -> &[u8] {
         match &self.bytes {
-            // SAFETY: these bytes were published, are written no more, and the slot is not given back yet.
-            Bytes::InSlot(start, length) => unsafe { std::slice::from_raw_parts(*start, *length) },
-            Bytes::Own(bytes) => bytes,
+            // SAFETY: these bytes are published and not written any more, and the slot is not given
+            // back yet.
+            BlockBytes::InSlot(start, length) => unsafe { std::slice::from_raw_parts(*start, *length) },
+            BlockBytes::Own(bytes) => bytes,
         }
     }
 
-    fn between(slot: *const Slot, from: Flushed, to: u64, last: u64) -> Option<Self> {
-        // Less where a signal handler forked meanwhile, in the child: its slots are empty.
+    fn between(slot: *const SlotHeader, from: FlushMark, to: u64, last: u64) -> Option<Self> {
+        // The counts are lower in a child forked by a signal handler meanwhile, because its slots
+        // are empty.
         if used(to) <= from.bytes || records(to) < from.records {
             return None;
         }
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
-        let bytes = Bytes::InSlot(payload(slot, from.bytes), used(to) - from.bytes);
+        let bytes = BlockBytes::InSlot(payload(slot, from.bytes), used(to) - from.bytes);
         let mut piece = Self {
             stream: head.stream.load(Ordering::Relaxed),
             records: records(to) - from.records,
@@ -133,7 +136,7 @@ impl Piece {
             first: head.first.load(Ordering::Relaxed),
             last,
             flags: 0,
-            after: Flushed { bytes: used(to), records: records(to), blocks: from.blocks + 1 },
+            after: FlushMark { bytes: used(to), records: records(to), blocks: from.blocks + 1 },
             bytes,
         };
         if from.bytes > 0 {
@@ -142,8 +145,9 @@ impl Piece {
         Some(piece)
     }
 
-    /// The first record's delta counts from `last`, of a block before. Now it begins a block: its delta becomes 0, in a
-    /// copy, for the slot must stay as it is until the block is written.
+    /// Makes the first record the start of a block: its delta becomes 0.
+    /// The delta counts from `last`, the timestamp of the previous block. This changes a copy,
+    /// because the slot must stay unchanged until the block is written.
     fn start_anew(&mut self, last: u64) {
         let mut bytes = self.payload().to_vec();
         let Some((head, body)) = bytes.split_first_chunk_mut::<RECORD_HEAD_BYTES>() else { return };
@@ -153,7 +157,7 @@ impl Piece {
             self.first = body.first_chunk::<8>().map_or(last, |date| u64::from_le_bytes(*date));
         }
         head[2..].fill(0);
-        self.bytes = Bytes::Own(bytes);
+        self.bytes = BlockBytes::Own(bytes);
     }
 }
 
@@ -161,61 +165,62 @@ impl Piece {
 mod tests {
     use super::*;
     use crate::cursor::KEPT;
-    use crate::state::stream_entry::Names;
-    use crate::stream::Stream;
+    use crate::state::stream_entry::StreamNames;
+    use crate::stream::ThreadStream;
 
-    fn slot() -> *const Slot {
-        crate::live_file::map_private(1 << 16, None).unwrap().cast::<Slot>().cast_const()
+    fn slot() -> *const SlotHeader {
+        crate::live_file::map_private(1 << 16, None).unwrap().cast::<SlotHeader>().cast_const()
     }
 
     #[test]
     fn a_continued_slot_dates_its_blocks_alone() {
         let slot = slot();
-        // SAFETY: a slot just made.
+        // SAFETY: the slot was just made.
         let head = unsafe { &*slot };
         head.first.store(1000, Ordering::Relaxed);
         for (offset, delta) in [(0, 0), (6, 7), (12, 5)] {
             // SAFETY: within the slot.
             unsafe { crate::slots::write::write_head(payload(slot, offset), 1, delta) };
         }
-        let whole = Piece::between(slot, Flushed::default(), 3 << 32 | 18, 1012).unwrap();
+        let whole = SealedBlock::between(slot, FlushMark::default(), 3 << 32 | 18, 1012).unwrap();
         assert_eq!((whole.first, whole.records, whole.payload().len()), (1000, 3, 18));
         head.flushed_last.store(1000, Ordering::Relaxed);
         head.sequence.store(40, Ordering::Relaxed);
-        let once = Flushed { bytes: 6, records: 1, blocks: 1 };
-        let rest = Piece::between(slot, once, 3 << 32 | 18, 1012).unwrap();
-        assert_eq!((rest.sequence, rest.after), (41, Flushed { bytes: 18, records: 3, blocks: 2 }));
-        assert_eq!(Flushed::unpack(rest.after.pack()), rest.after);
+        let once = FlushMark { bytes: 6, records: 1, blocks: 1 };
+        let rest = SealedBlock::between(slot, once, 3 << 32 | 18, 1012).unwrap();
+        assert_eq!((rest.sequence, rest.after), (41, FlushMark { bytes: 18, records: 3, blocks: 2 }));
+        assert_eq!(FlushMark::unpack(rest.after.pack()), rest.after);
         assert_eq!((rest.first, rest.last, rest.records), (1007, 1012, 2));
         assert_eq!(rest.payload(), [1, 0, 0, 0, 0, 0, 1, 0, 5, 0, 0, 0]);
-        assert!(Piece::between(slot, rest.after, 3 << 32 | 18, 0).is_none());
+        assert!(SealedBlock::between(slot, rest.after, 3 << 32 | 18, 0).is_none());
     }
 
     #[test]
     fn only_news_are_due() {
         let (slot, another) = (slot(), slot());
-        let mut entry = Entry::new(Box::new(Stream::new(0, KEPT)), std::ptr::null(), 1, Names::default());
-        assert!(!Piece::is_due(&entry), "no slot");
+        let mut entry =
+            StreamEntry::new(Box::new(ThreadStream::new(0, KEPT)), std::ptr::null(), 1, StreamNames::default());
+        assert!(!SealedBlock::is_due(&entry), "no slot");
         entry.stream.slot.store(slot.cast_mut(), Ordering::Relaxed);
-        assert!(!Piece::is_due(&entry), "an empty slot");
-        // SAFETY: a slot just taken.
+        assert!(!SealedBlock::is_due(&entry), "an empty slot");
+        // SAFETY: the slot was just made.
         let head = unsafe { &*slot };
         head.state.store(1 << 32 | 6, Ordering::Relaxed);
-        assert!(Piece::is_due(&entry));
-        let (slot, piece) = Piece::of_live(&mut entry, false).unwrap();
+        assert!(SealedBlock::is_due(&entry));
+        let (slot, piece) = SealedBlock::of_live(&mut entry, false).unwrap();
         assert_eq!(piece.records, 1);
-        assert!(Piece::is_due(&entry), "not yet written");
-        // The slot and the next one fill up while the piece is on its way to the file.
+        assert!(SealedBlock::is_due(&entry), "not yet written");
+        // The slot and the next one become full while the piece is on its way to the file.
         entry.close_slot(head);
         assert_eq!(entry.next_sequence, 1);
         let next = another;
-        // SAFETY: a slot just made.
+        // SAFETY: the slot was just made.
         let next = unsafe { &*next };
         next.sequence.store(1, Ordering::Relaxed);
         next.state.store(1 << 32 | 6, Ordering::Relaxed);
         entry.close_slot(next);
         assert_eq!(entry.next_sequence, 2);
         piece.commit(slot);
-        assert!(!Piece::is_due(&entry) && Piece::of_live(&mut entry, false).is_none());
+        assert!(!SealedBlock::is_due(&entry) && SealedBlock::of_live(&mut entry, false).is_none());
     }
 }

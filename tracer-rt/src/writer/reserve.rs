@@ -1,5 +1,6 @@
-//! Room that is kept for the end of the file, which tells of losses: below a limit of the file's size, and on the disk, behind the end of the
-//! file, so that it is there whoever else fills the disk.
+//! Space reserved for the end of the file, which reports losses.
+//! It is kept below the limit of the file size and allocated on the disk after the end of the file,
+//! so that other programs cannot use it.
 
 use std::fs::File;
 use std::io;
@@ -7,17 +8,17 @@ use std::os::fd::AsRawFd;
 
 use crate::{fault_injection, live_file};
 
-/// What is still to be written: so much room is left for what comes after it.
+/// The stage of writing. Each stage reserves space for the later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ReserveStage {
     Records,
-    /// Names and losses, at the end.
+    /// Names and reports of losses, at the end.
     News,
     /// The end block.
     End,
 }
 
-impl Stage {
+impl ReserveStage {
     const fn kept_bytes(self) -> u64 {
         match self {
             Self::Records => 16 << 10,
@@ -27,30 +28,32 @@ impl Stage {
     }
 }
 
-/// What of a file's room on the disk is known to be there.
+/// The disk space that is known to be allocated.
 #[derive(Debug)]
-pub(super) struct Reserve {
-    /// The disk is asked. Not where slots lie in a live file, which tells of losses as well; nor again where the file system cannot do it.
+pub(super) struct DiskReserve {
+    /// Whether space is allocated on the disk.
+    /// Not if the slots are in a live file, which reports losses as well, nor after the file system
+    /// has refused it.
     asks: bool,
-    /// Up to here.
+    /// End of the allocated space, as an offset in bytes.
     end: u64,
 }
 
-impl Reserve {
+impl DiskReserve {
     pub(super) const fn new(asks: bool) -> Self {
         Self { asks, end: 0 }
     }
 
-    /// Makes sure that the file may grow up to `end`, and that there is room for all that comes then.
+    /// Makes sure that the file may grow to `end`, with space for the later stages.
     ///
     /// # Errors
-    /// When a limit or the disk does not allow it.
-    pub(super) fn grow(&mut self, file: &File, end: u64, stage: Stage) -> io::Result<()> {
+    /// If a limit or the disk does not allow it.
+    pub(super) fn grow(&mut self, file: &File, end: u64, stage: ReserveStage) -> io::Result<()> {
         let end = end + stage.kept_bytes();
         live_file::within_limit(end)?;
         while self.asks && end > self.end && !fault_injection::injected("nothing is reserved") {
             let (from, more) = (self.end as libc::off_t, (end - self.end) as libc::off_t);
-            // SAFETY: takes numbers; the descriptor is open.
+            // SAFETY: the call takes numbers. The descriptor is open.
             if unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) } == 0 {
                 self.end = end;
                 continue;
@@ -65,12 +68,12 @@ impl Reserve {
         Ok(())
     }
 
-    /// The file was cut to this length, which gives back what lay behind it; or it is another file.
+    /// The file was cut to this length, which frees the space after it, or it is another file.
     pub(super) const fn cut(&mut self, length: u64) {
         self.end = length;
     }
 
-    /// Whether something lies behind this length.
+    /// Whether space is allocated after this length.
     pub(super) const fn is_beyond(&self, length: u64) -> bool {
         self.end > length
     }

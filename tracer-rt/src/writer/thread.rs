@@ -1,6 +1,8 @@
-//! The helper thread: writes what the threads hand over, ten times a second or when slots get scarce, and does what
-//! processes outside ask for. It looks whether a clock was set. About once a second it reads the clocks together and writes out what quiet threads have in
-//! their slots.
+//! The writer thread.
+//!
+//! It writes the full slots, ten times per second or when slots are scarce, and executes requests
+//! of other processes. It checks for clock steps. About once per second it reads the clocks and
+//! writes the records in the slots of quiet threads.
 
 use std::sync::atomic::Ordering;
 use std::thread::Thread;
@@ -15,15 +17,18 @@ use crate::state::STATE;
 use crate::{fault_injection, live_file, self_trace};
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// The first time sooner: a process that is killed early leaves two readings of its clocks, and so the rate of its own.
+/// The first period is shorter, so that a process that is killed early leaves two readings of its
+/// clocks, and therefore the rate of its own clock.
 const FIRST: Duration = Duration::from_millis(100);
-/// How long it rests when there is little to do, and when threads fill slots all the time: they need not call it then.
+/// Sleep time when there is little work.
 const REST: Duration = Duration::from_millis(100);
+/// Sleep time when threads fill slots all the time, so that they need not wake the writer thread.
 const SHORT_REST: Duration = Duration::from_millis(10);
 const STACK_BYTES: usize = 256 << 10;
 
-/// Starts the helper. It takes no signals: they are the program's. `None` when the system gives no thread: then threads
-/// write their own slots.
+/// Starts the writer thread.
+/// It blocks all signals, because signals belong to the program. Returns `None` if the system
+/// provides no thread: the threads then write their own slots.
 pub(crate) fn spawn() -> Option<Thread> {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
@@ -37,7 +42,8 @@ pub(crate) fn spawn() -> Option<Thread> {
     spawned.ok().map(|handle| handle.thread().clone())
 }
 
-/// Touches the pages of some slots, so that no thread of the program has to. Not under a lock that such a thread may want.
+/// Touches the pages of some slots, so that the program's threads have fewer page faults.
+/// Without a lock that such a thread may need.
 fn warm_slots() {
     loop {
         let cold = STATE.lock().pool.take_cold();
@@ -47,7 +53,7 @@ fn warm_slots() {
     }
 }
 
-/// Does what a process outside asks for.
+/// Executes a request of another process.
 fn serve() {
     if let Some((number, text)) = live_file::request() {
         let known = STATE.lock().levels.switch_all(&text);
@@ -55,7 +61,9 @@ fn serve() {
     }
 }
 
-/// Its work is kept apart from records, as that of other threads in the recorder: the program's allocator may make some.
+/// Runs the writer thread.
+/// Its work counts as recorder work, as in other threads, because the program's allocator may
+/// record.
 fn run() {
     cursor::spare();
     affinity::take_all();
@@ -66,7 +74,7 @@ fn run() {
     while STATE.lock().is_recording() {
         fault_injection::hold_helper();
         let span = record_write();
-        // Block by block, so that a `fork` or a flush waits for one write at most.
+        // Block by block, so that a `fork` or a flush waits for at most one write.
         let mut more = false;
         unnested(|| more = SINK.lock().write_next());
         drop(span);
@@ -95,7 +103,8 @@ fn run() {
     }
 }
 
-/// The helper is about to write a slot. Not under a lock of the recorder.
+/// Records, if self-tracing is on, that the writer thread is about to write a slot.
+/// Called without a lock of the recorder.
 fn record_write() -> Option<impl Drop> {
     self_trace::LEVEL.known_base()?;
     let state = STATE.lock();
@@ -106,7 +115,7 @@ fn record_write() -> Option<impl Drop> {
     Some(self_trace::tumit::write(blocks, bytes as u64))
 }
 
-/// Serves the requests of signal handlers.
+/// Executes the requests of signal handlers.
 pub(crate) fn serve_deferred() {
     for (name, on) in deferred::take_switches() {
         unnested(|| STATE.lock().levels.switch(&name, on));

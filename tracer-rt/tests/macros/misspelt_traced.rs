@@ -12,7 +12,7 @@ fn no_option() {}
 #[tracer_rt::traced(app::idle(), task = 1, 2)]
 fn too_much() {}
 
-// The functions are there all the same: their users need not complain, too.
+// The functions still exist, so that their callers cause no further errors.
 fn main() {
     without();
     no_path();

@@ -1,10 +1,10 @@
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused)]
-//! Right uses make no warning, also with the lints that programs like to turn on.
+//! Correct uses cause no warning, also with lints that programs often enable.
 
 tracer_rt::events!("good.tumit");
 
-/// A level left out takes the same arguments.
+/// Functions of a level that is compiled out take the same arguments.
 pub mod without {
     tracer_rt::events!(pub "good.tumit", off = [APP, COM]);
 }
@@ -14,14 +14,14 @@ pub mod standard {
     tracer_rt::events!(pub "std:paje");
 }
 
-/// Names that mean something in Rust.
+/// Names with a meaning in Rust.
 pub mod odd {
     ::tracer_rt::events!(pub "odd.tumit", off = [],);
 }
 
 mod db {}
 
-// A module of its own leaves all names of the spec to the program.
+// With a module of its own, all names of the spec stay free for the program.
 tracer_rt::events!(pub "ends.tumit", off = [], mod = trace);
 
 #[tracer_rt::traced(trace::db::query("select", 3))]

@@ -1,4 +1,4 @@
-//! The programs that are recorded.
+//! The recorded programs.
 
 use std::cell::Cell;
 use std::sync::Barrier;
@@ -89,13 +89,14 @@ extern "C" fn in_key_destructor(_: *mut libc::c_void) {
     com::text("destructor of a key");
 }
 
-/// A record after the recorder has retired the thread: the keys of the C library come in the order of their making.
+/// Makes a record after the recorder has ended the thread's streams.
+/// The destructors of C library keys run in the order of their creation.
 fn late_destructor() {
     let mut key = 0;
     // SAFETY: the pointer is to a live local.
     unsafe { libc::pthread_key_create(&raw mut key, Some(in_key_destructor)) };
     let quiet = move || {
-        // SAFETY: the key was just made; its value is not used.
+        // SAFETY: the key was just made, and its value is not used.
         unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
     };
     std::thread::spawn(quiet).join().unwrap();
@@ -106,12 +107,12 @@ fn late_destructor() {
     std::thread::Builder::new().name("a name longer than the system's".into()).spawn(work).unwrap().join().unwrap();
 }
 
-/// A thread that ends, one that never does, and the exit by a third one.
+/// A thread that ends, a thread that never ends, and the exit by a third thread.
 fn exits() {
     static TOLD: AtomicU64 = AtomicU64::new(0);
     std::thread::spawn(|| AT_END.set(Some(AtEnd("destructor of a thread")))).join().unwrap();
     late_destructor();
-    // Registered after the recorder's own handler, so it runs before it.
+    // Registered after the recorder's own handler, so it runs before that one.
     // SAFETY: the handler is a plain function.
     unsafe { libc::atexit(at_exit) };
     let detached = || {
@@ -166,7 +167,7 @@ fn truncated() {
     }
 }
 
-/// Three threads have three of four slots, and the fourth is divided.
+/// Three threads own three of the four slots, and the fourth slot is divided.
 fn truncated_in_parts() {
     let (taken, done) = (Barrier::new(4), Barrier::new(4));
     std::thread::scope(|scope| {
@@ -195,7 +196,7 @@ fn levels() {
     app::detail(3);
     let step = app::step(4);
     tracer_rt::set_level("all.APP", false);
-    // Begun while the level was on: its end is recorded all the same.
+    // The span began while the level was on, so its end is recorded as well.
     drop(step);
     com::tick(2, 0);
 }
@@ -217,7 +218,7 @@ fn fork() {
     com::text("parent");
 }
 
-/// Forks in the midst of other threads' records.
+/// Forks while other threads record.
 fn many_forks() {
     static STOP: AtomicU64 = AtomicU64::new(0);
     let workers = (0..3).map(|worker| {
@@ -334,7 +335,8 @@ fn exit_in_handler() {
     let timer = libc::itimerval { it_interval: after(0), it_value: after(100) };
     // SAFETY: the pointer is to a live local.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
-    // Less than a slot: a thread that is interrupted while it changes slots holds a lock, and its trace has no end.
+    // Less than a slot: a thread that is interrupted while it changes slots holds a lock, and its
+    // trace has no end.
     for n in 1..2_500 {
         com::tick(n, 0);
     }
@@ -343,14 +345,15 @@ fn exit_in_handler() {
     }
 }
 
-/// Another thread interrupts the recording one, whose handler records too.
+/// Another thread interrupts the recording thread. The handler records, too.
 fn signals(handler: extern "C" fn(libc::c_int), handled: u64) {
     com::tick(0, 0);
     on_alarm(handler);
     // SAFETY: takes nothing.
     let target = unsafe { libc::pthread_self() };
     let sender = std::thread::spawn(move || {
-        // One that comes while another is pending is none: so many that were handled.
+        // Signals that come while another one is pending are merged. The loop therefore counts the
+        // handled signals.
         while IN_HANDLER.load(Ordering::Relaxed) < handled {
             // SAFETY: the thread waits for this one.
             unsafe { libc::pthread_kill(target, libc::SIGALRM) };
@@ -362,12 +365,12 @@ fn signals(handler: extern "C" fn(libc::c_int), handled: u64) {
         com::tick(own, 1);
         own += 1;
     }
-    // Waiting is a system call: no signal is pending after it.
+    // Waiting is a system call, so no signal is pending after it.
     sender.join().unwrap();
     println!("asked {} and {} ", own, IN_HANDLER.load(Ordering::Relaxed));
 }
 
-/// The first record of the process, and then the first one of a thread, are made by a signal handler.
+/// A signal handler makes the first record of the process, and then the first record of a thread.
 fn first_in_handler() {
     on_alarm(on_signal);
     // SAFETY: a signal with a handler.
@@ -390,13 +393,13 @@ fn unwritable() {
 
 fn full_disk() {
     let limit = libc::rlimit { rlim_cur: 1 << 20, rlim_max: 1 << 20 };
-    // SAFETY: ignoring a signal has no handler.
+    // SAFETY: an ignored signal has no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     // SAFETY: the pointer is to a live local.
     unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
     let mut random = 1u64;
     for n in 0..1_000_000 {
-        // Incompressible, so that a megabyte is soon full.
+        // Incompressible data, so that a megabyte is full soon.
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n);
         com::tick(random, random.rotate_left(17));
     }
@@ -406,10 +409,10 @@ fn full_disk() {
 }
 
 fn start() {
-    let session = tracer_rt::start(tracer_rt::Config::from_env()).unwrap();
+    let session = tracer_rt::start(tracer_rt::RecorderConfig::from_env()).unwrap();
     assert!(session.folder().is_absolute() && session.folder().ends_with("run.tmt"));
     com::tick(1, 1);
-    println!("late: {}", tracer_rt::start(tracer_rt::Config::default()).unwrap_err());
+    println!("late: {}", tracer_rt::start(tracer_rt::RecorderConfig::default()).unwrap_err());
     session.finish();
     for n in 0..10_000 {
         com::tick(n, 2);

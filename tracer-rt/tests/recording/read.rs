@@ -1,13 +1,13 @@
-//! Reads a run by `tracer-format` alone, checking all that the format promises.
+//! Reads a run with `tracer-format` only, and checks all guarantees of the format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::Path;
 
-use tracer_format::entries::{Anchor, anchors, sites, strings};
-use tracer_format::record::{Lost, Records, Value as Raw, array_elements, values};
+use tracer_format::entries::{ClockAnchor, anchors, sites, strings};
+use tracer_format::record::{DroppedRecords, RecordIterator, Value as Raw, array_elements, values};
 use tracer_format::schema::{RecordType, Schema};
-use tracer_format::tags::{Tags, integer, tag};
+use tracer_format::tags::{TagIterator, integer, tag};
 use tracer_format::{BlockKind, ID_LOST, PREAMBLE_BYTES, PROCESS_STREAM, block::decode_block, check_preamble};
 
 pub(crate) struct Run {
@@ -20,7 +20,7 @@ pub(crate) struct File {
     pub tags: HashMap<u16, Vec<u8>>,
     pub schemas: Vec<(u32, Schema)>,
     pub streams: BTreeMap<u32, Stream>,
-    pub anchors: Vec<Anchor>,
+    pub anchors: Vec<ClockAnchor>,
     pub ended: bool,
     pub end_written: Option<u64>,
     pub end_dropped: Option<u64>,
@@ -34,13 +34,14 @@ pub(crate) struct File {
 #[derive(Default)]
 pub(crate) struct Stream {
     pub name: Option<String>,
-    /// Of signal handlers.
+    /// The stream contains records of signal handlers.
     pub signal: bool,
     pub tid: u64,
     pub end: Option<u64>,
     pub records: Vec<Record>,
-    pub losses: Vec<Lost>,
-    /// Marks of truncated records: the position of the record in the stream, and the bytes that are missing.
+    pub losses: Vec<DroppedRecords>,
+    /// Marks of truncated records: the position of the record in the stream, and the number of
+    /// missing bytes.
     pub marks: Vec<(usize, u64)>,
     pub dropped: u64,
     pub blocks: u64,
@@ -63,7 +64,7 @@ pub(crate) enum Value {
     Number(u64),
     Text(String),
     Bytes(Vec<u8>),
-    /// As it prints.
+    /// The printed form of the value.
     Other(String),
 }
 
@@ -99,7 +100,7 @@ impl Record {
 }
 
 impl File {
-    /// Records of all streams, stream by stream.
+    /// The records of all streams, stream by stream.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
         self.streams.values().flat_map(|stream| &stream.records)
     }
@@ -184,7 +185,7 @@ fn read_file(path: &Path) -> File {
 
 fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8]) {
     match kind {
-        BlockKind::Process => file.tags = Tags(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect(),
+        BlockKind::Process => file.tags = TagIterator(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect(),
         BlockKind::Schema => {
             let word = |at: usize| u32::from_le_bytes(payload[at..at + 4].try_into().unwrap());
             let schema = Schema::decode(&payload[8..]).unwrap();
@@ -193,11 +194,11 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
         }
         BlockKind::Stream => {
             let stream = file.streams.entry(stream).or_default();
-            for (tag, bytes) in Tags(payload) {
+            for (tag, bytes) in TagIterator(payload) {
                 match tag {
                     tag::TID => stream.tid = integer(bytes).unwrap(),
                     tag::SIGNAL_STREAM => stream.signal = true,
-                    // No test asks for it: the policy is in its case's environment.
+                    // No test checks it: the policy is in the environment of the case.
                     tag::OVERWRITTEN => {}
                     tag::THREAD_END => stream.end = integer(bytes),
                     tag::THREAD_NAME => stream.name = Some(String::from_utf8(bytes.to_vec()).unwrap()),
@@ -215,7 +216,7 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
         }
         BlockKind::Anchors => file.anchors.extend(anchors(payload)),
         BlockKind::End => {
-            for (tag, bytes) in Tags(payload) {
+            for (tag, bytes) in TagIterator(payload) {
                 match tag {
                     tag::RECORDS_WRITTEN => file.end_written = integer(bytes),
                     tag::DATES_REPEATED => file.repeated_dates = integer(bytes),
@@ -239,7 +240,7 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
     stream.packed_blocks += u64::from(header.codec == 2);
     assert!(header.dropped >= stream.dropped);
     stream.dropped = header.dropped;
-    let raws: Vec<_> = Records::new(payload, header.first_ticks, |id| Some(file.record_type(id)?.1))
+    let raws: Vec<_> = RecordIterator::new(payload, header.first_ticks, |id| Some(file.record_type(id)?.1))
         .map(|record| record.unwrap())
         .collect();
     let mut count = 0;
@@ -249,7 +250,7 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
         }
         assert!(raw.ticks <= header.last_ticks);
         if raw.id == ID_LOST {
-            let lost = Lost::decode(raw.body).unwrap();
+            let lost = DroppedRecords::decode(raw.body).unwrap();
             if lost.is_truncation() {
                 stream.marks.push((stream.records.len(), lost.bytes));
             } else {

@@ -1,4 +1,4 @@
-//! Functions with `#[traced]` on them, and programs that call them.
+//! Functions with `#[traced]`, and programs that call them.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -28,7 +28,7 @@ pub(crate) fn run(case: &str) {
     }
 }
 
-/// Is ready when polled for the last time.
+/// A future that is ready at the last of a number of polls.
 struct After(u32);
 
 impl Future for After {
@@ -196,7 +196,7 @@ where
     Ok(value)
 }
 
-/// The type of the result is that of the signature, not of the first `return`.
+/// The type of the result is that of the signature, not that of the first `return`.
 #[traced(net::bare)]
 async fn coerced(which: bool) -> Box<dyn Fn(u32) -> u32> {
     if which {
@@ -205,7 +205,7 @@ async fn coerced(which: bool) -> Box<dyn Fn(u32) -> u32> {
     Box::new(|n| n * 2)
 }
 
-/// A type without a name, and one with a lifetime that is not written.
+/// A return type without a name, and one with an elided lifetime.
 #[traced(net::bare)]
 async fn nameless(text: &str) -> (impl Iterator<Item = char> + '_, &str) {
     (text.chars(), text)
@@ -219,7 +219,7 @@ async fn forever() -> ! {
     }
 }
 
-/// What would not be `Sync` is moved, not borrowed: the future may still be sent.
+/// Arguments that are not `Sync` are moved, not borrowed, so that the future is still `Send`.
 #[traced(net::bare)]
 async fn takes(receiver: std::sync::mpsc::Receiver<u32>) -> Option<u32> {
     After(0).await;
@@ -247,7 +247,7 @@ fn sent<T: Send>(value: T) -> T {
     value
 }
 
-/// Each poll on a thread of its own.
+/// Polls each time on another thread.
 fn moved() {
     let mut future = sent(Box::pin(async { fetch("far", 3).await }));
     let mut done = false;
@@ -332,7 +332,7 @@ fn switched() {
     assert_eq!(poll_once(late.as_mut()), Poll::Ready("late".to_owned()));
 }
 
-/// What is kept does not borrow: the body may give everything away.
+/// The kept arguments do not borrow, so that the body may move their originals.
 #[traced(net::rich(&name, &raw, &list, &[Color::Red, Color::DarkBlue], [Color::DarkBlue; 2], Color::Red, place))]
 async fn gives_away(name: String, raw: Vec<u8>, list: Vec<u16>, place: *const u8) {
     drop((name, raw, list));

@@ -1,4 +1,5 @@
-//! Programs that close all descriptors, those of the recorder among them, as daemons do, and open files of their own.
+//! Programs that close all descriptors, as daemons do, including those of the recorder, and open
+//! files of their own.
 
 use std::io::Write;
 use std::os::fd::IntoRawFd;
@@ -7,12 +8,12 @@ use crate::{Place, com};
 
 const RECORDS: u64 = 20_000;
 
-/// Records, closes all, opens files that get the numbers, and records on.
+/// Records, closes all descriptors, opens files that get the same numbers, and records again.
 pub(crate) fn closed(program: &str) {
     (0..RECORDS).for_each(|n| com::tick(n, 0));
     tracer_rt::flush();
     for number in 3..64 {
-        // SAFETY: the recorder is to stand it, and nothing else here has any.
+        // SAFETY: the recorder must tolerate it, and no other code here has descriptors.
         unsafe { libc::close(number) };
     }
     if program == "closed and removed" {
@@ -27,7 +28,7 @@ pub(crate) fn closed(program: &str) {
     println!("{} of them", counts.written + counts.dropped + counts.kept);
     for mut file in files {
         file.write_all(b"row 2\n").unwrap();
-        // SAFETY: it was opened above; that it still is, is what this tests.
+        // SAFETY: the file was opened above. The test checks that it is still open.
         assert_eq!(unsafe { libc::close(file.into_raw_fd()) }, 0);
     }
 }
@@ -48,7 +49,7 @@ fn a_program_may_close_all_descriptors() {
         let left = place.left().pop().unwrap();
         assert_eq!(left.ticks()[0], (0..2 * RECORDS).collect::<Vec<_>>(), "{buffers}");
         assert!(left.ended && left.end_dropped == 0);
-        // Nothing of the trace is left, but it is known how much was to be there.
+        // The trace is gone, but the number of its records is known.
         let place = Place::new();
         let output = place.output("closed and removed", &[("TUMIT_BUFFERS", buffers), ("TUMIT_POLICY", "all=drop")]);
         assert!(output.status.success() && own_files_are_whole(&place), "{buffers}: {output:?}");

@@ -1,4 +1,4 @@
-//! A signal handler that interrupted a record is left by unwinding, or records itself and returns.
+//! A signal handler interrupts a record. It is left by unwinding, or it records and returns.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +11,7 @@ unsafe extern "C-unwind" {
     fn raise(signal: libc::c_int) -> libc::c_int;
 }
 
-/// A field in whose storing a signal comes: eight bytes.
+/// A field of eight bytes. Storing it raises a signal.
 struct Interrupted;
 
 impl Fields for Interrupted {
@@ -20,14 +20,14 @@ impl Fields for Interrupted {
     }
 
     unsafe fn store(self, at: *mut u8) {
-        // SAFETY: the handler may unwind, and it is said so.
+        // SAFETY: the handler may unwind, and the declaration allows it.
         unsafe { raise(libc::SIGUSR1) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { at.cast::<[u8; 8]>().write([0; 8]) };
     }
 }
 
-/// The handler is to return.
+/// If set, the handler returns.
 static RETURNS: AtomicBool = AtomicBool::new(false);
 
 extern "C-unwind" fn handle(_: libc::c_int) {
@@ -39,13 +39,14 @@ extern "C-unwind" fn handle(_: libc::c_int) {
 
 const RECORDS: u64 = 20_000;
 
-/// Thread 0 records and is interrupted in the midst of records that come to nothing, in the main part of its slots; then in one by a handler
-/// that records as thread 1, and both stay.
+/// Thread 0 records.
+/// Signals interrupt some records, mostly in the middle of slots, and these records are discarded.
+/// The handler of the last record records as thread 1, and both records stay.
 pub(crate) fn jump() {
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of the structure may be zero.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handle as *const () as usize;
-    // The signal may come again in what follows.
+    // The signal may come again in the code that follows.
     action.sa_flags = libc::SA_NODEFER;
     // SAFETY: pointers are to live locals, or null.
     unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
@@ -60,12 +61,14 @@ pub(crate) fn jump() {
     tracer_rt::private::record(1, (RECORDS, Interrupted));
 }
 
-/// Blocks of the thread's stream for handlers.
+/// Number of blocks of the thread's stream for handlers.
 fn of_handlers(left: &Left) -> usize {
     left.blocks.keys().filter(|(stream, _)| *stream == 1).count()
 }
 
-/// Runs the program. Whether the record of the last handler was kept: it is dropped, and counted, where another thread was in the recorder just then.
+/// Runs the program.
+/// Returns whether the record of the last handler was kept. It is dropped and counted if another
+/// thread was in the recorder at that moment.
 fn is_kept(buffers: &'static str) -> bool {
     let place = Place::new();
     let output = place.output("jump", &[("TUMIT_BUFFERS", buffers)]);

@@ -1,11 +1,12 @@
-//! What is the whole process's: children that no fork handler is told of, the processors of the helper, a start before there is anything to record.
+//! Properties of the whole process: children without fork handlers, the processors of the writer
+//! thread, a start before there is anything to record.
 
 use crate::{Place, com};
 
 const RECORDS: u64 = 20_000;
 
 fn affinity(tid: libc::pid_t) -> Option<libc::cpu_set_t> {
-    // SAFETY: plain numbers.
+    // SAFETY: the structure consists of plain numbers.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live local of that size.
     (unsafe { libc::sched_getaffinity(tid, size_of::<libc::cpu_set_t>(), &raw mut set) } == 0).then_some(set)
@@ -18,7 +19,7 @@ pub(crate) fn bare_child() {
     let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
     assert!(child >= 0);
     if child == 0 {
-        // SAFETY: it ends the process, by all that is to be done then.
+        // SAFETY: ends the process with all its exit handlers.
         unsafe { libc::exit(0) };
     }
     let (mut status, child) = (0, libc::pid_t::try_from(child).unwrap());
@@ -28,10 +29,11 @@ pub(crate) fn bare_child() {
     (100..RECORDS).for_each(|n| com::tick(n, 0));
 }
 
-/// A thread that is bound to a processor makes the first record; the helper is where the process began.
+/// A thread that is bound to one processor makes the first record.
+/// The writer thread runs on the processors of the process at its start.
 pub(crate) fn bound() {
     let begun_on = affinity(0).unwrap();
-    // SAFETY: plain numbers, and processors that there are.
+    // SAFETY: the structure consists of plain numbers.
     let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: within the set.
     let first = (0..1024).find(|cpu| unsafe { libc::CPU_ISSET(*cpu, &begun_on) }).unwrap();
@@ -48,14 +50,14 @@ pub(crate) fn bound() {
         let found = tasks.map(|task| task.path()).find(|path| named(path))?;
         found.file_name()?.to_str()?.parse().ok()
     };
-    // It chooses when it begins.
-    // SAFETY: both are whole sets.
+    // The writer thread sets its processors when it begins.
+    // SAFETY: both are complete sets.
     while !helper().and_then(affinity).is_some_and(|set| unsafe { libc::CPU_EQUAL(&set, &begun_on) }) {
         std::thread::yield_now();
     }
 }
 
-/// All levels are off at the start.
+/// Starts with all levels off.
 pub(crate) fn standby() {
     com::tick(0, 0);
     let folder = std::env::var("TUMIT_TRACE").unwrap();
@@ -68,7 +70,7 @@ pub(crate) fn standby() {
     (0..7).for_each(|n| com::tick(n, 0));
 }
 
-/// Memory for the program, and for less than the recorder would like.
+/// Limits the memory to that of the program and less than the recorder would use.
 pub(crate) fn little() {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
@@ -84,7 +86,7 @@ pub(crate) fn little() {
 fn slots_leave_room_for_the_rest() {
     for room in (16_500..20_500).step_by(100) {
         let place = Place::new();
-        // One heap: each further one would keep room for itself.
+        // One heap only: each further one would reserve memory.
         let output = place.output("little", &[("TUMIT_ROOM", &room.to_string()), ("MALLOC_ARENA_MAX", "1")]);
         assert!(output.status.success(), "{room} KiB: {output:?}");
         assert_eq!(place.left()[0].ticks()[0], (0..10).collect::<Vec<_>>(), "{room} KiB");

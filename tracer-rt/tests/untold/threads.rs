@@ -1,4 +1,4 @@
-//! Threads that end without a word: they record once more when no destructor of theirs is called any more.
+//! Threads that end without notice: they record once more after the last call of their destructors.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ fn tick() {
     com::tick(NEXT.fetch_add(1, Ordering::Relaxed), 0);
 }
 
-/// In each round of destructors, up to the last one.
+/// Records in each round of destructors, up to the last one.
 extern "C" fn destroy(value: *mut libc::c_void) {
     tick();
     // SAFETY: the key was made before the thread.
@@ -27,7 +27,7 @@ extern "C" fn work(own: *mut libc::c_void) -> *mut libc::c_void {
     std::ptr::null_mut()
 }
 
-/// Threads with stacks that the system takes away as soon as they have ended.
+/// Starts threads with stacks that the system unmaps as soon as they have ended.
 pub(crate) fn late_records() {
     tick();
     let mut key = 0;
@@ -40,16 +40,16 @@ pub(crate) fn late_records() {
         let place = attributes.as_mut_ptr();
         // SAFETY: the pointer is to a live local of the right type.
         unsafe { libc::pthread_attr_init(place) };
-        // SAFETY: it was initialised.
+        // SAFETY: the attributes were initialised.
         unsafe { libc::pthread_attr_setstacksize(place, 64 << 20) };
-        // SAFETY: a function of the right type; what it is given is not read.
+        // SAFETY: a function of the right type, which does not read its argument.
         let made = unsafe { libc::pthread_create(&raw mut thread, place, work, (&raw mut key).cast()) };
         assert_eq!(made, 0);
-        // SAFETY: a thread that nobody else waits for.
+        // SAFETY: no other code waits for this thread.
         unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
         tracer_rt::flush();
     }
-    // The system knows of a thread a little longer than those who wait for it.
+    // The system knows a thread a little longer than `pthread_join` waits for it.
     let give_up = Instant::now() + Duration::from_secs(60);
     while tracer_rt::stats().streams > 1 {
         assert!(Instant::now() < give_up, "{:?}", tracer_rt::stats());
@@ -77,7 +77,7 @@ fn threads_that_end_without_a_word_are_found() {
     }
 }
 
-/// The recorder reads the clock while it writes the end: just then, another thread records.
+/// The recorder reads the clock while it writes the end. At that moment another thread records.
 pub(crate) fn ending() {
     static ENDING: AtomicBool = AtomicBool::new(false);
     static SEEN: AtomicBool = AtomicBool::new(false);

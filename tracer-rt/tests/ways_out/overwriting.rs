@@ -1,9 +1,11 @@
-//! Levels that overwrite: the newest is there, and what is not is told of, at its place.
+//! Levels that overwrite: the newest records are there, and missing ones are reported at their
+//! place.
 
 use super::place::{MANY, Place, fails, kill_at_random};
 use super::read::{Left, Record};
 
-/// The numbers of each thread are the newest, without a gap, up to the last call that returned; what is not there is counted.
+/// Checks that the records of each thread are the newest ones, without a gap, up to the last call
+/// that returned. All others are counted as dropped.
 fn newest_is_there(place: &Place) -> Left {
     let left = place.left().pop().unwrap();
     let threads = left.ticks();
@@ -14,7 +16,8 @@ fn newest_is_there(place: &Place) -> Left {
         assert_eq!(*ticks, (first..first + ticks.len() as u64).collect::<Vec<_>>(), "thread {thread}");
         let end = first + ticks.len() as u64;
         if ticks.is_empty() {
-            // Nothing of a thread that stood between two slots while the others went on is new enough.
+            // If a thread was between two slots while the others continued, none of its records is
+            // new enough.
             (calls, uncertain) = (calls + called, uncertain + u64::from(called > 0));
             continue;
         }
@@ -30,7 +33,7 @@ fn newest_is_there(place: &Place) -> Left {
     left
 }
 
-/// Eight slots: four of them may be kept.
+/// Eight slots. The flight recorder may keep four of them.
 fn overwriting(fault: &str) -> Place {
     let place = Place::new().with("TUMIT_MEMORY", "512K").with("TUMIT_POLICY", "COM=overwrite");
     place.with("TUMIT_FAULT", fault)
@@ -69,13 +72,15 @@ fn what_is_kept_is_written_when_it_is_asked_for() {
         assert_eq!(*ticks, (ticks[0]..end).collect::<Vec<_>>(), "{program}");
         assert!(!left.ended && ticks.len() > 8_000, "{program}: {}", ticks.len());
         let details = left.records().iter().filter(|record| **record == Record::Detail(1)).count();
-        // The other stream is not asked for: it is in the live file, and in the other mode only if the helper looked in between.
+        // The dump does not include the other stream. Its record is in the live file, or, with
+        // private buffers, only in the file if the writer thread has written it.
         assert!(details == 1 || buffers == "private" && details == 0, "{program}: {details}");
         assert_eq!(left.told(), ticks[0], "{program}");
     }
 }
 
-/// What a stream holds and what it says is missing follow each other, and are all that its thread made.
+/// Checks that the records and the reports of losses of a stream follow each other and add up to
+/// all records of its thread.
 fn each_loss_has_its_place(left: &Left, made: u64) {
     let mut next = 0;
     for record in left.records_and_losses() {
@@ -103,7 +108,7 @@ fn check_dump_meanwhile(buffers: &str, fault: &str) {
 #[test]
 fn losses_come_behind_what_waits_to_be_written() {
     if !cfg!(debug_assertions) {
-        return; // a dump cannot be held
+        return; // a dump cannot be held in release builds
     }
     for buffers in ["mapped", "private"] {
         check_dump_meanwhile(buffers, "");
@@ -111,8 +116,9 @@ fn losses_come_behind_what_waits_to_be_written() {
     }
 }
 
-/// Threads one after the other, each with one record. A megabyte is kept, sixteen slots: the first threads have one each, those that come when a quarter
-/// of the memory is taken a fifteenth of one.
+/// Threads run one after another, and each makes one record.
+/// The flight recorder keeps one megabyte, sixteen slots. The first threads get one slot each. When
+/// a quarter of the memory is in use, each further thread gets a fifteenth of a slot.
 fn check_the_gone(kill: bool, buffers: &str, fault: &str) {
     const THREADS: u64 = 1_500;
     let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");

@@ -1,4 +1,4 @@
-//! Where programs run, and the checks that several tests share.
+//! The run folders of programs, and the checks that several tests share.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::read::{Left, read};
 
-/// A program's run folder and witness. It stays when the test fails.
+/// A program's run folder and witness. The folder remains if the test fails.
 pub(crate) struct Place {
     folder: ManuallyDrop<tempfile::TempDir>,
     settings: Vec<(&'static str, String)>,
@@ -21,7 +21,7 @@ impl Drop for Place {
         if std::thread::panicking() && !IS_EXPECTED.get() {
             eprintln!("what the program left is in {}", self.folder.path().display());
         } else {
-            // SAFETY: it is not used behind this.
+            // SAFETY: the folder is not used after this.
             unsafe { ManuallyDrop::drop(&mut self.folder) };
         }
     }
@@ -64,7 +64,7 @@ impl Place {
         self.command(program).output().unwrap()
     }
 
-    /// Calls of each thread that had returned.
+    /// Number of calls of each thread that have returned.
     pub(crate) fn witnessed(&self) -> Vec<u64> {
         let bytes = std::fs::read(self.folder.path().join("witness")).unwrap();
         bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
@@ -74,7 +74,8 @@ impl Place {
         read(&self.run(), &self.run())
     }
 
-    /// The only process; each of its threads' records are there without a gap, up to the last call that returned.
+    /// Checks that the only process has the records of each of its threads without a gap, up to the
+    /// last call that returned.
     pub(crate) fn all_is_there(&self) -> Left {
         let left = self.left().pop().unwrap();
         let threads = left.ticks();
@@ -89,7 +90,8 @@ impl Place {
     }
 }
 
-/// xorshift: the moments differ from run to run, and the seed is printed.
+/// A generator of random numbers (xorshift).
+/// The moments differ from run to run, and the seed is printed.
 pub(crate) fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -97,7 +99,8 @@ pub(crate) fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// Kills a program at a random moment after its threads have made so many calls together, again and again.
+/// Kills a program repeatedly, each time at a random moment after its threads have made `least`
+/// calls together.
 pub(crate) fn kill_at_random(
     program: &str,
     times: u32,
@@ -110,7 +113,7 @@ pub(crate) fn kill_at_random(
         println!("{program}, kill {at}, seed {seed}");
         let place = settings.iter().fold(Place::new(), |place, (name, value)| place.with(name, *value));
         let mut child = place.start(program);
-        // Before anything was recorded there is no trace to read.
+        // Before the first record there is no trace to read.
         while !place.run().is_dir()
             || std::fs::read_dir(place.run()).unwrap().count() < 2
             || place.witnessed()[1] == 0
@@ -125,7 +128,8 @@ pub(crate) fn kill_at_random(
     }
 }
 
-/// Calls that threads which do nothing else make in a moment: far more than a few slots hold.
+/// Number of calls that threads which only record make in a moment: far more than a few slots can
+/// take.
 pub(crate) const MANY: u64 = 500_000;
 
 /// Whether a check fails.
@@ -137,6 +141,6 @@ pub(crate) fn fails(check: impl FnOnce() + std::panic::UnwindSafe) -> bool {
 }
 
 thread_local! {
-    /// A check that is to fail need leave nothing to look at.
+    /// Set while a check must fail. The folder of its program is then removed.
     static IS_EXPECTED: Cell<bool> = const { Cell::new(false) };
 }

@@ -1,4 +1,4 @@
-//! The programs that end in one way or another, and the witness of what they did.
+//! The programs that end in different ways, and the witness of their calls.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 tracer_rt::events!("tests/ways_out.tumit");
 
-/// Counters outside the process: in a file that is mapped, by number of the thread.
+/// Counters outside the process, in a mapped file, indexed by thread number.
 pub(crate) struct Witness(&'static [AtomicU64; 64]);
 
 impl Witness {
@@ -19,11 +19,11 @@ impl Witness {
         // SAFETY: a new mapping of a file that is 512 bytes long.
         let page = unsafe { libc::mmap(std::ptr::null_mut(), 512, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         assert_ne!(page, libc::MAP_FAILED);
-        // SAFETY: the mapping has room for the counters and is never taken away.
+        // SAFETY: the mapping has room for the counters and is never unmapped.
         Self(unsafe { &*page.cast() })
     }
 
-    /// So many calls of this thread have returned.
+    /// Stores that `calls` calls of this thread have returned.
     fn returned(&self, thread: u64, calls: u64) {
         self.0[thread as usize].store(calls, Ordering::Release);
     }
@@ -33,7 +33,7 @@ impl Witness {
     }
 }
 
-/// Records for ever, now and then resting, so that the helper can follow.
+/// Records for ever. Sleeps from time to time, so that the writer thread can keep up.
 fn record_for_ever(thread: u64, rest_every: u64) -> ! {
     let witness = Witness::open();
     for n in 0.. {
@@ -54,7 +54,7 @@ fn record(thread: u64, from: u64, to: u64) {
     }
 }
 
-/// Threads that do not stop, each well on its way when this returns.
+/// Starts threads that do not stop. Returns when each has made 5,000 calls.
 fn detach(threads: std::ops::Range<u64>, rest_every: u64) {
     let witness = Witness::open();
     for thread in threads.clone() {
@@ -87,7 +87,7 @@ pub(crate) fn run(program: &str) {
             }
         }
         "flush slowly for ever" => {
-            // Slots are hardly full when they are flushed.
+            // Slots are nearly empty when they are flushed.
             detach(1..3, 20);
             loop {
                 tracer_rt::flush();
@@ -130,7 +130,7 @@ pub(crate) fn run(program: &str) {
                 tracer_rt::counts()
             };
             println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
-            // Where it was held, it goes on behind the end.
+            // A delayed writer thread continues after the end.
             while std::env::var("TUMIT_FAULT").is_ok_and(|fault| fault.contains("helper is held")) && has_helper() {
                 std::thread::yield_now();
             }
@@ -146,14 +146,14 @@ fn has_helper() -> bool {
         .any(|name| name.starts_with("tumit-helper"))
 }
 
-/// Records as fast as three threads can.
+/// Records with three threads as fast as possible.
 fn flood() {
     std::thread::scope(|scope| {
         for thread in 0..3 {
             scope.spawn(move || {
                 for n in 0..100_000 {
                     com::tick(n, thread);
-                    // Two, so that slots do not always end before a tick.
+                    // Two records, so that slots do not always end before a tick.
                     app::detail(n as u32);
                     app::detail(n as u32);
                 }
@@ -163,7 +163,8 @@ fn flood() {
     });
 }
 
-/// Records, and then tries a level that is off until it is switched on from outside; the second counter tells how often.
+/// Records, and then tries a level that is off until it is switched on from outside.
+/// The second counter counts the tries.
 fn idle() {
     let witness = Witness::open();
     record(0, 0, 10);
@@ -174,7 +175,7 @@ fn idle() {
     }
 }
 
-/// Runs the program "full" where no file may become longer than `TUMIT_LIMIT` says.
+/// Runs the program "full" with a limit of `TUMIT_LIMIT` bytes for files.
 fn limited() {
     let bytes = std::env::var("TUMIT_LIMIT").map_or(300_000, |text| text.parse().unwrap());
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
@@ -183,7 +184,7 @@ fn limited() {
     run("full");
 }
 
-/// Records more than the levels that overwrite may keep, and asks for it in one way or another.
+/// Records more than the levels that overwrite may keep, and causes a dump in one way or another.
 fn overwrite(program: &str) {
     record(0, 0, 200_000);
     app::detail(1);
@@ -197,7 +198,7 @@ fn overwrite(program: &str) {
     unsafe { libc::_exit(0) }
 }
 
-/// While one thread has asked for what is kept, and it waits to be written, another one overwrites as much again.
+/// While a dump of one thread waits to be written, another thread overwrites as much again.
 fn dump_meanwhile() {
     record(0, 0, 200_000);
     let asking = std::thread::spawn(tracer_rt::dump);
@@ -219,7 +220,7 @@ fn others(program: &str) {
     }
 }
 
-/// Ends the process at once, while two threads go on recording.
+/// Ends the process at once, while two threads continue to record.
 fn end(how: &str) {
     detach(1..3, 1_000);
     record(0, 0, 10_000);
@@ -248,7 +249,7 @@ fn end(how: &str) {
 }
 
 fn raise(signal: libc::c_int) {
-    // SAFETY: a test harness may have made a handler of its own for faults.
+    // SAFETY: a test harness may have installed its own handler for faults.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
     let own = std::process::id() as libc::pid_t;
     // SAFETY: ends the process.
@@ -258,14 +259,15 @@ fn raise(signal: libc::c_int) {
     }
 }
 
-/// Runs the program "full" on a disk of its own, as large as `TUMIT_DISK` says, and copies what it left.
+/// Runs the program "full" on its own disk with the size `TUMIT_DISK`, and copies its files.
 fn small_disk() {
     let run = std::env::var("TUMIT_TRACE").unwrap();
     let disk = std::path::Path::new(&run).with_file_name("disk");
     std::fs::create_dir(&disk).unwrap();
     let name = std::ffi::CString::new(disk.to_str().unwrap()).unwrap();
     let size = std::ffi::CString::new(std::env::var("TUMIT_DISK").unwrap()).unwrap();
-    // SAFETY: takes a number. Who may not have a mount table of his own may within his own users.
+    // SAFETY: the call takes a number. A user without the right to a new mount namespace has it in
+    // a new user namespace.
     if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
         // SAFETY: as above.
         assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) }, 0, "no mount table of its own");
@@ -289,7 +291,7 @@ fn small_disk() {
 }
 
 fn stats() {
-    assert_eq!(tracer_rt::stats(), tracer_rt::Stats::default());
+    assert_eq!(tracer_rt::stats(), tracer_rt::RecorderStats::default());
     record(0, 0, 10);
     let before = tracer_rt::stats();
     assert!((before.slots, before.streams, before.mapped) == (256, 1, true), "{before:?}");
@@ -299,7 +301,8 @@ fn stats() {
     assert!(after.counts.written == 10 && after.file_bytes > 200, "{after:?}");
 }
 
-/// Thousands of threads, eight at a time: the memory of the process does not grow with them.
+/// Starts thousands of threads, eight at a time.
+/// The memory of the process must not grow with their number.
 fn short_lived() {
     let eight_hundred = |first: u64| {
         for n in (first..first + 800).step_by(8) {
@@ -318,7 +321,7 @@ fn short_lived() {
     Witness::open().returned(0, 4_000);
 }
 
-/// A thousand threads that live at the same time; when they are gone, one that records much.
+/// Runs a thousand threads at the same time. After their end, one thread records much.
 fn many_threads() {
     const THREADS: u64 = 1_000;
     let (start, end) = (std::sync::Barrier::new(THREADS as usize + 1), std::sync::Barrier::new(THREADS as usize + 1));
@@ -339,14 +342,14 @@ fn many_threads() {
             raise(libc::SIGKILL);
         }
     });
-    // They end a little later than their work.
+    // The threads end a little later than their work.
     while tracer_rt::stats().streams > 10 {
         std::thread::sleep(Duration::from_millis(1));
     }
     record(1, 0, 50_000);
 }
 
-/// Many names, more than the live file's log has room for, each used at once.
+/// Creates many names, more than the live file's log can take, and uses each one at once.
 fn names() {
     let witness = Witness::open();
     for n in 0..2_000u64 {
@@ -357,7 +360,8 @@ fn names() {
     raise(libc::SIGKILL);
 }
 
-/// The child records, forks and is killed; so does its child; the parent goes on and is killed, too.
+/// The child records, forks and is killed.
+/// The same applies to its child. The parent continues and is killed, too.
 fn fork() {
     record(0, 0, 10_000);
     for generation in 1..3 {
@@ -378,7 +382,7 @@ fn fork() {
     raise(libc::SIGKILL);
 }
 
-/// Threads that come and go, and at the end the streams that the recorder knows.
+/// Runs one thread after another. At the end prints the number of streams that the recorder knows.
 fn one_by_one() {
     for n in 0..1_500 {
         std::thread::spawn(move || com::tick(n, 0)).join().unwrap();

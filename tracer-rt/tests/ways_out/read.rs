@@ -1,9 +1,10 @@
-//! What a run holds, by the text of FORMAT.md alone: nothing here is shared with the recorder or with other readers.
+//! Reads a run according to FORMAT.md only.
+//! Nothing here is shared with the recorder or with other readers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What one process left.
+/// The files of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
     pub id: Vec<u8>,
@@ -11,11 +12,11 @@ pub(crate) struct Left {
     pub buffers: u64,
     pub ended: bool,
     pub end_dropped: u64,
-    /// Sum of the counters of the live file, if there was one.
+    /// Sum of the counters of the live file, if there is one.
     pub live_dropped: Option<u64>,
     /// Blocks of records by stream and sequence number.
     pub blocks: BTreeMap<(u32, u64), Block>,
-    /// How many of these came from the live file.
+    /// Number of these blocks that come from the live file.
     pub live_blocks: u64,
     pub strings: HashMap<u32, String>,
     pub names: HashMap<u32, String>,
@@ -30,11 +31,11 @@ pub(crate) struct Block {
     last: u64,
     payload: Vec<u8>,
     live: bool,
-    /// Numbers before its own may be left out.
+    /// Sequence numbers before its own may be missing.
     overwritten: bool,
 }
 
-/// A record, with what the spec of the test says.
+/// A record, decoded with the spec of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Record {
     Tick {
@@ -43,7 +44,7 @@ pub(crate) enum Record {
     },
     Text(String),
     Detail(u32),
-    /// How many, and why.
+    /// A report of missing records: their number and the cause.
     Lost(u64, u32),
 }
 
@@ -136,7 +137,7 @@ impl Columns<'_> {
     }
 }
 
-/// A number that looks like any other.
+/// A pseudo-random number for `n`, which cannot be compressed.
 pub(crate) fn noise(n: u64) -> u64 {
     let mixed = (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ mixed >> 32
@@ -152,7 +153,7 @@ fn u64_at(b: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(b[at..at + 8].try_into().unwrap())
 }
 
-/// All processes of a run; live files may be in another folder.
+/// Reads all processes of a run. Live files may be in another folder.
 pub(crate) fn read(folder: &Path, live: &Path) -> Vec<Left> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "tmt"));
@@ -303,7 +304,7 @@ impl Left {
         all
     }
 
-    /// With what is said to be missing between them.
+    /// All records, with the reports of missing records between them.
     pub(crate) fn records_and_losses(&self) -> Vec<Record> {
         let mut all = Vec::new();
         let (mut before, mut expected, mut date, mut live) = (u32::MAX, 0, 0, false);
@@ -312,7 +313,8 @@ impl Left {
                 (before, expected, date, live) = (*stream, 0, 0, false);
             }
             assert!(self.has_schema && self.names.contains_key(stream), "names before records");
-            // Behind a block of the live file a number may be left out; that no record is missing, the witness tells.
+            // After a block of the live file, a sequence number may be missing. The witness shows
+            // that no record is missing.
             assert!(
                 *sequence == expected || live || block.overwritten,
                 "block {expected} of stream {stream} is missing before {sequence}"
@@ -329,7 +331,7 @@ impl Left {
         self.blocks.values().map(|block| block.payload.len()).max().unwrap_or(0)
     }
 
-    /// What the blocks tell of losses.
+    /// The number of missing records that the blocks report.
     pub(crate) fn told(&self) -> u64 {
         let mut all = Vec::new();
         for block in self.blocks.values() {
@@ -338,7 +340,7 @@ impl Left {
         all.iter().map(|record| if let Record::Lost(count, _) = record { *count } else { 0 }).sum()
     }
 
-    /// How often they do.
+    /// The number of these reports.
     pub(crate) fn losses(&self) -> usize {
         self.records_and_losses().iter().filter(|record| matches!(record, Record::Lost(..))).count()
     }
@@ -382,7 +384,7 @@ impl Left {
         date
     }
 
-    /// How many records there are, where blocks may be missing.
+    /// The number of records. Blocks may be missing.
     pub(crate) fn blocks_of_records(&self) -> u64 {
         let mut all = Vec::new();
         for block in self.blocks.values() {

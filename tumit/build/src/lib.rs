@@ -1,5 +1,5 @@
-//! Makes the tracing functions of a spec from a build script, as a file that can be read and debugged. The macro
-//! `tracer_rt::events!` gives the same functions without a build script.
+//! Generates the tracing functions of a spec in a build script, as a file that can be read and
+//! debugged. The macro `tracer_rt::events!` generates the same functions without a build script.
 //!
 //! ```toml
 //! [dependencies]
@@ -15,7 +15,7 @@
 //! tumit_build::compile("specs/app.tumit");
 //! ```
 //!
-//! In the program, where the functions shall be:
+//! In the program, at the place of the functions:
 //!
 //! ```ignore
 //! mod trace {
@@ -23,11 +23,11 @@
 //! }
 //! ```
 //!
-//! Each level is a module there. The module `trace` keeps them apart from modules of the program that have the same names;
-//! [`Build::module`] writes it into the file.
+//! Each level becomes a module there. The module `trace` separates them from modules of the program
+//! with the same names. [`BuildScript::module`] writes it into the file.
 //!
-//! Cargo runs the script again when a file of the spec changes. Mistakes of the spec are shown as `tumit check` shows them,
-//! and end the build; warnings appear among Cargo's.
+//! Cargo runs the script again when a file of the spec changes. Mistakes of the spec are printed in
+//! the form of `tumit check`, and end the build. Warnings appear among those of Cargo.
 
 #![forbid(unsafe_code)]
 
@@ -35,22 +35,23 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use tumit::codegen::{Options, rust};
-use tumit::{LoadError, Loader, Spec};
+use tumit::codegen::{CodegenOptions, rust};
+use tumit::{Loader, Spec, SpecLoadError};
 
-/// Makes `OUT_DIR/NAME.rs` from the spec `…/NAME.tumit`, whose path counts from the package's folder. Ends the build when that
-/// is not possible.
+/// Generates `OUT_DIR/NAME.rs` from the spec `…/NAME.tumit`.
+///
+/// The path is relative to the folder of the package. An error ends the build.
 pub fn compile(spec: impl AsRef<Path>) {
-    Build::new(spec).compile();
+    BuildScript::new(spec).compile();
 }
 
-/// The same with options.
+/// Generates the functions of a spec, with options.
 ///
 /// ```no_run
 /// tumit_build::Build::new("specs/app.tumit").off(["DEBUG"]).file_name("trace.rs").compile();
 /// ```
 #[derive(Clone, Debug)]
-pub struct Build {
+pub struct BuildScript {
     spec: PathBuf,
     off: Vec<String>,
     module: Option<String>,
@@ -58,110 +59,111 @@ pub struct Build {
     file_name: Option<String>,
 }
 
-/// Why there is no code.
+/// The reason why there is no code.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum BuildError {
     /// The spec has mistakes, or cannot be read.
     #[error("mistakes in `{spec}`\n{report}")]
     Spec {
         /// Its path.
         spec: String,
-        /// The mistakes, drawn with the lines that they are in.
+        /// The mistakes, printed with their lines.
         report: String,
     },
-    /// The spec is right, but cannot be said in Rust, or has no such level.
+    /// The spec is correct, but Rust cannot express it, or it has no such level.
     #[error("`{spec}`: {reason}")]
     Unsupported {
         /// Its path.
         spec: String,
-        /// What, and what to do.
+        /// The unsupported part, and a remedy.
         reason: String,
     },
     /// The path of the spec is not Unicode.
     #[error("the path `{}` of the spec is not Unicode: rename it", .0.display())]
     Path(PathBuf),
-    /// No build script: nobody said where to write.
+    /// There is neither a build script nor an output folder.
     #[error("`OUT_DIR` is not set: call this from a build script, or say where to write by `out_dir`")]
     NoFolder,
     /// The file cannot be written.
     #[error("cannot write `{}`: {source}", path.display())]
     Write {
-        /// Where.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
 }
 
-impl Build {
-    /// For the spec at this path, which counts from the package's folder.
+impl BuildScript {
+    /// Options for the spec at this path, which is relative to the folder of the package.
     pub fn new(spec: impl AsRef<Path>) -> Self {
         Self { spec: spec.as_ref().to_owned(), off: Vec::new(), module: None, out_dir: None, file_name: None }
     }
 
-    /// Leaves levels out: their functions do nothing.
+    /// Removes levels: their functions do nothing.
     #[must_use]
     pub fn off<S: Into<String>>(mut self, levels: impl IntoIterator<Item = S>) -> Self {
         self.off.extend(levels.into_iter().map(Into::into));
         self
     }
 
-    /// Puts the modules of the levels into a module of this name: `trace::com::post(…)`.
+    /// Puts the modules of the levels into a module with this name: `trace::com::post(…)`.
     #[must_use]
     pub fn module(mut self, name: impl Into<String>) -> Self {
         self.module = Some(name.into());
         self
     }
 
-    /// Writes into this folder, not into `OUT_DIR`.
+    /// Writes into this folder instead of `OUT_DIR`.
     #[must_use]
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.out_dir = Some(folder.into());
         self
     }
 
-    /// Writes a file of this name; without it, `app.tumit` becomes `app.rs`.
+    /// Writes a file with this name. Without it, `app.tumit` becomes `app.rs`.
     #[must_use]
     pub fn file_name(mut self, name: impl Into<String>) -> Self {
         self.file_name = Some(name.into());
         self
     }
 
-    /// Writes the file, and tells Cargo of what it was made. Ends the process when that is not possible, having shown why.
+    /// Writes the file, and reports its sources to Cargo. After an error, prints the error and ends
+    /// the process.
     pub fn compile(&self) {
         if let Err(error) = self.try_compile() {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
             tell(&format!("cargo::error={first}"));
-            // Cargo shows what a failed script wrote here, as it is.
+            // Cargo prints this output of a failed script unchanged.
             let _ = writeln!(std::io::stderr(), "{text}");
             std::process::exit(1);
         }
     }
 
-    /// The same for scripts that go on: gives the path of the file.
+    /// Writes the file, for scripts that continue after it. Returns the path of the file.
     ///
     /// # Errors
     /// When there is no spec, or it has mistakes, or the file cannot be written.
-    pub fn try_compile(&self) -> Result<PathBuf, Error> {
+    pub fn try_compile(&self) -> Result<PathBuf, BuildError> {
         let Some(spec) = self.spec.to_str().map(|path| path.replace('\\', "/")) else {
-            return Err(Error::Path(self.spec.clone()));
+            return Err(BuildError::Path(self.spec.clone()));
         };
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-        let mut files = Files { package };
+        let mut files = BuildFiles { package };
         let (compiled, diagnostics) = tumit::compile(&spec, &mut files);
         let report = diagnostics.render(false);
-        let Some(compiled) = compiled else { return Err(Error::Spec { spec, report }) };
+        let Some(compiled) = compiled else { return Err(BuildError::Spec { spec, report }) };
         if !diagnostics.is_empty() {
             for line in report.lines() {
                 tell(&format!("cargo::warning={line}"));
             }
         }
-        let text = self.text(&compiled).map_err(|error| Error::Unsupported { spec, reason: error.reason })?;
+        let text = self.text(&compiled).map_err(|error| BuildError::Unsupported { spec, reason: error.reason })?;
         let folder = self.out_dir.clone().or_else(|| std::env::var_os("OUT_DIR").map(PathBuf::from));
-        let path = folder.ok_or(Error::NoFolder)?.join(self.name());
-        std::fs::write(&path, text).map_err(|source| Error::Write { path: path.clone(), source })?;
+        let path = folder.ok_or(BuildError::NoFolder)?.join(self.name());
+        std::fs::write(&path, text).map_err(|source| BuildError::Write { path: path.clone(), source })?;
         Ok(path)
     }
 
@@ -171,12 +173,12 @@ impl Build {
         self.file_name.clone().unwrap_or_else(|| format!("{stem}.rs"))
     }
 
-    fn text(&self, spec: &Spec) -> Result<String, tumit::codegen::Unsupported> {
-        let mut options = Options::default();
+    fn text(&self, spec: &Spec) -> Result<String, tumit::codegen::UnsupportedFeature> {
+        let mut options = CodegenOptions::default();
         options.off.clone_from(&self.off);
         options.module.clone_from(&self.module);
         let mut text = String::new();
-        // A comment, not documentation: the text may stand in the middle of a module.
+        // Comments instead of documentation, because the text can be in the middle of a module.
         for line in rust::head(spec) {
             let _ = writeln!(text, "{}", format!("// {line}").trim_end());
         }
@@ -186,20 +188,21 @@ impl Build {
     }
 }
 
-/// Reads files below the package's folder. Cargo is told of each, also of one that is missing: it may come.
-struct Files {
+/// Reads files in the folder of the package. Cargo watches each of them, including missing files,
+/// which may be created later.
+struct BuildFiles {
     package: PathBuf,
 }
 
-impl Loader for Files {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+impl Loader for BuildFiles {
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         let full = self.package.join(path);
         tell(&format!("cargo::rerun-if-changed={}", full.display()));
-        std::fs::read_to_string(&full).map_err(|error| LoadError::new(format!("{error} (`{}`)", full.display())))
+        std::fs::read_to_string(&full).map_err(|error| SpecLoadError::new(format!("{error} (`{}`)", full.display())))
     }
 }
 
-/// An instruction for Cargo, which reads the standard output of build scripts.
+/// Prints an instruction for Cargo, which reads the standard output of build scripts.
 fn tell(instruction: &str) {
     let _ = writeln!(std::io::stdout(), "{instruction}");
 }
@@ -214,7 +217,7 @@ mod tests {
         let spec = folder.path().join("app.tumit");
         std::fs::write(&spec, "//! Words.\ntrace app; level COM { event post { n: u8 } } level APP { span step; }")
             .unwrap();
-        let build = Build::new(&spec).out_dir(folder.path());
+        let build = BuildScript::new(&spec).out_dir(folder.path());
         let path = build.clone().try_compile().unwrap();
         assert_eq!(path, folder.path().join("app.rs"));
         let text = std::fs::read_to_string(path).unwrap();
@@ -237,7 +240,7 @@ mod tests {
     #[test]
     fn standard_specs_are_at_hand() {
         let folder = tempfile::tempdir().unwrap();
-        let path = Build::new("std:paje").out_dir(folder.path()).try_compile().unwrap();
+        let path = BuildScript::new("std:paje").out_dir(folder.path()).try_compile().unwrap();
         assert_eq!(path, folder.path().join("paje.rs"));
     }
 
@@ -246,9 +249,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spec = folder.path().join("bad.tumit");
         std::fs::write(&spec, "trace bad;\nlevel COM { event post { n: u9 } }\n").unwrap();
-        let error = Build::new(&spec).out_dir(folder.path()).try_compile().unwrap_err().to_string();
+        let error = BuildScript::new(&spec).out_dir(folder.path()).try_compile().unwrap_err().to_string();
         assert!(error.contains("error[T0026]") && error.contains("did you mean `u8`?"), "{error}");
-        let error = Build::new("/nowhere/x.tumit").out_dir(folder.path()).try_compile().unwrap_err().to_string();
+        let error = BuildScript::new("/nowhere/x.tumit").out_dir(folder.path()).try_compile().unwrap_err().to_string();
         assert!(error.contains("cannot read `/nowhere/x.tumit`"), "{error}");
     }
 }

@@ -1,5 +1,7 @@
-//! A program of its own, built by Cargo as users do: the macro and the build script give the same records, the strictest
-//! lints find nothing in either, and an edit of the spec, or of a file that it uses, builds the program again.
+//! A separate program, which Cargo builds as for a user.
+//!
+//! The macro and the build script yield the same records. The strictest lints accept both. After a
+//! change of the spec, or of a file that it uses, Cargo builds the program again.
 
 #![expect(clippy::unwrap_used, reason = "what surrounds the tests, outside test functions")]
 
@@ -15,7 +17,7 @@ use read::{Record, read_run};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A copy of `tests/crate`, to be built and changed.
+/// A copy of `tests/crate` that is built and changed.
 struct Program {
     folder: PathBuf,
 }
@@ -31,7 +33,7 @@ impl Program {
              [build-dependencies]\ntumit-build = {{ path = \"{HERE}\" }}\n\n[workspace]\n"
         );
         fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-        // The versions that are here already: nothing is asked of the network.
+        // The versions are those that are already downloaded, so the test needs no network.
         fs::copy(Path::new(HERE).join("../../Cargo.lock"), folder.join("Cargo.lock")).unwrap();
         Self { folder }
     }
@@ -39,7 +41,8 @@ impl Program {
     fn cargo(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.folder).args(arguments);
-        // One target folder for all programs of this kind: what they depend on is built once.
+        // All programs of this kind share one target folder, so that their dependencies are built
+        // once.
         command.args(["--offline", "--quiet", "--target-dir"]).arg(self.folder.with_file_name("target"));
         command
             .env_remove("CARGO_TARGET_DIR")
@@ -49,7 +52,7 @@ impl Program {
         command.output().unwrap()
     }
 
-    /// The records of the program, which way its functions were made.
+    /// The records of the program, with its functions from the macro or from the script.
     fn records(&self, way: &str) -> Vec<String> {
         let built = self.cargo(&["build"]);
         assert!(built.status.success(), "{}", text(&built));
@@ -87,7 +90,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Builds a program of an edition, with lints, and compares both ways.
+/// Builds a program of an edition, with lints, and compares the macro with the script.
 fn both_ways_are_alike(edition: &str) {
     let program = Program::new(&format!("edition-{edition}"), edition);
     let clippy = program.cargo(&["clippy"]);
@@ -132,7 +135,7 @@ fn an_edit_of_the_spec_builds_the_program_again() {
     for way in ["macro", "script"] {
         assert_eq!(first(way), "fetch.begin task=1 url=12");
     }
-    // In a file that the spec uses, and in the spec itself.
+    // A change in a file that the spec uses, and one in the spec itself.
     program.edit("specs/parts/net.tumit", "url: interned", "address: interned");
     for way in ["macro", "script"] {
         assert_eq!(first(way), "fetch.begin task=1 address=12", "{way}");
@@ -155,7 +158,7 @@ fn an_edit_of_the_spec_builds_the_program_again() {
     }
     program.edit("specs/parts/net.tumit", "internet", "string");
     assert_eq!(first("macro"), "fetch.begin task=1 address=12");
-    // The file that makes the functions is missing now, and comes back.
+    // The file that declares the functions is missing now, and is restored later.
     let moved = program.folder.join("specs/parts/moved.tumit");
     fs::rename(program.folder.join("specs/parts/net.tumit"), &moved).unwrap();
     let failed = program.cargo(&["build"]);

@@ -1,4 +1,5 @@
-//! What a large spec costs a program that uses it: size of the code, time to compile, size of the program. Figures are printed:
+//! The costs of a large spec for a program: size of the code, time to compile, size of the program.
+//! The test prints them:
 //!
 //! ```console
 //! $ cargo test -p tumit-build --test expansion -- --ignored --nocapture
@@ -12,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use tumit::codegen::{Options, rust};
+use tumit::codegen::{CodegenOptions, rust};
 
 const EVENTS: usize = 1_000;
 
-/// Events with the parameters that events have, a span in four, documented.
+/// A spec with documented events that have typical parameters. One in four is a span.
 fn spec() -> String {
     let mut text = String::from("trace large;\n");
     for level in 0..10 {
@@ -37,7 +38,8 @@ fn spec() -> String {
     text
 }
 
-/// A program with the macro, with the code of a build script, or without any; it calls three functions.
+/// A program with the macro, with the code of a build script, or without tracing. It calls three
+/// functions.
 fn program(folder: &Path, way: &str) -> PathBuf {
     let here = env!("CARGO_MANIFEST_DIR");
     let folder = folder.join(way);
@@ -64,7 +66,7 @@ fn program(folder: &Path, way: &str) -> PathBuf {
     folder
 }
 
-/// Builds what was changed, and tells how long that took.
+/// Builds the changed program, and returns the time that it took.
 fn build(program: &Path, arguments: &[&str]) -> Duration {
     let main = program.join("src/main.rs");
     fs::write(&main, fs::read_to_string(&main).unwrap() + "\n").unwrap();
@@ -85,7 +87,7 @@ fn a_thousand_events() {
     let compiled = compiled.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let understood = start.elapsed();
     let start = Instant::now();
-    let code = rust::text(&compiled, &Options::default()).unwrap();
+    let code = rust::text(&compiled, &CodegenOptions::default()).unwrap();
     println!("spec        {EVENTS} events, {} records, {} KiB", compiled.records.len(), text.len() / 1024);
     println!("compiled    in {understood:.0?}, printed in {:.0?} (a debug build of Tumit)", start.elapsed());
     println!("code        {} lines, {} KiB", code.lines().count(), code.len() / 1024);
@@ -98,7 +100,8 @@ fn a_thousand_events() {
         let times = [&["check"][..], &["build"], &["build", "--release", "--config", "profile.release.strip=true"]]
             .map(|arguments| {
                 build(&program, arguments);
-                // What it depends on is built now: the fastest of three is the program alone.
+                // The dependencies are already built. The shortest of three times is that of the
+                // program alone.
                 (0..3).map(|_| build(&program, arguments)).min().unwrap_or_default().as_secs_f64()
             });
         let bytes = fs::metadata(folder.join("target/release").join(way)).unwrap().len();

@@ -1,9 +1,9 @@
-//! What can be typed; each subcommand's options live in its own file.
+//! The command line. The options of each subcommand are in its own file.
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::cmd;
-use crate::sizes::Bytes;
+use crate::sizes::ByteSize;
 use crate::trace_input::DEFAULT_LIMIT;
 
 /// See what parallel programs do: describe events, record them, convert them, look at them.
@@ -23,15 +23,15 @@ pub(crate) struct Args {
     /// Bytes that a trace from a pipe or a compressed file may have, as 500M or 20G; it is copied
     /// to TMPDIR
     #[arg(long, global = true, value_name = "SIZE", default_value = DEFAULT_LIMIT, hide_short_help = true)]
-    pub(crate) input_limit: Bytes,
+    pub(crate) input_limit: ByteSize,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// The subcommands, in the order in which a user meets them.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Check(cmd::check::Args),
     Explain(cmd::explain::Args),
     Fmt(cmd::fmt::Args),
@@ -52,9 +52,9 @@ pub(crate) enum Command {
     Man(cmd::man::Args),
 }
 
-impl Command {
+impl CliCommand {
     /// Runs the subcommand.
-    pub(crate) fn run(self) -> anyhow::Result<cmd::Status> {
+    pub(crate) fn run(self) -> anyhow::Result<cmd::ExitStatus> {
         match self {
             Self::Check(args) => cmd::check::run(&args),
             Self::Explain(args) => cmd::explain::run(&args),

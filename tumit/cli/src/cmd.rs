@@ -21,23 +21,23 @@ pub(crate) mod view;
 
 use std::process::ExitCode;
 
-/// How a subcommand ended when it could run at all.
+/// The result of a subcommand that could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    /// Done.
+pub(crate) enum ExitStatus {
+    /// Success.
     Done,
-    /// The input has mistakes or losses; what was good was used.
+    /// The input has mistakes or losses. The rest of it was used.
     InputHasMistakes,
     /// Could not run.
     CouldNotRun,
 }
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
         Self::from(match status {
-            Status::Done => 0,
-            Status::InputHasMistakes => 1,
-            Status::CouldNotRun => 2,
+            ExitStatus::Done => 0,
+            ExitStatus::InputHasMistakes => 1,
+            ExitStatus::CouldNotRun => 2,
         })
     }
 }

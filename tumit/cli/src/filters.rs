@@ -1,12 +1,12 @@
-//! Which records of a run are wanted: the options that commands share.
+//! Selection of the records of a run: options that several commands share.
 
 use std::collections::BTreeSet;
 
 use anyhow::bail;
 use tumit::diag::did_you_mean;
-use tumit_converter::run::Run;
-use tumit_converter::run::Stream;
-use tumit_converter::tools::dump::Selection;
+use tumit_converter::run::OpenRun;
+use tumit_converter::run::StreamInRun;
+use tumit_converter::tools::dump::RecordSelection;
 use tumit_paje::time::GlobalNanos;
 
 use crate::table;
@@ -14,7 +14,7 @@ use crate::view_filters::time;
 
 /// The filters. A record passes when it fits one value of each that is given.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Filters {
+pub(crate) struct RecordFilters {
     /// Only records of this event or span; upper and lower case are the same
     #[arg(long, value_name = "NAME")]
     event: Vec<String>,
@@ -36,16 +36,16 @@ pub(crate) struct Filters {
     interval: Vec<(GlobalNanos, GlobalNanos)>,
 }
 
-impl Filters {
-    /// Nothing is asked for: all records pass.
+impl RecordFilters {
+    /// Whether there are no filters. All records then pass.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { event, thread, process, level, interval } = self;
         event.is_empty() && thread.is_empty() && process.is_empty() && level.is_empty() && interval.is_empty()
     }
 
-    /// The filters as the library takes them. A level or event that no spec of the run has is a mistake, not an empty
-    /// result; so is a process or thread that the run has not.
-    pub(crate) fn selection(&self, run: &Run) -> anyhow::Result<Selection> {
+    /// The filters in the form of the library. A level or event that no spec of the run has is a
+    /// mistake, not an empty result. So is a process or thread that the run does not have.
+    pub(crate) fn selection(&self, run: &OpenRun) -> anyhow::Result<RecordSelection> {
         let schemas = || run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
         let levels: BTreeSet<&str> =
             schemas().flat_map(|schema| &schema.levels).map(|level| level.name.as_str()).collect();
@@ -64,7 +64,7 @@ impl Filters {
             bail!("no spec of this run has an event `{name}`{}", instead(name, &events));
         }
         self.check_processes(run)?;
-        let mut selection = Selection::default();
+        let mut selection = RecordSelection::default();
         selection.levels.clone_from(&self.level);
         selection.events.clone_from(&self.event);
         selection.processes.clone_from(&self.process);
@@ -74,8 +74,8 @@ impl Filters {
     }
 }
 
-impl Filters {
-    fn check_processes(&self, run: &Run) -> anyhow::Result<()> {
+impl RecordFilters {
+    fn check_processes(&self, run: &OpenRun) -> anyhow::Result<()> {
         if let Some(name) = self.process.iter().find(|name| run.processes_called(name).is_empty()) {
             let known = (0..run.processes.len()).map(|at| run.process_name(at));
             bail!("no process of this run is `{name}`: it has {}", listed(known));
@@ -87,7 +87,7 @@ impl Filters {
         let streams = || wanted.iter().flat_map(|at| &run.processes[*at].streams);
         if let Some(name) = self.thread.iter().find(|name| !streams().any(|stream| stream.is_called(name))) {
             let whose = if self.process.is_empty() { "this run" } else { "these processes" };
-            let names: BTreeSet<String> = streams().map(Stream::thread_name).collect();
+            let names: BTreeSet<String> = streams().map(StreamInRun::thread_name).collect();
             match did_you_mean(name, names.iter().map(String::as_str)) {
                 Some(help) => bail!("no thread of {whose} is `{name}`; {help}"),
                 None => bail!("no thread of {whose} is `{name}`: there are {}", listed(names.into_iter())),
@@ -97,7 +97,7 @@ impl Filters {
     }
 }
 
-/// The first of these names.
+/// The first of these names, as a list.
 fn listed(names: impl Iterator<Item = String>) -> String {
     const MOST: usize = 8;
     let names: Vec<String> = names.collect();
@@ -109,12 +109,12 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// What may have been meant.
+/// A suggestion for a mistyped name.
 fn instead(wrong: &str, known: &BTreeSet<&str>) -> String {
     did_you_mean(wrong, known.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
 }
 
-/// Reads `FROM..TO`, where either may be left out.
+/// Parses `FROM..TO`. Either end may be absent.
 fn interval(text: &str) -> Result<(GlobalNanos, GlobalNanos), String> {
     let Some((from, to)) = text.split_once("..") else {
         return Err("write FROM..TO, as in 1.5..1.6 or 250ms..".to_owned());

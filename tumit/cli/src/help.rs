@@ -37,7 +37,7 @@ fn fitted(command: Command, width: usize) -> Command {
 }
 
 /// A part of a help text.
-enum Piece {
+enum HelpPart {
     Blank,
     /// A paragraph, or the heading of examples, which ends with a colon.
     Prose(String),
@@ -53,10 +53,10 @@ fn laid_out(text: &str, width: usize) -> String {
     while let Some(piece) = rest.first() {
         let mut count = 1;
         match piece {
-            Piece::Blank => lines.push(String::new()),
-            Piece::Prose(text) => fill(&mut lines, String::new(), 0, text, width),
-            Piece::Example(_) => {
-                let examples: Vec<&[String]> = rest.iter().map_while(Piece::cells).collect();
+            HelpPart::Blank => lines.push(String::new()),
+            HelpPart::Prose(text) => fill(&mut lines, String::new(), 0, text, width),
+            HelpPart::Example(_) => {
+                let examples: Vec<&[String]> = rest.iter().map_while(HelpPart::cells).collect();
                 count = examples.len();
                 append_examples(&mut lines, &examples, width);
             }
@@ -66,32 +66,32 @@ fn laid_out(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-impl Piece {
+impl HelpPart {
     fn cells(&self) -> Option<&[String]> {
         if let Self::Example(cells) = self { Some(cells) } else { None }
     }
 }
 
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn pieces(text: &str) -> Vec<HelpPart> {
+    let mut pieces: Vec<HelpPart> = Vec::new();
     for line in text.lines() {
         let words = line.trim();
         let indent = line.len() - line.trim_start().len();
         match pieces.last_mut() {
-            _ if words.is_empty() => pieces.push(Piece::Blank),
+            _ if words.is_empty() => pieces.push(HelpPart::Blank),
             // A note that continues in the next line.
-            Some(Piece::Example(cells)) if indent > DEEP_INDENT => match cells.as_mut_slice() {
+            Some(HelpPart::Example(cells)) if indent > DEEP_INDENT => match cells.as_mut_slice() {
                 [_, .., note] => *note = format!("{note} {words}"),
                 _ => cells.push(words.to_owned()),
             },
             _ if indent >= INDENT => {
                 let cells = words.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
-                pieces.push(Piece::Example(cells.map(str::to_owned).collect()));
+                pieces.push(HelpPart::Example(cells.map(str::to_owned).collect()));
             }
-            Some(Piece::Prose(before)) if !before.ends_with(':') && !words.starts_with("Exit status:") => {
+            Some(HelpPart::Prose(before)) if !before.ends_with(':') && !words.starts_with("Exit status:") => {
                 *before = format!("{before} {words}");
             }
-            _ => pieces.push(Piece::Prose(words.to_owned())),
+            _ => pieces.push(HelpPart::Prose(words.to_owned())),
         }
     }
     pieces

@@ -28,12 +28,12 @@ fn main() -> ExitCode {
         args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut args::Args::command()).exit());
     trace_input::limit_to(args.input_limit);
     match args.command.run() {
-        Ok(cmd::Status::Done) if trace_input::was_cut_short() => cmd::Status::InputHasMistakes.into(),
+        Ok(cmd::ExitStatus::Done) if trace_input::was_cut_short() => cmd::ExitStatus::InputHasMistakes.into(),
         Ok(status) => status.into(),
         Err(error) if term::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             term::error(&error);
-            cmd::Status::CouldNotRun.into()
+            cmd::ExitStatus::CouldNotRun.into()
         }
     }
 }

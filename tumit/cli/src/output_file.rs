@@ -1,7 +1,8 @@
-//! A result, file or folder, that appears under its name only when it is complete.
+//! A result, file or folder, that gets its name only when it is complete.
 //!
-//! What exists and is no regular file (a pipe, a terminal, `/dev/null`) is written to as it is: a rename would put a file in its place. A link
-//! stays one, and what it names is replaced; who may read and write a file is not changed by that.
+//! A target that exists and is no regular file (a pipe, a terminal, `/dev/null`) is written
+//! directly, because a rename would replace it by a file. A link remains a link, and its target is
+//! replaced. The permissions of a replaced file do not change.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,32 +12,33 @@ use std::sync::{Mutex, Once, PoisonError};
 use anyhow::{Context, bail};
 use tumit_converter::run::output_permissions;
 
-use crate::output_path::{self, Place};
+use crate::output_path::{self, OutputPath};
 
-/// The unfinished file or folder, for whoever ends the program on Ctrl-C.
+/// The unfinished file or folder, which the signal handler removes on Ctrl-C.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// A file under a temporary name in the folder of the final one; removed when dropped before [`OutputFile::finish`].
+/// A file with a temporary name in the folder of the final one. Removed if dropped before
+/// [`OutputFile::finish`].
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     file: File,
-    /// `None` for what is no regular file.
+    /// `None` if the target is no regular file.
     temporary: Option<PathBuf>,
     target: PathBuf,
-    /// Permissions of the file that it replaces.
+    /// Permissions of the replaced file.
     there: Option<fs::Permissions>,
     finished: bool,
 }
 
 impl OutputFile {
-    /// Begins a file that will be called `target`.
+    /// Creates a file with the final name `target`.
     pub(crate) fn create(target: &Path) -> anyhow::Result<Self> {
         if target.is_dir() {
             bail!("`{}` is a folder; name a file in it", target.display());
         }
         let path = match output_path::follow(target)? {
-            Place::File(path) => path,
-            Place::Stream(file) => {
+            OutputPath::File(path) => path,
+            OutputPath::Stream(file) => {
                 return Ok(Self { file, temporary: None, target: target.to_path_buf(), there: None, finished: false });
             }
         };
@@ -52,17 +54,17 @@ impl OutputFile {
         Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), there, finished: false })
     }
 
-    /// The file, for who wants more than to write; not where others write, too.
+    /// The file, for operations other than writes. `None` if the target is no regular file.
     pub(crate) fn whole_file(&self) -> Option<&File> {
         self.temporary.as_ref().map(|_| &self.file)
     }
 
-    /// When the file is finished, it gets these permissions.
+    /// Sets the permissions of the finished file.
     pub(crate) fn set_permissions(&mut self, permissions: fs::Permissions) {
         self.there = Some(permissions);
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.file.flush().with_context(|| format!("cannot write `{}`", self.target.display()))?;
         if let Some(temporary) = &self.temporary {
@@ -79,7 +81,8 @@ impl OutputFile {
     }
 }
 
-/// A folder that appears under its name only when all is in it; removed when dropped before [`OutputFolder::finish`].
+/// A folder that gets its name only when it is complete. Removed if dropped before
+/// [`OutputFolder::finish`].
 #[derive(Debug)]
 pub(crate) struct OutputFolder {
     temporary: PathBuf,
@@ -88,7 +91,7 @@ pub(crate) struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Begins a folder that will be called `target`, which must not be there, or be empty.
+    /// Creates a folder with the final name `target`. The target must not exist, or must be empty.
     pub(crate) fn create(target: &Path) -> anyhow::Result<Self> {
         if target.file_name().is_none() {
             bail!("`{}` names no folder", target.display());
@@ -106,16 +109,16 @@ impl OutputFolder {
         Ok(Self { temporary, target: target.to_path_buf(), finished: false })
     }
 
-    /// Where it is while it is made.
+    /// The path of the unfinished folder.
     pub(crate) fn path(&self) -> &Path {
         &self.temporary
     }
 
-    /// Gives the folder its name.
+    /// Renames the folder to its final name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         fs::set_permissions(&self.temporary, output_permissions::permissions_of_folder())
             .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;
-        // An empty folder of that name gives way.
+        // The rename replaces an empty folder.
         fs::rename(&self.temporary, &self.target)
             .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
         self.finished = true;
@@ -132,8 +135,8 @@ impl Drop for OutputFolder {
     }
 }
 
-/// Writes a whole file unless it holds this text already: what is built from it need not be built again then. Tells
-/// whether it was written.
+/// Writes a file unless it has this text already, so that files built from it stay up to date.
+/// Returns whether it was written.
 pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> {
     if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(false);
@@ -162,16 +165,18 @@ impl Write for &OutputFile {
     }
 }
 
-/// Status of a program that a signal ended, less the signal's number, as shells have it.
+/// Exit status of a program that a signal ended, without the number of the signal, as in shells.
 const SIGNALLED: i32 = 128;
 
-/// On Ctrl-C, on being asked to terminate, and when the terminal is gone, removes the unfinished file or folder and ends the program.
+/// On Ctrl-C, on a request to terminate, and when the terminal is closed, removes the unfinished
+/// file or folder and ends the program.
 fn remove_on_interrupt() {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
         let (tell, watching) = std::sync::mpsc::channel();
         drop(std::thread::spawn(move || watch(&tell)));
-        // A signal that came before there was anybody to take it would leave the file behind, or be lost. Without a thread nobody tells.
+        // Waits until the signal handler is installed, because an earlier signal would be lost or
+        // leave the file. Without a thread, the channel is closed and the wait ends.
         let _ = watching.recv();
     });
 }

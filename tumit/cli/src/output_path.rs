@@ -1,4 +1,5 @@
-//! Where a result goes, before anything is written: through links to what they name, and never over what is being read.
+//! The target of a result, resolved before any output: links are followed, and inputs are never
+//! overwritten.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,46 +9,47 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-/// A name that the user gave.
-pub(crate) enum Place {
-    /// A file, or the place of one: its name when all links are followed.
+/// A path that the user named.
+pub(crate) enum OutputPath {
+    /// A file that exists or can be created. Its path has all links resolved.
     File(PathBuf),
-    /// What takes bytes as they come: a pipe, a terminal, an open file of this process.
+    /// A sequential output: a pipe, a terminal, an open file of this process.
     Stream(File),
 }
 
-/// More links than this one after the other lead nowhere.
+/// Maximum number of links in a chain. A longer chain counts as a cycle.
 const MOST_LINKS: usize = 40;
 
-/// Follows the links of a name, the last of which may lead to what is not there yet.
+/// Follows the links of a path. The last one may lead to a file that does not exist.
 ///
 /// # Errors
-/// When they go in a circle, or what is there cannot be written to.
-pub(crate) fn follow(target: &Path) -> anyhow::Result<Place> {
+/// When they form a cycle, or the target cannot be written.
+pub(crate) fn follow(target: &Path) -> anyhow::Result<OutputPath> {
     let cannot = || format!("cannot write to `{}`", target.display());
     let mut path = target.to_path_buf();
     for _ in 0..MOST_LINKS {
         if let Some(number) = own_file(&path) {
             let file = match number {
-                // With the position that all who write there share.
+                // The descriptor is duplicated, so that all writers share one position.
                 1 => io::stdout().as_fd().try_clone_to_owned().map(File::from),
                 2 => io::stderr().as_fd().try_clone_to_owned().map(File::from),
                 _ => File::options().append(true).open(&path),
             };
-            return file.map(Place::Stream).with_context(cannot);
+            return file.map(OutputPath::Stream).with_context(cannot);
         }
         match fs::read_link(&path) {
             Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
             Err(_) if fs::metadata(&path).is_ok_and(|there| !there.is_file() && !there.is_dir()) => {
-                return File::options().write(true).open(&path).map(Place::Stream).with_context(cannot);
+                return File::options().write(true).open(&path).map(OutputPath::Stream).with_context(cannot);
             }
-            Err(_) => return Ok(Place::File(path)),
+            Err(_) => return Ok(OutputPath::File(path)),
         }
     }
     bail!("`{}` is a link that leads to itself", target.display())
 }
 
-/// The number of the open file of this process that a name stands for: `/dev/fd/3`, and what `/dev/stdout` leads to.
+/// The number of the open file of this process at a path: `/dev/fd/3`, and the target of
+/// `/dev/stdout`.
 fn own_file(path: &Path) -> Option<u32> {
     let number = path.file_name()?.to_str()?.parse().ok()?;
     let folder = fs::canonicalize(path.parent()?).ok()?;
@@ -55,11 +57,11 @@ fn own_file(path: &Path) -> Option<u32> {
     own.contains(&folder).then_some(number)
 }
 
-/// Refuses to write over an input, or into the folder of one: it is still being read then, and a run would have a file that is no
-/// part of it.
+/// Rejects a target that is an input or is inside the folder of one. The input is still being read,
+/// and a run would get a file that is no part of it.
 ///
 /// # Errors
-/// When `target` is one of `inputs` under whatever name, or lies in one.
+/// When `target` is one of `inputs` under any name, or is inside one.
 pub(crate) fn keep_inputs<'i>(target: &Path, inputs: impl IntoIterator<Item = &'i Path>) -> anyhow::Result<()> {
     let path = behind_links(target);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -85,13 +87,13 @@ pub(crate) fn keep_inputs<'i>(target: &Path, inputs: impl IntoIterator<Item = &'
     Ok(())
 }
 
-/// What a name leads to; a link of a circle if it leads to itself.
+/// The target of a chain of links. One of the links, if they form a cycle.
 fn behind_links(target: &Path) -> PathBuf {
     let next = |path: &PathBuf| fs::read_link(path).ok().map(|next| path.with_file_name("").join(next));
     std::iter::successors(Some(target.to_path_buf()), next).take(MOST_LINKS).last().unwrap_or_default()
 }
 
-/// Which regular file or folder it is, whatever its name.
+/// Identifies a regular file or folder, independent of its name.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let metadata = fs::metadata(path).ok().filter(|there| there.is_file() || there.is_dir())?;
     Some((metadata.dev(), metadata.ino()))

@@ -1,23 +1,23 @@
-//! The bar of progress, on a terminal only.
+//! The progress bar, on a terminal only.
 
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
-use tumit_converter::convert::Progress;
+use tumit_converter::convert::ProgressFn;
 
 use crate::term;
 
-/// A bar that is gone when this is dropped; none where nobody looks.
+/// A progress bar that is removed when dropped. There is none without a terminal.
 #[derive(Debug)]
-pub(crate) struct Bar(Option<ProgressBar>);
+pub(crate) struct ProgressDisplay(Option<ProgressBar>);
 
-/// Work that has not gone on for so long says too little of what is left.
+/// Minimum duration of work before an estimate. An estimate from less work is too inaccurate.
 const SOON: Duration = Duration::from_millis(500);
 
-impl Bar {
-    /// A bar over work that is counted in `unit`: an indicatif placeholder with its word.
+impl ProgressDisplay {
+    /// A bar for work that is counted in `unit`, an indicatif placeholder with its noun.
     pub(crate) fn new(unit: &str) -> Self {
         Self(term::is_interactive().then(|| {
             let style = ProgressStyle::with_template(&format!("{{bar:40}} {{percent}}% of {unit}{{left}}"));
@@ -29,8 +29,8 @@ impl Bar {
         }))
     }
 
-    /// What the worker calls with steps done and steps in all.
-    pub(crate) fn teller(&self) -> Option<Progress> {
+    /// The callback for the worker, with the number of completed steps and of all steps.
+    pub(crate) fn teller(&self) -> Option<ProgressFn> {
         let bar = self.0.clone()?;
         Some(Arc::new(move |done, total| {
             bar.set_length(total);
@@ -39,20 +39,20 @@ impl Bar {
     }
 }
 
-/// How long it will still take; nothing while that is not known.
+/// The estimated remaining time. Empty while it is unknown.
 fn left(done: u64, all: Option<u64>, elapsed: Duration, estimate: Duration) -> String {
     let is_known = done > 0 && all.is_some_and(|all| done < all) && elapsed >= SOON;
     if !is_known {
         return String::new();
     }
     match estimate {
-        // Rounded, it would be no time at all.
+        // A rounded value would be zero.
         soon if soon < Duration::from_secs(1) => ", less than a second left".to_owned(),
         estimate => format!(", {} left", HumanDuration(estimate)),
     }
 }
 
-impl Drop for Bar {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();

@@ -1,23 +1,24 @@
-//! What a user should know of a trace, on standard error.
+//! Diagnostics about a trace, printed on standard error.
 
-use tumit_viewer::query::Summary;
+use tumit_viewer::query::TraceSummary;
 
 use crate::term;
 
-/// The remarks that were told.
+/// The diagnostics that are already printed.
 #[derive(Debug)]
-pub(crate) struct Told(Vec<String>);
+pub(crate) struct PrintedDiagnostics(Vec<String>);
 
-impl Told {
-    /// Tells all.
-    pub(crate) fn of(summary: &Summary) -> Self {
+impl PrintedDiagnostics {
+    /// Prints all diagnostics.
+    pub(crate) fn of(summary: &TraceSummary) -> Self {
         let mut told = Self(Vec::new());
         told.rest(summary);
         told
     }
 
-    /// Tells what has come since: an index that turned out to be damaged while it was asked has been made anew.
-    pub(crate) fn rest(&mut self, summary: &Summary) {
+    /// Prints new diagnostics. One is added, for example, when an index turns out to be damaged
+    /// during a query and is built again.
+    pub(crate) fn rest(&mut self, summary: &TraceSummary) {
         for remark in &summary.remarks {
             if !self.0.contains(remark) {
                 term::note(&format!("tumit: {remark}"));

@@ -1,22 +1,22 @@
-//! How a trace is opened: the options that commands which count or index it share.
+//! Options for opening a trace, which the commands that count or index it share.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use tumit_converter::clock::Method;
-use tumit_converter::convert::launches::Launches;
-use tumit_converter::convert::{ConvertError, Options};
-use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_converter::clock::CorrectionMethod;
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::convert::{ConvertError, ConvertOptions};
+use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
-use crate::progress::Bar;
-use crate::sizes::Bytes;
+use crate::progress::ProgressDisplay;
+use crate::sizes::ByteSize;
 use crate::trace_input::TraceInput;
-use crate::unit::Unit;
+use crate::unit::TimeUnitChoice;
 use crate::{spec_files, term};
 
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-pub(crate) enum Clock {
+pub(crate) enum ClockCorrection {
     /// By all messages between processes: offset, drift, and how it changed
     #[default]
     Graph,
@@ -26,19 +26,19 @@ pub(crate) enum Clock {
     None,
 }
 
-impl From<Clock> for Method {
-    fn from(clock: Clock) -> Self {
+impl From<ClockCorrection> for CorrectionMethod {
+    fn from(clock: ClockCorrection) -> Self {
         match clock {
-            Clock::Graph => Self::Graph,
-            Clock::Bursts => Self::Bursts,
-            Clock::None => Self::None,
+            ClockCorrection::Graph => Self::Graph,
+            ClockCorrection::Bursts => Self::Bursts,
+            ClockCorrection::None => Self::None,
         }
     }
 }
 
 /// Whether links are put in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Causal {
+pub(crate) enum CausalCorrection {
     /// No link ends before it starts
     #[default]
     On,
@@ -46,32 +46,33 @@ pub(crate) enum Causal {
     Off,
 }
 
-/// A text output that the user named and the spec lacks is a mistake of the input; so are rules for another program.
+/// Whether the error is a mistake of the input: a text output that is not in the spec, or rules for
+/// another program.
 pub(crate) fn is_mistake(error: &ConvertError) -> bool {
     matches!(error, ConvertError::NoOutput { .. } | ConvertError::OtherProgram { .. })
 }
 
 /// How dates of different processes become dates of one time line.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Dating {
+pub(crate) struct ClockOptions {
     /// How clocks of different hosts are brought together
     #[arg(long, value_enum, default_value_t)]
-    clock: Clock,
+    clock: ClockCorrection,
     /// Moves dates later where a link still ends before it starts
     #[arg(long, value_enum, default_value_t)]
-    causal: Causal,
+    causal: CausalCorrection,
 }
 
 /// What reading a run may use of the machine.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Resources {
+pub(crate) struct ResourceOptions {
     /// How many threads may work; the result is the same for any number. All cores if absent
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// How much of what the first pass notes of links stays in memory, as 500K, 64M or 2G; the rest goes to temporary files in
     /// TMPDIR. The result is the same for any size
     #[arg(long, value_name = "SIZE", default_value = "64M")]
-    memory: Bytes,
+    memory: ByteSize,
 }
 
 /// The launches that are read.
@@ -80,7 +81,7 @@ pub(crate) struct LaunchChoice {
     /// Reads this launch of a run folder into which a program was run several times: its number in
     /// order of time, as `tumit info` lists them, or all as one run [default: the latest]
     #[arg(long, value_name = "N|all", help_heading = "Runs")]
-    launch: Option<Launches>,
+    launch: Option<LaunchSelection>,
 }
 
 impl LaunchChoice {
@@ -89,16 +90,16 @@ impl LaunchChoice {
         self.launch.is_some()
     }
 
-    pub(crate) fn launches(self) -> Launches {
+    pub(crate) fn launches(self) -> LaunchSelection {
         self.launch.unwrap_or_default()
     }
 }
 
-/// Those of a conversion.
-pub(crate) fn options(dating: Dating, resources: Resources) -> Options {
-    let mut options = Options::default();
+/// The options of a conversion.
+pub(crate) fn options(dating: ClockOptions, resources: ResourceOptions) -> ConvertOptions {
+    let mut options = ConvertOptions::default();
     options.clock = dating.clock.into();
-    options.causal = dating.causal == Causal::On;
+    options.causal = dating.causal == CausalCorrection::On;
     options.threads = resources.threads;
     options.memory = resources.memory.0;
     options
@@ -109,7 +110,7 @@ pub(crate) fn options(dating: Dating, resources: Resources) -> Options {
 #[command(next_help_heading = "Runs")]
 pub(crate) struct RunOptions {
     #[command(flatten)]
-    dating: Dating,
+    dating: ClockOptions,
     /// Uses the rules of this spec instead of those recorded with the run
     #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
@@ -119,18 +120,19 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     launch: LaunchChoice,
     #[command(flatten)]
-    resources: Resources,
+    resources: ResourceOptions,
     /// The unit of the timestamps of Pajé text, which the text does not give [default: s, with a
     /// hint where that is doubtful]
     #[arg(long, value_enum, help_heading = "Pajé files")]
-    unit: Option<Unit>,
+    unit: Option<TimeUnitChoice>,
 }
 
 impl RunOptions {
-    /// As the library takes them. Nothing when the user's spec has mistakes, which have been told.
+    /// The options in the form of the library. `None` when the user's spec has mistakes, which are
+    /// already reported.
     pub(crate) fn of(&self, index: IndexChoice) -> anyhow::Result<Option<OpenOptions>> {
         let mut open = OpenOptions::default();
-        let Options { clock, causal, threads, memory, .. } = options(self.dating, self.resources);
+        let ConvertOptions { clock, causal, threads, memory, .. } = options(self.dating, self.resources);
         (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
         open.output.clone_from(&self.text_output);
         open.launches = self.launch.launches();
@@ -144,25 +146,25 @@ impl RunOptions {
         Ok(Some(open))
     }
 
-    /// Opens a trace, or does what else `open` does with it, with progress told. Nothing when the user's spec has mistakes, which have
-    /// been told.
+    /// Calls `open` for a trace, and shows the progress. `None` when the user's spec has mistakes,
+    /// which are already reported.
     pub(crate) fn open<T>(
         &self,
         path: &Path,
         index: IndexChoice,
-        open: impl FnOnce(&Path, &OpenOptions) -> Result<T, OpenError>,
+        open: impl FnOnce(&Path, &OpenOptions) -> Result<T, TraceOpenError>,
     ) -> anyhow::Result<Option<T>> {
         let input = TraceInput::open(path)?;
         let Some(mut options) = self.of(index)? else { return Ok(None) };
         input.apply(&mut options);
         let path = input.path();
-        let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+        let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller();
         let opened = open(path, &options);
         drop(bar);
         match opened {
             Ok(opened) => Ok(Some(opened)),
-            Err(OpenError::Convert(error)) if is_mistake(&error) => {
+            Err(TraceOpenError::Convert(error)) if is_mistake(&error) => {
                 term::error(&error.into());
                 Ok(None)
             }
@@ -172,7 +174,7 @@ impl RunOptions {
     }
 }
 
-/// What `--index` says.
+/// The choice of `--index`.
 pub(crate) fn index_choice(path: Option<&PathBuf>) -> IndexChoice {
     match path {
         None => IndexChoice::Auto,

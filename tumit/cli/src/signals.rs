@@ -1,6 +1,7 @@
-//! Being asked to end: by Ctrl-C, by `kill`, by a terminal that was closed.
+//! Signals that end the program: from Ctrl-C, from `kill`, from a closed terminal.
 
-/// From now on, waits for a signal that ends the program; gives its number. Within a runtime.
+/// Installs the handlers at once. The future waits for a signal that ends the program, and yields
+/// its number. Must be called within a runtime.
 #[cfg(unix)]
 pub(crate) fn ended() -> impl Future<Output = i32> {
     use tokio::signal::unix::SignalKind;
@@ -19,7 +20,7 @@ pub(crate) fn ended() -> impl Future<Output = i32> {
 #[cfg(unix)]
 fn received(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = i32> {
     let number = kind.as_raw_value();
-    // Whoever started the program may want it to outlive its terminal (`nohup`).
+    // The program may have to outlive its terminal (`nohup`).
     let is_left = kind == tokio::signal::unix::SignalKind::hangup() && is_ignored(number);
     let signal = if is_left { None } else { tokio::signal::unix::signal(kind).ok() };
     async move {
@@ -29,7 +30,8 @@ fn received(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = i32> 
     }
 }
 
-/// Whether this signal was ignored when the program started, where the system tells.
+/// Whether this signal was ignored when the program started, if the system provides this
+/// information.
 #[cfg(unix)]
 fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -38,7 +40,7 @@ fn is_ignored(number: i32) -> bool {
     mask >> (number - 1) & 1 == 1
 }
 
-/// Waits for Ctrl-C; gives the number that it has elsewhere.
+/// Waits for Ctrl-C. Yields the signal number that Unix has for it.
 #[cfg(not(unix))]
 pub(crate) async fn ended() -> i32 {
     const INTERRUPT: i32 = 2;

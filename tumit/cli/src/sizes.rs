@@ -1,12 +1,12 @@
-//! Sizes in bytes, as users write them: `4096`, `500K`, `64M`, `2G`.
+//! Sizes in bytes, in the notation of users: `4096`, `500K`, `64M`, `2G`.
 
 use std::str::FromStr;
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bytes(pub(crate) usize);
+pub(crate) struct ByteSize(pub(crate) usize);
 
-impl FromStr for Bytes {
+impl FromStr for ByteSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -28,17 +28,17 @@ impl FromStr for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::Bytes;
+    use super::ByteSize;
 
     #[test]
     fn sizes_are_read() {
         for (text, bytes) in
             [("0", 0), ("4096", 4096), ("500K", 500 << 10), ("64M", 64 << 20), ("64 mib", 64 << 20), ("2g", 2 << 30)]
         {
-            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+            assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
         }
         for text in ["", "M", "1.5G", "-1", "7 miles", "99999999999G"] {
-            assert!(text.parse::<Bytes>().is_err(), "{text}");
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
         }
     }
 }

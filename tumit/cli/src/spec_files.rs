@@ -1,4 +1,5 @@
-//! Reads specs from disk for the compiler, which does no I/O of its own. Every subcommand that takes a spec reads it here.
+//! Reads specs from disk for the compiler, which does no I/O of its own. All subcommands that use a
+//! spec read it here.
 
 use std::fs;
 use std::io::{self, Read};
@@ -6,18 +7,19 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::{Context, anyhow, bail};
-use tumit::{Diagnostics, LoadError, Loader, Spec};
+use tumit::{Diagnostics, Loader, Spec, SpecLoadError};
 use tumit_paje::other_formats::{foreign_folder, foreign_format};
 
 use crate::term;
 
-/// What standard input is called on the command line.
+/// The name of standard input on the command line.
 const STANDARD_INPUT: &str = "-";
-/// What it is called in messages.
+/// The name of standard input in messages.
 const STANDARD_INPUT_NAME: &str = "<standard input>";
 
-/// Compiles the spec at `path`, `-` being standard input. Diagnostics are drawn on standard error; without a spec the input
-/// has mistakes.
+/// Compiles the spec at `path`. `-` means standard input.
+///
+/// Prints diagnostics on standard error. The result is `None` if the input has mistakes.
 ///
 /// # Errors
 /// When the root file itself cannot be read.
@@ -27,14 +29,14 @@ pub(crate) fn compile(path: &str) -> anyhow::Result<Option<Spec>> {
     Ok(spec)
 }
 
-/// Draws diagnostics on standard error.
+/// Prints diagnostics on standard error.
 pub(crate) fn tell(diagnostics: &Diagnostics) {
     if !diagnostics.is_empty() {
         term::note(diagnostics.render(term::is_colored()).trim_end());
     }
 }
 
-/// Compiles as [`compile`] does and leaves it to the caller to tell what was found.
+/// Compiles a spec as [`compile`] does, without printing the diagnostics.
 ///
 /// # Errors
 /// When the root file itself cannot be read.
@@ -49,20 +51,20 @@ pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Resul
     } else {
         (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
     };
-    let mut files = Files { root: name, text };
+    let mut files = SpecFiles { root: name, text };
     Ok(match older {
         Some(older) => tumit::compile_since(name, &mut files, older),
         None => tumit::compile(name, &mut files),
     })
 }
 
-/// Paths of the files that a spec was compiled from, without what is no file.
+/// Paths of the files of a spec, without standard input and standard specs.
 pub(crate) fn paths(spec: &Spec) -> impl Iterator<Item = &str> {
     let paths = spec.sources.iter().map(|source| source.path.as_str());
     paths.filter(|path| *path != STANDARD_INPUT_NAME && !path.starts_with("std:"))
 }
 
-/// The text of a file, `-` being standard input.
+/// The text of a file. `-` means standard input.
 ///
 /// # Errors
 /// When it cannot be read, or is not UTF-8.
@@ -74,7 +76,7 @@ pub(crate) fn text(path: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Standard input, which can be read only once and may be compiled twice (`check - --since OLD`).
+/// Standard input, which can be read only once but may be compiled twice (`check - --since OLD`).
 fn read_standard_input() -> anyhow::Result<String> {
     static TEXT: OnceLock<String> = OnceLock::new();
     if let Some(text) = TEXT.get() {
@@ -85,7 +87,8 @@ fn read_standard_input() -> anyhow::Result<String> {
     Ok(TEXT.get_or_init(|| text).clone())
 }
 
-/// Input of this many bytes or more is rejected before all of it is read. A spec may have 8 MiB (T0015).
+/// Input of this many bytes or more is rejected before it is read completely. A spec may have 8 MiB
+/// (T0015).
 const MOST: u64 = 16 << 20;
 
 fn read(path: &str) -> anyhow::Result<String> {
@@ -95,7 +98,7 @@ fn read(path: &str) -> anyhow::Result<String> {
     as_text(bounded(fs::File::open(path)?, path)?)
 }
 
-/// The error for a folder in the place of a spec: it names the kind of folder.
+/// The error for a folder instead of a spec. It names the kind of folder.
 fn folder(path: &Path) -> anyhow::Error {
     let is_of_run = |file: &Path| file.extension().is_some_and(|ending| ending == "tmt" || ending == "live");
     let mut files = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -110,7 +113,7 @@ fn folder(path: &Path) -> anyhow::Error {
 
 const SHOWS_RUNS: &str = "`tumit info` shows what a run holds, `tumit view` draws it";
 
-/// Whether bytes begin as Pajé text does. No spec does.
+/// Whether bytes begin like Pajé text. No spec does.
 pub(crate) fn is_paje(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
@@ -123,7 +126,7 @@ pub(crate) fn is_paje(bytes: &[u8]) -> bool {
 fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut input).take(1 << 12).read_to_end(&mut bytes)?;
-    // Known foreign formats are rejected by name. No spec begins as they do.
+    // Known foreign formats are rejected by name. No spec begins like them.
     if let Some(foreign) = foreign_format(&bytes, Path::new(path)) {
         bail!("This is {}. {}", foreign.name, foreign.advice);
     }
@@ -152,17 +155,17 @@ fn as_text(bytes: Vec<u8>) -> anyhow::Result<String> {
     }
 }
 
-/// The root, already read, and the files that it uses.
-struct Files<'a> {
+/// The root, which is already read, and the files that it uses.
+struct SpecFiles<'a> {
     root: &'a str,
     text: String,
 }
 
-impl Loader for Files<'_> {
-    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+impl Loader for SpecFiles<'_> {
+    fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         if path == self.root {
             return Ok(self.text.clone());
         }
-        read(path).map_err(|error| LoadError::new(error.to_string()))
+        read(path).map_err(|error| SpecLoadError::new(error.to_string()))
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// A name as it can be shown in a line: a terminal would take control characters for orders.
+/// A name that is safe in a line. A terminal would interpret control characters as commands.
 pub(crate) fn plain(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {
         return name.into();
@@ -13,10 +13,10 @@ pub(crate) fn plain(name: &str) -> Cow<'_, str> {
     name.chars().map(shown).collect::<String>().into()
 }
 
-/// Columns of the terminal that a cell may take: one name of thousands of letters must not push all others apart.
+/// Maximum width of a cell in terminal columns. A very long name must not displace all other cells.
 const WIDEST: usize = 64;
 
-/// As much of a cell as there is room for.
+/// The part of a cell that fits.
 fn clipped(cell: Cow<'_, str>) -> Cow<'_, str> {
     if cell.width() <= WIDEST {
         return cell;
@@ -31,7 +31,8 @@ fn clipped(cell: Cow<'_, str>) -> Cow<'_, str> {
     cell.chars().take_while(fits).chain(['…']).collect::<String>().into()
 }
 
-/// Appends a table after an empty line; the first row is its head. Columns in `right` are flush right.
+/// Appends a table after an empty line. The first row is its head. The columns in `right` are
+/// aligned right.
 pub(crate) fn append(text: &mut String, rows: &[Vec<String>], right: &[usize]) {
     let cells = |row: &Vec<String>| row.iter().map(|cell| clipped(plain(cell)).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();

@@ -1,8 +1,9 @@
-//! The terminal: the only place that writes to standard output and standard error.
+//! The terminal. Only this module writes to standard output and standard error.
 
 use std::io::{self, IsTerminal, Write};
 
-/// Shows an error with its causes on one line each; a cause that the line before it has told already is left out.
+/// Prints an error with one line for each of its causes. A cause that the line before it contains
+/// is left out.
 pub(crate) fn error(error: &anyhow::Error) {
     let mut err = io::stderr().lock();
     let mut told = error.to_string();
@@ -30,17 +31,17 @@ pub(crate) fn is_interactive() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether standard error shows colours and its reader wants them.
+/// Whether standard error supports colours and the user wants them.
 pub(crate) fn is_colored() -> bool {
     is_interactive() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Whether standard output shows colours and its reader wants them.
+/// Whether standard output supports colours and the user wants them.
 pub(crate) fn is_stdout_colored() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Whether the reader of our output went away (`tumit dump … | head`), which is no error.
+/// Whether the reader of our output has closed the pipe (`tumit dump … | head`), which is no error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
 }

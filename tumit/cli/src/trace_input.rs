@@ -1,8 +1,8 @@
-//! Where a trace comes from: a file, standard input, a pipe, a compressed file.
+//! The source of a trace: a file, standard input, a pipe, a compressed file.
 //!
-//! Whatever is not a plain file is read once into a temporary file without a name, which only this
-//! process can reach and which the system removes when the process ends, however it ends. Commands
-//! then read that file, from any place and as often as they need.
+//! An input that is not a plain file is read once into a temporary file without a name. Only this
+//! process can access it, and the system removes it when the process ends in any way. Commands then
+//! read that file, at any position and repeatedly.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
@@ -16,20 +16,20 @@ use tumit_paje::other_formats::{foreign_folder, foreign_format};
 use tumit_paje::read::{names_parts, not_paje, note_copy};
 use tumit_viewer::{IndexChoice, OpenOptions};
 
-use crate::sizes::Bytes;
+use crate::sizes::ByteSize;
 use crate::spec_files::is_paje;
 use crate::term;
 
-/// `--input-limit`, unless it is given.
+/// Default of `--input-limit`.
 pub(crate) const DEFAULT_LIMIT: &str = "4G";
-/// Bytes in which the first event definition must begin.
+/// The first event definition must begin within this number of bytes.
 const FIRST_BYTES: u64 = 1 << 20;
-/// Bytes that a spec may have.
+/// Maximum number of bytes of a spec.
 const MOST_OF_A_SPEC: u64 = 16 << 20;
-/// Number of first bytes from which the format of a file is recognised.
+/// Number of first bytes that determine the format of a file.
 const SNIFFED: u64 = 1 << 12;
 
-/// Some input ended too early.
+/// Whether some input ended too early.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 
 /// Whether some input ended too early, so that a part of the trace is missing.
@@ -37,8 +37,8 @@ pub(crate) fn was_cut_short() -> bool {
     CUT_SHORT.load(Ordering::Relaxed)
 }
 
-/// Bytes that an input may have that is not a plain file, after it was decompressed.
-pub(crate) fn limit_to(limit: Bytes) {
+/// Sets the maximum number of bytes, after decompression, of an input that is not a plain file.
+pub(crate) fn limit_to(limit: ByteSize) {
     compression::limit_to(limit.0 as u64);
 }
 
@@ -48,17 +48,17 @@ pub(crate) struct TraceInput {
     path: PathBuf,
     /// The path as the user gave it, for titles and messages.
     name: String,
-    /// Open as long as the path is used.
+    /// Kept open as long as the path is used.
     spool: Option<File>,
 }
 
 impl TraceInput {
     /// Opens a trace. An input that is not a plain file, or is compressed, is copied.
     pub(crate) fn open(given: &Path) -> anyhow::Result<Self> {
-        Self::open_as(given, Kind::Trace)
+        Self::open_as(given, InputKind::Trace)
     }
 
-    /// As [`Self::open`], for commands that read the records of runs only.
+    /// Opens an input as [`Self::open`] does, for commands that only read the records of runs.
     pub(crate) fn open_run(given: &Path) -> anyhow::Result<Self> {
         let input = Self::open(given)?;
         let mut first = Vec::new();
@@ -73,18 +73,19 @@ impl TraceInput {
         Ok(input)
     }
 
-    /// As [`Self::open`], but Pajé text from a pipe or a compressed file may be streamed: it can
-    /// then be read once, from front to back, while it arrives.
+    /// Opens an input as [`Self::open`] does, but Pajé text from a pipe or a compressed file may be
+    /// streamed: it can then be read once, from front to back, while it arrives.
     pub(crate) fn open_while_it_comes(given: &Path) -> anyhow::Result<Self> {
-        Self::open_as(given, Kind::Growing)
+        Self::open_as(given, InputKind::Growing)
     }
 
-    /// As [`Self::open`], but a spec passes too: for commands that take both.
+    /// Opens an input as [`Self::open`] does, but also accepts a spec, for commands that support
+    /// both.
     pub(crate) fn open_any(given: &Path) -> anyhow::Result<Self> {
-        Self::open_as(given, Kind::Any)
+        Self::open_as(given, InputKind::Any)
     }
 
-    fn open_as(given: &Path, kind: Kind) -> anyhow::Result<Self> {
+    fn open_as(given: &Path, kind: InputKind) -> anyhow::Result<Self> {
         let cannot_read = || format!("cannot read `{}`", given.display());
         let name = given.to_string_lossy().into_owned();
         let is_input = given.as_os_str() == "-";
@@ -101,7 +102,7 @@ impl TraceInput {
                 }
                 return Ok(Self { path: given.to_owned(), name, spool: None });
             }
-            // Results are as private as the file that was given, not only as its copy.
+            // Results are as private as the given file. The permissions of its copy do not matter.
             tumit_converter::run::output_permissions::note_input(given);
             File::open(given).with_context(cannot_read)?
         };
@@ -121,7 +122,8 @@ impl TraceInput {
             Some(compression) => Box::new(compression.reader(BufReader::with_capacity(1 << 16, whole))),
         };
         let is_split = || is_plain && compression.is_some_and(|compression| is_root_of_parts(given, compression));
-        let spool = if kind == Kind::Growing && !is_split() { relay(whole, given) } else { spool(whole, given, kind) };
+        let spool =
+            if kind == InputKind::Growing && !is_split() { relay(whole, given) } else { spool(whole, given, kind) };
         let spool = spool.with_context(cannot_read)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", spool.as_raw_fd()));
         let is_copy = spool.metadata().with_context(cannot_read)?.is_file();
@@ -159,7 +161,7 @@ impl TraceInput {
         if self.is_copy() { message.replace(path.as_ref(), &self.name) } else { message.to_owned() }
     }
 
-    /// Whether it was copied, so that nothing can be kept beside it.
+    /// Whether the input was copied, so that no file can be stored in its folder.
     pub(crate) fn is_copy(&self) -> bool {
         self.spool.is_some()
     }
@@ -179,7 +181,7 @@ impl TraceInput {
 
 /// The accepted kinds of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum InputKind {
     Trace,
     /// A trace; Pajé text may be streamed.
     Growing,
@@ -187,7 +189,7 @@ enum Kind {
 }
 
 /// Refuses inputs in foreign formats, and binary data if specs are accepted.
-fn refuse(first: &[u8], given: &Path, kind: Kind) -> anyhow::Result<()> {
+fn refuse(first: &[u8], given: &Path, kind: InputKind) -> anyhow::Result<()> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
     if let Some(foreign) = foreign_format(first, given) {
         bail!("This is {}. {}", foreign.name, foreign.advice);
@@ -195,20 +197,20 @@ fn refuse(first: &[u8], given: &Path, kind: Kind) -> anyhow::Result<()> {
     if first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(first).is_some() {
         return Ok(());
     }
-    if kind == Kind::Any && is_binary(first) {
+    if kind == InputKind::Any && is_binary(first) {
         return Err(not_paje(first).into());
     }
     Ok(())
 }
 
-/// Whether bytes are no text: some are NUL, and many control characters.
+/// Whether bytes are binary: they contain a NUL and many control characters.
 fn is_binary(first: &[u8]) -> bool {
     let is_control = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     first.contains(&0) && first.iter().filter(is_control).count() * 16 > first.len()
 }
 
-/// Whether a compressed file may be the root of a split trace. Parts are found beside a file, not
-/// beside a pipe.
+/// Whether a compressed file may be the root of a split trace. The parts are in the folder of the
+/// root, so a pipe cannot be one.
 fn is_root_of_parts(given: &Path, compression: Compression) -> bool {
     let Ok(file) = File::open(given) else { return false };
     let mut first = Vec::new();
@@ -218,7 +220,7 @@ fn is_root_of_parts(given: &Path, compression: Compression) -> bool {
 }
 
 /// Copies an input to a temporary file without a name.
-fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File> {
+fn spool(mut input: impl Read, given: &Path, kind: InputKind) -> anyhow::Result<File> {
     let mut first = Vec::new();
     let mut damage = split_off_damage((&mut input).take(FIRST_BYTES).read_to_end(&mut first).map(|_| ()))?;
     if let Some(damage) = damage.take_if(|_| first.is_empty()) {
@@ -230,7 +232,7 @@ fn spool(mut input: impl Read, given: &Path, kind: Kind) -> anyhow::Result<File>
     }
     let has_definition = || first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
     let is_process = first.starts_with(&tracer_format::FILE_MAGIC);
-    if kind != Kind::Any && !is_process && !has_definition() {
+    if kind != InputKind::Any && !is_process && !has_definition() {
         return Err(not_paje(first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first)).into());
     }
     // An input that is not a trace is a spec.
@@ -255,9 +257,9 @@ fn relay(mut input: Box<dyn Read + Send>, given: &Path) -> anyhow::Result<File> 
     (&mut input).take(SNIFFED).read_to_end(&mut first)?;
     let has_definition = first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
     if !has_definition || first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(&first).is_some() {
-        return spool(io::Cursor::new(first).chain(input), given, Kind::Growing);
+        return spool(io::Cursor::new(first).chain(input), given, InputKind::Growing);
     }
-    refuse(&first, given, Kind::Growing)?;
+    refuse(&first, given, InputKind::Growing)?;
     let (reader, mut writer) = io::pipe().context("cannot make a pipe")?;
     let name = given.display().to_string();
     std::thread::spawn(move || {

@@ -1,8 +1,8 @@
-//! Units of the dates of Pajé text, as users write them.
+//! Units of the timestamps of Pajé text, in the notation of users.
 
 /// In what dates are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Unit {
+pub(crate) enum TimeUnitChoice {
     /// Seconds, as the format says
     #[default]
     S,
@@ -14,13 +14,13 @@ pub(crate) enum Unit {
     Ns,
 }
 
-impl From<Unit> for tumit_paje::time::Unit {
-    fn from(unit: Unit) -> Self {
+impl From<TimeUnitChoice> for tumit_paje::time::TimeUnit {
+    fn from(unit: TimeUnitChoice) -> Self {
         match unit {
-            Unit::S => Self::Seconds,
-            Unit::Ms => Self::Millis,
-            Unit::Us => Self::Micros,
-            Unit::Ns => Self::Nanos,
+            TimeUnitChoice::S => Self::Seconds,
+            TimeUnitChoice::Ms => Self::Millis,
+            TimeUnitChoice::Us => Self::Micros,
+            TimeUnitChoice::Ns => Self::Nanos,
         }
     }
 }

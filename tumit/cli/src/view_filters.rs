@@ -1,20 +1,20 @@
-//! Filters of a picture or of statistics: the options that commands share.
+//! Filters of an image or of statistics: options that several commands share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use tumit_viewer::filter::{Chain, Entry, Filter, Part};
+use tumit_viewer::filter::{ChainEntry, FilterChain, FilterExpr, OpenTimeRange};
 use tumit_viewer::query::TimelineSource;
 
 use crate::term;
 
 /// What to make of a trace before it is shown.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct ViewFilters {
+pub(crate) struct FilterOptions {
     /// Filters what is shown, as in 'hide value Wait* of Activity'; several act in turn
     #[arg(long, value_name = "EXPRESSION", value_parser = filter, help_heading = "Filters")]
-    filter: Vec<Filter>,
+    filter: Vec<FilterExpr>,
 
     /// Filters what is shown by the filters of this file (.tumit-view), before those of --filter
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
@@ -26,8 +26,8 @@ pub(crate) struct ViewFilters {
     save_filters: Option<PathBuf>,
 }
 
-/// A wrong interval, too.
-pub(crate) fn interval(text: &str) -> Result<Part, String> {
+/// A time range, as a value of an option. The error describes the expected form.
+pub(crate) fn interval(text: &str) -> Result<OpenTimeRange, String> {
     text.parse().map_err(|expected: String| format!("expected {expected}"))
 }
 
@@ -36,34 +36,35 @@ pub(crate) fn time(text: &str) -> Result<i64, String> {
     tumit_viewer::text::time::parse(text).map_err(|expected| format!("expected {expected}"))
 }
 
-/// A wrong expression is told with what could have been written.
-fn filter(text: &str) -> Result<Filter, String> {
+/// A filter expression, as a value of an option. The error describes the expected form.
+fn filter(text: &str) -> Result<FilterExpr, String> {
     text.parse().map_err(|error: tumit_viewer::filter::FilterError| error.to_string())
 }
 
-impl ViewFilters {
+impl FilterOptions {
     /// Whether none of the options was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.filter.is_empty() && self.filters.is_none() && self.save_filters.is_none()
     }
 
-    /// The filters of both options; read before a long trace is.
-    pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<Chain> {
-        // Filters that were saved from a private trace are private.
+    /// The filters of both options. They are read before a long trace.
+    pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<FilterChain> {
+        // Filters that were saved for a private trace are private.
         traces.iter().for_each(|trace| tumit_converter::run::output_permissions::note_input(trace));
-        let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
-        chain.filters.extend(self.filter.iter().cloned().map(Entry::from));
+        let mut chain = self.filters.as_deref().map(FilterChain::read).transpose()?.unwrap_or_default();
+        chain.filters.extend(self.filter.iter().cloned().map(ChainEntry::from));
         if let Some(path) = &self.save_filters {
             tumit_viewer::generated_file::FILTERS.write(path, &chain.to_text()).context("the filters were not kept")?;
         }
         Ok(chain)
     }
 
-    /// Puts them around a trace. One of the file that names what this trace has not is told and left out: the file may be of another
-    /// run. One of the command line is a mistake.
+    /// Applies the filters to a trace. A filter of the file that names a missing element is
+    /// reported and left out, because the file may be of another run. Such a filter of the command
+    /// line is an error.
     pub(crate) fn apply(
         &self,
-        chain: &Chain,
+        chain: &FilterChain,
         source: Arc<dyn TimelineSource>,
     ) -> anyhow::Result<Arc<dyn TimelineSource>> {
         let typed = chain.filters.len() - self.filter.len();

@@ -1,4 +1,4 @@
-//! `tumit check` as a user meets it.
+//! `tumit check` from the user's point of view.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};

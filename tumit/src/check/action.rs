@@ -1,26 +1,28 @@
-//! The arrows of a rule: verbs against natures, containers against the tree, keys, values and clauses.
+//! The actions of a rule: verbs against the kinds of types, containers against the tree, keys,
+//! values and clauses.
 
 mod link;
 mod usage;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::expr::Scope;
+use crate::expr::ExprScope;
 use crate::expr::fold::fold;
-use crate::model::{Key, Model, index, integer_range, listed};
-use crate::source::Span;
+use crate::model::{KeyModel, SpecModel, index, integer_range, listed};
+use crate::source::SourceSpan;
 use crate::spec::{
-    Action, ContainerTypeId, EntityTypeId, Expr, Instance, Nature, Pattern, Piece, ValueExpr, ValueId, VariableOp, Verb,
+    Action, ActionVerb, ContainerTypeId, EntityNature, EntityTypeId, Expr, Instance, PatternPiece, TextPattern,
+    ValueExpr, ValueId, VariableChange,
 };
 use crate::syntax::ast::{self, ActionKind, AssignVerb, ClauseKind, ExprKind, Ident};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 use tracer_format::schema::Scalar;
-pub(super) use usage::{Create, Usage};
+pub(super) use usage::{CreateUse, RuleUsage};
 
-/// Lowers one arrow; `None` after a complaint without which it means nothing.
+/// Lowers one action. `None` after an error that makes the action useless.
 pub(super) fn lower_action(
-    scope: &Scope<'_>,
+    scope: &ExprScope<'_>,
     action: &ast::Action,
-    usage: &mut Usage,
+    usage: &mut RuleUsage,
     diagnostics: &mut Diagnostics,
 ) -> Option<Action> {
     let verb = match &action.kind {
@@ -36,32 +38,32 @@ pub(super) fn lower_action(
                     .help("leave `existing` out"),
                 );
             }
-            Verb::Create { container: on }
+            ActionVerb::Create { container: on }
         }),
         ActionKind::Destroy(container) => {
-            instance(scope, container, diagnostics).map(|container| Verb::Destroy { container })
+            instance(scope, container, diagnostics).map(|container| ActionVerb::Destroy { container })
         }
         ActionKind::Assign { verb, ty, value, on } => assign(scope, action, (*verb, ty, value, on), diagnostics),
         ActionKind::Pop { ty, value, on } => state(scope, "pop", action, (ty, on), diagnostics).map(|(id, on)| {
             let value = value.as_ref().map(|value| value_of(scope, id, value, diagnostics));
-            Verb::PopState { ty: id, value, on }
+            ActionVerb::PopState { ty: id, value, on }
         }),
         ActionKind::Reset { ty, on } => {
-            state(scope, "reset", action, (ty, on), diagnostics).map(|(ty, on)| Verb::ResetState { ty, on })
+            state(scope, "reset", action, (ty, on), diagnostics).map(|(ty, on)| ActionVerb::ResetState { ty, on })
         }
         ActionKind::Start { ty, value, key, at } => link::lower(
             scope,
-            link::Part { is_start: true, action, ty, value: value.as_ref(), key, at },
+            link::LinkPart { is_start: true, action, ty, value: value.as_ref(), key, at },
             usage,
             diagnostics,
         ),
         ActionKind::End { ty, value, key, at } => link::lower(
             scope,
-            link::Part { is_start: false, action, ty, value: value.as_ref(), key, at },
+            link::LinkPart { is_start: false, action, ty, value: value.as_ref(), key, at },
             usage,
             diagnostics,
         ),
-        ActionKind::Ignore => Some(Verb::Ignore),
+        ActionKind::Ignore => Some(ActionVerb::Ignore),
         ActionKind::Template { span, .. } => {
             diagnostics.push(
                 Diagnostic::error(Code::TemplateOutside, "a template line stands outside of an output")
@@ -71,10 +73,10 @@ pub(super) fn lower_action(
             None
         }
     };
-    // Clauses are checked even when the rest was not understood.
+    // Clauses are checked even when the verb has an error.
     let understood = verb.is_some();
     usage.incomplete |= !understood;
-    let verb = verb.unwrap_or(Verb::Ignore);
+    let verb = verb.unwrap_or(ActionVerb::Ignore);
     let mut lowered = Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new() };
     clauses(scope, action, &mut lowered, diagnostics);
     understood.then_some(lowered)
@@ -82,27 +84,27 @@ pub(super) fn lower_action(
 
 /// `set`, `push`, `add`, `subtract`, `mark`.
 fn assign(
-    scope: &Scope<'_>,
+    scope: &ExprScope<'_>,
     action: &ast::Action,
     (verb, ty, value, on): (AssignVerb, &Ident, &ast::Expr, &ast::Instance),
     diagnostics: &mut Diagnostics,
-) -> Option<Verb> {
+) -> Option<ActionVerb> {
     let model = scope.model;
     let on_instance = instance(scope, on, diagnostics);
     let id = entity(model, ty, on_instance.as_ref().map(|on| on.ty), diagnostics)?;
     let nature = &model.spec.entities[id.index()].nature;
     let fits = match verb {
-        AssignVerb::Set => matches!(nature, Nature::State | Nature::Variable),
-        AssignVerb::Push => *nature == Nature::State,
-        AssignVerb::Add | AssignVerb::Subtract => *nature == Nature::Variable,
-        AssignVerb::Mark => *nature == Nature::Event,
+        AssignVerb::Set => matches!(nature, EntityNature::State | EntityNature::Variable),
+        AssignVerb::Push => *nature == EntityNature::State,
+        AssignVerb::Add | AssignVerb::Subtract => *nature == EntityNature::Variable,
+        AssignVerb::Mark => *nature == EntityNature::Event,
     };
     if !fits {
         wrong_verb(model, verb_name(verb), action.verb, (ty, id), diagnostics);
         return None;
     }
     let on = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
-    if *nature == Nature::Variable {
+    if *nature == EntityNature::Variable {
         let (lowered, found) = scope.expr(value, diagnostics);
         if !found.is_number() {
             diagnostics.push(
@@ -111,23 +113,23 @@ fn assign(
             );
         }
         let op = match verb {
-            AssignVerb::Add => VariableOp::Add,
-            AssignVerb::Subtract => VariableOp::Subtract,
-            _ => VariableOp::Set,
+            AssignVerb::Add => VariableChange::Add,
+            AssignVerb::Subtract => VariableChange::Subtract,
+            _ => VariableChange::Set,
         };
-        return Some(Verb::Variable { op, ty: id, value: lowered, on });
+        return Some(ActionVerb::Variable { op, ty: id, value: lowered, on });
     }
     let value = value_of(scope, id, value, diagnostics);
     Some(match verb {
-        AssignVerb::Mark => Verb::Mark { ty: id, value, on },
-        AssignVerb::Push => Verb::PushState { ty: id, value, on },
-        _ => Verb::SetState { ty: id, value, on },
+        AssignVerb::Mark => ActionVerb::Mark { ty: id, value, on },
+        AssignVerb::Push => ActionVerb::PushState { ty: id, value, on },
+        _ => ActionVerb::SetState { ty: id, value, on },
     })
 }
 
 /// `pop` and `reset`.
 fn state(
-    scope: &Scope<'_>,
+    scope: &ExprScope<'_>,
     verb: &str,
     action: &ast::Action,
     (ty, on): (&Ident, &ast::Instance),
@@ -135,7 +137,7 @@ fn state(
 ) -> Option<(EntityTypeId, Instance)> {
     let on_instance = instance(scope, on, diagnostics);
     let id = entity(scope.model, ty, on_instance.as_ref().map(|on| on.ty), diagnostics)?;
-    if scope.model.spec.entities[id.index()].nature != Nature::State {
+    if scope.model.spec.entities[id.index()].nature != EntityNature::State {
         wrong_verb(scope.model, verb, action.verb, (ty, id), diagnostics);
         return None;
     }
@@ -152,9 +154,9 @@ fn verb_name(verb: AssignVerb) -> &'static str {
     }
 }
 
-/// The entity of this name; where several containers have one, that of `holder`.
+/// The entity with this name. If several containers have one, it is the entity of `holder`.
 fn entity(
-    model: &Model,
+    model: &SpecModel,
     name: &Ident,
     holder: Option<ContainerTypeId>,
     diagnostics: &mut Diagnostics,
@@ -176,18 +178,26 @@ fn entity(
     None
 }
 
-fn wrong_verb(model: &Model, verb: &str, at: Span, (name, id): (&Ident, EntityTypeId), diagnostics: &mut Diagnostics) {
+fn wrong_verb(
+    model: &SpecModel,
+    verb: &str,
+    at: SourceSpan,
+    (name, id): (&Ident, EntityTypeId),
+    diagnostics: &mut Diagnostics,
+) {
     let name = &name.text;
     let (nature, help) = match model.spec.entities[id.index()].nature {
-        Nature::State => (
+        EntityNature::State => (
             "a state",
             format!("states are changed by `set {name} = …`, `push {name} = …`, `pop {name}` and `reset {name}`"),
         ),
-        Nature::Event => ("an event", format!("write `mark {name} = …`")),
-        Nature::Variable => {
+        EntityNature::Event => ("an event", format!("write `mark {name} = …`")),
+        EntityNature::Variable => {
             ("a variable", format!("write `set {name} = …`, `add {name} = …` or `subtract {name} = …`"))
         }
-        Nature::Link { .. } => ("a link", format!("write `start {name} key (…) from …` and `end {name} key (…) to …`")),
+        EntityNature::Link { .. } => {
+            ("a link", format!("write `start {name} key (…) from …` and `end {name} key (…) to …`"))
+        }
     };
     diagnostics.push(
         Diagnostic::error(Code::WrongVerb, format!("`{verb}` does not go with {nature}"))
@@ -197,11 +207,11 @@ fn wrong_verb(model: &Model, verb: &str, at: Span, (name, id): (&Ident, EntityTy
     );
 }
 
-/// The instance, if the entity lives in containers of its type.
+/// The instance, if the entity belongs to containers of its type.
 fn held_by(
-    model: &Model,
+    model: &SpecModel,
     (name, id): (&Ident, EntityTypeId),
-    (on, span): (Instance, Span),
+    (on, span): (Instance, SourceSpan),
     diagnostics: &mut Diagnostics,
 ) -> Option<Instance> {
     let holder = model.spec.entities[id.index()].container;
@@ -226,7 +236,11 @@ fn held_by(
 }
 
 /// A container and its keys.
-pub(super) fn instance(scope: &Scope<'_>, written: &ast::Instance, diagnostics: &mut Diagnostics) -> Option<Instance> {
+pub(super) fn instance(
+    scope: &ExprScope<'_>,
+    written: &ast::Instance,
+    diagnostics: &mut Diagnostics,
+) -> Option<Instance> {
     let model = scope.model;
     let name = &written.name;
     let Some(ty) = model.containers.get(&name.text).copied() else {
@@ -259,12 +273,12 @@ pub(super) fn instance(scope: &Scope<'_>, written: &ast::Instance, diagnostics: 
 
 /// Describes the types of a key: `3 integers`, or `2 values` if they differ. Reports errors in the
 /// values.
-fn values_of(scope: &Scope<'_>, values: &[ast::Expr], diagnostics: &mut Diagnostics) -> String {
-    let types: Vec<Type> = values.iter().map(|value| scope.expr(value, diagnostics).1).collect();
-    let of_all = |is: fn(Type) -> bool| !types.is_empty() && types.iter().all(|ty| is(*ty));
-    let noun = if of_all(|ty| ty == Type::Integer) {
+fn values_of(scope: &ExprScope<'_>, values: &[ast::Expr], diagnostics: &mut Diagnostics) -> String {
+    let types: Vec<ValueType> = values.iter().map(|value| scope.expr(value, diagnostics).1).collect();
+    let of_all = |is: fn(ValueType) -> bool| !types.is_empty() && types.iter().all(|ty| is(*ty));
+    let noun = if of_all(|ty| ty == ValueType::Integer) {
         "integer"
-    } else if of_all(|ty| ty == Type::Text) {
+    } else if of_all(|ty| ty == ValueType::Text) {
         "text"
     } else {
         "value"
@@ -276,12 +290,12 @@ fn values_of(scope: &Scope<'_>, values: &[ast::Expr], diagnostics: &mut Diagnost
     }
 }
 
-fn key_value(scope: &Scope<'_>, key: &Key, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
+fn key_value(scope: &ExprScope<'_>, key: &KeyModel, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
     let (value, ty) = scope.expr(expr, diagnostics);
     let fits = match key.ty {
-        Scalar::Interned | Scalar::String => matches!(ty, Type::Text | Type::Enum(_) | Type::Any),
-        Scalar::Enum { index, .. } => matches!(ty, Type::Any | Type::Text) || ty == Type::Enum(index),
-        _ => matches!(ty, Type::Integer | Type::Pointer | Type::Any),
+        Scalar::Interned | Scalar::String => matches!(ty, ValueType::Text | ValueType::Enum(_) | ValueType::Any),
+        Scalar::Enum { index, .. } => matches!(ty, ValueType::Any | ValueType::Text) || ty == ValueType::Enum(index),
+        _ => matches!(ty, ValueType::Integer | ValueType::Pointer | ValueType::Any),
     };
     if !fits {
         let needs = if integer_range(key.ty).is_some() { "an integer" } else { "text" };
@@ -303,8 +317,8 @@ fn key_value(scope: &Scope<'_>, key: &Key, expr: &ast::Expr, diagnostics: &mut D
     value
 }
 
-/// The value of a state, event or link: a declared one by its name, or computed.
-fn value_of(scope: &Scope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> ValueExpr {
+/// The value of a state, event or link: declared and given by its name, or computed.
+fn value_of(scope: &ExprScope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> ValueExpr {
     let entity = &scope.model.spec.entities[id.index()];
     let declared = |name: &str| entity.values.iter().position(|value| value.name == name).map(|at| ValueId(index(at)));
     if let ExprKind::Path(ast::Path { name, part: None }) = &expr.kind {
@@ -322,8 +336,8 @@ fn value_of(scope: &Scope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnostics: 
         }
     }
     let (lowered, _) = scope.expr(expr, diagnostics);
-    if let Expr::Text(Pattern(pieces)) = &lowered
-        && let [Piece::Text(text)] = pieces.as_slice()
+    if let Expr::Text(TextPattern(pieces)) = &lowered
+        && let [PatternPiece::Text(text)] = pieces.as_slice()
         && let Some(value) = declared(text)
     {
         return ValueExpr::Declared(value);
@@ -331,16 +345,16 @@ fn value_of(scope: &Scope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnostics: 
     ValueExpr::Computed(lowered)
 }
 
-fn unknown_value(scope: &Scope<'_>, id: EntityTypeId, name: &Ident) -> Diagnostic {
+fn unknown_value(scope: &ExprScope<'_>, id: EntityTypeId, name: &Ident) -> Diagnostic {
     let model = scope.model;
     let entity = &model.spec.entities[id.index()];
     let values: Vec<&str> = entity.values.iter().map(|value| value.name.as_str()).collect();
     let parameters = scope.parameters();
     let nature = match entity.nature {
-        Nature::State => "state",
-        Nature::Event => "event",
-        Nature::Variable => "variable",
-        Nature::Link { .. } => "link",
+        EntityNature::State => "state",
+        EntityNature::Event => "event",
+        EntityNature::Variable => "variable",
+        EntityNature::Link { .. } => "link",
     };
     let help =
         did_you_mean(&name.text, values.iter().chain(&parameters).copied()).or_else(|| listed(&values)).unwrap_or_else(
@@ -360,7 +374,7 @@ fn unknown_value(scope: &Scope<'_>, id: EntityTypeId, name: &Ident) -> Diagnosti
 }
 
 /// Lowers the clauses into `lowered`, and checks their order.
-fn clauses(scope: &Scope<'_>, action: &ast::Action, lowered: &mut Action, diagnostics: &mut Diagnostics) {
+fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, diagnostics: &mut Diagnostics) {
     let mut place = 0;
     for clause in &action.clauses {
         let here = match clause.kind {
@@ -383,7 +397,9 @@ fn clauses(scope: &Scope<'_>, action: &ast::Action, lowered: &mut Action, diagno
                 useful(action, lowered, clause.span, diagnostics);
                 lowered.related.extend(instance(scope, container, diagnostics).map(|found| (how.clone(), found)));
             }
-            ClauseKind::At(expr) => lowered.at = Some(scope.expect(expr, Type::Date, "what follows `at`", diagnostics)),
+            ClauseKind::At(expr) => {
+                lowered.at = Some(scope.expect(expr, ValueType::Date, "what follows `at`", diagnostics))
+            }
             ClauseKind::When(expr) => {
                 lowered.when = Some(condition(scope, expr, diagnostics));
             }
@@ -395,9 +411,9 @@ fn clauses(scope: &Scope<'_>, action: &ast::Action, lowered: &mut Action, diagno
     }
 }
 
-/// What follows `when`.
-pub(super) fn condition(scope: &Scope<'_>, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
-    let condition = scope.expect(expr, Type::Bool, "what follows `when`", diagnostics);
+/// The expression after `when`.
+pub(super) fn condition(scope: &ExprScope<'_>, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
+    let condition = scope.expect(expr, ValueType::Bool, "what follows `when`", diagnostics);
     if let Ok(Expr::Bool(value)) = fold(&condition, &scope.model.spec) {
         diagnostics.push(
             Diagnostic::warning(Code::ConstantCondition, format!("the condition is always {value}"))
@@ -408,7 +424,7 @@ pub(super) fn condition(scope: &Scope<'_>, expr: &ast::Expr, diagnostics: &mut D
     condition
 }
 
-fn with(scope: &Scope<'_>, fields: &[ast::WithField], lowered: &mut Action, diagnostics: &mut Diagnostics) {
+fn with(scope: &ExprScope<'_>, fields: &[ast::WithField], lowered: &mut Action, diagnostics: &mut Diagnostics) {
     for field in fields {
         if lowered.with.iter().any(|(name, _)| *name == field.name.text) {
             diagnostics.push(
@@ -428,13 +444,13 @@ fn with(scope: &Scope<'_>, fields: &[ast::WithField], lowered: &mut Action, diag
     }
 }
 
-/// Complains about fields and relations of actions that make nothing that could hold them.
-fn useful(action: &ast::Action, lowered: &Action, clause: Span, diagnostics: &mut Diagnostics) {
+/// Reports fields and relations of actions that create nothing to which these could belong.
+fn useful(action: &ast::Action, lowered: &Action, clause: SourceSpan, diagnostics: &mut Diagnostics) {
     let what = match lowered.verb {
-        Verb::Destroy { .. } => "`destroy`",
-        Verb::PopState { .. } => "`pop`",
-        Verb::ResetState { .. } => "`reset`",
-        Verb::Variable { .. } => "a change of a variable",
+        ActionVerb::Destroy { .. } => "`destroy`",
+        ActionVerb::PopState { .. } => "`pop`",
+        ActionVerb::ResetState { .. } => "`reset`",
+        ActionVerb::Variable { .. } => "a change of a variable",
         _ => return,
     };
     diagnostics.push(

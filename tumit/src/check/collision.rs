@@ -1,15 +1,16 @@
-//! Names that differ in the spec but become one identifier in generated code.
+//! Distinct names of the spec that become the same identifier in generated code.
 
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::Model;
+use crate::model::SpecModel;
 use crate::names::{rust_name, rust_type_name};
-use crate::source::Span;
+use crate::source::SourceSpan;
 use tracer_format::schema::RecordKind;
 
-/// Reports collisions of levels, of events, of parameters of an event, of enums and of their values.
-pub(super) fn check(model: &Model, diagnostics: &mut Diagnostics) {
+/// Reports collisions of levels, of events, of parameters of an event, of enums and of their
+/// values.
+pub(super) fn check(model: &SpecModel, diagnostics: &mut Diagnostics) {
     let spec = &model.spec;
     let levels = spec.levels.iter().zip(&model.level_spans).map(|(level, span)| (level.name.as_str(), *span));
     report(levels.map(|(name, span)| (rust_name(name), name.to_owned(), span)), "levels", diagnostics);
@@ -40,8 +41,8 @@ pub(super) fn check(model: &Model, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn report(names: impl Iterator<Item = (String, String, Span)>, what: &str, diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<String, (String, Span)> = BTreeMap::new();
+fn report(names: impl Iterator<Item = (String, String, SourceSpan)>, what: &str, diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<String, (String, SourceSpan)> = BTreeMap::new();
     for (identifier, name, span) in names {
         let Some((other, first)) = seen.get(&identifier) else {
             seen.insert(identifier, (name, span));

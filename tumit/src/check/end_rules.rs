@@ -2,39 +2,44 @@
 //!
 //! An event or span of the spec with the name `thread` or `process` takes precedence.
 
-use super::action::{Usage, lower_action};
+use super::action::{RuleUsage, lower_action};
 use super::rules::{second_rule, target_span};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::expr::Scope;
-use crate::model::Model;
+use crate::expr::ExprScope;
+use crate::model::SpecModel;
 use crate::spec::{Action, EndRules};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Rule, Target};
 
 /// The kind of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum EndKind {
     Thread,
     Process,
 }
 
 /// The kind of end to which a rule reacts; `None` for rules of records.
-pub(super) fn ending_of(rule: &Rule, model: &Model) -> Option<Ending> {
+pub(super) fn ending_of(rule: &Rule, model: &SpecModel) -> Option<EndKind> {
     let Target::Event(path) = &rule.target else { return None };
     let is_end = path.part.as_ref().is_some_and(|part| part.text == "end");
     if !is_end || model.events.contains_key(&path.name.text) {
         return None;
     }
     match path.name.text.as_str() {
-        "thread" => Some(Ending::Thread),
-        "process" => Some(Ending::Process),
+        "thread" => Some(EndKind::Thread),
+        "process" => Some(EndKind::Process),
         _ => None,
     }
 }
 
 /// Lowers the rules for ends. For each kind of end: one rule, then all `also` rules in the order of
 /// the text.
-pub(super) fn lower(rules: &[&Rule], model: &Model, usage: &mut Usage, diagnostics: &mut Diagnostics) -> EndRules {
-    let mut lower_one = |ending: Ending| {
+pub(super) fn lower(
+    rules: &[&Rule],
+    model: &SpecModel,
+    usage: &mut RuleUsage,
+    diagnostics: &mut Diagnostics,
+) -> EndRules {
+    let mut lower_one = |ending: EndKind| {
         let of_ending = || rules.iter().filter(move |rule| ending_of(rule, model) == Some(ending));
         let mut plain = of_ending().filter(|rule| !rule.also);
         let first = plain.next();
@@ -44,11 +49,11 @@ pub(super) fn lower(rules: &[&Rule], model: &Model, usage: &mut Usage, diagnosti
         let chosen = first.into_iter().chain(of_ending().filter(|rule| rule.also));
         chosen.flat_map(|rule| actions(rule, model, usage, diagnostics)).collect()
     };
-    EndRules { thread: lower_one(Ending::Thread), process: lower_one(Ending::Process) }
+    EndRules { thread: lower_one(EndKind::Thread), process: lower_one(EndKind::Process) }
 }
 
-fn actions(rule: &Rule, model: &Model, usage: &mut Usage, diagnostics: &mut Diagnostics) -> Vec<Action> {
-    let scope = Scope::of_ends(model);
+fn actions(rule: &Rule, model: &SpecModel, usage: &mut RuleUsage, diagnostics: &mut Diagnostics) -> Vec<Action> {
+    let scope = ExprScope::of_ends(model);
     let mut lowered = Vec::new();
     for arrow in &rule.arrows {
         match impossible(arrow) {
@@ -81,7 +86,7 @@ fn impossible(arrow: &ast::Action) -> Option<Diagnostic> {
 }
 
 /// Reports rules for ends in text outputs: text outputs consist of records only.
-pub(super) fn report_in_output(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) {
+pub(super) fn report_in_output(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagnostics) {
     for rule in rules.iter().filter(|rule| ending_of(rule, model).is_some()) {
         diagnostics.push(
             Diagnostic::error(Code::EndRule, "a text output has no lines for the ends of threads and processes")

@@ -1,21 +1,22 @@
-//! Labels of containers: each hole is a key of the path, or a field that every `create` of the container gives.
+//! Labels of containers. Each hole is a key of the path, or a field that every `create` of the
+//! container gives.
 
-use super::action::{Create, Usage};
+use super::action::{CreateUse, RuleUsage};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::Model;
-use crate::source::Span;
+use crate::model::SpecModel;
+use crate::source::SourceSpan;
 use crate::spec::ContainerTypeId;
 
 /// Checks the holes of all labels.
-pub(super) fn check(model: &Model, usage: &Usage, diagnostics: &mut Diagnostics) {
-    let mut creates: Vec<Vec<&Create>> = vec![Vec::new(); model.spec.containers.len()];
+pub(super) fn check(model: &SpecModel, usage: &RuleUsage, diagnostics: &mut Diagnostics) {
+    let mut creates: Vec<Vec<&CreateUse>> = vec![Vec::new(); model.spec.containers.len()];
     usage.creates.iter().for_each(|create| creates[create.container.index()].push(create));
     for (at, holes) in model.holes.iter().enumerate() {
         let id = ContainerTypeId(crate::model::index(at));
         let keys: Vec<&str> = model.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
         let is_stream = model.spec.containers[at].stream.is_some();
         for (name, span) in holes {
-            let known = keys.contains(&name.as_str()) || is_stream && Model::is_stream_fact(name);
+            let known = keys.contains(&name.as_str()) || is_stream && SpecModel::is_stream_fact(name);
             if !known {
                 check_hole(model, (&creates[at], usage.incomplete), (id, name, *span), &keys, diagnostics);
             }
@@ -24,9 +25,9 @@ pub(super) fn check(model: &Model, usage: &Usage, diagnostics: &mut Diagnostics)
 }
 
 fn check_hole(
-    model: &Model,
-    (creates, incomplete): (&[&Create], bool),
-    (id, name, span): (ContainerTypeId, &str, Span),
+    model: &SpecModel,
+    (creates, incomplete): (&[&CreateUse], bool),
+    (id, name, span): (ContainerTypeId, &str, SourceSpan),
     keys: &[&str],
     diagnostics: &mut Diagnostics,
 ) {
@@ -44,7 +45,7 @@ fn check_hole(
     }
     let given = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
     let near = did_you_mean(name, keys.iter().copied().chain(given));
-    // A `create` may be in a rule that was not understood.
+    // The `create` may be in a rule with an error.
     if incomplete && near.is_none() {
         return;
     }

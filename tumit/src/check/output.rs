@@ -1,26 +1,26 @@
-//! Text outputs: template rules, their `@` and arguments.
+//! Text outputs: template rules, their `@` signs and arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::condition;
 use super::end_rules::report_in_output;
-use super::paje_text::PlacedOutput;
+use super::paje_text::LocatedOutput;
 use super::rules::{assign, lower_each};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::expr::Scope;
-use crate::model::{Model, index};
-use crate::source::Span;
+use crate::expr::ExprScope;
+use crate::model::{SpecModel, index};
+use crate::source::SourceSpan;
 use crate::spec::{TemplateLine, TextOutput};
 use crate::syntax::ast::{Action, ActionKind, ClauseKind, Item, Rule};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 
-/// Lowers all outputs. Also returns their lines with the places of the templates.
+/// Lowers all outputs. Also returns their lines with the spans of the templates.
 pub(super) fn lower<'a>(
     items: impl Iterator<Item = &'a Item>,
-    model: &Model,
+    model: &SpecModel,
     diagnostics: &mut Diagnostics,
-) -> (Vec<TextOutput>, Vec<PlacedOutput<'a>>) {
-    let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+) -> (Vec<TextOutput>, Vec<LocatedOutput<'a>>) {
+    let mut names: BTreeMap<&str, SourceSpan> = BTreeMap::new();
     let (mut outputs, mut placed) = (Vec::new(), Vec::new());
     for item in items {
         let Item::Output(output) = item else { continue };
@@ -36,10 +36,10 @@ pub(super) fn lower<'a>(
         let per_record = assign(&rules, model, diagnostics);
         let (mut lines, mut seen) = (Vec::new(), BTreeSet::new());
         let lowered = lower_each(&per_record, &rules, diagnostics, |rule, record, diagnostics| {
-            let scope = Scope { model, record };
+            let scope = ExprScope { model, record };
             let mut lower = |arrow: &Action| {
                 let lowered = line(&scope, arrow, diagnostics)?;
-                // A rule for many records has the same constants for each.
+                // The constants of a rule are the same for each of its records.
                 if let ActionKind::Template { span, .. } = &arrow.kind
                     && seen.insert(*span)
                 {
@@ -56,14 +56,14 @@ pub(super) fn lower<'a>(
                     .help("add `rule EVENT -> \"text with @\" parameters;`"),
             );
         }
-        placed.push(PlacedOutput { name: &output.name, span: output.span, prologue: &output.prologue, lines });
+        placed.push(LocatedOutput { name: &output.name, span: output.span, prologue: &output.prologue, lines });
         let (name, doc) = (output.name.clone(), output.doc.clone());
         outputs.push(TextOutput { name, doc, prologue: output.prologue.clone(), rules: lowered });
     }
     (outputs, placed)
 }
 
-fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Option<TemplateLine> {
+fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Option<TemplateLine> {
     let ActionKind::Template { once, text, arguments, span } = &action.kind else {
         diagnostics.push(
             Diagnostic::error(Code::TemplateOutside, "an output is made of template lines, not of actions")
@@ -78,7 +78,7 @@ fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Op
     let mut date = None;
     for (at, argument) in arguments.iter().enumerate() {
         let (value, ty) = scope.expr(argument, diagnostics);
-        if ty == Type::Date && date.is_none() {
+        if ty == ValueType::Date && date.is_none() {
             date = Some(index(at));
         }
         lowered.push(value);
@@ -109,7 +109,7 @@ fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Op
     Some(TemplateLine { once: *once, when, text: pieces, arguments: lowered, date })
 }
 
-/// The text between the `@`; `@@` has become `@`.
+/// The pieces of text between the `@` signs, with each `@@` replaced by `@`.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut letters = text.chars().peekable();

@@ -4,32 +4,32 @@
 use std::collections::BTreeSet;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::Model;
-use crate::source::Span;
-use crate::spec::{Expr, Pattern, Piece, RecordId, Spec, TemplateLine};
+use crate::model::SpecModel;
+use crate::source::SourceSpan;
+use crate::spec::{Expr, PatternPiece, RecordId, Spec, TemplateLine, TextPattern};
 
-/// Stands in a word for text that is known only when the program runs.
+/// Stands in a word for text that is unknown until the program runs.
 const HOLE: char = '\0';
 /// Names that every Pajé trace has.
 const ROOTS: [&str; 3] = ["0", "/", ""];
 
-/// The lowered lines of an output with the places of their templates.
-pub(super) struct PlacedOutput<'a> {
+/// The lowered lines of an output with the spans of their templates.
+pub(super) struct LocatedOutput<'a> {
     pub(super) name: &'a str,
-    pub(super) span: Span,
+    pub(super) span: SourceSpan,
     pub(super) prologue: &'a str,
-    pub(super) lines: Vec<(Span, TemplateLine)>,
+    pub(super) lines: Vec<(SourceSpan, TemplateLine)>,
 }
 
-impl PlacedOutput<'_> {
-    /// Whether readers take it as Pajé text.
+impl LocatedOutput<'_> {
+    /// Whether readers interpret the output as Pajé text.
     pub(super) fn is_paje(&self) -> bool {
         self.prologue.trim_start().starts_with("%EventDef")
     }
 }
 
 /// Warns about constant names that no line creates. Call it when the rules of the spec are known.
-pub(super) fn check(outputs: &[PlacedOutput<'_>], model: &Model, diagnostics: &mut Diagnostics) {
+pub(super) fn check(outputs: &[LocatedOutput<'_>], model: &SpecModel, diagnostics: &mut Diagnostics) {
     for output in outputs.iter().filter(|output| output.is_paje()) {
         PajeOutput::new(output, &model.spec).check(diagnostics);
     }
@@ -53,13 +53,13 @@ impl NamedKind {
 
 /// An event of Pajé: its number in the text, its name, and its fields.
 #[derive(Debug, Default)]
-struct Definition<'a> {
+struct PajeDefinition<'a> {
     id: &'a str,
     event: &'a str,
     fields: Vec<&'a str>,
 }
 
-impl Definition<'_> {
+impl PajeDefinition<'_> {
     /// The word of a line that has the first of these fields.
     fn word<'l>(&self, line: &'l [String], names: &[&str]) -> Option<&'l str> {
         let at = names.iter().find_map(|name| self.fields.iter().position(|field| field == name))?;
@@ -112,9 +112,9 @@ fn defines_type(event: &str) -> bool {
 
 /// The lines of an output as words, and the names that can exist.
 struct PajeOutput<'a> {
-    output: &'a PlacedOutput<'a>,
-    definitions: Vec<Definition<'a>>,
-    lines: Vec<(Span, Vec<String>)>,
+    output: &'a LocatedOutput<'a>,
+    definitions: Vec<PajeDefinition<'a>>,
+    lines: Vec<(SourceSpan, Vec<String>)>,
     /// Constant names that a line or rule creates.
     names: BTreeSet<(NamedKind, String)>,
     /// Created names with [`HOLE`] in place of parts that parameters supply.
@@ -122,8 +122,8 @@ struct PajeOutput<'a> {
 }
 
 impl<'a> PajeOutput<'a> {
-    fn new(output: &'a PlacedOutput<'a>, spec: &Spec) -> Self {
-        let mut definitions: Vec<Definition<'a>> = Vec::new();
+    fn new(output: &'a LocatedOutput<'a>, spec: &Spec) -> Self {
+        let mut definitions: Vec<PajeDefinition<'a>> = Vec::new();
         let mut lines = Vec::new();
         for line in output.prologue.lines() {
             let Some(header) = line.trim_start().strip_prefix('%') else {
@@ -131,7 +131,7 @@ impl<'a> PajeOutput<'a> {
                 continue;
             };
             match header.split_whitespace().collect::<Vec<_>>()[..] {
-                ["EventDef", event, id, ..] => definitions.push(Definition { id, event, fields: Vec::new() }),
+                ["EventDef", event, id, ..] => definitions.push(PajeDefinition { id, event, fields: Vec::new() }),
                 ["EndEventDef", ..] | [] => {}
                 [field, ..] => definitions.iter_mut().last().into_iter().for_each(|last| last.fields.push(field)),
             }
@@ -148,7 +148,7 @@ impl<'a> PajeOutput<'a> {
         found
     }
 
-    fn definition(&self, line: &[String]) -> Option<&Definition<'a>> {
+    fn definition(&self, line: &[String]) -> Option<&PajeDefinition<'a>> {
         let id = line.first()?;
         self.definitions.iter().find(|definition| definition.id == id)
     }
@@ -160,7 +160,7 @@ impl<'a> PajeOutput<'a> {
 
     fn check(&self, diagnostics: &mut Diagnostics) {
         let mut reported = BTreeSet::new();
-        // A line with a computed event can make anything.
+        // A line with a computed event can create anything.
         if self.lines.iter().any(|(_, line)| line.first().is_some_and(|id| id.contains(HOLE))) {
             return;
         }
@@ -179,7 +179,7 @@ impl<'a> PajeOutput<'a> {
         }
     }
 
-    fn warning(&self, span: Span, thing: NamedKind, name: &str) -> Diagnostic {
+    fn warning(&self, span: SourceSpan, thing: NamedKind, name: &str) -> Diagnostic {
         let (what, output) = (thing.name(), self.output.name);
         let known = self.names.iter().filter(|(known, _)| *known == thing);
         let help = did_you_mean(name, known.map(|(_, name)| name.as_str()));
@@ -196,13 +196,13 @@ fn names_of_rules(spec: &Spec) -> Vec<(NamedKind, String)> {
     }
     let mut names = Vec::new();
     for container in &spec.containers {
-        let literal = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
+        let literal = |piece: &PatternPiece| match piece {
+            PatternPiece::Text(text) => text.clone(),
             _ => HOLE.to_string(),
         };
         let label: String = container.pattern.0.iter().map(literal).collect();
         let label = if label.is_empty() { container.name.clone() } else { label };
-        // Equal labels get an addition.
+        // A suffix distinguishes containers with equal labels.
         names.push((NamedKind::Container, format!("{label}{HOLE}")));
         names.push((NamedKind::Type, container.name.clone()));
     }
@@ -211,7 +211,7 @@ fn names_of_rules(spec: &Spec) -> Vec<(NamedKind, String)> {
     }
     let is_bare = |at: usize| u32::try_from(at).is_ok_and(|at| !spec.has_rules(RecordId(at)));
     if (0..spec.records.len()).any(is_bare) {
-        // The default picture has names that only the run knows.
+        // The names of the default rules are unknown until the run.
         names.extend([NamedKind::Container, NamedKind::Type].map(|thing| (thing, HOLE.to_string())));
     }
     names
@@ -221,8 +221,8 @@ fn names_of_rules(spec: &Spec) -> Vec<(NamedKind, String)> {
 fn text_of(line: &TemplateLine) -> String {
     let mut arguments = line.arguments.iter().map(|argument| match argument {
         Expr::Integer(value) => value.to_string(),
-        Expr::Text(Pattern(pieces)) => match &pieces[..] {
-            [Piece::Text(text)] => text.clone(),
+        Expr::Text(TextPattern(pieces)) => match &pieces[..] {
+            [PatternPiece::Text(text)] => text.clone(),
             _ => HOLE.to_string(),
         },
         _ => HOLE.to_string(),

@@ -1,52 +1,54 @@
-//! Which rules hold for which record: the most specific one, and all `also` rules.
+//! The rules that apply to each record: the most specific one, and all `also` rules.
 
-use super::action::{Usage, lower_action};
+use super::action::{RuleUsage, lower_action};
 use super::end_rules::ending_of;
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::expr::Scope;
-use crate::model::{EventRef, Model, index};
+use crate::expr::ExprScope;
+use crate::model::{EventRef, SpecModel, index};
 use crate::spec::{Action, RecordId, RuleText};
 use crate::syntax::ast::{self, ActionKind, Path, Rule, Target};
 
-/// Most pairs of an `also` rule and an event on which it acts.
+/// Maximum number of pairs of an `also` rule and an event on which it acts.
 const MAX_ADDED: usize = 1_000_000;
 
-/// One of the places of a [`Choice`].
-type Slot = fn(&mut Choice) -> &mut Option<usize>;
+/// A field of a [`RuleChoice`].
+type RuleSlot = fn(&mut RuleChoice) -> &mut Option<usize>;
 
 /// The rules of one record, as positions in the list of rules.
 #[derive(Clone, Debug, Default)]
-struct Choice {
+struct RuleChoice {
     event: Option<usize>,
     level: Option<usize>,
     default: Option<usize>,
     also: Vec<usize>,
 }
 
-impl Choice {
-    /// In the order in which they act.
+impl RuleChoice {
+    /// The rules that apply to the record, in the order in which they act.
     fn rules(&self) -> impl Iterator<Item = usize> + '_ {
         self.event.or(self.level).or(self.default).into_iter().chain(self.also.iter().copied())
     }
 }
 
-/// Lowers the rules of the picture: for every record its actions, and the rules that they come from.
+/// Lowers the rules that produce containers and entities.
+///
+/// Returns the actions of every record, and the rules from which they come.
 pub(super) fn lower(
     rules: &[&Rule],
-    model: &Model,
-    usage: &mut Usage,
+    model: &SpecModel,
+    usage: &mut RuleUsage,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Vec<Action>>, Vec<Vec<usize>>) {
     let per_record = assign(rules, model, diagnostics);
     rules.iter().for_each(|rule| lonely_ignore(rule, diagnostics));
     let lowered = lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
-        let scope = Scope { model, record };
+        let scope = ExprScope { model, record };
         rule.arrows.iter().filter_map(|arrow| lower_action(&scope, arrow, usage, diagnostics)).collect()
     });
     (lowered, per_record)
 }
 
-/// The rules as they were written, each with the records on which it acts.
+/// The rules as written, each with the records on which it acts.
 pub(super) fn texts(rules: &[&Rule], per_record: &[Vec<usize>], diagnostics: &Diagnostics) -> Vec<RuleText> {
     let text = |rule: &&Rule| RuleText {
         doc: rule.doc.clone(),
@@ -62,7 +64,8 @@ pub(super) fn texts(rules: &[&Rule], per_record: &[Vec<usize>], diagnostics: &Di
     texts
 }
 
-/// Lowers, for each record, its rules by `lower`. A rule for many records that has a mistake is looked at only once.
+/// Lowers the rules of each record with `lower`. A rule with a mistake is lowered for one record
+/// only.
 pub(super) fn lower_each<T>(
     per_record: &[Vec<usize>],
     rules: &[&Rule],
@@ -86,9 +89,9 @@ pub(super) fn lower_each<T>(
     lowered
 }
 
-/// For every record the rules that hold for it, in the order in which they act.
-pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) -> Vec<Vec<usize>> {
-    let mut choices = vec![Choice::default(); model.spec.records.len()];
+/// The rules of every record, in the order in which they act.
+pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagnostics) -> Vec<Vec<usize>> {
+    let mut choices = vec![RuleChoice::default(); model.spec.records.len()];
     let is_event = |record: usize| model.spec.records[record].layout.kind == tracer_format::schema::RecordKind::Event;
     let mut of_level: Vec<Vec<usize>> = vec![Vec::new(); model.spec.levels.len()];
     for record in (0..choices.len()).filter(|record| is_event(*record)) {
@@ -97,8 +100,8 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
     let mut added = 0;
     let of_records = rules.iter().enumerate().filter(|(_, rule)| ending_of(rule, model).is_none());
     for (at, rule) in of_records {
-        // The records that the rule speaks of, and which of their places it takes.
-        let (records, slot): (Vec<usize>, Slot) = match &rule.target {
+        // The records of the rule, and the field of their [`RuleChoice`] that it takes.
+        let (records, slot): (Vec<usize>, RuleSlot) = match &rule.target {
             Target::Event(path) => {
                 let record = event_of(path, model, diagnostics);
                 (record.into_iter().map(RecordId::index).collect(), |choice| &mut choice.event)
@@ -142,14 +145,16 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
     choices.iter().map(|choice| choice.rules().collect()).collect()
 }
 
-/// `also` rules for very many events: rules times events is what has to be kept.
+/// The error of too many pairs of an `also` rule and an event. The number of pairs determines the
+/// memory needed.
 fn too_many(rule: &Rule) -> Diagnostic {
     Diagnostic::error(Code::TooMany, "the `also` rules of the spec act on too many events")
         .at(target_span(&rule.target), format!("with this one, more than {MAX_ADDED} times one rule for one event"))
         .help("write fewer `also rule level` and `also rule default`, each with more arrows")
 }
 
-/// A rule for events of which there are none. An unknown name was reported.
+/// Reports a rule for a level or for defaults that has no events. An unknown name is already
+/// reported.
 fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
     let what = match &rule.target {
         Target::Event(_) => return,
@@ -163,8 +168,9 @@ fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
     );
 }
 
-/// Rules for levels and defaults that give way to others for every event that they speak of.
-fn shadowed(choices: &[Choice], rules: &[&Rule], diagnostics: &mut Diagnostics) {
+/// Reports rules for levels and for defaults that more specific rules replace for all of their
+/// events.
+fn shadowed(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &mut Diagnostics) {
     let mut acts = vec![false; rules.len()];
     let mut speaks = vec![false; rules.len()];
     for choice in choices {
@@ -180,7 +186,7 @@ fn shadowed(choices: &[Choice], rules: &[&Rule], diagnostics: &mut Diagnostics) 
     }
 }
 
-/// `ignore` beside other arrows.
+/// Reports `ignore` together with other actions.
 fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
     let ignore = rule.arrows.iter().find(|arrow| matches!(arrow.kind, ActionKind::Ignore));
     if let Some(ignore) = ignore.filter(|_| rule.arrows.len() > 1 || rule.also) {
@@ -206,7 +212,7 @@ pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
         .help("write `also rule …` if it shall add to the first, or join their arrows")
 }
 
-pub(super) fn target_span(target: &Target) -> crate::source::Span {
+pub(super) fn target_span(target: &Target) -> crate::source::SourceSpan {
     match target {
         Target::Event(Path { name, part }) => part.as_ref().map_or(name.span, |part| name.span.to(part.span)),
         Target::Level(name) => name.span,
@@ -215,7 +221,7 @@ pub(super) fn target_span(target: &Target) -> crate::source::Span {
 }
 
 /// The record type that a rule names.
-fn event_of(path: &Path, model: &Model, diagnostics: &mut Diagnostics) -> Option<RecordId> {
+fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Option<RecordId> {
     let name = &path.name;
     let Some(reference) = model.events.get(&name.text) else {
         let events = model.events.keys().map(String::as_str);
@@ -258,8 +264,8 @@ fn event_of(path: &Path, model: &Model, diagnostics: &mut Diagnostics) -> Option
     }
 }
 
-/// Warns about spans of which only one end has a rule.
-fn half_spans(choices: &[Choice], rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) {
+/// Warns about spans with a rule for only one end.
+fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagnostics) {
     let is_output = rules.iter().any(|rule| rule.arrows.iter().any(|a| matches!(a.kind, ActionKind::Template { .. })));
     if is_output {
         return;

@@ -1,23 +1,24 @@
-//! What a spec declares and does not use. Warnings, for the root file only: a file that several specs use is a library.
+//! Warnings about unused declarations of the root file. Other files can be libraries of several
+//! specs.
 
 use std::collections::BTreeSet;
 
-use super::action::Usage;
+use super::action::RuleUsage;
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::load::Loaded;
-use crate::model::{EventRef, Model};
+use crate::load::ParsedFile;
+use crate::model::{EventRef, SpecModel};
 use crate::resolve::constants::names_in;
 use crate::source::FileId;
-use crate::spec::{Action, EntityTypeId, Nature, RecordId, ValueExpr, Verb};
+use crate::spec::{Action, ActionVerb, EntityNature, EntityTypeId, RecordId, ValueExpr};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
 
 /// Warns about unused declarations of the root file. `actions` are those of all rules. Entity types
 /// are not checked if the spec has Pajé text.
 pub(super) fn check(
-    files: &[Loaded],
-    model: &Model,
+    files: &[ParsedFile],
+    model: &SpecModel,
     (actions, has_paje_text): (&[&Action], bool),
-    usage: &Usage,
+    usage: &RuleUsage,
     diagnostics: &mut Diagnostics,
 ) {
     let Some(root) = files.last() else { return };
@@ -52,8 +53,8 @@ pub(super) fn check(
     events(files, root.file, model, diagnostics);
 }
 
-/// Every name in a type or an expression.
-fn names_used(files: &[Loaded]) -> BTreeSet<String> {
+/// All names in types and expressions.
+fn names_used(files: &[ParsedFile]) -> BTreeSet<String> {
     let mut names = Vec::new();
     for item in files.iter().flat_map(|loaded| &loaded.tree.items) {
         match item {
@@ -137,25 +138,25 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
 
 /// `with { name }` stands for `name = name`.
 fn names_in_field(name: &str, all: &mut impl FnMut(&[ast::Expr])) {
-    let ident = ast::Ident { text: name.to_owned(), span: crate::source::Span::default(), raw: false };
+    let ident = ast::Ident { text: name.to_owned(), span: crate::source::SourceSpan::default(), raw: false };
     let kind = ast::ExprKind::Path(ast::Path { name: ident, part: None });
-    all(&[ast::Expr { kind, span: crate::source::Span::default() }]);
+    all(&[ast::Expr { kind, span: crate::source::SourceSpan::default() }]);
 }
 
-/// What rules do with one type.
+/// The use of one type by rules.
 #[derive(Clone, Debug, Default)]
-struct Uses {
+struct TypeUsage {
     used: bool,
     set: bool,
     pushed: bool,
-    /// Popped, reset or set.
+    /// Whether a rule pops, resets or sets it.
     ended: bool,
     computed: bool,
     values: BTreeSet<u32>,
     popped: BTreeSet<u32>,
 }
 
-impl Uses {
+impl TypeUsage {
     fn value(&mut self, value: &ValueExpr) {
         match value {
             ValueExpr::Declared(id) => drop(self.values.insert(id.0)),
@@ -164,8 +165,8 @@ impl Uses {
     }
 }
 
-fn entities(root: FileId, model: &Model, actions: &[&Action], diagnostics: &mut Diagnostics) {
-    let mut uses = vec![Uses::default(); model.spec.entities.len()];
+fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &mut Diagnostics) {
+    let mut uses = vec![TypeUsage::default(); model.spec.entities.len()];
     for action in actions {
         count(&action.verb, &mut uses);
     }
@@ -180,20 +181,20 @@ fn entities(root: FileId, model: &Model, actions: &[&Action], diagnostics: &mut 
                 Diagnostic::warning(Code::UnusedType, format!("no rule makes a `{name}`"))
                     .at(span, "nothing of this type will be seen")
                     .help(match entity.nature {
-                        Nature::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),
-                        Nature::Event => format!("write `mark {name} = …` in a rule"),
-                        Nature::Variable => format!("write `set {name} = …` in a rule"),
-                        Nature::Link { .. } => {
+                        EntityNature::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),
+                        EntityNature::Event => format!("write `mark {name} = …` in a rule"),
+                        EntityNature::Variable => format!("write `set {name} = …` in a rule"),
+                        EntityNature::Link { .. } => {
                             format!("write `start {name} key (…) …` and `end {name} key (…) …` in rules")
                         }
                     }),
             );
             continue;
         }
-        if entity.nature == Nature::State {
+        if entity.nature == EntityNature::State {
             states(EntityTypeId(crate::model::index(at)), uses, model, diagnostics);
         }
-        if uses.computed || matches!(entity.nature, Nature::Variable) {
+        if uses.computed || matches!(entity.nature, EntityNature::Variable) {
             continue;
         }
         for (value, declared) in entity.values.iter().enumerate() {
@@ -212,7 +213,7 @@ fn entities(root: FileId, model: &Model, actions: &[&Action], diagnostics: &mut 
     }
 }
 
-fn states(id: EntityTypeId, uses: &Uses, model: &Model, diagnostics: &mut Diagnostics) {
+fn states(id: EntityTypeId, uses: &TypeUsage, model: &SpecModel, diagnostics: &mut Diagnostics) {
     let entity = &model.spec.entities[id.index()];
     let (name, span) = (&entity.name, model.entity_spans[id.index()]);
     if uses.pushed && !uses.ended {
@@ -242,18 +243,18 @@ fn states(id: EntityTypeId, uses: &Uses, model: &Model, diagnostics: &mut Diagno
     }
 }
 
-fn count(verb: &Verb, uses: &mut [Uses]) {
+fn count(verb: &ActionVerb, uses: &mut [TypeUsage]) {
     let (ty, value) = match verb {
-        Verb::SetState { ty, value, .. } => {
+        ActionVerb::SetState { ty, value, .. } => {
             uses[ty.index()].set = true;
             uses[ty.index()].ended = true;
             (ty, Some(value))
         }
-        Verb::PushState { ty, value, .. } => {
+        ActionVerb::PushState { ty, value, .. } => {
             uses[ty.index()].pushed = true;
             (ty, Some(value))
         }
-        Verb::PopState { ty, value, .. } => {
+        ActionVerb::PopState { ty, value, .. } => {
             let uses = &mut uses[ty.index()];
             uses.ended = true;
             if let Some(ValueExpr::Declared(id)) = value {
@@ -261,25 +262,25 @@ fn count(verb: &Verb, uses: &mut [Uses]) {
             }
             (ty, None)
         }
-        Verb::ResetState { ty, .. } => {
+        ActionVerb::ResetState { ty, .. } => {
             uses[ty.index()].ended = true;
             (ty, None)
         }
-        Verb::Variable { ty, .. } => (ty, None),
-        Verb::Mark { ty, value, .. } => (ty, Some(value)),
-        Verb::StartLink { ty, value, .. } | Verb::EndLink { ty, value, .. } => {
-            // Without a value a link has that of its type.
+        ActionVerb::Variable { ty, .. } => (ty, None),
+        ActionVerb::Mark { ty, value, .. } => (ty, Some(value)),
+        ActionVerb::StartLink { ty, value, .. } | ActionVerb::EndLink { ty, value, .. } => {
+            // A link without a value has the value of its type.
             (ty, value.as_ref())
         }
-        Verb::Create { .. } | Verb::Destroy { .. } | Verb::Ignore => return,
+        ActionVerb::Create { .. } | ActionVerb::Destroy { .. } | ActionVerb::Ignore => return,
     };
     let uses = &mut uses[ty.index()];
     uses.used = true;
     value.into_iter().for_each(|value| uses.value(value));
 }
 
-/// Events that no rule speaks of although the spec has rules: they appear beside its tree.
-fn events(files: &[Loaded], root: FileId, model: &Model, diagnostics: &mut Diagnostics) {
+/// Reports events without rules in a spec with rules. They appear outside the tree of the spec.
+fn events(files: &[ParsedFile], root: FileId, model: &SpecModel, diagnostics: &mut Diagnostics) {
     let items = || files.iter().flat_map(|loaded| &loaded.tree.items);
     let ruled = model.spec.rule_texts.iter().flat_map(|rule| &rule.records).copied().collect::<BTreeSet<RecordId>>();
     let has_stream = model.spec.containers.iter().any(|container| container.stream.is_some());

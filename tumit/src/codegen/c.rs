@@ -1,5 +1,5 @@
-//! The C back end: one self-contained C99 header, also good as C++11, that holds the recorder and a function for each
-//! record of the spec.
+//! The C back end: one self-contained header in C99, which is also valid C++11. It contains the
+//! recorder and a function for each record of the spec.
 
 mod format;
 mod function;
@@ -15,21 +15,21 @@ use std::fmt::Write as _;
 use tracer_format::checksum::crc32c;
 use tracer_format::schema::RecordKind;
 
-use super::{Backend, File, Files, Options, Unsupported};
+use super::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::Spec;
 use crate::spec::RecordId;
-pub(in crate::codegen) use names::Names;
+pub(in crate::codegen) use names::CNames;
 pub use reader::CReader;
 
 /// Generates C headers.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct C;
+pub struct CBackend;
 
-impl Backend for C {
-    fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported> {
-        let names = Names::new(spec)?;
+impl Backend for CBackend {
+    fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
+        let names = CNames::new(spec)?;
         let schema = spec.schema().encode();
-        let header = Header { spec, options, names: &names, hash: crc32c(0, &schema) };
+        let header = CHeader { spec, options, names: &names, hash: crc32c(0, &schema) };
         let mut out = header.banner();
         out.push_str(&runtime::text());
         let guard = format!("TUMIT_TRACE_{}", names.trace);
@@ -46,26 +46,27 @@ impl Backend for C {
         }
         header.scopes(&mut out);
         let _ = write!(out, "\n#endif /* {guard} */\n");
-        Ok(Files(vec![File { name: format!("{}_trace.h", names.trace), text: out }]))
+        Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}_trace.h", names.trace), text: out }]))
     }
 }
 
-/// What all sections of a header need.
-struct Header<'a> {
+/// Data that all sections of a header need.
+struct CHeader<'a> {
     spec: &'a Spec,
-    options: &'a Options,
-    names: &'a Names,
-    /// Of the schema: two versions of a spec linked into one program stay two.
+    options: &'a CodegenOptions,
+    names: &'a CNames,
+    /// Hash of the schema. It distinguishes two versions of a spec that are linked into one
+    /// program.
     hash: u32,
 }
 
-impl Header<'_> {
-    /// Ends the names of what is shared by all units that include the header of this very spec.
+impl CHeader<'_> {
+    /// The suffix of names that all units share which include the header of exactly this spec.
     fn tag(&self) -> String {
         format!("{}_{:08x}", self.names.trace, self.hash)
     }
 
-    /// The word by which a level is switched.
+    /// The variable that switches a level on and off.
     fn word(&self, level: &str) -> String {
         format!("tumit1_level_{}_{level}", self.tag())
     }
@@ -120,7 +121,8 @@ impl Header<'_> {
         out
     }
 
-    /// Opens the part that belongs to this spec. Another spec may have the same name, or names that make the same in C.
+    /// Opens the section of this spec. Another spec can have the same name, or names that become
+    /// the same in C.
     fn guard(&self, out: &mut String, guard: &str) {
         let trace = &self.names.trace;
         let hash = self.hash;
@@ -152,7 +154,7 @@ impl Header<'_> {
         }
     }
 
-    /// A macro per level: its word, or 0 when its functions are removed.
+    /// Writes a macro per level: its variable, or 0 when its functions are removed.
     fn switches(&self, out: &mut String) {
         out.push_str("\n/* Levels: 0 when off. */\n");
         for (level, name) in self.spec.levels.iter().zip(&self.names.levels) {
@@ -171,7 +173,8 @@ impl Header<'_> {
         }
     }
 
-    /// The guards of C++. Their name space differs for units in which they do something else.
+    /// Writes the guards of C++. Their name space depends on the options of the unit, because their
+    /// code does.
     fn scopes(&self, out: &mut String) {
         if self.spec.spans.is_empty() {
             return;
@@ -199,13 +202,15 @@ inline namespace tumit1_{tag} {{
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Sizes of a spec's parts: far below 4 G.
+/// Converts the size of a part of a spec, which is far below 4 Gi.
 fn narrow(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 
-/// Text that may stand in a C comment, where compilers warn of beginnings of other comments, trigraphs and characters that
-/// change the direction of text.
+/// Text for a C comment.
+///
+/// Compilers warn about the start of another comment in it, about trigraphs, and about characters
+/// that change the direction of text.
 fn comment(text: &str) -> String {
     let plain = |c: char| match c {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
@@ -216,8 +221,8 @@ fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 }
 
-/// Items between `before` and `after`, on lines of 120 columns; `separator` follows each but the last, and `newline` ends a
-/// line that goes on.
+/// Joins items between `before` and `after`, on lines of at most 120 columns. `separator` follows
+/// each item but the last, and `newline` separates lines.
 fn wrap(before: &str, items: &[String], separator: &str, newline: &str, after: &str) -> String {
     let mut out = String::from(before);
     let mut column = before.len();
@@ -247,7 +252,7 @@ fn doc(out: &mut String, text: &str) {
     }
 }
 
-/// Suffix of a function: spans have two.
+/// The suffix of a function. Spans have two functions.
 fn suffix(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Event => "",

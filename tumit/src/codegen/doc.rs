@@ -1,7 +1,8 @@
-//! The reference of a spec for those who read its traces: one page of HTML, or Markdown.
+//! The reference of a spec for readers of its traces: one page of HTML, or Markdown.
 //!
-//! `facts` says what there is to tell, in the order of the spec; `calls` finds what the generators make of each event; `html`
-//! and `markdown` write it down. Pages are the same on every run, and hold no reference to anything outside.
+//! `facts` collects the contents in the order of the spec. `calls` finds the generated functions of
+//! each event. `html` and `markdown` write the text. The output is deterministic, and has no
+//! references to external resources.
 
 mod calls;
 mod expr;
@@ -9,29 +10,29 @@ mod facts;
 mod html;
 mod markdown;
 
-use super::{Backend, File, Files, Options, Unsupported};
+use super::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::Spec;
 use crate::names::snake_case;
 
 /// Writes one self-contained HTML page.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Html;
+pub struct HtmlBackend;
 
 /// Writes one Markdown file.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Markdown;
+pub struct MarkdownBackend;
 
-impl Backend for Html {
-    fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported> {
-        let text = html::page(&facts::Facts::new(spec, options));
-        Ok(Files(vec![File { name: format!("{}.html", snake_case(&spec.name)), text }]))
+impl Backend for HtmlBackend {
+    fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
+        let text = html::page(&facts::ReferenceFacts::new(spec, options));
+        Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}.html", snake_case(&spec.name)), text }]))
     }
 }
 
-impl Backend for Markdown {
-    fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported> {
-        let text = markdown::page(&facts::Facts::new(spec, options));
-        Ok(Files(vec![File { name: format!("{}.md", snake_case(&spec.name)), text }]))
+impl Backend for MarkdownBackend {
+    fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
+        let text = markdown::page(&facts::ReferenceFacts::new(spec, options));
+        Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}.md", snake_case(&spec.name)), text }]))
     }
 }
 

@@ -1,35 +1,40 @@
-//! The Fortran back end: a module of Fortran 2008, and the C routines behind it in one self-contained file, which holds the
-//! C header. Where C can take the arguments as they are, programs call the C routine; else a procedure of the module
-//! converts them.
+//! The Fortran back end: a module of Fortran 2008, and one self-contained file with the C routines
+//! that it uses. This file contains the C header.
+//!
+//! Programs call the C routine directly if C can use the arguments unchanged. Otherwise a procedure
+//! of the module converts them.
 
 mod argument;
 mod constants;
 mod names;
 mod procedure;
 
-use super::c::{C, Names as CNames};
-use super::writer::Writer;
-use super::{Backend, File, Files, Options, Unsupported};
+use super::c::{CBackend, CNames};
+use super::writer::CodeWriter;
+use super::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::Spec;
-use names::Names;
-use procedure::Procedure;
+use names::FortranNames;
+use procedure::FortranProcedure;
 
-/// Generates Fortran modules: `NAME_trace.f90`, and `NAME_trace_fortran.c` beside it.
+/// Generates Fortran modules: `NAME_trace.f90` and `NAME_trace_fortran.c`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Fortran;
+pub struct FortranBackend;
 
-impl Backend for Fortran {
-    fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported> {
+impl Backend for FortranBackend {
+    fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
         let c = CNames::new(spec)?;
-        let mut names = Names::new(spec, &c)?;
+        let mut names = FortranNames::new(spec, &c)?;
         let public = names.procedures.clone();
-        let procedures: Vec<_> =
-            public.iter().enumerate().map(|(index, name)| Procedure::new(spec, &c, &mut names, name, index)).collect();
+        let procedures: Vec<_> = public
+            .iter()
+            .enumerate()
+            .map(|(index, name)| FortranProcedure::new(spec, &c, &mut names, name, index))
+            .collect();
         let stem = names.module.clone();
-        let header: String = C.generate(spec, options)?.0.into_iter().map(|file| file.text).collect();
-        Ok(Files(vec![
-            File { name: format!("{stem}.f90"), text: module(spec, &names, &procedures) },
-            File { name: format!("{stem}_fortran.c"), text: routines(&stem, &header, &procedures) },
+        let header: String = CBackend.generate(spec, options)?.0.into_iter().map(|file| file.text).collect();
+        Ok(GeneratedFiles(vec![
+            GeneratedFile { name: format!("{stem}.f90"), text: module(spec, &names, &procedures) },
+            GeneratedFile { name: format!("{stem}_fortran.c"), text: routines(&stem, &header, &procedures) },
         ]))
     }
 }
@@ -37,7 +42,7 @@ impl Backend for Fortran {
 const CONTROL_INTERFACES: &str = include_str!("fortran/control_interfaces.f90");
 const CONTROL_PROCEDURES: &str = include_str!("fortran/control_procedures.f90");
 const RUNTIME: &str = include_str!("fortran/runtime.c");
-/// What the fixed parts offer to programs.
+/// The public names of the fixed parts.
 const CONTROL: [&str; 18] = [
     "tumit_now",
     "tumit_new_task",
@@ -60,8 +65,8 @@ const CONTROL: [&str; 18] = [
 ];
 
 /// The Fortran module.
-fn module(spec: &Spec, names: &Names, procedures: &[Procedure<'_>]) -> String {
-    let mut inner = Writer::default();
+fn module(spec: &Spec, names: &FortranNames, procedures: &[FortranProcedure<'_>]) -> String {
+    let mut inner = CodeWriter::default();
     inner.nested(|out| {
         out.list("public :: ", &CONTROL.map(str::to_owned), "");
         for procedure in procedures {
@@ -73,20 +78,20 @@ fn module(spec: &Spec, names: &Names, procedures: &[Procedure<'_>]) -> String {
         }
         out.lines(CONTROL_INTERFACES);
     });
-    let mut bodies = Writer::default();
+    let mut bodies = CodeWriter::default();
     bodies.nested(|out| procedures.iter().for_each(|procedure| procedure.bodies(out)));
     let bodies = bodies.finish();
     let mut inner = inner.finish();
     inner.push_str("\ncontains\n");
     inner.push_str(&bodies);
-    let mut end = Writer::default();
+    let mut end = CodeWriter::default();
     end.nested(|out| {
         out.lines(CONTROL_PROCEDURES);
         narrowing(out, &bodies);
     });
     inner.push_str(&end.finish());
 
-    let mut out = Writer::default();
+    let mut out = CodeWriter::default();
     banner(&mut out, spec, &names.module);
     out.line(&format!("module {}", names.module));
     out.nested(|out| {
@@ -100,7 +105,7 @@ fn module(spec: &Spec, names: &Names, procedures: &[Procedure<'_>]) -> String {
     text
 }
 
-fn banner(out: &mut Writer, spec: &Spec, module: &str) {
+fn banner(out: &mut CodeWriter, spec: &Spec, module: &str) {
     let root = spec.sources.first().map_or("a spec", |source| source.path.rsplit('/').next().unwrap_or_default());
     let version = env!("CARGO_PKG_VERSION");
     let about = format!(
@@ -127,8 +132,8 @@ or the default one. f32 is real(c_float), the default; f64 real(c_double). Blank
 are an array of integer(c_int8_t), or characters as they are. Dates come from tumit_now(), pointers are type(c_ptr).
 A scope that uses two such modules renames what both have: use other_trace, other_now => tumit_now";
 
-/// The functions that narrow default integers, where they are used.
-fn narrowing(out: &mut Writer, bodies: &str) {
+/// Writes the functions that narrow default integers, if the procedures use them.
+fn narrowing(out: &mut CodeWriter, bodies: &str) {
     for (bits, half) in [(8, 128), (16, 32768)] {
         if !bodies.contains(&format!("tumit_low{bits}(")) {
             continue;
@@ -147,7 +152,7 @@ end function tumit_low{bits}",
 }
 
 /// The C file.
-fn routines(module: &str, header: &str, procedures: &[Procedure<'_>]) -> String {
+fn routines(module: &str, header: &str, procedures: &[FortranProcedure<'_>]) -> String {
     let mut out = format!(
         "/* The routines behind {module}.f90, and the recorder. Compile it with -O2 and link it with the program; with\n \
          * -DTUMIT_MPI (and mpicc) for programs that use MPI; with -DTUMIT_OFF nothing is recorded. What the header of the\n \

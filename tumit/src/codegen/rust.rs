@@ -1,16 +1,17 @@
 //! The Rust back end: safe functions over `tracer-rt`, one module per level.
 //!
-//! The macro `tracer_rt::events!` takes the tokens; `tumit gen rust` and `tumit-build` print the same ones. `fields` says how
-//! parameters become bytes, `span` what belongs to spans alone, `items` enums and constants, `names` identifiers and docs.
+//! The macro `tracer_rt::events!` uses the tokens. `tumit gen rust` and `tumit-build` print the
+//! same tokens. `fields` converts parameters to bytes, `span` has the functions of spans, `items`
+//! has enums and constants, and `names` has identifiers and docs.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use tracer_format::schema::RecordKind;
 
-use crate::codegen::{Backend, File, Files, Options, Unsupported};
+use crate::codegen::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::diag::did_you_mean;
 use crate::names::snake_case;
-use crate::spec::{LevelId, Record, Spec};
+use crate::spec::{LevelId, RecordDecl, Spec};
 
 mod fields;
 mod items;
@@ -22,10 +23,10 @@ pub use reader::RustReader;
 
 /// Generates Rust.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rust;
+pub struct RustBackend;
 
-impl Backend for Rust {
-    fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported> {
+impl Backend for RustBackend {
+    fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
         let mut text = String::new();
         for line in head(spec) {
             text.push_str(if line.is_empty() { "//!" } else { "//! " });
@@ -34,24 +35,25 @@ impl Backend for Rust {
         }
         text.push('\n');
         text.push_str(&self::text(spec, options)?);
-        Ok(Files(vec![File { name: format!("{}.rs", snake_case(&spec.name)), text }]))
+        Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}.rs", snake_case(&spec.name)), text }]))
     }
 }
 
-/// The code for a spec as text, to stand in any module, also by `include!`: it has no inner attributes.
+/// The code for a spec as text. It can be in any module, also by `include!`, because it has no
+/// inner attributes.
 ///
 /// # Errors
-/// As [`tokens`].
-pub fn text(spec: &Spec, options: &Options) -> Result<String, Unsupported> {
-    let surroundings = Surroundings { visibility: quote!(pub), watched: &[] };
+/// The errors of [`tokens`].
+pub fn text(spec: &Spec, options: &CodegenOptions) -> Result<String, UnsupportedFeature> {
+    let surroundings = CodeContext { visibility: quote!(pub), watched: &[] };
     let tokens = tokens(spec, options, &surroundings)?;
-    let file = syn::parse2(tokens).map_err(|error| Unsupported {
+    let file = syn::parse2(tokens).map_err(|error| UnsupportedFeature {
         reason: format!("the generated code is not Rust, which is our mistake: {error}"),
     })?;
     Ok(spaced(&prettyplease::unparse(&file)))
 }
 
-/// Puts an empty line between items: the printer puts none.
+/// Inserts an empty line between items, because the printer inserts none.
 fn spaced(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     let mut before = "";
@@ -67,7 +69,7 @@ fn spaced(text: &str) -> String {
     out
 }
 
-/// What is to be said on top of a file of generated code, without signs of comments.
+/// The lines at the top of a file of generated code, without comment markers.
 #[must_use]
 pub fn head(spec: &Spec) -> Vec<String> {
     let source = spec.sources.first().map_or("a spec", |source| source.path.as_str());
@@ -79,20 +81,26 @@ pub fn head(spec: &Spec) -> Vec<String> {
     lines
 }
 
-/// Where the code will stand.
+/// The place of the generated code.
 #[derive(Clone, Debug)]
-pub struct Surroundings<'a> {
-    /// Who may use the functions: `pub` or `pub(crate)`.
+pub struct CodeContext<'a> {
+    /// Visibility of the functions: `pub` or `pub(crate)`.
     pub visibility: TokenStream,
-    /// Expressions for the paths of the spec's files: the crate is built again when one of them changes.
+    /// Expressions for the paths of the spec's files. Cargo rebuilds the crate when one of them
+    /// changes.
     pub watched: &'a [TokenStream],
 }
 
-/// The code for a spec, to stand in a module of a crate that depends on `tracer-rt`. It holds no `unsafe`.
+/// The code for a spec, for a module of a crate that depends on `tracer-rt`. It contains no
+/// `unsafe`.
 ///
 /// # Errors
-/// When two names of the spec become one in Rust, or a level to be left out does not exist.
-pub fn tokens(spec: &Spec, options: &Options, surroundings: &Surroundings<'_>) -> Result<TokenStream, Unsupported> {
+/// When two names of the spec become the same in Rust, or a level in `options.off` does not exist.
+pub fn tokens(
+    spec: &Spec,
+    options: &CodegenOptions,
+    surroundings: &CodeContext<'_>,
+) -> Result<TokenStream, UnsupportedFeature> {
     names::check(spec)?;
     if let Some(unknown) = options.off.iter().find(|off| !spec.levels.iter().any(|level| level.name == **off)) {
         return Err(no_level(spec, unknown));
@@ -121,15 +129,15 @@ pub fn tokens(spec: &Spec, options: &Options, surroundings: &Surroundings<'_>) -
     }
 }
 
-/// One module around all: its name is the only one that a program has to keep free.
+/// One module around the whole code. A program then has to reserve only the name of this module.
 fn in_module(
     module: &str,
     spec: &Spec,
     visibility: &TokenStream,
     tokens: &TokenStream,
-) -> Result<TokenStream, Unsupported> {
+) -> Result<TokenStream, UnsupportedFeature> {
     let Ok(name) = syn::parse_str::<Ident>(module) else {
-        return Err(Unsupported { reason: format!("`{module}` cannot be the name of a module in Rust") });
+        return Err(UnsupportedFeature { reason: format!("`{module}` cannot be the name of a module in Rust") });
     };
     let doc = names::doc(&names::text(&spec.doc, || format!("Tracing functions of `{}`.", spec.name)));
     Ok(quote! {
@@ -140,25 +148,24 @@ fn in_module(
     })
 }
 
-fn no_level(spec: &Spec, unknown: &str) -> Unsupported {
+fn no_level(spec: &Spec, unknown: &str) -> UnsupportedFeature {
     let known: Vec<String> = spec.levels.iter().map(|level| format!("`{}`", level.name)).collect();
     let hint = match did_you_mean(unknown, spec.levels.iter().map(|level| level.name.as_str())) {
         Some(hint) => hint,
         None if known.is_empty() => "the spec has none".to_owned(),
         None => format!("the spec has {}", known.join(", ")),
     };
-    Unsupported { reason: format!("no level `{unknown}`; {hint}") }
+    UnsupportedFeature { reason: format!("no level `{unknown}`; {hint}") }
 }
 
-/// The statics behind the functions: schema and switches.
-fn provider(spec: &Spec) -> Result<TokenStream, Unsupported> {
+/// The statics that the functions use: schema and switches.
+fn provider(spec: &Spec) -> Result<TokenStream, UnsupportedFeature> {
     let module = provider_module(spec);
     let name = &spec.name;
     let schema = Literal::byte_string(&spec.schema().encode());
-    let ids = u16::try_from(spec.records.len())
-        .ok()
-        .filter(|ids| *ids < tracer_format::FIRST_RESERVED_ID)
-        .ok_or_else(|| Unsupported { reason: format!("{} events are too many for one spec", spec.records.len()) })?;
+    let ids = u16::try_from(spec.records.len()).ok().filter(|ids| *ids < tracer_format::FIRST_RESERVED_ID).ok_or_else(
+        || UnsupportedFeature { reason: format!("{} events are too many for one spec", spec.records.len()) },
+    )?;
     let ids = Literal::u16_unsuffixed(ids);
     let lints = lints();
     let switches: Vec<Ident> = (0..spec.levels.len()).map(switch).collect();
@@ -189,7 +196,8 @@ fn switch(level: usize) -> Ident {
     format_ident!("LEVEL_{level}")
 }
 
-/// Lints that generated code need not follow: programs may turn on any, and need not call all.
+/// Attributes that disable lints in generated code. Programs can enable any lint, and need not call
+/// all functions.
 fn lints() -> TokenStream {
     quote! {
         #[allow(dead_code, unreachable_pub, clippy::all, clippy::pedantic, rustdoc::all, reason = "generated")]
@@ -199,9 +207,9 @@ fn lints() -> TokenStream {
 fn level(
     spec: &Spec,
     index: usize,
-    options: &Options,
-    surroundings: &Surroundings<'_>,
-) -> Result<TokenStream, Unsupported> {
+    options: &CodegenOptions,
+    surroundings: &CodeContext<'_>,
+) -> Result<TokenStream, UnsupportedFeature> {
     let level = &spec.levels[index];
     let id = LevelId(u32::try_from(index).unwrap_or(u32::MAX));
     let module = names::function(&level.name);
@@ -211,12 +219,12 @@ fn level(
     }
     let (doc, lints) = (names::doc(&doc), lints());
     let visibility = &surroundings.visibility;
-    let shape = Shape { spec, compiled: !options.off.contains(&level.name), visibility };
+    let shape = LevelShape { spec, compiled: !options.off.contains(&level.name), visibility };
     let mut functions = Vec::new();
     for (position, record) in spec.records.iter().enumerate().filter(|(_, record)| record.level == id) {
         match record.layout.kind {
             RecordKind::Event => functions.push(shape.event(position, record)),
-            RecordKind::Begin => functions.push(span::Both::of(&shape, position)?.functions()),
+            RecordKind::Begin => functions.push(span::SpanEnds::of(&shape, position)?.functions()),
             RecordKind::End => {}
         }
     }
@@ -241,15 +249,15 @@ fn level(
     })
 }
 
-/// What the functions of one level have in common.
-struct Shape<'a> {
+/// Data that all functions of one level share.
+struct LevelShape<'a> {
     spec: &'a Spec,
     compiled: bool,
     visibility: &'a TokenStream,
 }
 
-impl Shape<'_> {
-    fn event(&self, position: usize, record: &Record) -> TokenStream {
+impl LevelShape<'_> {
+    fn event(&self, position: usize, record: &RecordDecl) -> TokenStream {
         let doc = names::record_doc(record, || format!("Records event `{}`.", record.name));
         let (visibility, caller) = (self.visibility, caller(record));
         let name = names::event(record);
@@ -276,19 +284,19 @@ impl Shape<'_> {
     }
 }
 
-/// A located event takes the position of its caller.
-fn caller(record: &Record) -> Option<TokenStream> {
+/// The attribute with which a located event records the position of its caller.
+fn caller(record: &RecordDecl) -> Option<TokenStream> {
     record.layout.located.then(|| quote!(#[track_caller]))
 }
 
 fn id(position: usize) -> Literal {
-    // `provider` has checked that there are not more.
+    // `provider` checks that ids have at most 16 bits.
     Literal::u16_unsuffixed(u16::try_from(position).unwrap_or(u16::MAX))
 }
 
-/// An identifier that is written as it is.
+/// An identifier without conversion of its name.
 fn plain(name: &str) -> Ident {
-    // A lone underscore is what remains of names without letters; it is no name in Rust.
+    // A name without letters becomes a lone underscore, which is not an identifier in Rust.
     Ident::new(if name == "_" { "__" } else { name }, Span::call_site())
 }
 

@@ -1,17 +1,19 @@
-//! Lines of generated Fortran: indented, never longer than the language allows, continued where they would be.
+//! Lines of generated Fortran: indented, and continued where they would exceed the limit of the
+//! language.
 
-/// Longer lines are continued, and comments wrapped. (Fortran's limit, 132, leaves room for a long name.)
+/// Maximum number of columns. Longer lines are continued, and comments wrapped. Fortran's limit is
+/// 132, which leaves room for a long name.
 const WIDTH: usize = 100;
 
 /// Text under construction, line by line.
 #[derive(Debug, Default)]
-pub(super) struct Writer {
+pub(super) struct CodeWriter {
     text: String,
     depth: usize,
 }
 
-impl Writer {
-    /// A line at the current depth; an empty one has no blanks.
+impl CodeWriter {
+    /// Writes a line at the current depth. An empty line has no blanks.
     pub(super) fn line(&mut self, text: &str) {
         if !text.is_empty() {
             self.text.push_str(&"  ".repeat(self.depth));
@@ -20,33 +22,34 @@ impl Writer {
         self.text.push('\n');
     }
 
-    /// Lines that are already as they shall be, but for the depth.
+    /// Writes complete lines, indented to the current depth.
     pub(super) fn lines(&mut self, text: &str) {
         for line in text.lines() {
             self.line(line);
         }
     }
 
-    /// What `inside` writes stands one level deeper.
+    /// Calls `inside` with the depth increased by one level.
     pub(super) fn nested(&mut self, inside: impl FnOnce(&mut Self)) {
         self.depth += 1;
         inside(self);
         self.depth -= 1;
     }
 
-    /// A line with a short comment after it, where there is room for one.
+    /// Writes a line with a short comment after it, if the comment fits.
     pub(super) fn noted(&mut self, text: &str, note: &str) {
         let fits = 2 * self.depth + text.chars().count() + 4 + note.chars().count() <= WIDTH;
         if note.is_empty() || !fits { self.line(text) } else { self.line(&format!("{text}  ! {note}")) }
     }
 
-    /// `head`, the items with commas between them, `tail`; continued before an item where the line would be too long. Each
-    /// by itself fits a line.
+    /// Writes `head`, the items with commas between them, and `tail`. The line is continued before
+    /// an item that would exceed the width. Each item must fit on a line of its own.
     pub(super) fn list(&mut self, head: &str, items: &[String], tail: &str) {
         self.separated(head, items, ", ", tail);
     }
 
-    /// `head`, and the items with an operator between them; continued like a list.
+    /// Writes `head`, and the items with an operator between them. Lines are continued as for a
+    /// list.
     pub(super) fn joined(&mut self, head: &str, items: &[String], operator: &str) {
         self.separated(head, items, operator, "");
     }
@@ -68,12 +71,13 @@ impl Writer {
         self.line(&line);
     }
 
-    /// Documentation: `!>` opens it, `!!` goes on, as Doxygen and FORD read it. Nothing for an empty text.
+    /// Writes documentation in the form that Doxygen and FORD read: `!>` opens it, `!!` continues
+    /// it. An empty text yields nothing.
     pub(super) fn doc(&mut self, text: &str) {
         self.comment("!>", "!!", text.trim());
     }
 
-    /// A comment of wrapped lines.
+    /// Writes a comment, wrapped to several lines.
     pub(super) fn comment(&mut self, first: &str, rest: &str, text: &str) {
         let room = WIDTH - 2 * self.depth - rest.len() - 1;
         let wrapped = text.lines().flat_map(|line| wrap(line.trim_end(), room));
@@ -83,13 +87,13 @@ impl Writer {
         }
     }
 
-    /// All of it.
+    /// The complete text.
     pub(super) fn finish(self) -> String {
         self.text
     }
 }
 
-/// Cuts a line between words; a word longer than a line is cut anywhere.
+/// Splits a line between words. A word longer than a line is split at any character.
 fn wrap(line: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut length = 0;
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn long_lists_are_continued_between_items() {
-        let mut writer = Writer::default();
+        let mut writer = CodeWriter::default();
         let items: Vec<_> = (0..9).map(|number| format!("an_item_of_some_length_{number}")).collect();
         writer.nested(|writer| writer.list("call it(", &items, ")"));
         let text = writer.finish();
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn comments_are_wrapped_between_words_and_inside_endless_ones() {
-        let mut writer = Writer::default();
+        let mut writer = CodeWriter::default();
         writer.doc(&format!("{} end\n\nsecond {}", "word ".repeat(30).trim(), "é".repeat(250)));
         let text = writer.finish();
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
@@ -146,7 +150,7 @@ mod tests {
 
     #[test]
     fn nothing_is_no_comment() {
-        let mut writer = Writer::default();
+        let mut writer = CodeWriter::default();
         writer.doc("  \n");
         assert_eq!(writer.finish(), "");
     }

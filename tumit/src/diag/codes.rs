@@ -1,4 +1,4 @@
-//! Every kind of diagnostic: its code, and an explanation for `tumit explain`.
+//! The kinds of diagnostics: their codes, and an explanation of each for `tumit explain`.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ macro_rules! codes {
             /// All codes, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Its number.
+            /// The number of the code.
             #[must_use]
             pub const fn number(self) -> u16 {
                 match self { $(Self::$name => $number,)* }
             }
 
-            /// What it means and what to do, in a sentence or two.
+            /// The meaning and the remedy, in one or two sentences.
             #[must_use]
             pub const fn explanation(self) -> &'static str {
                 match self { $(Self::$name => $explanation,)* }
@@ -125,7 +125,7 @@ codes! {
 }
 
 impl Code {
-    /// Whether it reports an undeclared name. Several uses of one name are one error.
+    /// Whether the code reports an undeclared name. Several uses of one name are one error.
     pub(super) fn is_unknown_name(self) -> bool {
         use Code::{
             UnknownContainer, UnknownEntity, UnknownEvent, UnknownFunction, UnknownLevel, UnknownName, UnknownShape,
@@ -145,7 +145,7 @@ impl Code {
         )
     }
 
-    /// The code that is written so (`T0024`).
+    /// The code with this notation (`T0024`).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let number: u16 = text.trim_start_matches(['T', 't']).parse().ok()?;

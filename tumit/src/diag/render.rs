@@ -1,11 +1,12 @@
-//! Draws diagnostics as text, with the lines of the spec that they point at.
+//! Renders diagnostics as text, with the lines of the spec that they refer to.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::{Diagnostic, Diagnostics, Label, Severity};
+use super::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
 use crate::source::{FileId, SourceMap};
 
-/// More findings than this are counted, not drawn: nobody reads them.
+/// Maximum number of diagnostics in the output. The others are only counted, because a longer list
+/// has no use.
 const MAX_DRAWN: usize = 50;
 
 pub(super) fn render(diagnostics: &Diagnostics, color: bool) -> String {
@@ -62,15 +63,15 @@ fn group<'a>(sources: &'a SourceMap, diagnostic: &'a Diagnostic) -> Group<'a> {
     group
 }
 
-/// The part of one file that the labels point into.
+/// The snippet of one file, with its labels.
 fn snippet<'a>(
     sources: &'a SourceMap,
     file: FileId,
-    primary: Option<&'a Label>,
-    secondary: &'a [Label],
+    primary: Option<&'a DiagnosticLabel>,
+    secondary: &'a [DiagnosticLabel],
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let (path, text) = sources.get(file).map_or(("", ""), |source| (source.path.as_str(), source.text.as_str()));
-    let annotation = |kind: AnnotationKind, label: &'a Label| {
+    let annotation = |kind: AnnotationKind, label: &'a DiagnosticLabel| {
         kind.span(drawable(text, label.span.range())).label(label.text.as_str())
     };
     Snippet::source(text)
@@ -84,7 +85,7 @@ fn snippet<'a>(
         )
 }
 
-/// The range, inside the text and on character boundaries.
+/// The range, limited to the text and to character boundaries.
 fn drawable(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
     let clamp = |offset: usize| {
         let mut offset = offset.min(text.len());

@@ -1,4 +1,4 @@
-//! "Did you mean": the candidate that a mistyped name is nearest to.
+//! "Did you mean": the candidate nearest to a mistyped name.
 
 /// A help text that names the candidate nearest to `wrong`, if one is near enough.
 #[must_use]
@@ -19,21 +19,25 @@ fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
         .map(|(_, candidate)| candidate)
 }
 
-/// How often each letter stands in a name, upper and lower case as one.
+/// The number of occurrences of each letter in a name, without distinction of case.
 fn counted(name: &str) -> [i16; 32] {
     let mut counts = [0; 32];
     name.bytes().for_each(|byte| counts[usize::from(byte % 32)] += 1);
     counts
 }
 
-/// A cheap look before the distance is computed: each change of a name alters at most two of these counts by one.
+/// A cheap test before the distance is computed: whether the letter counts allow a small distance.
+///
+/// Each edit of a name changes at most two of these counts by one.
 fn most_letters(candidate: &str, letters: &[i16; 32], limit: usize) -> bool {
     let other = counted(candidate);
     let differ: u32 = letters.iter().zip(&other).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
     differ as usize <= 2 * limit
 }
 
-/// Number of insertions, deletions, replacements and swaps of neighbours between two texts ("optimal string alignment").
+/// Number of edits between two texts ("optimal string alignment").
+///
+/// Edits are insertions, deletions, replacements and swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

@@ -1,31 +1,33 @@
-//! The value of an expression that depends on no record. It follows what the converter computes for records.
+//! The value of an expression that is independent of records. The rules of evaluation are those of
+//! the converter.
 
 use std::fmt::Write as _;
 
-use crate::spec::{BinaryOp, Expr, Format, Function, Pattern, Piece, Spec, UnaryOp};
+use crate::spec::{BinaryOp, Expr, ExprFunction, PatternPiece, Spec, TextPattern, UnaryOp, ValueFormat};
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoFold {
-    /// It depends on a record.
+pub(crate) enum FoldError {
+    /// The expression depends on a record.
     Depends,
-    /// It is beyond 64 bits, not finite, or a division by zero.
+    /// The value exceeds 64 bits, is not finite, or is the result of a division by zero.
     NoValue,
-    /// It is a text of more than [`MAX_TEXT`] bytes: texts of texts grow fast.
+    /// The value is a text of more than [`MAX_TEXT`] bytes. Texts that contain other texts can grow
+    /// fast.
     TooLong,
 }
 
-/// Most bytes of a constant text.
+/// Maximum number of bytes of a constant text.
 pub(crate) const MAX_TEXT: usize = 4096;
 
-type Folded = Result<Expr, NoFold>;
+type FoldResult = Result<Expr, FoldError>;
 
-/// The literal that `expr` is equal to.
-pub(crate) fn fold(expr: &Expr, spec: &Spec) -> Folded {
+/// The literal that is equal to `expr`.
+pub(crate) fn fold(expr: &Expr, spec: &Spec) -> FoldResult {
     match expr {
         Expr::Integer(_) | Expr::Float(_) | Expr::Bool(_) => Ok(expr.clone()),
-        Expr::Text(Pattern(pieces)) => text(pieces, spec),
-        Expr::Field(_) | Expr::Element(..) | Expr::Builtin(_) => Err(NoFold::Depends),
+        Expr::Text(TextPattern(pieces)) => text(pieces, spec),
+        Expr::Field(_) | Expr::Element(..) | Expr::Builtin(_) => Err(FoldError::Depends),
         Expr::Call(function, arguments) => {
             let arguments: Vec<Expr> =
                 arguments.iter().map(|argument| fold(argument, spec)).collect::<Result<_, _>>()?;
@@ -35,46 +37,47 @@ pub(crate) fn fold(expr: &Expr, spec: &Spec) -> Folded {
             (UnaryOp::Not, Expr::Bool(value)) => Ok(Expr::Bool(!value)),
             (UnaryOp::Minus, Expr::Integer(value)) => integer(value.checked_neg()),
             (UnaryOp::Minus, Expr::Float(value)) => Ok(Expr::Float(-value)),
-            _ => Err(NoFold::NoValue),
+            _ => Err(FoldError::NoValue),
         },
         Expr::Binary(operator, left, right) => binary(*operator, left, right, spec),
     }
 }
 
-fn integer(value: Option<i64>) -> Folded {
-    value.map(Expr::Integer).ok_or(NoFold::NoValue)
+fn integer(value: Option<i64>) -> FoldResult {
+    value.map(Expr::Integer).ok_or(FoldError::NoValue)
 }
 
-fn float(value: f64) -> Folded {
-    if value.is_finite() { Ok(Expr::Float(value)) } else { Err(NoFold::NoValue) }
+fn float(value: f64) -> FoldResult {
+    if value.is_finite() { Ok(Expr::Float(value)) } else { Err(FoldError::NoValue) }
 }
 
-fn text(pieces: &[Piece], spec: &Spec) -> Folded {
+fn text(pieces: &[PatternPiece], spec: &Spec) -> FoldResult {
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(text) | Piece::Name(text, _) => out.push_str(text),
-            Piece::Expr(expr, format) => match fold(expr, spec)? {
-                // Formats are applied where records are; a constant with one stays an expression.
-                _ if *format != Format::default() => return Err(NoFold::Depends),
+            PatternPiece::Text(text) | PatternPiece::Name(text, _) => out.push_str(text),
+            PatternPiece::Expr(expr, format) => match fold(expr, spec)? {
+                // Formats are applied when records are evaluated. A constant with a format stays an
+                // expression.
+                _ if *format != ValueFormat::default() => return Err(FoldError::Depends),
                 Expr::Integer(value) => drop(write!(out, "{value}")),
                 Expr::Float(value) => drop(write!(out, "{value}")),
                 Expr::Bool(value) => drop(write!(out, "{value}")),
-                Expr::Text(Pattern(inner)) => out.push_str(literal(&inner)),
-                _ => return Err(NoFold::Depends),
+                Expr::Text(TextPattern(inner)) => out.push_str(literal(&inner)),
+                _ => return Err(FoldError::Depends),
             },
         }
         if out.len() > MAX_TEXT {
-            return Err(NoFold::TooLong);
+            return Err(FoldError::TooLong);
         }
     }
-    Ok(Expr::Text(Pattern(vec![Piece::Text(out)])))
+    Ok(Expr::Text(TextPattern(vec![PatternPiece::Text(out)])))
 }
 
 /// The text of a folded pattern.
-fn literal(pieces: &[Piece]) -> &str {
+fn literal(pieces: &[PatternPiece]) -> &str {
     match pieces {
-        [Piece::Text(text)] => text,
+        [PatternPiece::Text(text)] => text,
         _ => "",
     }
 }
@@ -88,43 +91,47 @@ fn number(expr: &Expr) -> Option<f64> {
     }
 }
 
-fn call(function: Function, arguments: &[Expr], spec: &Spec) -> Folded {
+fn call(function: ExprFunction, arguments: &[Expr], spec: &Spec) -> FoldResult {
     match (function, arguments) {
-        (Function::Len, [Expr::Text(Pattern(pieces))]) => integer(i64::try_from(literal(pieces).chars().count()).ok()),
-        (Function::Abs, [Expr::Integer(value)]) => integer(value.checked_abs()),
-        (Function::Abs, [Expr::Float(value)]) => float(value.abs()),
-        (Function::Floor | Function::Ceil | Function::Round, [Expr::Integer(value)]) => Ok(Expr::Integer(*value)),
-        (Function::Floor, [Expr::Float(value)]) => whole(value.floor()),
-        (Function::Ceil, [Expr::Float(value)]) => whole(value.ceil()),
-        (Function::Round, [Expr::Float(value)]) => whole(value.round()),
-        (Function::Number, [Expr::Bool(value)]) => Ok(Expr::Integer((*value).into())),
-        (Function::Min, [Expr::Integer(a), Expr::Integer(b)]) => Ok(Expr::Integer(*a.min(b))),
-        (Function::Max, [Expr::Integer(a), Expr::Integer(b)]) => Ok(Expr::Integer(*a.max(b))),
-        (Function::Min | Function::Max, [a, b]) => {
-            let (Some(a), Some(b)) = (number(a), number(b)) else { return Err(NoFold::Depends) };
-            float(if function == Function::Min { a.min(b) } else { a.max(b) })
+        (ExprFunction::Len, [Expr::Text(TextPattern(pieces))]) => {
+            integer(i64::try_from(literal(pieces).chars().count()).ok())
         }
-        (Function::Lookup(index), [Expr::Integer(wanted)]) => {
+        (ExprFunction::Abs, [Expr::Integer(value)]) => integer(value.checked_abs()),
+        (ExprFunction::Abs, [Expr::Float(value)]) => float(value.abs()),
+        (ExprFunction::Floor | ExprFunction::Ceil | ExprFunction::Round, [Expr::Integer(value)]) => {
+            Ok(Expr::Integer(*value))
+        }
+        (ExprFunction::Floor, [Expr::Float(value)]) => whole(value.floor()),
+        (ExprFunction::Ceil, [Expr::Float(value)]) => whole(value.ceil()),
+        (ExprFunction::Round, [Expr::Float(value)]) => whole(value.round()),
+        (ExprFunction::Number, [Expr::Bool(value)]) => Ok(Expr::Integer((*value).into())),
+        (ExprFunction::Min, [Expr::Integer(a), Expr::Integer(b)]) => Ok(Expr::Integer(*a.min(b))),
+        (ExprFunction::Max, [Expr::Integer(a), Expr::Integer(b)]) => Ok(Expr::Integer(*a.max(b))),
+        (ExprFunction::Min | ExprFunction::Max, [a, b]) => {
+            let (Some(a), Some(b)) = (number(a), number(b)) else { return Err(FoldError::Depends) };
+            float(if function == ExprFunction::Min { a.min(b) } else { a.max(b) })
+        }
+        (ExprFunction::Lookup(index), [Expr::Integer(wanted)]) => {
             let values = spec.enums.get(index as usize).map_or(&[][..], |item| &item.values);
-            let found = values.iter().find(|value| i64::from(value.number) == *wanted).ok_or(NoFold::NoValue)?;
-            Ok(Expr::Text(Pattern(vec![Piece::Text(found.name.clone())])))
+            let found = values.iter().find(|value| i64::from(value.number) == *wanted).ok_or(FoldError::NoValue)?;
+            Ok(Expr::Text(TextPattern(vec![PatternPiece::Text(found.name.clone())])))
         }
-        _ => Err(NoFold::Depends),
+        _ => Err(FoldError::Depends),
     }
 }
 
-/// A float without a fraction, as an integer.
-fn whole(value: f64) -> Folded {
+/// Converts a float without a fraction to an integer.
+fn whole(value: f64) -> FoldResult {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if !(-LIMIT..LIMIT).contains(&value) {
-        return Err(NoFold::NoValue);
+        return Err(FoldError::NoValue);
     }
     #[expect(clippy::cast_possible_truncation, reason = "it is within 64 bits and has no fraction")]
     let value = value as i64;
     Ok(Expr::Integer(value))
 }
 
-fn binary(operator: BinaryOp, left: &Expr, right: &Expr, spec: &Spec) -> Folded {
+fn binary(operator: BinaryOp, left: &Expr, right: &Expr, spec: &Spec) -> FoldResult {
     let left = fold(left, spec);
     match (operator, &left) {
         (BinaryOp::And, Ok(Expr::Bool(false))) | (BinaryOp::Or, Ok(Expr::Bool(true))) => return left,
@@ -140,7 +147,7 @@ fn binary(operator: BinaryOp, left: &Expr, right: &Expr, spec: &Spec) -> Folded 
     }
 }
 
-fn arithmetic(operator: BinaryOp, left: &Expr, right: &Expr) -> Folded {
+fn arithmetic(operator: BinaryOp, left: &Expr, right: &Expr) -> FoldResult {
     if let (Expr::Integer(a), Expr::Integer(b)) = (left, right) {
         return integer(match operator {
             BinaryOp::Add => a.checked_add(*b),
@@ -150,7 +157,7 @@ fn arithmetic(operator: BinaryOp, left: &Expr, right: &Expr) -> Folded {
             _ => a.checked_rem(*b),
         });
     }
-    let (Some(a), Some(b)) = (number(left), number(right)) else { return Err(NoFold::Depends) };
+    let (Some(a), Some(b)) = (number(left), number(right)) else { return Err(FoldError::Depends) };
     float(match operator {
         BinaryOp::Add => a + b,
         BinaryOp::Subtract => a - b,
@@ -160,13 +167,13 @@ fn arithmetic(operator: BinaryOp, left: &Expr, right: &Expr) -> Folded {
     })
 }
 
-fn compare(operator: BinaryOp, left: &Expr, right: &Expr) -> Folded {
+fn compare(operator: BinaryOp, left: &Expr, right: &Expr) -> FoldResult {
     let ordering = match (left, right) {
         (Expr::Integer(a), Expr::Integer(b)) => a.cmp(b),
         (Expr::Bool(a), Expr::Bool(b)) => a.cmp(b),
         (Expr::Text(a), Expr::Text(b)) => literal(&a.0).cmp(literal(&b.0)),
         (a, b) => {
-            let (Some(a), Some(b)) = (number(a), number(b)) else { return Err(NoFold::Depends) };
+            let (Some(a), Some(b)) = (number(a), number(b)) else { return Err(FoldError::Depends) };
             a.total_cmp(&b)
         }
     };

@@ -2,48 +2,48 @@
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{Scope, bad};
+use super::{ExprScope, bad};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::source::Span;
-use crate::spec::{Expr, Format, Function, Notation, Pattern, Piece};
+use crate::source::SourceSpan;
+use crate::spec::{Expr, ExprFunction, NumberNotation, PatternPiece, TextPattern, ValueFormat};
 use crate::syntax::ast::{self, Ident};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 
-/// What a function takes.
+/// The arguments of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    /// Text, a list or bytes.
+enum FunctionArguments {
+    /// One text, list or value of type `bytes`.
     Long,
     Number,
-    /// Two numbers, or two dates.
+    /// Two numbers, or two timestamps.
     TwoOrdered,
-    /// Something that a number stands for.
+    /// One value of a type that numbers represent.
     Numbered,
 }
 
-const FUNCTIONS: [(&str, Function, Takes); 8] = [
-    ("len", Function::Len, Takes::Long),
-    ("abs", Function::Abs, Takes::Number),
-    ("min", Function::Min, Takes::TwoOrdered),
-    ("max", Function::Max, Takes::TwoOrdered),
-    ("floor", Function::Floor, Takes::Number),
-    ("ceil", Function::Ceil, Takes::Number),
-    ("round", Function::Round, Takes::Number),
-    ("number", Function::Number, Takes::Numbered),
+const FUNCTIONS: [(&str, ExprFunction, FunctionArguments); 8] = [
+    ("len", ExprFunction::Len, FunctionArguments::Long),
+    ("abs", ExprFunction::Abs, FunctionArguments::Number),
+    ("min", ExprFunction::Min, FunctionArguments::TwoOrdered),
+    ("max", ExprFunction::Max, FunctionArguments::TwoOrdered),
+    ("floor", ExprFunction::Floor, FunctionArguments::Number),
+    ("ceil", ExprFunction::Ceil, FunctionArguments::Number),
+    ("round", ExprFunction::Round, FunctionArguments::Number),
+    ("number", ExprFunction::Number, FunctionArguments::Numbered),
 ];
 
-impl Takes {
+impl FunctionArguments {
     fn count(self) -> usize {
         if self == Self::TwoOrdered { 2 } else { 1 }
     }
 
-    fn accepts(self, ty: Type) -> bool {
-        ty == Type::Any
+    fn accepts(self, ty: ValueType) -> bool {
+        ty == ValueType::Any
             || match self {
-                Self::Long => matches!(ty, Type::Text | Type::Enum(_) | Type::List),
+                Self::Long => matches!(ty, ValueType::Text | ValueType::Enum(_) | ValueType::List),
                 Self::Number => ty.is_number(),
-                Self::TwoOrdered => ty.is_number() || ty == Type::Date,
-                Self::Numbered => matches!(ty, Type::Enum(_) | Type::Pointer | Type::Bool),
+                Self::TwoOrdered => ty.is_number() || ty == ValueType::Date,
+                Self::Numbered => matches!(ty, ValueType::Enum(_) | ValueType::Pointer | ValueType::Bool),
             }
     }
 
@@ -57,10 +57,10 @@ impl Takes {
     }
 }
 
-impl Scope<'_> {
+impl ExprScope<'_> {
     /// `values[index]`
-    pub(super) fn element(&self, name: &Ident, index: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
-        let place = self.expect(index, Type::Integer, "the place of an element", diagnostics);
+    pub(super) fn element(&self, name: &Ident, index: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
+        let place = self.expect(index, ValueType::Integer, "the place of an element", diagnostics);
         let path = ast::Path { name: name.clone(), part: None };
         let (list, _) = self.path(&path, diagnostics);
         let Expr::Field(field) = list else {
@@ -73,7 +73,7 @@ impl Scope<'_> {
         let (scalar, length) = match ty {
             FieldType::One(Scalar::Bytes) => (Scalar::U8, None),
             FieldType::One(_) => {
-                diagnostics.push(not_a_list(name, Type::of_field(ty).name()));
+                diagnostics.push(not_a_list(name, ValueType::of_field(ty).name()));
                 return bad();
             }
             FieldType::Fixed(scalar, length) => (scalar, Some(length)),
@@ -91,7 +91,7 @@ impl Scope<'_> {
                     .at(index.span, label),
             );
         }
-        (Expr::Element(field, Box::new(place)), Type::of_field(FieldType::One(scalar)))
+        (Expr::Element(field, Box::new(place)), ValueType::of_field(FieldType::One(scalar)))
     }
 
     /// `len(values)`, `color(2)`
@@ -99,13 +99,14 @@ impl Scope<'_> {
         &self,
         name: &Ident,
         arguments: &[ast::Expr],
-        whole: Span,
+        whole: SourceSpan,
         diagnostics: &mut Diagnostics,
-    ) -> (Expr, Type) {
-        let lowered: Vec<(Expr, Type)> = arguments.iter().map(|argument| self.expr(argument, diagnostics)).collect();
-        let types: Vec<Type> = lowered.iter().map(|(_, ty)| *ty).collect();
+    ) -> (Expr, ValueType) {
+        let lowered: Vec<(Expr, ValueType)> =
+            arguments.iter().map(|argument| self.expr(argument, diagnostics)).collect();
+        let types: Vec<ValueType> = lowered.iter().map(|(_, ty)| *ty).collect();
         if let Some(index) = self.model.enums.get(&name.text).copied() {
-            let fits = matches!(types.as_slice(), [Type::Integer | Type::Any]);
+            let fits = matches!(types.as_slice(), [ValueType::Integer | ValueType::Any]);
             if !fits {
                 diagnostics.push(
                     Diagnostic::error(Code::BadArguments, format!("`{}` looks a number up in an enum", name.text))
@@ -115,7 +116,7 @@ impl Scope<'_> {
                 return bad();
             }
             let arguments = lowered.into_iter().map(|(value, _)| value).collect();
-            return (Expr::Call(Function::Lookup(index), arguments), Type::Enum(index));
+            return (Expr::Call(ExprFunction::Lookup(index), arguments), ValueType::Enum(index));
         }
         let Some((_, function, takes)) = FUNCTIONS.iter().find(|(known, ..)| *known == name.text) else {
             let known = FUNCTIONS.iter().map(|(known, ..)| *known);
@@ -127,8 +128,8 @@ impl Scope<'_> {
             );
             return bad();
         };
-        let dates = types.iter().filter(|ty| **ty == Type::Date).count();
-        let mixed = dates == 1 && !types.contains(&Type::Any);
+        let dates = types.iter().filter(|ty| **ty == ValueType::Date).count();
+        let mixed = dates == 1 && !types.contains(&ValueType::Any);
         if types.len() != takes.count() || !types.iter().all(|ty| takes.accepts(*ty)) || mixed {
             let found: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
             let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" and ") };
@@ -139,16 +140,21 @@ impl Scope<'_> {
             return bad();
         }
         let result = match function {
-            Function::Len | Function::Floor | Function::Ceil | Function::Round | Function::Number => Type::Integer,
-            _ if types.contains(&Type::Float) => Type::Float,
-            _ => types.first().copied().unwrap_or(Type::Any),
+            ExprFunction::Len
+            | ExprFunction::Floor
+            | ExprFunction::Ceil
+            | ExprFunction::Round
+            | ExprFunction::Number => ValueType::Integer,
+            _ if types.contains(&ValueType::Float) => ValueType::Float,
+            _ => types.first().copied().unwrap_or(ValueType::Any),
         };
-        if let (Function::Number, [(Expr::Text(Pattern(pieces)), Type::Enum(index))]) = (function, lowered.as_slice())
-            && let [Piece::Text(value)] = pieces.as_slice()
+        if let (ExprFunction::Number, [(Expr::Text(TextPattern(pieces)), ValueType::Enum(index))]) =
+            (function, lowered.as_slice())
+            && let [PatternPiece::Text(value)] = pieces.as_slice()
         {
             let values = &self.model.spec.enums[*index as usize].values;
             let number = values.iter().find(|known| known.name == *value).map_or(0, |known| known.number);
-            return (Expr::Integer(number.into()), Type::Integer);
+            return (Expr::Integer(number.into()), ValueType::Integer);
         }
         (Expr::Call(*function, lowered.into_iter().map(|(value, _)| value).collect()), result)
     }
@@ -160,18 +166,18 @@ fn not_a_list(name: &Ident, what: &str) -> Diagnostic {
         .help("only arrays and `bytes` have elements")
 }
 
-/// Whether a value of this type can be written so.
-pub(super) fn check_format(format: Format, ty: Type, span: Span, diagnostics: &mut Diagnostics) {
-    let integer = matches!(ty, Type::Integer | Type::Pointer | Type::Any);
+/// Checks whether a value of this type can have this format.
+pub(super) fn check_format(format: ValueFormat, ty: ValueType, span: SourceSpan, diagnostics: &mut Diagnostics) {
+    let integer = matches!(ty, ValueType::Integer | ValueType::Pointer | ValueType::Any);
     let (wrong, what) = match format.notation {
-        Notation::Hexadecimal | Notation::UpperHexadecimal | Notation::Binary if !integer => {
+        NumberNotation::Hexadecimal | NumberNotation::UpperHexadecimal | NumberNotation::Binary if !integer => {
             (true, "`x`, `X` and `b` are notations of integers")
         }
-        Notation::Exponent if !ty.is_number() => (true, "`e` is a notation of numbers"),
-        _ if format.zeros && !(integer || ty.is_number() || ty == Type::Date) => {
+        NumberNotation::Exponent if !ty.is_number() => (true, "`e` is a notation of numbers"),
+        _ if format.zeros && !(integer || ty.is_number() || ty == ValueType::Date) => {
             (true, "only numbers are filled up with zeros")
         }
-        _ if format.precision.is_some() && matches!(ty, Type::Integer | Type::Pointer | Type::Bool) => {
+        _ if format.precision.is_some() && matches!(ty, ValueType::Integer | ValueType::Pointer | ValueType::Bool) => {
             (true, "a precision is for floats, dates and texts")
         }
         _ => (false, ""),

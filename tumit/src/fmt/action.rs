@@ -1,16 +1,18 @@
 //! Rules, their actions, and expressions.
 
-use super::print::{Pending, Printer};
-use super::token::Node;
+use super::print::{PendingSpace, SpecPrinter};
+use super::token::TokenNode;
 use super::{INDENT, MAX_WIDTH};
 use crate::syntax::Rule;
 
-/// Arrows stand to the right of what a rule is for, unless they would start further right than here.
+/// Maximum column of a `->` on the line of the target of its rule. A `->` further right moves to
+/// its own line.
 pub(super) const MAX_ARROW: usize = 40;
 
-impl Printer<'_> {
-    /// `rule TARGET -> ACTION -> ACTION;`: on one line if it is one arrow that fits there, else one arrow per line.
-    pub(super) fn rule(&mut self, node: &Node, indent: usize) {
+impl SpecPrinter<'_> {
+    /// `rule TARGET -> ACTION -> ACTION;`: on one line if there is one action and it fits.
+    /// Otherwise one action per line.
+    pub(super) fn rule(&mut self, node: &TokenNode, indent: usize) {
         let Some(first) = node.children.iter().position(|child| child.rule == Rule::arrow) else {
             return self.node(node, 0);
         };
@@ -34,7 +36,7 @@ impl Printer<'_> {
                 Rule::arrow => {
                     self.base = column - INDENT.min(column);
                     if place > 0 || !is_beside {
-                        self.pending = Pending::Line { indent: column, keeps_blank: false };
+                        self.pending = PendingSpace::Line { indent: column, keeps_blank: false };
                     }
                     self.token(child.tokens.start);
                 }
@@ -49,12 +51,12 @@ impl Printer<'_> {
     }
 
     /// Whether a node has clauses, or is a line of a text output.
-    pub(super) fn is_action(&self, node: &Node) -> bool {
+    pub(super) fn is_action(&self, node: &TokenNode) -> bool {
         node.rule == Rule::template || node.children.iter().any(|child| starts_part(child.rule))
     }
 
-    /// An action that does not fit on its line: each clause on a line of its own.
-    pub(super) fn action(&mut self, node: &Node, tail: usize) {
+    /// Prints an action that does not fit on its line. Each clause is on a line of its own.
+    pub(super) fn action(&mut self, node: &TokenNode, tail: usize) {
         if node.rule == Rule::template {
             return self.template(node, tail);
         }
@@ -66,12 +68,12 @@ impl Printer<'_> {
         let base = self.base;
         let mut start = 0;
         while start < children.len() {
-            let begins = |child: &Node| child.rule == Rule::clause || splits_head && starts_part(child.rule);
+            let begins = |child: &TokenNode| child.rule == Rule::clause || splits_head && starts_part(child.rule);
             let length = children[start + 1..].iter().position(begins);
             let end = length.map_or(children.len(), |length| start + 1 + length);
             if start > 0 {
                 self.base = base + INDENT;
-                self.pending = Pending::Line { indent: self.base, keeps_blank: false };
+                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
             }
             self.sequence(&children[start..end], if end == children.len() { tail } else { 0 });
             start = end;
@@ -79,8 +81,9 @@ impl Printer<'_> {
         self.base = base;
     }
 
-    /// A line of a text output: the parameters start on a line of their own, with as many on each as fit.
-    fn template(&mut self, node: &Node, tail: usize) {
+    /// Prints a line of a text output. The parameters start on a new line. Each line has as many as
+    /// fit.
+    fn template(&mut self, node: &TokenNode, tail: usize) {
         let base = self.base;
         for (place, child) in node.children.iter().enumerate() {
             let is_last = place + 1 == node.children.len();
@@ -89,15 +92,16 @@ impl Printer<'_> {
             let is_first = self.base == base;
             if may_start && (is_first || !self.fits(child.tokens.clone(), tail)) {
                 self.base = base + INDENT;
-                self.pending = Pending::Line { indent: self.base, keeps_blank: false };
+                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
             }
             self.node(child, tail);
         }
         self.base = base;
     }
 
-    /// An expression that does not fit on its line: lines start with the operators that bind least.
-    pub(super) fn operands(&mut self, children: &[Node], tail: usize) {
+    /// Prints an expression that does not fit on its line. Lines start with the operators of lowest
+    /// precedence.
+    pub(super) fn operands(&mut self, children: &[TokenNode], tail: usize) {
         let [first, .., last] = children else {
             return children.iter().for_each(|child| self.node(child, tail));
         };
@@ -105,7 +109,7 @@ impl Printer<'_> {
         if self.fits(tokens.clone(), tail) {
             return self.flat(tokens);
         }
-        let binding = |child: &Node| match child.rule {
+        let binding = |child: &TokenNode| match child.rule {
             Rule::binary_op => binding(&self.tokens[child.tokens.start].text),
             _ => usize::MAX,
         };
@@ -119,7 +123,7 @@ impl Printer<'_> {
             let end = length.map_or(children.len(), |length| start + length);
             self.operands(&children[start..end], if end == children.len() { tail } else { 0 });
             if let Some(operator) = children.get(end) {
-                self.pending = Pending::Line { indent: self.base, keeps_blank: false };
+                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
                 self.token(operator.tokens.start);
             }
             start = end + 1;
@@ -128,12 +132,12 @@ impl Printer<'_> {
     }
 }
 
-/// What a line of a broken action may start with.
+/// Whether a line of a broken action can start with this rule.
 fn starts_part(rule: Rule) -> bool {
     matches!(rule, Rule::clause | Rule::kw_on | Rule::kw_from | Rule::kw_to)
 }
 
-/// How strongly an operator binds.
+/// The precedence of an operator. 0 is the lowest.
 fn binding(operator: &str) -> usize {
     match operator {
         "or" | "||" => 0,

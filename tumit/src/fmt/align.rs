@@ -1,31 +1,32 @@
-//! What stands below each other: arrows of neighbouring rules, and the columns of listed values.
+//! Alignment of the `->` of neighbouring rules, and of the columns of listed values.
 
 use std::mem;
 
 use super::MAX_WIDTH;
 use super::action::MAX_ARROW;
-use super::print::Printer;
-use super::token::Node;
+use super::print::SpecPrinter;
+use super::token::TokenNode;
 use crate::syntax::Rule;
 
-/// Arrows of neighbouring rules stand below each other unless their places differ by more.
+/// The `->` of neighbouring rules are aligned unless their columns differ by more than this.
 const MAX_SHIFT: usize = 16;
 
-/// The arrows of a rule.
-struct Arrows {
-    /// The first one's token.
+/// The actions of a rule.
+struct ArrowAlignment {
+    /// The token of the first `->`.
     first: usize,
-    /// Where they stand beside their rule's target.
+    /// The column of the first `->` after the target of the rule.
     column: usize,
-    /// Columns of the longest arrow that fits on a line there.
+    /// Columns of the longest action that fits on a line from `column`.
     width: usize,
 }
 
-impl Printer<'_> {
-    /// Gives the first arrows of neighbouring rules one column, if no line becomes too long by it. A blank line or a
-    /// comment between rules parts them.
-    pub(super) fn align_arrows(&mut self, items: &[Node], indent: usize) {
-        let mut run: Vec<Arrows> = Vec::new();
+impl SpecPrinter<'_> {
+    /// Aligns the first `->` of neighbouring rules, if no line becomes too long.
+    ///
+    /// A blank line or a comment between rules ends a group of neighbours.
+    pub(super) fn align_arrows(&mut self, items: &[TokenNode], indent: usize) {
+        let mut run: Vec<ArrowAlignment> = Vec::new();
         for item in items {
             let arrows = self.arrows(item, indent);
             let goes_on = arrows.as_ref().is_some_and(|arrows| {
@@ -40,7 +41,7 @@ impl Printer<'_> {
         self.give_column(&run);
     }
 
-    fn arrows(&self, rule: &Node, indent: usize) -> Option<Arrows> {
+    fn arrows(&self, rule: &TokenNode, indent: usize) -> Option<ArrowAlignment> {
         let first = rule.children.iter().position(|child| rule.rule == Rule::rule_decl && child.rule == Rule::arrow)?;
         let arrow = rule.children[first].tokens.start;
         let head = rule.tokens.start..arrow;
@@ -48,16 +49,16 @@ impl Printer<'_> {
         let widths = rule.children[first..].iter().filter(|child| child.rule == Rule::action);
         let widths = widths.map(|action| "-> ;".len() + self.width(action.tokens.clone()));
         let width = widths.filter(|width| column + width <= MAX_WIDTH).max().unwrap_or_default();
-        (column <= MAX_ARROW && !self.has_comments(head)).then_some(Arrows { first: arrow, column, width })
+        (column <= MAX_ARROW && !self.has_comments(head)).then_some(ArrowAlignment { first: arrow, column, width })
     }
 
     /// Whether a blank line, a comment or documentation is before a node.
-    fn is_apart(&self, node: &Node) -> bool {
+    fn is_apart(&self, node: &TokenNode) -> bool {
         let gap = &self.gaps[node.tokens.start];
         gap.blank || !gap.own.is_empty()
     }
 
-    fn give_column(&mut self, run: &[Arrows]) {
+    fn give_column(&mut self, run: &[ArrowAlignment]) {
         let most = run.iter().map(|arrows| arrows.column).max().unwrap_or_default();
         if run.iter().all(|arrows| most + arrows.width <= MAX_WIDTH) {
             for arrows in run {
@@ -66,12 +67,12 @@ impl Printer<'_> {
         }
     }
 
-    /// Gives the labels and colours of values that are listed one per line a column each.
-    pub(super) fn align_values(&mut self, list: &Node, elements: &[Node], indent: usize) {
+    /// Aligns the labels and the colours of values that are listed one per line.
+    pub(super) fn align_values(&mut self, list: &TokenNode, elements: &[TokenNode], indent: usize) {
         if list.rule != Rule::values {
             return;
         }
-        let mut rows: Vec<&Node> = Vec::new();
+        let mut rows: Vec<&TokenNode> = Vec::new();
         for value in elements.iter().filter(|element| element.rule == Rule::value) {
             let is_simple = !self.has_comments(value.tokens.clone());
             if !is_simple || self.is_apart(value) {
@@ -84,8 +85,8 @@ impl Printer<'_> {
         self.align_rows(&rows, indent);
     }
 
-    fn align_rows(&mut self, rows: &[&Node], indent: usize) {
-        let cells = |row: &Node| {
+    fn align_rows(&mut self, rows: &[&TokenNode], indent: usize) {
+        let cells = |row: &TokenNode| {
             let mut cells: [Option<std::ops::Range<usize>>; CELLS] = Default::default();
             for child in &row.children {
                 cells[cell(child.rule)].get_or_insert(child.tokens.clone()).end = child.tokens.end;
@@ -116,7 +117,7 @@ impl Printer<'_> {
     }
 }
 
-/// Name, label, colour, shape and size.
+/// Number of cells of a value: name, label, colour, shape and size.
 const CELLS: usize = 4;
 
 fn cell(rule: Rule) -> usize {

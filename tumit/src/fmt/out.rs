@@ -1,35 +1,35 @@
-//! The text that is being made: lines, columns, and comments at the ends of lines.
+//! The output text under construction: lines, columns, and comments at the ends of lines.
 
 use super::token::{is_closer, is_opener};
 
-/// A comment at the end of a line has this many blanks before it.
+/// Number of blanks before a comment at the end of a line.
 const BEFORE_COMMENT: usize = 2;
 
-/// Comments of neighbouring lines stand below each other unless the lines' lengths differ by more.
+/// Comments of neighbouring lines are aligned unless their columns differ by more than this.
 const MAX_SHIFT: usize = 40;
 
 #[derive(Default)]
-pub(super) struct Out {
+pub(super) struct FormatOutput {
     text: String,
-    /// Where the current line starts in the text.
+    /// Byte offset of the current line in the text.
     line_start: usize,
-    /// Columns of the current line.
+    /// Number of columns of the current line.
     pub(super) column: usize,
-    /// Line ends so far.
+    /// Number of line ends so far.
     lines: usize,
-    comments: Vec<Trailing>,
+    comments: Vec<TrailingComment>,
 }
 
-/// A comment at the end of a line, which is not moved to its column yet.
-struct Trailing {
+/// A comment at the end of a line, before its alignment.
+struct TrailingComment {
     line: usize,
-    /// Bytes of the text where its line starts, and where it starts itself.
+    /// Byte offsets of its line and of the comment itself in the text.
     line_start: usize,
     at: usize,
     column: usize,
 }
 
-impl Out {
+impl FormatOutput {
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         match text.rfind('\n') {
@@ -42,7 +42,7 @@ impl Out {
         }
     }
 
-    /// Goes to a column to the right.
+    /// Adds blanks up to a column.
     pub(super) fn pad(&mut self, column: usize) {
         while self.column < column {
             self.text.push(' ');
@@ -50,7 +50,8 @@ impl Out {
         }
     }
 
-    /// Begins a line, after a blank one if asked for. At the start of the text there is one already.
+    /// Begins a line, after a blank line if requested. At the start of the text there is a line
+    /// already.
     pub(super) fn newline(&mut self, blank: bool, indent: usize) {
         if !self.text.is_empty() {
             self.push(if blank { "\n\n" } else { "\n" });
@@ -58,14 +59,14 @@ impl Out {
         self.pad(indent);
     }
 
-    /// A comment at the end of the line: a new one must follow.
+    /// Adds a comment at the end of the line. The caller must begin a new line after it.
     pub(super) fn trailing(&mut self, comment: &str) {
         let (at, line_start) = (self.text.len(), self.line_start);
-        self.comments.push(Trailing { line: self.lines, line_start, at, column: self.column });
+        self.comments.push(TrailingComment { line: self.lines, line_start, at, column: self.column });
         self.push(comment);
     }
 
-    /// The text, with comments of neighbouring lines below each other.
+    /// The text, with the comments of neighbouring lines aligned.
     pub(super) fn finish(mut self) -> String {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -86,8 +87,9 @@ impl Out {
         finished
     }
 
-    /// How many of these comments stand below each other, and the most columns before them.
-    fn together(&self, comments: &[Trailing]) -> (usize, usize) {
+    /// Number of comments from the start of the list that are aligned, and the maximum of their
+    /// columns.
+    fn together(&self, comments: &[TrailingComment]) -> (usize, usize) {
         let (mut least, mut most, mut count) = (comments[0].column, comments[0].column, 1);
         for pair in comments.windows(2) {
             let (above, below) = (self.code(&pair[0]), self.code(&pair[1]));
@@ -104,13 +106,13 @@ impl Out {
         (count, most)
     }
 
-    /// What stands on a comment's line before it.
-    fn code(&self, comment: &Trailing) -> &str {
+    /// The text before a comment on its line.
+    fn code(&self, comment: &TrailingComment) -> &str {
         self.text[comment.line_start..comment.at].trim_start()
     }
 }
 
-/// Columns of a text on one line: characters.
+/// Number of columns of a text of one line: its characters.
 pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }

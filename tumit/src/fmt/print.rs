@@ -1,57 +1,59 @@
-//! From tokens to lines: declarations one below the other, lists on one line or one element per line.
+//! From tokens to lines: one declaration per line, and lists on one line or with one element per
+//! line.
 
 use std::mem;
 use std::ops::Range;
 
-use super::out::{Out, width};
-use super::token::{Gap, Node, Token, Tree, is_closer, is_opener, takes_comma};
+use super::out::{FormatOutput, width};
+use super::token::{SpecToken, TokenGap, TokenNode, TokenTree, is_closer, is_opener, takes_comma};
 use super::{INDENT, MAX_WIDTH};
 use crate::syntax::Rule;
 
-/// Tokens that are looked at to know what must stay on a line with the one before them.
+/// Maximum number of tokens examined to find the tokens that must stay on the line of the token
+/// before them.
 const MAX_LEAD: usize = 8;
 
 /// The formatted text of a spec.
-pub(super) fn print(tree: &Tree<'_>) -> String {
-    let mut printer = Printer::new(&tree.tokens);
+pub(super) fn print(tree: &TokenTree<'_>) -> String {
+    let mut printer = SpecPrinter::new(&tree.tokens);
     printer.separate(&tree.items);
     printer.items(&tree.items, 0);
     printer.end(&tree.end);
     printer.out.finish()
 }
 
-pub(super) struct Printer<'t> {
-    pub(super) tokens: &'t [Token<'t>],
-    pub(super) gaps: Vec<Gap<'t>>,
-    /// Columns of all tokens before this one, on one line.
+pub(super) struct SpecPrinter<'t> {
+    pub(super) tokens: &'t [SpecToken<'t>],
+    pub(super) gaps: Vec<TokenGap<'t>>,
+    /// Total number of columns of the tokens before each token, on one line.
     widths: Vec<usize>,
-    /// How many tokens before this one have comments before them.
+    /// Number of tokens with comments before each token.
     commented: Vec<usize>,
-    /// Where a token has to stand, at least.
+    /// Minimum column of each token.
     pub(super) columns: Vec<usize>,
-    pub(super) out: Out,
-    pub(super) pending: Pending,
-    /// Indentation of what is being printed; what continues it on other lines has one level more.
+    pub(super) out: FormatOutput,
+    pub(super) pending: PendingSpace,
+    /// Indentation of the current node. Its continuation lines have one level more.
     pub(super) base: usize,
 }
 
-/// What comes before the next token.
+/// The output before the next token.
 #[derive(Clone, Copy)]
-pub(super) enum Pending {
-    /// A blank, if the two tokens want one.
+pub(super) enum PendingSpace {
+    /// A blank, if the two tokens require one.
     Space,
     /// A new line.
     Line { indent: usize, keeps_blank: bool },
-    /// It is there already.
+    /// Nothing, because the line or blank is already printed.
     Nothing,
 }
 
-impl<'t> Printer<'t> {
-    fn new(tokens: &'t [Token<'t>]) -> Self {
+impl<'t> SpecPrinter<'t> {
+    fn new(tokens: &'t [SpecToken<'t>]) -> Self {
         let (mut widths, mut commented) = (vec![0], vec![0]);
         let (mut columns, mut comments) = (0, 0);
         for token in tokens {
-            // Of a text of several lines, the first counts.
+            // Only the first line of a text of several lines counts.
             columns += width(token.text.split('\n').next().unwrap_or_default()) + usize::from(token.space);
             comments += usize::from(token.gap.has_comments());
             widths.push(columns);
@@ -63,13 +65,13 @@ impl<'t> Printer<'t> {
             widths,
             commented,
             columns: vec![0; tokens.len()],
-            out: Out::default(),
-            pending: Pending::Nothing,
+            out: FormatOutput::default(),
+            pending: PendingSpace::Nothing,
             base: 0,
         }
     }
 
-    /// Columns of these tokens on one line.
+    /// Number of columns of these tokens on one line.
     pub(super) fn width(&self, tokens: Range<usize>) -> usize {
         if tokens.is_empty() {
             return 0;
@@ -77,35 +79,35 @@ impl<'t> Printer<'t> {
         self.widths[tokens.end] - self.widths[tokens.start] - usize::from(self.tokens[tokens.start].space)
     }
 
-    /// Whether comments stand between these tokens.
+    /// Whether there are comments between these tokens.
     pub(super) fn has_comments(&self, tokens: Range<usize>) -> bool {
         !tokens.is_empty() && self.commented[tokens.end] > self.commented[tokens.start + 1]
     }
 
-    /// Whether these tokens fit on the line, with so many columns after them.
+    /// Whether these tokens fit on the line, followed by `tail` columns.
     pub(super) fn fits(&self, tokens: Range<usize>, tail: usize) -> bool {
-        let space = matches!(self.pending, Pending::Space) && self.tokens[tokens.start].space;
+        let space = matches!(self.pending, PendingSpace::Space) && self.tokens[tokens.start].space;
         !self.has_comments(tokens.clone())
             && self.out.column + usize::from(space) + self.width(tokens) + tail <= MAX_WIDTH
     }
 
-    /// Prints what stands before a token: comments, and the beginning of a line.
+    /// Prints the output before a token: comments, and the beginning of a line.
     fn arrive(&mut self, token: usize) {
         let gap = mem::take(&mut self.gaps[token]);
         let (indent, keeps_blank) = match self.pending {
-            Pending::Line { indent, keeps_blank } => (indent, keeps_blank),
-            Pending::Space | Pending::Nothing => (self.base + INDENT, true),
+            PendingSpace::Line { indent, keeps_blank } => (indent, keeps_blank),
+            PendingSpace::Space | PendingSpace::Nothing => (self.base + INDENT, true),
         };
-        let is_line = matches!(self.pending, Pending::Line { .. });
+        let is_line = matches!(self.pending, PendingSpace::Line { .. });
         let has_own = !gap.own.is_empty();
         if self.comments(&gap, indent, keeps_blank) || is_line {
             self.out.newline(gap.blank && (has_own || is_line && keeps_blank), indent);
-            self.pending = Pending::Nothing;
+            self.pending = PendingSpace::Nothing;
         }
     }
 
-    /// Prints comments; whether there are any, so that a new line must follow.
-    fn comments(&mut self, gap: &Gap<'_>, indent: usize, keeps_blank: bool) -> bool {
+    /// Prints comments. Returns whether there are any, because a new line must then follow.
+    fn comments(&mut self, gap: &TokenGap<'_>, indent: usize, keeps_blank: bool) -> bool {
         if let Some(comment) = gap.trailing {
             self.out.trailing(comment);
         }
@@ -118,33 +120,34 @@ impl<'t> Printer<'t> {
 
     pub(super) fn token(&mut self, token: usize) {
         self.arrive(token);
-        if matches!(self.pending, Pending::Space) && self.tokens[token].space {
+        if matches!(self.pending, PendingSpace::Space) && self.tokens[token].space {
             self.out.push(" ");
             self.out.pad(self.columns[token]);
         }
         self.out.push(&self.tokens[token].text);
-        self.pending = Pending::Space;
+        self.pending = PendingSpace::Space;
     }
 
-    /// A closing bracket on a line of its own; comments before it are still inside.
+    /// Prints a closing bracket on a line of its own. Comments before it are still inside the
+    /// brackets.
     fn close(&mut self, token: usize, indent: usize, is_empty: bool) {
         let gap = mem::take(&mut self.gaps[token]);
         self.comments(&gap, indent + INDENT, !is_empty);
-        self.pending = Pending::Line { indent, keeps_blank: false };
+        self.pending = PendingSpace::Line { indent, keeps_blank: false };
         self.token(token);
     }
 
-    /// What follows the last token.
-    fn end(&mut self, gap: &Gap<'_>) {
+    /// Prints the comments after the last token.
+    fn end(&mut self, gap: &TokenGap<'_>) {
         self.comments(gap, 0, true);
     }
 
-    /// Declarations, one below the other.
-    fn items(&mut self, items: &[Node], indent: usize) {
+    /// Prints declarations, one per line.
+    fn items(&mut self, items: &[TokenNode], indent: usize) {
         self.align_arrows(items, indent);
         for (place, item) in items.iter().enumerate() {
             self.base = indent;
-            self.pending = Pending::Line { indent, keeps_blank: place > 0 };
+            self.pending = PendingSpace::Line { indent, keeps_blank: place > 0 };
             match item.rule {
                 Rule::rule_decl => self.rule(item, indent),
                 rule if is_block(rule) => self.block(item, indent),
@@ -153,9 +156,9 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// A declaration that contains declarations.
-    fn block(&mut self, node: &Node, indent: usize) {
-        let is_open = |child: &Node| child.is_leaf() && self.tokens[child.tokens.start].text == "{";
+    /// Prints a declaration that contains declarations.
+    fn block(&mut self, node: &TokenNode, indent: usize) {
+        let is_open = |child: &TokenNode| child.is_leaf() && self.tokens[child.tokens.start].text == "{";
         let (Some(open), Some(close)) = (node.children.iter().position(is_open), node.children.last()) else {
             return self.node(node, 0);
         };
@@ -172,8 +175,9 @@ impl<'t> Printer<'t> {
         self.close(close, indent, members.is_empty());
     }
 
-    /// Prints a node on the line if it fits there before `tail` further columns, else broken in the way of its kind.
-    pub(super) fn node(&mut self, node: &Node, tail: usize) {
+    /// Prints a node on the line if it fits there with `tail` columns after it. Otherwise it is
+    /// broken according to its kind.
+    pub(super) fn node(&mut self, node: &TokenNode, tail: usize) {
         let first = node.tokens.start;
         if node.is_leaf() {
             return self.token(first);
@@ -202,8 +206,8 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// Nodes on one line; before some kinds it may end if they do not fit.
-    pub(super) fn sequence(&mut self, nodes: &[Node], tail: usize) {
+    /// Prints nodes on one line. The line can end before some kinds of nodes if they do not fit.
+    pub(super) fn sequence(&mut self, nodes: &[TokenNode], tail: usize) {
         for (place, node) in nodes.iter().enumerate() {
             let tail =
                 if node.is_leaf() && !may_start_line(node.rule) { 0 } else { self.lead(&nodes[place + 1..], tail) };
@@ -211,15 +215,15 @@ impl<'t> Printer<'t> {
             let base = self.base;
             if starts {
                 self.base += INDENT;
-                self.pending = Pending::Line { indent: self.base, keeps_blank: false };
+                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
             }
             self.node(node, tail);
             self.base = base;
         }
     }
 
-    /// Columns of what must stay on the line with the node before these.
-    pub(super) fn lead(&self, nodes: &[Node], tail: usize) -> usize {
+    /// Number of columns that must stay on the line of the node before these nodes.
+    pub(super) fn lead(&self, nodes: &[TokenNode], tail: usize) -> usize {
         let mut columns = 0;
         for node in nodes {
             if may_start_line(node.rule) {
@@ -238,15 +242,16 @@ impl<'t> Printer<'t> {
         columns + tail
     }
 
-    /// Where the brackets of a node open, if it ends with a closing one.
-    fn brackets(&self, node: &Node) -> Option<usize> {
-        let is = |child: &Node, what: fn(&str) -> bool| child.is_leaf() && what(&self.tokens[child.tokens.start].text);
+    /// Position of the opening bracket of a node, if the node ends with a closing one.
+    fn brackets(&self, node: &TokenNode) -> Option<usize> {
+        let is =
+            |child: &TokenNode, what: fn(&str) -> bool| child.is_leaf() && what(&self.tokens[child.tokens.start].text);
         node.children.last().filter(|last| is(last, is_closer))?;
         node.children.iter().position(|child| is(child, is_opener))
     }
 
-    /// A list that does not fit on the line: one element per line.
-    fn list(&mut self, node: &Node, open: usize, tail: usize) {
+    /// Prints a list that does not fit on the line, with one element per line.
+    fn list(&mut self, node: &TokenNode, open: usize, tail: usize) {
         let (head, rest) = node.children.split_at(open);
         let last = node.tokens.end - 1;
         let brackets = rest[0].tokens.start..node.tokens.end;
@@ -268,7 +273,7 @@ impl<'t> Printer<'t> {
                 continue;
             }
             self.base = base + INDENT;
-            self.pending = Pending::Line { indent: self.base, keeps_blank: !is_first };
+            self.pending = PendingSpace::Line { indent: self.base, keeps_blank: !is_first };
             is_first = false;
             let follows = place + 1 < elements.len() || takes_comma(node.rule);
             self.node(element, usize::from(follows));
@@ -280,21 +285,22 @@ impl<'t> Printer<'t> {
         self.close(last, base, elements.is_empty());
     }
 
-    /// Each text on a line of its own, below the first.
-    fn prologue(&mut self, node: &Node) {
+    /// Prints each text on a line of its own, aligned with the first.
+    fn prologue(&mut self, node: &TokenNode) {
         let indent = self.base + self.width(node.tokens.start..node.tokens.start + 1) + 1;
         for (place, child) in node.children.iter().enumerate() {
             if place > 1 {
-                self.pending = Pending::Line { indent, keeps_blank: false };
+                self.pending = PendingSpace::Line { indent, keeps_blank: false };
             }
             self.token(child.tokens.start);
         }
     }
 
-    /// Puts a blank line between declarations of several lines, and between rules and others.
-    fn separate(&mut self, items: &[Node]) {
+    /// Inserts a blank line between declarations of several lines, and between rules and other
+    /// declarations.
+    fn separate(&mut self, items: &[TokenNode]) {
         for pair in items.windows(2) {
-            let is_rule = |node: &Node| node.rule == Rule::rule_decl;
+            let is_rule = |node: &TokenNode| node.rule == Rule::rule_decl;
             let gap = &mut self.gaps[pair[1].tokens.start];
             let apart = is_block(pair[0].rule) || is_block(pair[1].rule) || is_rule(&pair[0]) != is_rule(&pair[1]);
             if apart && !gap.has_blank() {
@@ -311,7 +317,7 @@ fn is_block(rule: Rule) -> bool {
     matches!(rule, Rule::level_decl | Rule::paje_decl | Rule::container_decl | Rule::output_decl)
 }
 
-/// What a line that continues the one before may start with.
+/// Whether a continuation line can start with this rule.
 pub(super) fn may_start_line(rule: Rule) -> bool {
     use Rule::{color, link_from, link_to, look, stream_mark, string};
     matches!(rule, string | color | look | stream_mark | link_from | link_to)

@@ -1,43 +1,43 @@
-//! The tokens of a spec, what stands between them, and the tree over them.
+//! The tokens of a spec, the comments and blank lines between them, and the tree over the tokens.
 
 use std::borrow::Cow;
 use std::mem;
 use std::ops::Range;
 
-use crate::syntax::{Node as Pair, Rule};
+use crate::syntax::{ParseNode as Pair, Rule};
 
-/// A spec as the printer wants it.
-pub(super) struct Tree<'i> {
-    /// Without docs, which count as comments, and without what the printer decides itself: commas before closing
-    /// brackets, optional semicolons.
-    pub(super) tokens: Vec<Token<'i>>,
+/// A spec in the form that the printer needs.
+pub(super) struct TokenTree<'i> {
+    /// The tokens, without docs, which count as comments, and without the optional tokens that the
+    /// printer decides itself: commas before closing brackets, optional semicolons.
+    pub(super) tokens: Vec<SpecToken<'i>>,
     /// Declarations.
-    pub(super) items: Vec<Node>,
-    /// What follows the last token.
-    pub(super) end: Gap<'i>,
+    pub(super) items: Vec<TokenNode>,
+    /// Comments and blank lines after the last token.
+    pub(super) end: TokenGap<'i>,
 }
 
 /// A leaf of the grammar's tree.
-pub(super) struct Token<'i> {
+pub(super) struct SpecToken<'i> {
     pub(super) text: Cow<'i, str>,
-    /// Whether a blank stands before it on a line.
+    /// Whether a blank precedes it on a line.
     pub(super) space: bool,
-    /// What stands before it.
-    pub(super) gap: Gap<'i>,
+    /// Comments and blank lines before it.
+    pub(super) gap: TokenGap<'i>,
 }
 
-/// What stands between two tokens.
+/// Comments and blank lines between two tokens.
 #[derive(Clone, Default)]
-pub(super) struct Gap<'i> {
+pub(super) struct TokenGap<'i> {
     /// A comment on the line of the token before.
     pub(super) trailing: Option<&'i str>,
     /// Comments on lines of their own, and docs.
-    pub(super) own: Vec<Comment<'i>>,
+    pub(super) own: Vec<LineComment<'i>>,
     /// Whether there is a blank line directly before the token.
     pub(super) blank: bool,
 }
 
-impl Gap<'_> {
+impl TokenGap<'_> {
     pub(super) fn has_comments(&self) -> bool {
         self.trailing.is_some() || !self.own.is_empty()
     }
@@ -49,53 +49,60 @@ impl Gap<'_> {
 
 /// A comment on a line of its own.
 #[derive(Clone)]
-pub(super) struct Comment<'i> {
+pub(super) struct LineComment<'i> {
     pub(super) text: &'i str,
     /// Whether there is a blank line before it.
     pub(super) blank: bool,
 }
 
-/// A node over tokens: one without children is one token.
-pub(super) struct Node {
+/// A node over tokens. A node without children is one token.
+pub(super) struct TokenNode {
     pub(super) rule: Rule,
     pub(super) tokens: Range<usize>,
-    pub(super) children: Vec<Node>,
+    pub(super) children: Vec<TokenNode>,
 }
 
-impl Node {
+impl TokenNode {
     pub(super) fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }
 }
 
-/// Reads the grammar's tree of a text. `None` when parts of it fit nowhere.
-pub(super) fn read<'i>(text: &'i str, root: Pair<'i>) -> Option<Tree<'i>> {
-    let mut reader =
-        Reader { text, at: 0, gap: Gap::default(), newlines: 0, tokens: Vec::new(), after_sign: false, is_right: true };
+/// Reads the grammar's tree of a text. `None` when pieces of it match no rule.
+pub(super) fn read<'i>(text: &'i str, root: Pair<'i>) -> Option<TokenTree<'i>> {
+    let mut reader = TokenReader {
+        text,
+        at: 0,
+        gap: TokenGap::default(),
+        newlines: 0,
+        tokens: Vec::new(),
+        after_sign: false,
+        is_right: true,
+    };
     let mut items = Vec::new();
     for child in root.into_inner() {
         items.extend(reader.node(&child, Rule::file));
     }
     reader.skip(text.len());
-    reader.is_right.then_some(Tree { tokens: reader.tokens, items, end: reader.gap })
+    reader.is_right.then_some(TokenTree { tokens: reader.tokens, items, end: reader.gap })
 }
 
-struct Reader<'i> {
+struct TokenReader<'i> {
     text: &'i str,
-    /// How far it has read.
+    /// Byte offset of the next unread character.
     at: usize,
-    /// What it has met since the last token.
-    gap: Gap<'i>,
+    /// Comments and blank lines since the last token.
+    gap: TokenGap<'i>,
     /// Line ends since the last token or comment.
     newlines: usize,
-    tokens: Vec<Token<'i>>,
+    tokens: Vec<SpecToken<'i>>,
     /// Whether the last token is a sign such as `-x`.
     after_sign: bool,
     is_right: bool,
 }
 
-impl<'i> Reader<'i> {
-    fn node(&mut self, pair: &Pair<'i>, parent: Rule) -> Option<Node> {
+impl<'i> TokenReader<'i> {
+    fn node(&mut self, pair: &Pair<'i>, parent: Rule) -> Option<TokenNode> {
         let rule = pair.as_rule();
         self.is_right &= !is_bad(rule);
         let mut inner = pair.clone().into_inner().peekable();
@@ -115,17 +122,17 @@ impl<'i> Reader<'i> {
             }
         }
         let tokens = first..self.tokens.len();
-        (!tokens.is_empty()).then_some(Node { rule, tokens, children })
+        (!tokens.is_empty()).then_some(TokenNode { rule, tokens, children })
     }
 
-    /// Leaves out a token; what stood before it goes before the next.
+    /// Drops a token. The comments before it move to the next token.
     fn drop(&mut self, pair: &Pair<'i>) {
         self.skip(pair.as_span().start());
         self.at = pair.as_span().start() + 1;
         self.newlines = 0;
     }
 
-    fn leaf(&mut self, pair: &Pair<'i>, parent: Rule) -> Option<Node> {
+    fn leaf(&mut self, pair: &Pair<'i>, parent: Rule) -> Option<TokenNode> {
         let (rule, start) = (pair.as_rule(), pair.as_span().start());
         self.skip(start);
         let text = match rule {
@@ -136,7 +143,7 @@ impl<'i> Reader<'i> {
                 return None;
             }
             Rule::EOI => return None,
-            // A leaf that looks at what follows may reach over blanks and comments.
+            // The text of a leaf with a lookahead can include blanks and comments after it.
             _ => {
                 let text = pair.as_str().split([' ', '\t', '\r', '\n', '\u{FEFF}']).next().unwrap_or_default();
                 text.find("//").map_or(text, |comment| &text[..comment])
@@ -145,20 +152,20 @@ impl<'i> Reader<'i> {
         self.at = start + text.len();
         let space =
             self.tokens.last().is_some_and(|before| needs_space(&before.text, text, rule, parent)) && !self.after_sign;
-        // What stands before these belongs to the line that they end.
+        // Comments before these tokens move after them, because these tokens end the line.
         let gap = if matches!(text, "," | ";" | "{") {
-            Gap::default()
+            TokenGap::default()
         } else {
-            Gap { blank: self.newlines >= 2, ..mem::take(&mut self.gap) }
+            TokenGap { blank: self.newlines >= 2, ..mem::take(&mut self.gap) }
         };
         self.newlines = 0;
         let index = self.tokens.len();
         self.after_sign = matches!(rule, Rule::minus | Rule::not) && text != "not";
-        self.tokens.push(Token { text: normal(rule, text), space, gap });
-        Some(Node { rule, tokens: index..index + 1, children: Vec::new() })
+        self.tokens.push(SpecToken { text: normal(rule, text), space, gap });
+        Some(TokenNode { rule, tokens: index..index + 1, children: Vec::new() })
     }
 
-    /// Takes in the blanks and comments up to `to`.
+    /// Reads the blanks and comments up to `to`.
     fn skip(&mut self, to: usize) {
         let mut rest = self.text.get(self.at..to).unwrap_or_default();
         while let Some(start) = rest.find("//") {
@@ -175,7 +182,7 @@ impl<'i> Reader<'i> {
         if self.newlines == 0 && !is_doc && !self.gap.has_comments() && !self.tokens.is_empty() {
             self.gap.trailing = Some(text);
         } else {
-            self.gap.own.push(Comment { text, blank: self.newlines >= 2 });
+            self.gap.own.push(LineComment { text, blank: self.newlines >= 2 });
         }
         self.newlines = 0;
     }
@@ -191,7 +198,7 @@ fn is_bad(rule: Rule) -> bool {
         || matches!(rule, bad_action | bad_enum_value | bad_field | bad_value)
 }
 
-/// Lists that may end with a comma: it is written when they are broken.
+/// Whether a list can end with a comma. The printer writes it when the list is broken.
 pub(super) fn takes_comma(rule: Rule) -> bool {
     use Rule::{call, enum_decl, fields, instance, keys, link_key, rgb, values, with_clause};
     matches!(rule, call | enum_decl | fields | instance | keys | link_key | rgb | values | with_clause)
@@ -210,7 +217,7 @@ pub(super) fn is_closer(text: &str) -> bool {
     matches!(text, "}" | "]" | ")")
 }
 
-/// Whether a blank stands between two tokens of a line; `rule` and `parent` are those of the second.
+/// Whether a blank separates two tokens of a line. `rule` and `parent` are those of the second.
 fn needs_space(before: &str, text: &str, rule: Rule, parent: Rule) -> bool {
     match (before, text) {
         ("(" | "[" | ".", _) | (_, "," | ";" | ":" | "." | ")" | "]") | ("{", "}") => false,
@@ -220,7 +227,7 @@ fn needs_space(before: &str, text: &str, rule: Rule, parent: Rule) -> bool {
     }
 }
 
-/// Colours have small letters.
+/// Converts the letters of colours to lower case.
 fn normal(rule: Rule, text: &str) -> Cow<'_, str> {
     if rule == Rule::hex && text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(text.to_ascii_lowercase())

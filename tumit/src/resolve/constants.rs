@@ -1,18 +1,18 @@
-//! Constants: computed when the spec is compiled, in an order in which each knows those that it needs.
+//! Constants: evaluated by the compiler, each after the constants that it needs.
 
 use std::collections::BTreeMap;
 
 use super::check_name;
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::expr::Scope;
-use crate::expr::fold::{MAX_TEXT, NoFold, fold};
-use crate::model::Model;
+use crate::expr::ExprScope;
+use crate::expr::fold::{FoldError, MAX_TEXT, fold};
+use crate::model::SpecModel;
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Const, ExprKind, Item, TextPiece, TypeRef};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 
-impl Model {
-    /// Declares and computes all constants.
+impl SpecModel {
+    /// Declares and evaluates all constants.
     pub(super) fn constants_of<'a>(&mut self, items: impl Iterator<Item = &'a Item>, diagnostics: &mut Diagnostics) {
         let mut declared: Vec<&Const> = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -58,8 +58,8 @@ impl Model {
         if self.broken.contains(name) {
             return;
         }
-        let (value, ty) = Scope::of_constants(self).expr(&constant.value, diagnostics);
-        let folded = if ty == Type::Any { Err(None) } else { fold(&value, &self.spec).map_err(Some) };
+        let (value, ty) = ExprScope::of_constants(self).expr(&constant.value, diagnostics);
+        let folded = if ty == ValueType::Any { Err(None) } else { fold(&value, &self.spec).map_err(Some) };
         match folded {
             Ok(value) => {
                 if let Some(declared) = &constant.ty {
@@ -76,10 +76,10 @@ impl Model {
         }
     }
 
-    fn check_constant_type(&self, ty: &TypeRef, value: &Expr, found: Type, diagnostics: &mut Diagnostics) {
+    fn check_constant_type(&self, ty: &TypeRef, value: &Expr, found: ValueType, diagnostics: &mut Diagnostics) {
         let Some(declared) = self.field_type(ty, diagnostics) else { return };
-        let expected = Type::of_field(declared);
-        if expected != found && !(expected == Type::Float && found == Type::Integer) {
+        let expected = ValueType::of_field(declared);
+        if expected != found && !(expected == ValueType::Float && found == ValueType::Integer) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, "the constant is of another type")
                     .at(ty.span, format!("the value is {}", found.name())),
@@ -97,22 +97,24 @@ impl Model {
     }
 }
 
-fn no_value(constant: &Const, why: NoFold) -> Diagnostic {
-    if why == NoFold::TooLong {
+fn no_value(constant: &Const, why: FoldError) -> Diagnostic {
+    if why == FoldError::TooLong {
         let title = format!("constant `{}` is a text of more than {MAX_TEXT} bytes", constant.name.text);
         return Diagnostic::error(Code::TooLarge, title)
             .at(constant.value.span, "too long")
             .help("write long texts where they are used");
     }
     let label = match why {
-        NoFold::NoValue | NoFold::TooLong => "beyond 64 bits, not finite, a division by zero, or no value of the enum",
-        NoFold::Depends => "not known when the spec is compiled",
+        FoldError::NoValue | FoldError::TooLong => {
+            "beyond 64 bits, not finite, a division by zero, or no value of the enum"
+        }
+        FoldError::Depends => "not known when the spec is compiled",
     };
     Diagnostic::error(Code::NoValue, format!("constant `{}` has no value", constant.name.text))
         .at(constant.value.span, label)
 }
 
-/// All names in an expression. Its depth is bounded by the parser.
+/// All names in an expression. The parser limits the depth of the recursion.
 pub(crate) fn names_in(expr: &ast::Expr, names: &mut Vec<String>) {
     match &expr.kind {
         ExprKind::Path(path) => names.push(path.name.text.clone()),
@@ -140,35 +142,37 @@ pub(crate) fn names_in(expr: &ast::Expr, names: &mut Vec<String>) {
     }
 }
 
-/// An order in which everything comes after what it needs; depth first, without recursion. `circular` is told of those
-/// that close a circle. Linear in nodes and needs.
+/// A topological order: every node comes after the nodes that it needs.
+///
+/// The search is depth first, without recursion, and linear in nodes and needs. It calls `circular`
+/// with each node that closes a cycle.
 fn order(needs: &[Vec<usize>], mut circular: impl FnMut(usize)) -> Vec<usize> {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum ConstantState {
         New,
         Open,
         Done,
     }
-    let mut states = vec![State::New; needs.len()];
+    let mut states = vec![ConstantState::New; needs.len()];
     let mut out = Vec::new();
     for root in 0..needs.len() {
         let mut stack = vec![(root, 0)];
         while let Some((node, next)) = stack.pop() {
-            if next == 0 && states[node] != State::New {
+            if next == 0 && states[node] != ConstantState::New {
                 continue;
             }
-            states[node] = State::Open;
+            states[node] = ConstantState::Open;
             match needs[node].get(next) {
                 Some(needed) => {
                     stack.push((node, next + 1));
                     match states[*needed] {
-                        State::New => stack.push((*needed, 0)),
-                        State::Open => circular(*needed),
-                        State::Done => {}
+                        ConstantState::New => stack.push((*needed, 0)),
+                        ConstantState::Open => circular(*needed),
+                        ConstantState::Done => {}
                     }
                 }
                 None => {
-                    states[node] = State::Done;
+                    states[node] = ConstantState::Done;
                     out.push(node);
                 }
             }

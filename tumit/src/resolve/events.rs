@@ -4,23 +4,23 @@
 use std::collections::BTreeMap;
 
 use tracer_format::FIRST_RESERVED_ID;
-use tracer_format::schema::{Field, RecordKind, RecordType};
+use tracer_format::schema::{FieldInfo, RecordKind, RecordType};
 
 use super::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::layout::{self, MAX_FIXED_BYTES};
-use crate::model::{EventRef, Model, index};
-use crate::spec::{self, FieldText, LevelId, Record, RecordId};
+use crate::model::{EventRef, SpecModel, index};
+use crate::spec::{self, FieldText, LevelId, RecordDecl, RecordId};
 use crate::syntax::ast;
 
 /// Maximum number of parameters of an event: the limit that every compiler of C99 accepts.
 pub(crate) const MAX_FIELDS: usize = 127;
 /// The parameter that `async` adds to both ends of a span.
 const TASK: &str = "task";
-/// Most record types of a spec: ids are below the reserved ones, and start at 1.
+/// Maximum number of record types of a spec. Ids start at 1 and are less than the reserved ones.
 const MAX_RECORDS: usize = FIRST_RESERVED_ID as usize - 1;
 
-impl Model {
+impl SpecModel {
     pub(super) fn level(&mut self, level: &ast::Level, diagnostics: &mut Diagnostics) {
         check_name(&level.name, diagnostics);
         let known = self.levels.get(&level.name.text).copied();
@@ -67,7 +67,7 @@ impl Model {
                 self.spec.absent_ends.push(index(self.spec.spans.len()));
             }
             let is_async = event.is_async.is_some();
-            self.spec.spans.push(spec::Span { name: name.clone(), begin, end, absent_end: None, is_async });
+            self.spec.spans.push(spec::SpanType { name: name.clone(), begin, end, absent_end: None, is_async });
             self.check_size(end, diagnostics);
             EventRef::Span { begin, end }
         } else {
@@ -83,12 +83,12 @@ impl Model {
         event: &ast::Event,
         level: LevelId,
         (name, kind): (String, RecordKind),
-        fields: Vec<(Field, FieldText)>,
+        fields: Vec<(FieldInfo, FieldText)>,
     ) -> RecordId {
         let (fields, texts) = fields.into_iter().unzip();
         let id = RecordId(index(self.spec.records.len()));
         self.record_spans.push(event.name.span);
-        self.spec.records.push(Record {
+        self.spec.records.push(RecordDecl {
             name: event.name.text.clone(),
             doc: event.doc.clone(),
             level,
@@ -118,13 +118,13 @@ impl Model {
         event: &ast::Event,
         declared: &[ast::Field],
         diagnostics: &mut Diagnostics,
-    ) -> Vec<(Field, FieldText)> {
+    ) -> Vec<(FieldInfo, FieldText)> {
         let mut seen = BTreeMap::new();
         let mut fields = Vec::new();
         if event.is_async.is_some() {
             let ty = tracer_format::FieldType::One(tracer_format::schema::Scalar::U64);
             let doc = "Says which parts of the span belong together.".to_owned();
-            fields.push((Field { name: TASK.to_owned(), ty }, FieldText { doc, written: "u64".to_owned() }));
+            fields.push((FieldInfo { name: TASK.to_owned(), ty }, FieldText { doc, written: "u64".to_owned() }));
         }
         for field in declared {
             check_name(&field.name, diagnostics);
@@ -143,11 +143,12 @@ impl Model {
                 duplicate("parameter", &field.name, first, diagnostics);
                 continue;
             }
-            // A field of unknown type stays, so that rules that name it do not complain too.
+            // A field of unknown type stays, so that rules that use it cause no further errors.
             let ty = self.field_type(&field.ty, diagnostics);
             let ty = ty.unwrap_or(tracer_format::FieldType::One(tracer_format::schema::Scalar::U64));
             let written = super::types::written(&field.ty);
-            fields.push((Field { name: field.name.text.clone(), ty }, FieldText { doc: field.doc.clone(), written }));
+            fields
+                .push((FieldInfo { name: field.name.text.clone(), ty }, FieldText { doc: field.doc.clone(), written }));
         }
         if fields.len() > MAX_FIELDS {
             diagnostics.push(

@@ -1,4 +1,5 @@
-//! The type tree: containers first, so that links may name those that come later, then what they hold.
+//! The tree of types: containers first, then their entities. So links can refer to containers that
+//! are declared later.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +7,15 @@ use tracer_format::schema::{FieldType, Scalar};
 
 use super::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Key, Model, index};
-use crate::source::Span;
+use crate::model::{KeyModel, SpecModel, index};
+use crate::source::SourceSpan;
 use crate::spec::{
-    self, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Format, Look, Nature, Pattern,
-    Piece, Shape,
+    self, Builtin, ContainerType, ContainerTypeId, EntityNature, EntityType, EntityTypeId, Expr, PatternPiece,
+    SpecShape, SpecStyle, TextPattern, ValueFormat,
 };
 use crate::syntax::ast::{self, Container, EntityKind, ExprKind, Ident, TextPiece, TreeMember};
 
-/// What a stream knows about itself: the possible keys of a `= stream` container.
+/// Properties of a stream: the possible keys of a `= stream` container.
 const STREAM_FACTS: [(&str, Builtin); 6] = [
     ("pid", Builtin::Pid),
     ("tid", Builtin::Tid),
@@ -24,15 +25,15 @@ const STREAM_FACTS: [(&str, Builtin); 6] = [
     ("stream_label", Builtin::StreamLabel),
 ];
 
-const SHAPES: [(&str, Shape); 5] = [
-    ("triangle", Shape::Triangle),
-    ("diamond", Shape::Diamond),
-    ("circle", Shape::Circle),
-    ("square", Shape::Square),
-    ("line", Shape::Line),
+const SHAPES: [(&str, SpecShape); 5] = [
+    ("triangle", SpecShape::Triangle),
+    ("diamond", SpecShape::Diamond),
+    ("circle", SpecShape::Circle),
+    ("square", SpecShape::Square),
+    ("line", SpecShape::Line),
 ];
 
-impl Model {
+impl SpecModel {
     /// First pass: containers.
     pub(super) fn containers_of(
         &mut self,
@@ -68,7 +69,7 @@ impl Model {
             doc: container.doc.clone(),
             parent,
             keys: keys.iter().map(|key| key.name.clone()).collect(),
-            pattern: Pattern::default(),
+            pattern: TextPattern::default(),
             stream: None,
         });
         self.keys.push(keys);
@@ -82,7 +83,8 @@ impl Model {
         Some(id)
     }
 
-    /// A container that another file declared: its members are added.
+    /// Handles the declaration of a container that another file declares, too. Its members are
+    /// added.
     fn reopened(
         &mut self,
         container: &Container,
@@ -102,7 +104,8 @@ impl Model {
         None
     }
 
-    /// The label of a container that was declared before: it must be the only one, or the same.
+    /// Checks the label of a container that was declared before. It must be the only one, or the
+    /// same.
     fn second_label(&mut self, container: &Container, known: ContainerTypeId, diagnostics: &mut Diagnostics) {
         if container.label.is_none() {
             return;
@@ -127,8 +130,8 @@ impl Model {
         container: &Container,
         parent: Option<ContainerTypeId>,
         diagnostics: &mut Diagnostics,
-    ) -> Vec<Key> {
-        let mut keys: Vec<Key> = Vec::new();
+    ) -> Vec<KeyModel> {
+        let mut keys: Vec<KeyModel> = Vec::new();
         for key in &container.keys {
             check_name(&key.name, diagnostics);
             let above = parent.map(|parent| self.path_keys(parent)).unwrap_or_default();
@@ -158,33 +161,38 @@ impl Model {
                 );
                 continue;
             };
-            keys.push(Key { name: key.name.text.clone(), ty: scalar, span: key.name.span });
+            keys.push(KeyModel { name: key.name.text.clone(), ty: scalar, span: key.name.span });
         }
         keys
     }
 
-    /// The label of a container, and the names in its holes. Which names are known is decided when the rules have been seen.
+    /// The label of a container, and the names in its holes.
+    ///
+    /// The names are checked after the rules are read, because rules can define them.
     fn label(
         &self,
         container: &Container,
         id: ContainerTypeId,
         diagnostics: &mut Diagnostics,
-    ) -> (Pattern, Vec<(String, Span)>) {
+    ) -> (TextPattern, Vec<(String, SourceSpan)>) {
         let Some(text) = &container.label else {
-            let mut pieces = vec![Piece::Text(container.name.text.clone())];
+            let mut pieces = vec![PatternPiece::Text(container.name.text.clone())];
             for key in &self.keys[id.index()] {
-                pieces.extend([Piece::Text(" ".to_owned()), Piece::Name(key.name.clone(), Format::default())]);
+                pieces.extend([
+                    PatternPiece::Text(" ".to_owned()),
+                    PatternPiece::Name(key.name.clone(), ValueFormat::default()),
+                ]);
             }
-            return (Pattern(pieces), Vec::new());
+            return (TextPattern(pieces), Vec::new());
         };
         let mut pieces = Vec::new();
         let mut holes = Vec::new();
         for piece in &text.pieces {
             match piece {
-                TextPiece::Literal(literal) => pieces.push(Piece::Text(literal.clone())),
+                TextPiece::Literal(literal) => pieces.push(PatternPiece::Text(literal.clone())),
                 TextPiece::Hole(expr, format) => match &expr.kind {
                     ExprKind::Path(ast::Path { name, part: None }) => {
-                        pieces.push(Piece::Name(name.text.clone(), *format));
+                        pieces.push(PatternPiece::Name(name.text.clone(), *format));
                         holes.push((name.text.clone(), expr.span));
                     }
                     ExprKind::Bad => {}
@@ -196,10 +204,10 @@ impl Model {
                 },
             }
         }
-        (Pattern(pieces), holes)
+        (TextPattern(pieces), holes)
     }
 
-    fn stream(&mut self, id: ContainerTypeId, mark: Span, diagnostics: &mut Diagnostics) {
+    fn stream(&mut self, id: ContainerTypeId, mark: SourceSpan, diagnostics: &mut Diagnostics) {
         let other = self.spec.containers.iter().position(|container| container.stream.is_some());
         if let Some(other) = other {
             diagnostics.push(
@@ -271,10 +279,10 @@ impl Model {
             return duplicate("type", &entity.name, self.entity_spans[first.index()], diagnostics);
         }
         let nature = match entity.kind {
-            EntityKind::State => Nature::State,
-            EntityKind::Event => Nature::Event,
-            EntityKind::Variable => Nature::Variable,
-            EntityKind::Link => Nature::Link {
+            EntityKind::State => EntityNature::State,
+            EntityKind::Event => EntityNature::Event,
+            EntityKind::Variable => EntityNature::Variable,
+            EntityKind::Link => EntityNature::Link {
                 from: self.link_ends(&entity.from, holder, diagnostics),
                 to: self.link_ends(&entity.to, holder, diagnostics),
             },
@@ -288,7 +296,7 @@ impl Model {
                 continue;
             }
             spans.push(value.name.span);
-            values.push(spec::Value {
+            values.push(spec::DeclaredValue {
                 name: value.name.text.clone(),
                 doc: value.doc.clone(),
                 label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
@@ -348,8 +356,8 @@ impl Model {
     }
 }
 
-fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -> Look {
-    // Only told: runs carry specs in which they were mistakes of no consequence.
+fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -> SpecStyle {
+    // These are only warnings, because runs carry specs in which these mistakes had no effect.
     let mut useless = |what: &str, span, label: &str, help: &str| {
         let title = format!("{what} is not drawn");
         diagnostics.push(Diagnostic::warning(Code::UselessLook, title).at(span, label).help(help));
@@ -370,7 +378,7 @@ fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -
             _ => {}
         }
     }
-    let mut look = Look::default();
+    let mut look = SpecStyle::default();
     for part in parts {
         match part {
             ast::Look::Shape(name) => match SHAPES.iter().find(|(shape, _)| *shape == name.text) {

@@ -1,4 +1,4 @@
-//! Types: built-in ones, enums, other names for types, and constants.
+//! Types: built-in types, enums, type aliases, and constants as lengths of arrays.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use tracer_format::schema::{FieldType, Scalar};
 use super::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::layout::MAX_ELEMENTS;
-use crate::model::{Model, index};
-use crate::source::Span;
+use crate::model::{SpecModel, index};
+use crate::source::SourceSpan;
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Count, Ident, TypeKind, TypeRef};
 
@@ -32,7 +32,7 @@ pub(crate) const BUILTIN_TYPES: [(&str, Scalar); 16] = [
     ("bytes", Scalar::Bytes),
 ];
 
-/// Spellings of other languages.
+/// Names of types in other languages, with the built-in types that replace them.
 const FOREIGN_TYPES: [(&str, &str); 16] = [
     ("int", "i32"),
     ("uint", "u32"),
@@ -52,11 +52,11 @@ const FOREIGN_TYPES: [(&str, &str); 16] = [
     ("uint32_t", "u32"),
 ];
 
-/// Longest chain of `type` declarations.
+/// Maximum length of a chain of `type` declarations.
 const MAX_ALIASES: usize = 32;
 const MAX_ENUM_VALUES: usize = 65_536;
 
-impl Model {
+impl SpecModel {
     pub(super) fn enumeration(&mut self, declared: &ast::Enum, diagnostics: &mut Diagnostics) {
         self.check_type_name(&declared.name, diagnostics);
         let values = enum_values(&declared.values, diagnostics);
@@ -105,7 +105,7 @@ impl Model {
         self.spec.aliases.push(spec::Alias { name: alias.name.text.clone(), doc: alias.doc.clone(), text });
     }
 
-    /// The type of a field, or `None` after a complaint.
+    /// The type of a field. `None` after an error.
     pub(crate) fn field_type(&self, ty: &TypeRef, diagnostics: &mut Diagnostics) -> Option<FieldType> {
         let ty = self.unaliased(ty, diagnostics)?;
         match &ty.kind {
@@ -145,7 +145,7 @@ impl Model {
         None
     }
 
-    /// What a `type` declaration says that this name stands for.
+    /// The type for which this name is an alias.
     fn next_alias(&self, ty: &TypeRef) -> Option<&TypeRef> {
         let TypeKind::Named(name) = &ty.kind else { return None };
         self.aliases.get(&name.text)
@@ -230,7 +230,7 @@ impl Model {
     }
 }
 
-/// A type in its usual form, whatever blanks and comments stand in it.
+/// A type in its usual notation, independent of the blanks and comments in the spec.
 pub(super) fn written(ty: &TypeRef) -> String {
     match &ty.kind {
         TypeKind::Named(name) => name.text.clone(),
@@ -240,7 +240,7 @@ pub(super) fn written(ty: &TypeRef) -> String {
     }
 }
 
-/// Values with their numbers: what is said, else one more than the value before.
+/// Values with their numbers: the declared number, or one more than that of the value before.
 fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Vec<spec::EnumValue> {
     let mut values: Vec<spec::EnumValue> = Vec::new();
     let mut names = BTreeMap::new();
@@ -254,7 +254,8 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
         }
         let (number, span) = value.number.unwrap_or((next, value.name.span));
         let Ok(small) = u16::try_from(number) else {
-            // Values past the last possible one are reported together, as too many.
+            // Values past the last possible number are not reported one by one, but together as too
+            // many.
             if value.number.is_some()
                 || numbers.is_empty()
                 || next == u64::from(u16::MAX) + 1 && values.len() < MAX_ENUM_VALUES
@@ -287,7 +288,7 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
     values
 }
 
-fn bad_length(value: u64, span: Span) -> Diagnostic {
+fn bad_length(value: u64, span: SourceSpan) -> Diagnostic {
     Diagnostic::error(Code::BadArray, format!("an array cannot have {value} elements"))
         .at(span, format!("a length is from 1 to {MAX_ELEMENTS}"))
         .help("write `[T]` for an array whose length is known only when it is recorded")

@@ -1,6 +1,6 @@
 //! Expressions over a record, and texts with holes.
 
-/// An expression over a record. Types were checked; [`Expr::Text`] gives text.
+/// An expression over a record. Types are already checked. [`Expr::Text`] yields text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// An integer.
@@ -10,15 +10,16 @@ pub enum Expr {
     /// True or false.
     Bool(bool),
     /// Text, perhaps with holes.
-    Text(Pattern),
+    Text(TextPattern),
     /// The record's field with this index.
     Field(u32),
-    /// A fact about the record or its stream.
+    /// A property of the record or its stream.
     Builtin(Builtin),
-    /// An element of the record's field with this index, counted from 0; no value beyond its end.
+    /// An element of the record's field with this index. Elements count from 0. There is no value
+    /// beyond the last one.
     Element(u32, Box<Expr>),
     /// A function of the language.
-    Call(Function, Vec<Expr>),
+    Call(ExprFunction, Vec<Expr>),
     /// `-x`, `not x`.
     Unary(UnaryOp, Box<Expr>),
     /// `x + y` and the like.
@@ -27,28 +28,29 @@ pub enum Expr {
 
 /// Functions of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
-    /// Elements of a list, bytes of `bytes`, characters of a text.
+pub enum ExprFunction {
+    /// Number of elements of a list, of bytes of `bytes`, of characters of a text.
     Len,
-    /// A number without its sign.
+    /// The absolute value of a number.
     Abs,
-    /// The smaller of two numbers or dates.
+    /// The smaller of two numbers or timestamps.
     Min,
-    /// The larger of two numbers or dates.
+    /// The larger of two numbers or timestamps.
     Max,
-    /// The next integer below.
+    /// The largest integer that is not above the number.
     Floor,
-    /// The next integer above.
+    /// The smallest integer that is not below the number.
     Ceil,
-    /// The nearest integer; halves away from zero.
+    /// The nearest integer. Halves are rounded away from zero.
     Round,
-    /// The number that stands for an enum value, a pointer's address, 1 or 0 for a bool.
+    /// The number of an enum value, the address of a pointer, 1 or 0 for a bool.
     Number,
-    /// The value of this enum (an index into [`Spec::enums`](super::Spec::enums)) that has a number; the number where there is none.
+    /// The value with a given number in this enum (an index into
+    /// [`Spec::enums`](super::Spec::enums)). The result is the number itself if no value has it.
     Lookup(u32),
 }
 
-/// Facts that every record's stream knows.
+/// Properties of every record and its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named after what they are")]
 pub enum Builtin {
@@ -96,36 +98,37 @@ pub enum BinaryOp {
 
 /// Text with holes: `"Node {node}"`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pattern(pub Vec<Piece>);
+pub struct TextPattern(pub Vec<PatternPiece>);
 
-/// A piece of a [`Pattern`].
+/// A piece of a [`TextPattern`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
+pub enum PatternPiece {
     /// Literal text.
     Text(String),
-    /// In a container's pattern: a key of its path, or a field given by `create … with`, and how it is written.
-    Name(String, Format),
-    /// In a rule's text: an expression over the record, and how it is written.
-    Expr(Expr, Format),
+    /// In the pattern of a container: a key of its path or a field given by `create … with`, and
+    /// its format.
+    Name(String, ValueFormat),
+    /// In the text of a rule: an expression over the record, and its format.
+    Expr(Expr, ValueFormat),
 }
 
-/// How a value is written into a text: what stands after `:` in a hole, `{value:08.3}`.
+/// The format of a value in a text: the part after `:` in a hole, `{value:08.3}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Format {
-    /// Which side is filled up to `width`; numbers stand right and all else left unless said otherwise.
-    pub align: Option<Align>,
-    /// Filled with zeros, after the sign, instead of blanks.
+pub struct ValueFormat {
+    /// Alignment in `width`. By default numbers are aligned right, and other values left.
+    pub align: Option<TextAlign>,
+    /// Whether zeros, placed after the sign, fill the width instead of blanks.
     pub zeros: bool,
-    /// Least number of characters.
+    /// Minimum number of characters.
     pub width: u16,
-    /// Digits after the point of a number or date; most characters of a text.
+    /// Digits after the point of a number or timestamp. Maximum number of characters of a text.
     pub precision: Option<u16>,
     /// Notation of numbers.
-    pub notation: Notation,
+    pub notation: NumberNotation,
 }
 
-/// As the language spells it, with the `:`; empty for the usual form.
-impl std::fmt::Display for Format {
+/// The notation of the language, with the `:`. Empty for the default format.
+impl std::fmt::Display for ValueFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if *self == Self::default() {
             return Ok(());
@@ -133,9 +136,9 @@ impl std::fmt::Display for Format {
         f.write_str(":")?;
         f.write_str(match self.align {
             None => "",
-            Some(Align::Left) => "<",
-            Some(Align::Right) => ">",
-            Some(Align::Center) => "^",
+            Some(TextAlign::Left) => "<",
+            Some(TextAlign::Right) => ">",
+            Some(TextAlign::Center) => "^",
         })?;
         f.write_str(if self.zeros { "0" } else { "" })?;
         if self.width > 0 {
@@ -145,19 +148,19 @@ impl std::fmt::Display for Format {
             write!(f, ".{precision}")?;
         }
         f.write_str(match self.notation {
-            Notation::Usual => "",
-            Notation::Hexadecimal => "x",
-            Notation::UpperHexadecimal => "X",
-            Notation::Binary => "b",
-            Notation::Exponent => "e",
+            NumberNotation::Usual => "",
+            NumberNotation::Hexadecimal => "x",
+            NumberNotation::UpperHexadecimal => "X",
+            NumberNotation::Binary => "b",
+            NumberNotation::Exponent => "e",
         })
     }
 }
 
-/// Where a value stands in its width.
+/// Alignment of a value in its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub enum Align {
+pub enum TextAlign {
     Left,
     Right,
     Center,
@@ -165,8 +168,8 @@ pub enum Align {
 
 /// Notation of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Notation {
-    /// As it is usual for the type.
+pub enum NumberNotation {
+    /// The usual notation of the type.
     #[default]
     Usual,
     /// Integers and pointers: `ff`.

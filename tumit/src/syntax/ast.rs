@@ -1,14 +1,14 @@
-//! The tree of a file as it was written: nothing is resolved yet.
+//! The syntax tree of a file, before names are resolved.
 
-use crate::source::Span;
-use crate::spec::{BinaryOp, Color, Format, UnaryOp};
+use crate::source::SourceSpan;
+use crate::spec::{BinaryOp, SpecColor, UnaryOp, ValueFormat};
 
 /// A name, without backquotes.
 #[derive(Clone, Debug)]
 pub(crate) struct Ident {
     pub(crate) text: String,
-    pub(crate) span: Span,
-    /// It was in backquotes.
+    pub(crate) span: SourceSpan,
+    /// Whether the name is in backquotes.
     pub(crate) raw: bool,
 }
 
@@ -17,7 +17,8 @@ pub(crate) struct Ident {
 pub(crate) struct File {
     pub(crate) doc: String,
     pub(crate) items: Vec<Item>,
-    /// Names that a part which could not be read seems to declare. Nobody complains that they are unknown.
+    /// Names that an unparsable piece of the file seems to declare. Uses of them are not reported
+    /// as unknown.
     pub(crate) broken: Vec<String>,
 }
 
@@ -25,7 +26,7 @@ pub(crate) struct File {
 pub(crate) enum Item {
     Trace(Ident),
     /// `version NUMBER;`
-    Version(u32, Span),
+    Version(u32, SourceSpan),
     Use(Use),
     Level(Level),
     Enum(Enum),
@@ -41,7 +42,7 @@ pub(crate) enum Item {
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
     pub(crate) path: String,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
@@ -57,8 +58,8 @@ pub(crate) struct Level {
 pub(crate) struct Event {
     pub(crate) doc: String,
     pub(crate) is_span: bool,
-    /// Place of `async`.
-    pub(crate) is_async: Option<Span>,
+    /// Span of `async`.
+    pub(crate) is_async: Option<SourceSpan>,
     pub(crate) name: Ident,
     pub(crate) located: bool,
     pub(crate) fields: Vec<Field>,
@@ -76,7 +77,7 @@ pub(crate) struct Field {
 #[derive(Clone, Debug)]
 pub(crate) struct TypeRef {
     pub(crate) kind: TypeKind,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +91,7 @@ pub(crate) enum TypeKind {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Count {
-    Literal(u64, Span),
+    Literal(u64, SourceSpan),
     Named(Ident),
 }
 
@@ -106,7 +107,7 @@ pub(crate) struct EnumValue {
     pub(crate) doc: String,
     pub(crate) name: Ident,
     /// `= NUMBER`
-    pub(crate) number: Option<(u64, Span)>,
+    pub(crate) number: Option<(u64, SourceSpan)>,
 }
 
 #[derive(Clone, Debug)]
@@ -136,8 +137,8 @@ pub(crate) struct Container {
     pub(crate) name: Ident,
     pub(crate) keys: Vec<Field>,
     pub(crate) label: Option<Text>,
-    /// Place of `= stream`.
-    pub(crate) stream: Option<Span>,
+    /// Span of `= stream`.
+    pub(crate) stream: Option<SourceSpan>,
     pub(crate) members: Vec<TreeMember>,
 }
 
@@ -155,7 +156,7 @@ pub(crate) struct Entity {
     pub(crate) kind: EntityKind,
     pub(crate) name: Ident,
     pub(crate) label: Option<String>,
-    pub(crate) color: Option<Color>,
+    pub(crate) color: Option<SpecColor>,
     pub(crate) look: Vec<Look>,
     pub(crate) from: Vec<Ident>,
     pub(crate) to: Vec<Ident>,
@@ -165,7 +166,7 @@ pub(crate) struct Entity {
 #[derive(Clone, Debug)]
 pub(crate) enum Look {
     Shape(Ident),
-    Size(f64, Span),
+    Size(f64, SourceSpan),
 }
 
 #[derive(Clone, Debug)]
@@ -173,15 +174,15 @@ pub(crate) struct Value {
     pub(crate) doc: String,
     pub(crate) name: Ident,
     pub(crate) label: Option<String>,
-    pub(crate) color: Option<Color>,
+    pub(crate) color: Option<SpecColor>,
     pub(crate) look: Vec<Look>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     pub(crate) doc: String,
-    /// All of it, without the documentation.
-    pub(crate) span: Span,
+    /// The whole item, without its documentation.
+    pub(crate) span: SourceSpan,
     /// `also`.
     pub(crate) also: bool,
     pub(crate) target: Target,
@@ -191,7 +192,7 @@ pub(crate) struct Rule {
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     Level(Ident),
-    Default(Span),
+    Default(SourceSpan),
     Event(Path),
 }
 
@@ -206,8 +207,8 @@ pub(crate) struct Path {
 pub(crate) struct Action {
     pub(crate) kind: ActionKind,
     pub(crate) clauses: Vec<Clause>,
-    /// Place of the verb.
-    pub(crate) verb: Span,
+    /// Span of the verb.
+    pub(crate) verb: SourceSpan,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,29 +257,29 @@ pub(crate) enum ActionKind {
         once: bool,
         text: String,
         arguments: Vec<Expr>,
-        span: Span,
+        span: SourceSpan,
     },
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) values: Vec<Expr>,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
-    /// Place of `existing`.
-    pub(crate) existing: Option<Span>,
+    /// Span of `existing`.
+    pub(crate) existing: Option<SourceSpan>,
     pub(crate) name: Ident,
     pub(crate) keys: Vec<Expr>,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub(crate) kind: ClauseKind,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
@@ -300,7 +301,7 @@ pub(crate) struct WithField {
 pub(crate) struct Output {
     pub(crate) doc: String,
     pub(crate) name: String,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
     pub(crate) prologue: String,
     pub(crate) rules: Vec<Rule>,
 }
@@ -314,13 +315,13 @@ pub(crate) struct Text {
 #[derive(Clone, Debug)]
 pub(crate) enum TextPiece {
     Literal(String),
-    Hole(Expr, Format),
+    Hole(Expr, ValueFormat),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
@@ -336,6 +337,6 @@ pub(crate) enum ExprKind {
     Call(Ident, Vec<Expr>),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// It was reported already.
+    /// An expression with an error that is already reported.
     Bad,
 }

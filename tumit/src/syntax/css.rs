@@ -1,12 +1,12 @@
 //! The named colours of CSS (CSS Color Module Level 4, section 6.1), sorted by name.
 
-use crate::spec::Color;
+use crate::spec::SpecColor;
 
-/// The colour of this name; upper and lower case are the same, as in CSS.
-pub(super) fn named(name: &str) -> Option<Color> {
+/// The colour with this name. Case does not matter, as in CSS.
+pub(super) fn named(name: &str) -> Option<SpecColor> {
     let at = NAMES.binary_search_by(|(known, _)| (*known).cmp(&name.to_ascii_lowercase())).ok()?;
     let [_, red, green, blue] = NAMES[at].1.to_be_bytes();
-    Some(Color { red, green, blue })
+    Some(SpecColor { red, green, blue })
 }
 
 /// All names, for suggestions.
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn names_are_sorted_and_found() {
         assert!(NAMES.is_sorted());
-        assert_eq!(named("SteelBlue"), Some(Color { red: 0x46, green: 0x82, blue: 0xb4 }));
+        assert_eq!(named("SteelBlue"), Some(SpecColor { red: 0x46, green: 0x82, blue: 0xb4 }));
         assert_eq!(named("gris"), None);
     }
 }

@@ -1,14 +1,14 @@
 //! Numbers, colours and texts.
 
 use super::ast::{Expr, Text, TextPiece};
-use super::{Builder, Node, Rule, children, css};
+use super::{AstBuilder, ParseNode, Rule, children, css};
 use crate::diag::{Code, Diagnostic, did_you_mean};
-use crate::source::Span;
-use crate::spec::{Align, Color, Format, Notation};
+use crate::source::SourceSpan;
+use crate::spec::{NumberNotation, SpecColor, TextAlign, ValueFormat};
 
-impl Builder<'_> {
-    /// An unsigned integer; 0 after a complaint.
-    pub(super) fn unsigned(&mut self, node: &Node<'_>) -> u64 {
+impl AstBuilder<'_> {
+    /// An unsigned integer. 0 after an error.
+    pub(super) fn unsigned(&mut self, node: &ParseNode<'_>) -> u64 {
         let text = node.as_str().replace('_', "");
         let parsed = match (text.strip_prefix("0x"), text.strip_prefix("0b")) {
             (Some(digits), _) => u64::from_str_radix(digits, 16),
@@ -26,8 +26,8 @@ impl Builder<'_> {
         })
     }
 
-    /// An integer of an expression; 0 after a complaint.
-    pub(super) fn integer(&mut self, node: &Node<'_>) -> i64 {
+    /// An integer of an expression. 0 after an error.
+    pub(super) fn integer(&mut self, node: &ParseNode<'_>) -> i64 {
         i64::try_from(self.unsigned(node)).unwrap_or_else(|_| {
             let span = self.span(node);
             self.push(
@@ -39,8 +39,8 @@ impl Builder<'_> {
         })
     }
 
-    /// A float, or an integer where a float is meant.
-    pub(super) fn float(&mut self, node: &Node<'_>) -> f64 {
+    /// A float, or an integer at a place for a float.
+    pub(super) fn float(&mut self, node: &ParseNode<'_>) -> f64 {
         let value: f64 = node.as_str().replace('_', "").parse().unwrap_or(f64::INFINITY);
         if value.is_finite() {
             return value;
@@ -51,7 +51,7 @@ impl Builder<'_> {
     }
 
     /// `#rrggbb`, a name of CSS, or `rgb(…)`.
-    pub(super) fn color(&mut self, node: Node<'_>) -> Option<Color> {
+    pub(super) fn color(&mut self, node: ParseNode<'_>) -> Option<SpecColor> {
         let inner = node.into_inner().next()?;
         match inner.as_rule() {
             Rule::hex => self.hexadecimal(&inner),
@@ -60,11 +60,11 @@ impl Builder<'_> {
         }
     }
 
-    fn hexadecimal(&mut self, node: &Node<'_>) -> Option<Color> {
+    fn hexadecimal(&mut self, node: &ParseNode<'_>) -> Option<SpecColor> {
         let digits = &node.as_str()[1..];
         let part = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
         if let (6, Some(red), Some(green), Some(blue)) = (digits.len(), part(0), part(2), part(4)) {
-            return Some(Color { red, green, blue });
+            return Some(SpecColor { red, green, blue });
         }
         let doubled: String = digits.chars().flat_map(|digit| [digit, digit]).collect();
         let help = if digits.len() == 3 && digits.chars().all(|digit| digit.is_ascii_hexdigit()) {
@@ -75,8 +75,9 @@ impl Builder<'_> {
         self.bad_color(node, "not six hexadecimal digits", help)
     }
 
-    /// Integers count to 255, as in CSS; with a decimal point they go from 0.0 to 1.0, as in Pajé.
-    fn three_numbers(&mut self, node: Node<'_>) -> Option<Color> {
+    /// Parses three numbers. Integers range to 255, as in CSS. Numbers with a decimal point range
+    /// from 0.0 to 1.0, as in Pajé.
+    fn three_numbers(&mut self, node: ParseNode<'_>) -> Option<SpecColor> {
         let whole = node.clone();
         let parts: Vec<_> =
             children(node).filter(|child| matches!(child.as_rule(), Rule::float | Rule::integer)).collect();
@@ -98,10 +99,10 @@ impl Builder<'_> {
         }
         let [red, green, blue] = channels;
         debug_assert!(parts.len() == 3, "{}", whole.as_str());
-        Some(Color { red, green, blue })
+        Some(SpecColor { red, green, blue })
     }
 
-    fn named_color(&mut self, node: &Node<'_>) -> Option<Color> {
+    fn named_color(&mut self, node: &ParseNode<'_>) -> Option<SpecColor> {
         let name = node.as_str().trim_matches('`');
         css::named(name).or_else(|| {
             let help = did_you_mean(name, css::names());
@@ -110,20 +111,20 @@ impl Builder<'_> {
         })
     }
 
-    fn bad_color(&mut self, node: &Node<'_>, label: &str, help: String) -> Option<Color> {
+    fn bad_color(&mut self, node: &ParseNode<'_>, label: &str, help: String) -> Option<SpecColor> {
         let span = self.span(node);
         self.push(Diagnostic::error(Code::BadColor, "this is no colour").at(span, label).help(help));
         None
     }
 
     /// A text without holes.
-    pub(super) fn plain_text(&mut self, node: &Node<'_>) -> String {
+    pub(super) fn plain_text(&mut self, node: &ParseNode<'_>) -> String {
         let (content, start, escapes) = self.content(node);
         if escapes { self.unescape(content, start) } else { content.to_owned() }
     }
 
-    /// A text whose `{…}` are expressions.
-    pub(super) fn text_with_holes(&mut self, node: &Node<'_>) -> Text {
+    /// A text with expressions in its `{…}`.
+    pub(super) fn text_with_holes(&mut self, node: &ParseNode<'_>) -> Text {
         let (content, start, escapes) = self.content(node);
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -166,24 +167,24 @@ impl Builder<'_> {
         Text { pieces }
     }
 
-    /// `value:08.3`: an expression, and how it is written.
-    fn hole_with_format(&mut self, text: &str, start: usize) -> (Expr, Format) {
-        let Some(colon) = text.find(':') else { return (self.hole(text, start), Format::default()) };
+    /// `value:08.3`: an expression and its format.
+    fn hole_with_format(&mut self, text: &str, start: usize) -> (Expr, ValueFormat) {
+        let Some(colon) = text.find(':') else { return (self.hole(text, start), ValueFormat::default()) };
         let written = &text[colon + 1..];
         let format = format(written).unwrap_or_else(|| {
-            let span = Span::new(self.file, start + colon + 1..start + text.len());
+            let span = SourceSpan::new(self.file, start + colon + 1..start + text.len());
             self.push(
                 Diagnostic::error(Code::BadFormat, format!("`{written}` is no format of a hole"))
                     .at(span, "not `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`")
                     .help("`{x:8}` has at least 8 characters, `{x:.2}` two digits after the point, `{x:x}` is hexadecimal"),
             );
-            Format::default()
+            ValueFormat::default()
         });
         (self.hole(&text[..colon], start), format)
     }
 
     fn bad_brace(&mut self, at: usize, what: &str) {
-        let span = Span::new(self.file, at..at + 1);
+        let span = SourceSpan::new(self.file, at..at + 1);
         self.push(
             Diagnostic::error(Code::BadEscape, "braces of a text do not match")
                 .at(span, what)
@@ -191,8 +192,8 @@ impl Builder<'_> {
         );
     }
 
-    /// What is between the quotes, where it starts in the file, and whether a backslash means something.
-    fn content<'i>(&self, node: &Node<'i>) -> (&'i str, usize, bool) {
+    /// The text between the quotes, its offset in the file, and whether backslashes are escapes.
+    fn content<'i>(&self, node: &ParseNode<'i>) -> (&'i str, usize, bool) {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
         match text.strip_prefix("\"\"\"").and_then(|rest| rest.strip_suffix("\"\"\"")) {
@@ -218,7 +219,7 @@ impl Builder<'_> {
             match unescaped(&rest[..length]) {
                 Some(character) => out.push(character),
                 None => {
-                    let span = Span::new(self.file, start + at..start + at + 1 + length);
+                    let span = SourceSpan::new(self.file, start + at..start + at + 1 + length);
                     self.push(
                         Diagnostic::error(Code::BadEscape, "unknown escape in a text")
                             .at(span, "not an escape")
@@ -233,11 +234,11 @@ impl Builder<'_> {
 }
 
 /// `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`
-fn format(text: &str) -> Option<Format> {
-    let mut format = Format::default();
+fn format(text: &str) -> Option<ValueFormat> {
+    let mut format = ValueFormat::default();
     let mut rest = text.trim();
     let strip = |rest: &mut &str, sign: &str| rest.strip_prefix(sign).map(|after| *rest = after).is_some();
-    for (sign, align) in [("<", Align::Left), (">", Align::Right), ("^", Align::Center)] {
+    for (sign, align) in [("<", TextAlign::Left), (">", TextAlign::Right), ("^", TextAlign::Center)] {
         if strip(&mut rest, sign) {
             format.align = Some(align);
             break;
@@ -249,17 +250,18 @@ fn format(text: &str) -> Option<Format> {
         format.precision = Some(number(&mut rest)??);
     }
     format.notation = match rest {
-        "" => Notation::Usual,
-        "x" => Notation::Hexadecimal,
-        "X" => Notation::UpperHexadecimal,
-        "b" => Notation::Binary,
-        "e" => Notation::Exponent,
+        "" => NumberNotation::Usual,
+        "x" => NumberNotation::Hexadecimal,
+        "X" => NumberNotation::UpperHexadecimal,
+        "b" => NumberNotation::Binary,
+        "e" => NumberNotation::Exponent,
         _ => return None,
     };
     Some(format)
 }
 
-/// The number at the start, if there is one; `None` when it is too large: nobody reads that many characters.
+/// The number at the start, if there is one. `None` when it exceeds `MOST`, because a value of more
+/// characters is unreadable.
 fn number(rest: &mut &str) -> Option<Option<u16>> {
     const MOST: u16 = 100;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

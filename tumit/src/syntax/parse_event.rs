@@ -1,10 +1,10 @@
 //! Levels, events, spans, fields, enums.
 
 use super::ast::{Count, Enum, EnumValue, Event, Field, Level, TypeKind, TypeRef};
-use super::{Builder, Node, Rule, add_line, children, doc_line, docs};
+use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
 
-impl Builder<'_> {
-    pub(super) fn level(&mut self, node: Node<'_>) -> Option<Level> {
+impl AstBuilder<'_> {
+    pub(super) fn level(&mut self, node: ParseNode<'_>) -> Option<Level> {
         let opening = self.opening(&node);
         let (mut doc, mut name, mut enabled, mut events) = (String::new(), None, true, Vec::new());
         for child in children(node) {
@@ -21,7 +21,7 @@ impl Builder<'_> {
         Some(Level { doc, name: name?, enabled, events })
     }
 
-    fn event(&mut self, node: Node<'_>) -> Option<Event> {
+    fn event(&mut self, node: ParseNode<'_>) -> Option<Event> {
         let is_span = node.as_rule() == Rule::span_decl;
         let (mut doc, mut name, mut located) = (String::new(), None, false);
         let (mut fields, mut end_fields) = (Vec::new(), Vec::new());
@@ -46,11 +46,11 @@ impl Builder<'_> {
         Some(Event { doc, is_span, is_async, name: name?, located, fields, end_fields })
     }
 
-    fn fields(&mut self, node: Node<'_>) -> Vec<Field> {
+    fn fields(&mut self, node: ParseNode<'_>) -> Vec<Field> {
         children(node).filter_map(|field| self.field_of_list(field)).collect()
     }
 
-    fn field_of_list(&mut self, node: Node<'_>) -> Option<Field> {
+    fn field_of_list(&mut self, node: ParseNode<'_>) -> Option<Field> {
         if node.as_rule() == Rule::bad_field {
             self.bad_part(&node, Rule::only_field);
             return None;
@@ -59,7 +59,7 @@ impl Builder<'_> {
     }
 
     /// `name: type`, of a field or of a key.
-    pub(super) fn field(&mut self, node: Node<'_>) -> Option<Field> {
+    pub(super) fn field(&mut self, node: ParseNode<'_>) -> Option<Field> {
         let doc = docs(&node);
         let (mut name, mut ty) = (None, None);
         for child in children(node) {
@@ -72,7 +72,7 @@ impl Builder<'_> {
         Some(Field { doc, name: name?, ty: ty? })
     }
 
-    pub(super) fn type_ref(&mut self, node: Node<'_>) -> Option<TypeRef> {
+    pub(super) fn type_ref(&mut self, node: ParseNode<'_>) -> Option<TypeRef> {
         let span = self.span(&node);
         let inner = node.into_inner().next()?;
         if inner.as_rule() == Rule::name {
@@ -96,7 +96,7 @@ impl Builder<'_> {
         Some(TypeRef { kind, span })
     }
 
-    pub(super) fn enumeration(&mut self, node: Node<'_>) -> Option<Enum> {
+    pub(super) fn enumeration(&mut self, node: ParseNode<'_>) -> Option<Enum> {
         let (mut doc, mut name, mut values) = (String::new(), None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
@@ -110,7 +110,7 @@ impl Builder<'_> {
         Some(Enum { doc, name: name?, values })
     }
 
-    fn enum_value(&mut self, node: Node<'_>) -> Option<EnumValue> {
+    fn enum_value(&mut self, node: ParseNode<'_>) -> Option<EnumValue> {
         let (doc, mut name, mut number) = (docs(&node), None, None);
         for child in children(node) {
             match child.as_rule() {

@@ -3,17 +3,19 @@
 use pest::Parser as _;
 
 use super::ast::{Expr, ExprKind, Path};
-use super::{Builder, Grammar, Node, Rule, children, recover, scan};
+use super::{AstBuilder, ParseNode, Rule, SpecGrammar, children, recover, scan};
 use crate::diag::{Code, Diagnostic};
-use crate::source::Span;
+use crate::source::SourceSpan;
 use crate::spec::{BinaryOp, UnaryOp};
 
-/// Most operators in one expression, brackets and holes included: trees of this height are walked by recursion.
+/// Maximum number of operators in one expression, including its brackets and holes.
+///
+/// Functions recurse over the tree of an expression, so its height must be limited.
 const MAX_OPERATORS: usize = 200;
 
-impl Builder<'_> {
-    /// An expression, with all that is in its brackets and holes: its operators are counted together.
-    pub(super) fn expr(&mut self, node: Node<'_>) -> Expr {
+impl AstBuilder<'_> {
+    /// An expression with all its brackets and holes. Their operators are counted together.
+    pub(super) fn expr(&mut self, node: ParseNode<'_>) -> Expr {
         if self.operators.is_some() {
             return self.part(node);
         }
@@ -24,17 +26,17 @@ impl Builder<'_> {
         if total > MAX_OPERATORS { self.too_long(span) } else { expr }
     }
 
-    /// Counts operators; whether there are still few enough to read on.
+    /// Adds to the number of operators. Returns whether the number is still within the limit.
     fn count(&mut self, operators: usize) -> bool {
         let total = self.operators.unwrap_or_default() + operators;
         self.operators = Some(total);
         total <= MAX_OPERATORS
     }
 
-    /// An expression, or one in the brackets or holes of another.
-    fn part(&mut self, node: Node<'_>) -> Expr {
+    /// A whole expression, or one in the brackets or holes of another.
+    fn part(&mut self, node: ParseNode<'_>) -> Expr {
         let span = self.span(&node);
-        let parts: Vec<Node<'_>> = node.into_inner().collect();
+        let parts: Vec<ParseNode<'_>> = node.into_inner().collect();
         if !self.count(parts.len() / 2) {
             return Expr { kind: ExprKind::Bad, span };
         }
@@ -58,7 +60,7 @@ impl Builder<'_> {
         operands.pop().unwrap_or(Expr { kind: ExprKind::Bad, span })
     }
 
-    fn too_long(&mut self, span: Span) -> Expr {
+    fn too_long(&mut self, span: SourceSpan) -> Expr {
         self.push(
             Diagnostic::error(Code::TooDeep, "the expression is too long")
                 .at(span, format!("more than {MAX_OPERATORS} operators"))
@@ -67,7 +69,7 @@ impl Builder<'_> {
         Expr { kind: ExprKind::Bad, span }
     }
 
-    fn binary_operator(&mut self, node: &Node<'_>) -> (BinaryOp, u8) {
+    fn binary_operator(&mut self, node: &ParseNode<'_>) -> (BinaryOp, u8) {
         let instead = match node.as_str() {
             "&&" => "and",
             "||" => "or",
@@ -84,13 +86,13 @@ impl Builder<'_> {
         operator(node.as_str())
     }
 
-    fn unary(&mut self, node: Node<'_>) -> Expr {
+    fn unary(&mut self, node: ParseNode<'_>) -> Expr {
         let span = self.span(&node);
-        let is_prefix = |child: &Node<'_>| child.as_rule() == Rule::unary_op;
+        let is_prefix = |child: &ParseNode<'_>| child.as_rule() == Rule::unary_op;
         if !self.count(node.clone().into_inner().filter(is_prefix).count()) {
             return Expr { kind: ExprKind::Bad, span };
         }
-        let mut prefixes: Vec<(UnaryOp, Span)> = Vec::new();
+        let mut prefixes: Vec<(UnaryOp, SourceSpan)> = Vec::new();
         let mut operand = Expr { kind: ExprKind::Bad, span };
         for child in children(node) {
             if is_prefix(&child) {
@@ -106,7 +108,7 @@ impl Builder<'_> {
         operand
     }
 
-    fn unary_operator(&mut self, node: &Node<'_>) -> UnaryOp {
+    fn unary_operator(&mut self, node: &ParseNode<'_>) -> UnaryOp {
         match node.as_str() {
             "-" => UnaryOp::Minus,
             "!" => {
@@ -122,7 +124,7 @@ impl Builder<'_> {
         }
     }
 
-    fn primary(&mut self, node: Node<'_>) -> Expr {
+    fn primary(&mut self, node: ParseNode<'_>) -> Expr {
         let span = self.span(&node);
         let kind = match node.as_rule() {
             Rule::paren => {
@@ -138,8 +140,8 @@ impl Builder<'_> {
         Expr { kind, span }
     }
 
-    /// A name, and what follows it: `name`, `enum.value`, `list[0]`, `function(x)`.
-    fn named(&mut self, node: Node<'_>) -> Option<ExprKind> {
+    /// A name with its suffix: `name`, `enum.value`, `list[0]`, `function(x)`.
+    fn named(&mut self, node: ParseNode<'_>) -> Option<ExprKind> {
         let mut parts = children(node);
         let name = self.ident(&parts.next()?);
         let Some(next) = parts.next() else { return Some(ExprKind::Path(Path { name, part: None })) };
@@ -150,7 +152,7 @@ impl Builder<'_> {
         })
     }
 
-    pub(super) fn path(&mut self, node: Node<'_>) -> Option<Path> {
+    pub(super) fn path(&mut self, node: ParseNode<'_>) -> Option<Path> {
         let mut names = children(node).filter(|child| child.as_rule() == Rule::name).map(|child| self.ident(&child));
         let name = names.next()?;
         Some(Path { name, part: names.next() })
@@ -158,7 +160,7 @@ impl Builder<'_> {
 
     /// The expression in a hole of a text. `start` is its offset in the file.
     pub(super) fn hole(&mut self, text: &str, start: usize) -> Expr {
-        let span = Span::new(self.file, start..start + text.len());
+        let span = SourceSpan::new(self.file, start..start + text.len());
         if scan::is_too_deep(text) {
             self.push(
                 Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
@@ -167,7 +169,7 @@ impl Builder<'_> {
             );
             return Expr { kind: ExprKind::Bad, span };
         }
-        match Grammar::parse(Rule::only_expr, text) {
+        match SpecGrammar::parse(Rule::only_expr, text) {
             Ok(mut pairs) => {
                 let before = std::mem::replace(&mut self.offset, start);
                 let node = pairs.next().and_then(|only| only.into_inner().next());
@@ -182,7 +184,7 @@ impl Builder<'_> {
                 self.push(
                     Diagnostic::error(Code::Syntax, "a hole of a text holds no expression")
                         .at(
-                            Span::new(self.file, at..at + length),
+                            SourceSpan::new(self.file, at..at + length),
                             recover::expectation(&error).replace(recover::END, "an operator, `:` or `}`"),
                         )
                         .help("write `{{` and `}}` for braces that shall be seen"),
@@ -193,7 +195,7 @@ impl Builder<'_> {
     }
 }
 
-/// Joins the two last operands by the last operator.
+/// Combines the two last operands with the last operator.
 fn reduce(operators: &mut Vec<(BinaryOp, u8)>, operands: &mut Vec<Expr>) {
     if let (Some((operator, _)), Some(right), Some(left)) = (operators.pop(), operands.pop(), operands.pop()) {
         let span = left.span.to(right.span);
@@ -201,7 +203,7 @@ fn reduce(operators: &mut Vec<(BinaryOp, u8)>, operands: &mut Vec<Expr>) {
     }
 }
 
-/// An operator and how strongly it binds.
+/// An operator and its precedence.
 fn operator(text: &str) -> (BinaryOp, u8) {
     match text {
         "or" | "||" => (BinaryOp::Or, 1),

@@ -1,11 +1,11 @@
 //! A file and its items.
 
 use super::ast::{Alias, Const, File, Item, Use};
-use super::{Builder, Node, Rule, add_line, children, doc_line, docs};
+use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
 use crate::diag::{Code, Diagnostic};
 
-impl Builder<'_> {
-    pub(super) fn file(&mut self, node: Node<'_>) -> File {
+impl AstBuilder<'_> {
+    pub(super) fn file(&mut self, node: ParseNode<'_>) -> File {
         let mut doc = String::new();
         let mut items = Vec::new();
         for child in children(node) {
@@ -18,7 +18,7 @@ impl Builder<'_> {
         File { doc, items, broken: std::mem::take(&mut self.broken) }
     }
 
-    fn item(&mut self, node: Node<'_>) -> Option<Item> {
+    fn item(&mut self, node: ParseNode<'_>) -> Option<Item> {
         Some(match node.as_rule() {
             Rule::trace_decl => Item::Trace(self.first_name(node)?),
             Rule::use_decl => Item::Use(self.use_decl(node)?),
@@ -34,11 +34,11 @@ impl Builder<'_> {
         })
     }
 
-    fn first_name(&self, node: Node<'_>) -> Option<super::ast::Ident> {
+    fn first_name(&self, node: ParseNode<'_>) -> Option<super::ast::Ident> {
         children(node).find(|child| child.as_rule() == Rule::name).map(|child| self.ident(&child))
     }
 
-    fn version(&mut self, node: Node<'_>) -> Option<Item> {
+    fn version(&mut self, node: ParseNode<'_>) -> Option<Item> {
         let number = children(node).find(|child| !matches!(child.as_rule(), Rule::doc | Rule::kw_version))?;
         let span = self.span(&number);
         let parsed = (number.as_rule() == Rule::integer).then(|| self.unsigned(&number));
@@ -55,12 +55,12 @@ impl Builder<'_> {
         }
     }
 
-    fn use_decl(&mut self, node: Node<'_>) -> Option<Use> {
+    fn use_decl(&mut self, node: ParseNode<'_>) -> Option<Use> {
         let child = children(node).find(|child| child.as_rule() == Rule::string)?;
         Some(Use { path: self.plain_text(&child), span: self.span(&child) })
     }
 
-    fn alias(&mut self, node: Node<'_>) -> Option<Alias> {
+    fn alias(&mut self, node: ParseNode<'_>) -> Option<Alias> {
         let doc = docs(&node);
         let (mut name, mut ty) = (None, None);
         for child in children(node) {
@@ -73,7 +73,7 @@ impl Builder<'_> {
         Some(Alias { doc, name: name?, ty: ty? })
     }
 
-    fn constant(&mut self, node: Node<'_>) -> Option<Const> {
+    fn constant(&mut self, node: ParseNode<'_>) -> Option<Const> {
         let doc = docs(&node);
         let (mut name, mut ty, mut value) = (None, None, None);
         for child in children(node) {

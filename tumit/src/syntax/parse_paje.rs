@@ -1,12 +1,12 @@
-//! The `paje` block: containers and the types of what they hold.
+//! The `paje` block: containers, and the types of their entities.
 
 use super::ast::{Container, Entity, EntityKind, Ident, Look, TreeMember, Value};
-use super::{Builder, Node, Rule, add_line, children, doc_line, docs};
+use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
 
 const MEMBERS: &str = "in the tree stand containers, states, events, variables and links";
 
-impl Builder<'_> {
-    pub(super) fn paje(&mut self, node: Node<'_>) -> Vec<TreeMember> {
+impl AstBuilder<'_> {
+    pub(super) fn paje(&mut self, node: ParseNode<'_>) -> Vec<TreeMember> {
         let opening = self.opening(&node);
         let mut members = Vec::new();
         for child in children(node) {
@@ -19,7 +19,7 @@ impl Builder<'_> {
         members
     }
 
-    fn tree_member(&mut self, node: Node<'_>) -> Option<TreeMember> {
+    fn tree_member(&mut self, node: ParseNode<'_>) -> Option<TreeMember> {
         match node.as_rule() {
             Rule::container_decl => self.container(node).map(TreeMember::Container),
             Rule::state_decl => self.entity(node, EntityKind::State).map(TreeMember::Entity),
@@ -30,7 +30,7 @@ impl Builder<'_> {
         }
     }
 
-    fn container(&mut self, node: Node<'_>) -> Option<Container> {
+    fn container(&mut self, node: ParseNode<'_>) -> Option<Container> {
         let opening = self.opening(&node);
         let (mut doc, mut name, mut keys, mut label) = (String::new(), None, Vec::new(), None);
         let (mut stream, mut members) = (None, Vec::new());
@@ -49,7 +49,7 @@ impl Builder<'_> {
         Some(Container { doc, name: name?, keys, label, stream, members })
     }
 
-    fn entity(&mut self, node: Node<'_>, kind: EntityKind) -> Option<Entity> {
+    fn entity(&mut self, node: ParseNode<'_>, kind: EntityKind) -> Option<Entity> {
         let (mut doc, mut name, mut label, mut color) = (String::new(), None, None, None);
         let (mut look, mut from, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for child in children(node) {
@@ -68,11 +68,11 @@ impl Builder<'_> {
         Some(Entity { doc, kind, name: name?, label, color, look, from, to, values })
     }
 
-    fn names(&self, node: Node<'_>) -> Vec<Ident> {
+    fn names(&self, node: ParseNode<'_>) -> Vec<Ident> {
         children(node).filter(|child| child.as_rule() == Rule::name).map(|child| self.ident(&child)).collect()
     }
 
-    fn value(&mut self, node: Node<'_>) -> Option<Value> {
+    fn value(&mut self, node: ParseNode<'_>) -> Option<Value> {
         if node.as_rule() == Rule::bad_value {
             self.bad_part(&node, Rule::only_value);
             return None;
@@ -91,7 +91,7 @@ impl Builder<'_> {
         Some(Value { doc, name: name?, label, color, look })
     }
 
-    fn look(&mut self, node: Node<'_>) -> Option<Look> {
+    fn look(&mut self, node: ParseNode<'_>) -> Option<Look> {
         children(node).find_map(|child| match child.as_rule() {
             Rule::name => Some(Look::Shape(self.ident(&child))),
             Rule::float | Rule::integer => Some(Look::Size(self.float(&child), self.span(&child))),

@@ -3,12 +3,12 @@
 use super::ast::{
     Action, ActionKind, AssignVerb, Clause, ClauseKind, Expr, Ident, Instance, Key, Output, Target, WithField,
 };
-use super::{Builder, Node, Rule, ast, children, docs};
+use super::{AstBuilder, ParseNode, Rule, ast, children, docs};
 use crate::diag::{Code, Diagnostic};
-use crate::source::Span;
+use crate::source::SourceSpan;
 
-impl Builder<'_> {
-    pub(super) fn rule(&mut self, node: Node<'_>) -> Option<ast::Rule> {
+impl AstBuilder<'_> {
+    pub(super) fn rule(&mut self, node: ParseNode<'_>) -> Option<ast::Rule> {
         let doc = docs(&node);
         let whole = self.span(&node);
         let start = children(node.clone()).find(|child| child.as_rule() != Rule::doc)?;
@@ -26,7 +26,7 @@ impl Builder<'_> {
         Some(ast::Rule { doc, span, also, target: target?, arrows })
     }
 
-    fn target(&mut self, node: Node<'_>) -> Option<Target> {
+    fn target(&mut self, node: ParseNode<'_>) -> Option<Target> {
         let inner = node.into_inner().next()?;
         let span = self.span(&inner);
         match inner.as_rule() {
@@ -39,7 +39,7 @@ impl Builder<'_> {
         }
     }
 
-    fn action(&mut self, node: Node<'_>) -> Option<Action> {
+    fn action(&mut self, node: ParseNode<'_>) -> Option<Action> {
         let rule = node.as_rule();
         let whole = self.span(&node);
         if rule == Rule::template {
@@ -48,7 +48,7 @@ impl Builder<'_> {
         if rule == Rule::ignore {
             return Some(Action { kind: ActionKind::Ignore, clauses: Vec::new(), verb: whole });
         }
-        let mut parts = Parts::default();
+        let mut parts = ActionParts::default();
         for child in children(node) {
             match child.as_rule() {
                 Rule::assign_verb => {
@@ -76,7 +76,7 @@ impl Builder<'_> {
         parts.action(rule)
     }
 
-    fn template(&mut self, node: Node<'_>, span: Span) -> Option<Action> {
+    fn template(&mut self, node: ParseNode<'_>, span: SourceSpan) -> Option<Action> {
         let mut text = String::new();
         let mut arguments = Vec::new();
         let mut verb = span;
@@ -100,11 +100,11 @@ impl Builder<'_> {
         Some(Action { kind: ActionKind::Template { once, text, arguments, span: verb }, clauses, verb })
     }
 
-    pub(super) fn expressions(&mut self, node: Node<'_>) -> Vec<Expr> {
+    pub(super) fn expressions(&mut self, node: ParseNode<'_>) -> Vec<Expr> {
         children(node).filter(|child| child.as_rule() == Rule::expr).map(|child| self.expr(child)).collect()
     }
 
-    fn instance(&mut self, node: Node<'_>) -> Option<Instance> {
+    fn instance(&mut self, node: ParseNode<'_>) -> Option<Instance> {
         let span = self.span(&node);
         let (mut existing, mut name) = (None, None);
         let mut keys = Vec::new();
@@ -119,7 +119,7 @@ impl Builder<'_> {
         Some(Instance { existing, name: name?, keys, span })
     }
 
-    fn clause(&mut self, node: Node<'_>) -> Option<Clause> {
+    fn clause(&mut self, node: ParseNode<'_>) -> Option<Clause> {
         let span = self.span(&node);
         let inner = node.into_inner().next()?;
         let rule = inner.as_rule();
@@ -148,7 +148,7 @@ impl Builder<'_> {
         Some(Clause { kind, span })
     }
 
-    fn with_field(&mut self, node: Node<'_>) -> Option<WithField> {
+    fn with_field(&mut self, node: ParseNode<'_>) -> Option<WithField> {
         let (mut name, mut value) = (None, None);
         for child in children(node) {
             match child.as_rule() {
@@ -159,10 +159,10 @@ impl Builder<'_> {
         Some(WithField { name: name?, value })
     }
 
-    pub(super) fn output(&mut self, node: Node<'_>) -> Option<Output> {
+    pub(super) fn output(&mut self, node: ParseNode<'_>) -> Option<Output> {
         let (doc, opening) = (docs(&node), self.opening(&node));
         let mut format = None;
-        let mut name: Option<(String, Span)> = None;
+        let mut name: Option<(String, SourceSpan)> = None;
         let (mut prologue, mut rules) = (String::new(), Vec::new());
         for child in children(node) {
             let span = self.span(&child);
@@ -204,10 +204,10 @@ fn assign_verb(text: &str) -> AssignVerb {
     }
 }
 
-/// What was found in an action, before its verb decides what it means.
+/// The elements of an action, collected before its verb determines their meaning.
 #[derive(Default)]
-struct Parts {
-    verb: Option<Span>,
+struct ActionParts {
+    verb: Option<SourceSpan>,
     assign: Option<AssignVerb>,
     ty: Option<Ident>,
     value: Option<Expr>,
@@ -216,7 +216,7 @@ struct Parts {
     clauses: Vec<Clause>,
 }
 
-impl Parts {
+impl ActionParts {
     fn action(self, rule: Rule) -> Option<Action> {
         let instance = self.instance?;
         let kind = match rule {

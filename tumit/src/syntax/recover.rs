@@ -1,37 +1,41 @@
-//! What to say about a part of a file that fits no rule: parse it again with the rule that was meant, and tell where that
-//! stopped and what it had expected.
+//! Diagnostics for pieces of a file that match no rule of the grammar.
+//!
+//! The piece is parsed again with the rule that was probably intended. The diagnostic names the
+//! position of the error and the tokens expected there.
 
 use pest::Parser as _;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
-use super::{Builder, Grammar, Node, Rule};
+use super::{AstBuilder, ParseNode, Rule, SpecGrammar};
 use crate::diag::{Code, Diagnostic, did_you_mean};
-use crate::source::Span;
+use crate::source::SourceSpan;
 
-impl Builder<'_> {
-    /// Reports a part that nothing could be made of. `only` parses one good part; `place` says what may stand here.
-    pub(super) fn bad(&mut self, node: &Node<'_>, only: Rule, place: &str) {
+impl AstBuilder<'_> {
+    /// Reports an unparsable piece. `only` is the rule of one correct piece. `place` lists the
+    /// pieces that are allowed here.
+    pub(super) fn bad(&mut self, node: &ParseNode<'_>, only: Rule, place: &str) {
         self.broken.extend(declared_names(node.as_str()));
         self.unexpected(node, only, Some(place));
     }
 
-    /// Reports a part of a list that nothing could be made of: each of its words may have declared something.
-    pub(super) fn bad_part(&mut self, node: &Node<'_>, only: Rule) {
+    /// Reports an unparsable element of a list. Each of its words counts as declared.
+    pub(super) fn bad_part(&mut self, node: &ParseNode<'_>, only: Rule) {
         self.broken.extend(words(node.as_str()).map(str::to_owned));
         self.unexpected(node, only, None);
     }
 
-    fn unexpected(&mut self, node: &Node<'_>, only: Rule, place: Option<&str>) {
+    fn unexpected(&mut self, node: &ParseNode<'_>, only: Rule, place: Option<&str>) {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
-        let Err(error) = Grammar::parse(only, text) else { return };
+        let Err(error) = SpecGrammar::parse(only, text) else { return };
         let mut at = offset(&error).min(text.len());
-        // At the end of the part, the next thing of the file is what surprised the parser; point after the last word.
+        // At the end of the piece, the unexpected token is the next one of the file. The diagnostic
+        // then refers to the end of the last word.
         let found = token(&text[at..]);
         if found.is_empty() {
             at = text.trim_end().len();
         }
-        let span = Span::new(self.file, start + at..start + at + found.len());
+        let span = SourceSpan::new(self.file, start + at..start + at + found.len());
         if self
             .diagnostics
             .iter()
@@ -50,13 +54,13 @@ impl Builder<'_> {
         self.push(diagnostic);
     }
 
-    /// The place of the `{` of a block.
-    pub(super) fn opening(&self, node: &Node<'_>) -> Option<Span> {
+    /// The span of the `{` of a block.
+    pub(super) fn opening(&self, node: &ParseNode<'_>) -> Option<SourceSpan> {
         node.clone().into_inner().find(|child| child.as_rule() == Rule::open).map(|child| self.span(&child))
     }
 
-    /// Reports a block without an end, once per place.
-    pub(super) fn unclosed(&mut self, opening: Option<Span>, node: &Node<'_>, what: &str) {
+    /// Reports a block without an end, once for each offset.
+    pub(super) fn unclosed(&mut self, opening: Option<SourceSpan>, node: &ParseNode<'_>, what: &str) {
         let at = node.as_span().start();
         let Some(opening) = opening.filter(|_| !self.unclosed.contains(&at)) else { return };
         self.unclosed.push(at);
@@ -69,21 +73,21 @@ impl Builder<'_> {
     }
 }
 
-fn touches(a: Span, b: Span) -> bool {
+fn touches(a: SourceSpan, b: SourceSpan) -> bool {
     a.file == b.file && a.start <= b.end && b.start <= a.end
 }
 
-/// Where a parse stopped.
+/// The offset of the error of a parse.
 pub(super) fn offset(error: &Error<Rule>) -> usize {
     match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
     }
 }
 
-/// What is expected where a declaration has all that it needs.
+/// The expectation at the end of a complete declaration.
 pub(super) const END: &str = "the end of this declaration";
 
-/// What a parse had expected where it stopped.
+/// A list of the tokens that a parse expected at its error.
 pub(super) fn expectation(error: &Error<Rule>) -> String {
     let ErrorVariant::ParsingError { positives, .. } = &error.variant else { return "not expected here".to_owned() };
     let mut names: Vec<&str> = positives.iter().filter_map(|rule| describe(*rule)).collect();
@@ -96,7 +100,7 @@ pub(super) fn expectation(error: &Error<Rule>) -> String {
     }
 }
 
-/// A rule of the grammar, as users call it. What would only lengthen a message has no name.
+/// A rule of the grammar, as users name it. `None` for rules that only lengthen a message.
 fn describe(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::name | Rule::word => "a name",
@@ -142,7 +146,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
     })
 }
 
-/// The word or sign that a text starts with.
+/// The word or sign at the start of a text.
 fn token(text: &str) -> &str {
     let text = &text[..text.find('\n').unwrap_or(text.len())];
     let word = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
@@ -156,13 +160,13 @@ fn token(text: &str) -> &str {
     &text[..text.chars().next().filter(|c| !c.is_whitespace()).map_or(0, char::len_utf8)]
 }
 
-/// Whether one of these signs follows the name that the text starts with.
+/// Whether one of these signs follows the name at the start of the text.
 fn after_name(text: &str, signs: &[&str]) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     rest.len() < text.len() && signs.iter().any(|sign| rest.trim_start().starts_with(sign))
 }
 
-/// Advice for mistakes that are made often.
+/// Advice for frequent mistakes.
 fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
     let hint = match found {
         "/" if text[at..].starts_with("/*") => "comments start with `//`",
@@ -192,7 +196,7 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// The keywords that may have been meant.
+/// The keywords that the user may have intended.
 fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
     match only {
         Rule::only_item if at_start => {
@@ -215,12 +219,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// Names that a broken part seems to declare.
+/// Names that an unparsable piece seems to declare.
 fn declared_names(text: &str) -> Vec<String> {
     const KEYWORDS: [&str; 9] = ["event", "span", "level", "enum", "container", "state", "variable", "link", "type"];
     let words: Vec<&str> = words(text).collect();
     let declared = words.windows(2).filter(|pair| KEYWORDS.contains(&pair[0])).map(|pair| pair[1]);
-    // A mistyped keyword at the start declares something, too.
+    // The word after a mistyped keyword is a declared name, too.
     declared.chain(words.get(1).copied()).map(str::to_owned).collect()
 }
 

@@ -1,14 +1,16 @@
-//! A look at the brackets and quotes of a text before it is parsed: nesting is bounded here, so that nothing downstream
-//! needs to fear for its stack, and a missing quote is named for what it is.
+//! A scan of the brackets and quotes of a text before it is parsed.
+//!
+//! It limits the nesting, so that recursive functions cannot overflow the stack. It reports a
+//! missing quote as such.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceSpan};
 
-/// Deepest nesting of brackets.
+/// Maximum nesting of brackets.
 const MAX_DEPTH: usize = 64;
 
-/// The text to parse: with missing quotes put in, so that the rest of the file can still be understood. `None` when it
-/// cannot be parsed at all.
+/// The text to parse. Missing quotes are inserted, so that the rest of the file can be parsed.
+/// `None` when the text cannot be parsed at all.
 pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     let bytes = text.as_bytes();
     let mut repaired = text.to_owned();
@@ -35,7 +37,7 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
                     let what = format!("this is the {depth}th bracket that is open");
                     diagnostics.push(
                         Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
-                            .at(Span::new(file, at..at + 1), what)
+                            .at(SourceSpan::new(file, at..at + 1), what)
                             .note(format!("at most {MAX_DEPTH} are accepted; the rest of the file was not read")),
                     );
                     return None;
@@ -49,7 +51,9 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
     Some(repaired)
 }
 
-/// Puts a quote where the text from `at` to `end` of its line probably should end, in place of a letter of it: offsets stay.
+/// Inserts the missing quote of the text that starts at `at`, where it probably should end.
+///
+/// `end` is the end of the line. The quote replaces a letter of the text, so offsets do not change.
 fn close(repaired: &mut String, at: usize, end: usize) {
     let line = &repaired[at..end];
     let signs = [" {", " [", ",", ";", "}", " #", " from ", " on ", " with ", " at "];
@@ -69,7 +73,7 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
 }
 
-/// Where the text that starts at `at` ends, and whether it is closed there.
+/// The end of the text that starts at `at`, and whether a quote closes it there.
 fn text_end(bytes: &[u8], at: usize) -> (usize, bool) {
     if bytes[at..].starts_with(b"\"\"\"") {
         let rest = &bytes[at + 3..];
@@ -94,7 +98,7 @@ fn unterminated(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnosti
     let what = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
     let shown = if is_long { at..at + 3 } else { at..end };
     Diagnostic::error(Code::UnterminatedText, "a text has no end")
-        .at(Span::new(file, shown), format!("it starts here, and {what}"))
+        .at(SourceSpan::new(file, shown), format!("it starts here, and {what}"))
         .help("close it with `\"`; a text of several lines stands between `\"\"\"` and `\"\"\"`")
 }
 

@@ -15,10 +15,10 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::app::App;
+use super::app::AppState;
 use super::tokens::equal;
 
-/// Sent with every answer. Pages may hold pages of the same server: the panes.
+/// Headers of every response. A page may embed pages of the same server: the panes.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -33,7 +33,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Sends the browser to the page, once.
-pub(crate) async fn open(State(app): State<Arc<App>>, method: Method, Path(token): Path<String>) -> Response {
+pub(crate) async fn open(State(app): State<Arc<AppState>>, method: Method, Path(token): Path<String>) -> Response {
     if method != Method::GET {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
@@ -47,8 +47,8 @@ pub(crate) async fn open(State(app): State<Arc<App>>, method: Method, Path(token
     }
 }
 
-/// Lets a request through, or answers it.
-pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+/// Passes a request on, or rejects it.
+pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let mut response = match check(&app.token, request.uri().path(), request.headers()) {
         Ok(()) => {
             let now = u64::try_from(app.started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -1,4 +1,5 @@
-//! What the page asks for, as JSON. Times are nanoseconds from the trace's first date, small enough for JavaScript's numbers.
+//! The JSON interface of the page. Times are nanoseconds after the trace's first timestamp, which
+//! fit into JavaScript's numbers.
 
 pub(crate) mod charts;
 pub(crate) mod export;
@@ -27,22 +28,22 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::app::App;
-use super::cancellation::{Gone, Waiting};
-use super::filtered_cache::{Refusal, Shown};
-use tumit_viewer::input::current::Standing;
-use tumit_viewer::layout::{Arrangement, Folds, Layout, Options};
-use tumit_viewer::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, QueryError, TypeId, ValueId};
+use super::app::AppState;
+use super::cancellation::{CancelFlag, ClientGuard};
+use super::filtered_cache::{FilterRefusal, FilteredTrace};
+use tumit_viewer::input::current::TraceAvailability;
+use tumit_viewer::layout::{FoldedContainers, LayoutOptions, RowArrangement, RowLayout};
+use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::scene::wire::{self, entity};
-use tumit_viewer::scene::{self, View};
-use tumit_viewer::style::theme::{Theme, ThemeKind};
+use tumit_viewer::scene::{self, ChartView};
+use tumit_viewer::style::theme::{ColorTheme, ThemeKind};
 
-/// An answer that went wrong, as the page shows it.
+/// An error response for the page.
 #[derive(Debug)]
-pub(crate) struct Failure(StatusCode, String);
+pub(crate) struct RequestError(StatusCode, String);
 
-impl Failure {
-    /// One that is no fault of the question.
+impl RequestError {
+    /// An error that the request did not cause.
     pub(crate) fn of_server(what: &str) -> Self {
         Self(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
     }
@@ -52,18 +53,18 @@ impl Failure {
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for RequestError {
     fn into_response(self) -> Response {
         (self.0, Json(self.body())).into_response()
     }
 }
 
-impl From<QueryError> for Failure {
+impl From<QueryError> for RequestError {
     fn from(error: QueryError) -> Self {
         let status = match error {
             QueryError::Unknown { .. } => StatusCode::NOT_FOUND,
             QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
-            // Nobody reads it.
+            // The client has disconnected, so that no client reads this response.
             QueryError::NotAwaited => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
@@ -71,24 +72,26 @@ impl From<QueryError> for Failure {
     }
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
+impl From<FilterRefusal> for RequestError {
+    fn from(refusal: FilterRefusal) -> Self {
         let bad = |text: &str| Self(StatusCode::BAD_REQUEST, text.to_owned());
         match refusal {
-            Refusal::Query(error) => error.into(),
-            Refusal::TooMany => bad("the filters are too many or too long: at most 100 of them, with 32 KiB of text"),
-            Refusal::NoList => bad("the filters are no list of texts"),
+            FilterRefusal::Query(error) => error.into(),
+            FilterRefusal::TooMany => {
+                bad("the filters are too many or too long: at most 100 of them, with 32 KiB of text")
+            }
+            FilterRefusal::NoList => bad("the filters are no list of texts"),
         }
     }
 }
 
-type Answer = Result<Json<Value>, Failure>;
+type JsonAnswer = Result<Json<Value>, RequestError>;
 
-/// What to draw, as the page says it. Lists are numbers with commas between them.
+/// The parameters of a request. Lists are numbers separated by commas.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Ask {
-    /// Which of the traces.
+pub(crate) struct DrawRequest {
+    /// Index of the trace.
     pub(crate) trace: usize,
     /// Expressions of the filters that are on, as a JSON list.
     pub(crate) filters: String,
@@ -99,61 +102,64 @@ pub(crate) struct Ask {
     bottom: f32,
     /// Pixels per unit.
     resolution: f32,
-    /// Whether each column of pixels is wanted by itself, however many bytes they take.
+    /// Whether the image must have all its pixel columns, regardless of its size in bytes.
     whole: bool,
     theme: ThemeKind,
-    /// Containers at this depth are folded.
+    /// Depth at which containers are folded.
     level: Option<u32>,
     toggled: String,
-    /// Containers that stand on top, in this order.
+    /// Containers that are fixed at the top, in this order.
     pinned: String,
-    /// Containers that are not drawn.
+    /// Hidden containers.
     gone: String,
-    /// Moves of containers: `7-3` puts 7 before 3, `7-0` last.
+    /// Moves of containers: `7-3` puts 7 before 3, `7-0` puts it last.
     moved: String,
-    /// Text that names of containers have in them.
+    /// Text that the names of shown containers contain.
     names: String,
-    /// Types that are not drawn.
+    /// Hidden types.
     hidden: String,
     /// Variables that are drawn as gradients.
     gradients: String,
     dimmed: String,
-    /// Height that the rows should fill, when they need less.
+    /// Height that the rows should fill if they need less.
     fill: f32,
-    /// An entity.
+    /// The entity.
     id: String,
-    /// For `step` and `find`: the direction, below 0 for back.
+    /// For `step` and `find`: the direction, negative for backwards.
     by: i32,
     /// For `step`: whether the value must be the same.
     same: bool,
-    /// A type, for charts.
+    /// For charts: the type.
     ty: u32,
-    /// A value of it; all without one.
+    /// A value of the type. Without it, all values.
     value: Option<u32>,
-    /// For `export`: of which kind the file is.
+    /// For `export`: the format of the file.
     format: String,
-    /// For `find`, `containers` and `filter`: what is looked for.
+    /// For `find`, `containers` and `filter`: the search text.
     what: String,
-    /// For `times`: whether only sums are wanted, no numbers of states.
+    /// For `times`: whether only sums are needed, without the numbers of states.
     bare: bool,
 }
 
-impl Ask {
-    fn options(&self) -> Options {
+impl DrawRequest {
+    fn options(&self) -> LayoutOptions {
         fn numbers<T, C: FromIterator<T>>(list: &str, make: impl Fn(u32) -> T) -> C {
             list.split(',').filter_map(|number| number.parse().ok()).map(make).collect()
         }
         let container = |text: &str| text.parse().ok().map(ContainerId);
         let pair =
             |text: &str| text.split_once('-').and_then(|(moved, before)| Some((container(moved)?, container(before)?)));
-        let arrangement = Arrangement {
+        let arrangement = RowArrangement {
             pinned: numbers(&self.pinned, ContainerId),
             hidden: numbers(&self.gone, ContainerId),
             moved: self.moved.split(',').filter_map(pair).collect(),
             names: self.names.clone(),
         };
-        Options {
-            folds: Folds { level: self.level, toggled: numbers::<_, BTreeSet<_>>(&self.toggled, ContainerId) },
+        LayoutOptions {
+            folds: FoldedContainers {
+                level: self.level,
+                toggled: numbers::<_, BTreeSet<_>>(&self.toggled, ContainerId),
+            },
             arrangement,
             hidden: numbers(&self.hidden, TypeId),
             gradients: numbers(&self.gradients, TypeId),
@@ -163,25 +169,25 @@ impl Ask {
         }
     }
 
-    /// The rows; few of them grow a little, so that they can be seen well.
-    fn layout(&self, app: &Shown) -> Layout {
+    /// The rows. Few rows are made up to 1.6 times as high, so that they are easier to see.
+    fn layout(&self, app: &FilteredTrace) -> RowLayout {
         let fill = if self.fill.is_finite() { self.fill } else { 0.0 };
-        Layout::filling(&app.outline, &self.options(), fill, 1.0..=1.6)
+        RowLayout::filling(&app.outline, &self.options(), fill, 1.0..=1.6)
     }
 
-    fn interval(&self, app: &Shown) -> Result<Interval, Failure> {
+    fn interval(&self, app: &FilteredTrace) -> Result<TimeRange, RequestError> {
         if self.from >= self.to {
             return Err(QueryError::EmptyInterval.into());
         }
-        // A hundred and forty years on either side: differences stay within 64 bits.
+        // About 146 years in each direction. Differences then fit into 64 bits.
         const FARTHEST: i64 = (1 << 62) - 1;
         let date = |time: i64| GlobalNanos(app.origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
-        Ok(Interval { from: date(self.from), to: date(self.to) })
+        Ok(TimeRange { from: date(self.from), to: date(self.to) })
     }
 
-    fn view(&self, app: &Shown) -> Result<View, Failure> {
+    fn view(&self, app: &FilteredTrace) -> Result<ChartView, RequestError> {
         let sane = |value: f32, least: f32, most: f32| if value.is_finite() { value.clamp(least, most) } else { least };
-        Ok(View {
+        Ok(ChartView {
             interval: self.interval(app)?,
             width: sane(self.width, 1.0, 16_384.0),
             top: sane(self.top, 0.0, 1e7),
@@ -193,21 +199,22 @@ impl Ask {
     }
 }
 
-/// Computes off the threads that serve, at most some at a time, what is asked about the trace behind the filters asked for.
+/// Computes an answer about the filtered trace on a blocking thread. The number of computations at
+/// a time is limited.
 async fn compute(
-    app: Arc<App>,
-    ask: Ask,
-    work: impl FnOnce(&Shown, &Ask) -> Result<Value, Failure> + Send + 'static,
-) -> Answer {
+    app: Arc<AppState>,
+    ask: DrawRequest,
+    work: impl FnOnce(&FilteredTrace, &DrawRequest) -> Result<Value, RequestError> + Send + 'static,
+) -> JsonAnswer {
     compute_any(app, ask, work).await.map(Json)
 }
 
-/// The same of an answer of any kind.
+/// As `compute`, for an answer of any type.
 async fn compute_any<T: Send + 'static>(
-    app: Arc<App>,
-    ask: Ask,
-    work: impl FnOnce(&Shown, &Ask) -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
+    app: Arc<AppState>,
+    ask: DrawRequest,
+    work: impl FnOnce(&FilteredTrace, &DrawRequest) -> Result<T, RequestError> + Send + 'static,
+) -> Result<T, RequestError> {
     run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
         let shown = trace.shown(&ask.filters)?.awaited(gone);
@@ -216,35 +223,37 @@ async fn compute_any<T: Send + 'static>(
     .await
 }
 
-/// Runs what takes time, and tells it when nobody waits for it any more.
+/// Runs a long computation. It is cancelled when the client disconnects.
 async fn run<T: Send + 'static>(
-    app: Arc<App>,
-    work: impl FnOnce(&App, &Gone) -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
+    app: Arc<AppState>,
+    work: impl FnOnce(&AppState, &CancelFlag) -> Result<T, RequestError> + Send + 'static,
+) -> Result<T, RequestError> {
     let permits = Arc::clone(&app.permits);
-    // Who has gone before it is their turn is never answered. What has been begun holds its permit to the end.
-    let permit = permits.acquire_owned().await.map_err(|_closed| Failure::of_server("the server is ending"))?;
-    let (_waiting, gone) = Waiting::new();
+    // A client that disconnects before its turn gets no answer. A computation that has begun keeps
+    // its permit until its end.
+    let permit = permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is ending"))?;
+    let (_waiting, gone) = ClientGuard::new();
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work(&app, &gone)
     })
     .await;
-    done.map_err(|_panic| Failure::of_server("the picture could not be computed; please report this"))?
+    done.map_err(|_panic| RequestError::of_server("the picture could not be computed; please report this"))?
 }
 
-/// Whether the server is there, and the traces are still those that were opened.
-pub(crate) async fn ping(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// Reports whether the server runs, and whether the traces are still the opened ones.
+pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     let trace = app.trace(ask.trace)?;
     let now = trace.served.source.now();
-    // What is followed is expected to change.
-    let changed = if now.standing == Standing::Final && !trace.served.follows { trace.changed() } else { None };
+    // A followed trace is expected to change.
+    let changed =
+        if now.standing == TraceAvailability::Final && !trace.served.follows { trace.changed() } else { None };
     Ok(Json(
-        json!({ "changed": changed, "generation": now.generation, "standing": now.standing.sentence(), "kept": matches!(now.standing, Standing::Kept(_)) }),
+        json!({ "changed": changed, "generation": now.generation, "standing": now.standing.sentence(), "kept": matches!(now.standing, TraceAvailability::Kept(_)) }),
     ))
 }
 
-pub(crate) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     let trace = app.trace(ask.trace)?;
     let now = trace.served.source.now();
     let summary = now.source.summary();
@@ -262,27 +271,28 @@ pub(crate) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
         "samples": summary.samples,
         "remarks": summary.remarks,
         "intact": summary.intact,
-        // Real time of the page's time 0, as text: a number of JavaScript cannot hold it.
+        // The wall clock at the page's time 0, as text because JavaScript's numbers cannot
+        // represent it.
         "clock": summary.wall_clock.map(|zero| (i128::from(zero) + i128::from(extent.from.0)).to_string()),
         "filters": trace.served.filters.filters.iter().map(|entry| json!([entry.filter.to_string(), entry.on])).collect::<Vec<_>>(),
         "saved": trace.saved_filters(),
         "look": app.looks.read(&model),
         "generation": now.generation,
         "standing": now.standing.sentence(),
-        "kept": matches!(now.standing, Standing::Kept(_)),
+        "kept": matches!(now.standing, TraceAvailability::Kept(_)),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }
 
-pub(crate) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn legend(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
-        let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app)?, Theme::new(ask.theme))?;
+        let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app)?, ColorTheme::new(ask.theme))?;
         Ok(json!({ "groups": groups }))
     })
     .await
 }
 
-pub(crate) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn facts(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = app.source.facts(id)?;
@@ -291,7 +301,7 @@ pub(crate) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
     .await
 }
 
-fn facts_json(app: &Shown, facts: &Facts) -> Value {
+fn facts_json(app: &FilteredTrace, facts: &EntityFacts) -> Value {
     const RELATED: usize = 500;
     let source = app.source.as_ref();
     let origin = app.origin;

@@ -9,14 +9,14 @@ use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
 use tumit_viewer::export::page_files;
 
-use super::app::App;
+use super::app::AppState;
 
 #[derive(Embed)]
 #[folder = "ui"]
 struct PageFiles;
 
 /// The page. For several traces it is the page with one pane per trace.
-pub(crate) async fn index(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn index(State(app): State<Arc<AppState>>) -> Response {
     answer(if app.traces.len() > 1 { "panes.html" } else { "index.html" })
 }
 
@@ -42,7 +42,7 @@ fn answer(path: &str) -> Response {
     ([(header::CONTENT_TYPE, kind)], data).into_response()
 }
 
-/// The contents of a file. Exported pages contain some of the same files, so these belong to the viewer.
+/// The contents of a file. Files that exported pages contain too belong to the viewer.
 fn contents(path: &str) -> Option<Cow<'static, [u8]>> {
     let shared = page_files::ALL.iter().find(|(name, _)| *name == path);
     shared.map(|(_, data)| Cow::Borrowed(*data)).or_else(|| PageFiles::get(path).map(|file| file.data))

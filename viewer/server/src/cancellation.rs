@@ -1,41 +1,42 @@
-//! The trace for one question: it answers as long as somebody waits.
+//! A trace for one request, with queries that fail once the client has disconnected.
 //!
-//! A page that is moved asks anew and hangs up on what it asked before. Whatever computes an answer asks the trace many times over: the next
-//! time it is told that nobody waits, and ends.
+//! A page sends a new request when it moves, and closes the connection of the previous one. The
+//! computation of an answer makes many queries to the trace. Its next query fails after the client
+//! has disconnected, and the computation ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tumit_viewer::filter::Layer;
+use tumit_viewer::filter::FilterLayer;
 use tumit_viewer::query::{QueryError, TimelineSource, TypeId};
 
-/// Whether whoever asked has gone.
+/// A flag: the client has disconnected.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Gone(Arc<AtomicBool>);
+pub(crate) struct CancelFlag(Arc<AtomicBool>);
 
-/// Kept by the one who waits.
+/// Held as long as the client waits. Dropping it sets the flag.
 #[derive(Debug)]
-pub(crate) struct Waiting(Gone);
+pub(crate) struct ClientGuard(CancelFlag);
 
-impl Waiting {
-    pub(crate) fn new() -> (Self, Gone) {
-        let gone = Gone::default();
+impl ClientGuard {
+    pub(crate) fn new() -> (Self, CancelFlag) {
+        let gone = CancelFlag::default();
         (Self(gone.clone()), gone)
     }
 }
 
-impl Drop for Waiting {
+impl Drop for ClientGuard {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }
 }
 
-pub(crate) struct Awaited {
+pub(crate) struct PendingAnswer {
     pub(crate) source: Arc<dyn TimelineSource>,
-    pub(crate) gone: Gone,
+    pub(crate) gone: CancelFlag,
 }
 
-impl Layer for Awaited {
+impl FilterLayer for PendingAnswer {
     fn inner(&self) -> &dyn TimelineSource {
         self.source.as_ref()
     }
@@ -44,7 +45,8 @@ impl Layer for Awaited {
         if self.gone.0.load(Ordering::Relaxed) { Err(QueryError::NotAwaited) } else { Ok(self.source.as_ref()) }
     }
 
-    // It changes nothing, so the source's own ways to sums and counts are right, and faster.
+    // This layer changes nothing. The source's own sums and counts are therefore correct, and
+    // faster.
     fn keeps(&self, _: TypeId) -> bool {
         true
     }

@@ -33,7 +33,7 @@ impl Default for ConnectionLimits {
 }
 
 /// A connection that is being served.
-struct Open {
+struct OpenConnection {
     /// Whether it has sent a request with the secret.
     is_known: Arc<AtomicBool>,
     task: AbortHandle,
@@ -41,7 +41,7 @@ struct Open {
 
 /// Accepts connections without end, and serves each in a task.
 pub(crate) async fn serve<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
-    let mut all: Vec<Open> = Vec::new();
+    let mut all: Vec<OpenConnection> = Vec::new();
     loop {
         let (stream, _) = listener.accept().await;
         all.retain(|open| !open.task.is_finished());
@@ -51,7 +51,7 @@ pub(crate) async fn serve<L: Listener>(mut listener: L, router: Router, limits: 
         }
         let is_known = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(connection(stream, router.clone(), limits, Arc::clone(&is_known)));
-        all.push(Open { is_known, task: task.abort_handle() });
+        all.push(OpenConnection { is_known, task: task.abort_handle() });
     }
 }
 

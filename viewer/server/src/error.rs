@@ -5,51 +5,51 @@ use std::path::PathBuf;
 
 use tumit_viewer::query::QueryError;
 
-/// Why the page cannot be served.
+/// The reason why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// Someone else listens there.
+    /// Another program listens on the port.
     #[error("port {port} is in use; choose another with --port, or leave the option away to take any free one")]
     PortInUse {
         /// The port.
         port: u16,
     },
-    /// The port cannot be had for another reason.
+    /// Listening on the port failed for another reason.
     #[error("cannot listen on port {port}")]
     Listen {
         /// The port.
         port: u16,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Another program serves at that path.
+    /// Another program serves at the path.
     #[error("{} is in use by another program; choose another path with --socket", path.display())]
     SocketInUse {
         /// The socket.
         path: PathBuf,
     },
-    /// What is at that path is no socket: it is left alone.
+    /// The file at the path is not a socket. It is left unchanged.
     #[error("{} is there already and is no socket; choose another path with --socket", path.display())]
     NoSocket {
         /// The file.
         path: PathBuf,
     },
-    /// The socket cannot be made for another reason.
+    /// The socket cannot be created for another reason.
     #[error("cannot listen at {}", path.display())]
     ListenAt {
         /// The socket.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// No secret could be made.
+    /// The secret could not be generated.
     #[error("the system gives no random numbers, without which the page would be open to everybody on this machine")]
     Random {
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// There is nothing to serve.
+    /// No trace was given.
     #[error("there is no trace to be shown")]
     NoTrace,
     /// The trace contradicts itself.

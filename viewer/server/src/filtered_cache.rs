@@ -1,6 +1,7 @@
-//! A trace that the page shows, behind the filters that the page asks for.
+//! A trace that the page shows, after the filters of the request.
 //!
-//! The server keeps no state of a page: each question brings its filters with it. What they make of the trace is kept for the next question.
+//! The server keeps no state of a page: each request contains its filters. The filtered traces are
+//! cached for later requests.
 
 use std::collections::VecDeque;
 use std::hash::Hasher as _;
@@ -8,154 +9,156 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twox_hash::XxHash3_64;
 
-use super::cancellation::{Awaited, Gone};
-use tumit_viewer::filter::{Chain, Entry, Filter, FilterError};
-use tumit_viewer::input::current::Current;
-use tumit_viewer::layout::Outline;
+use super::cancellation::{CancelFlag, PendingAnswer};
+use tumit_viewer::filter::{ChainEntry, FilterChain, FilterError, FilterExpr};
+use tumit_viewer::input::current::CurrentTrace;
+use tumit_viewer::layout::ContainerOutline;
 use tumit_viewer::query::{QueryError, TimelineSource};
 
-/// Filtered traces that are kept: those of the panes that are open, and of some steps back.
+/// Number of filtered traces in the cache: those of the open panes and of some earlier steps.
 const KEPT: usize = 12;
-/// Filters of one question.
+/// Maximum number of filters of one request.
 const MOST_FILTERS: usize = 100;
-/// Bytes of their expressions: a request line holds 64 KiB.
+/// Maximum length of the filters' expressions in bytes. A request line holds 64 KiB.
 const MOST_BYTES: usize = 32 * 1024;
 
 /// A trace to be served.
 #[derive(Clone)]
-pub struct Served {
-    /// The trace itself, as it is now.
-    pub source: Current,
-    /// Where it lies: notes are kept beside it, and a change of it is told.
+pub struct ServedTrace {
+    /// The trace itself, in its current generation.
+    pub source: CurrentTrace,
+    /// The path of the trace. Notes are stored next to it, and the page reports a change of it.
     pub path: Option<PathBuf>,
-    /// Filters with which the page begins.
-    pub filters: Chain,
-    /// Folders in which the source files that the trace names are looked for.
+    /// The filters that are on when the page opens.
+    pub filters: FilterChain,
+    /// Folders that contain the source files that the trace names.
     pub folders: Vec<PathBuf>,
-    /// Whether it is followed, so that no change of its file needs to be told.
+    /// Whether the server follows the trace. A change of its file is then not reported.
     pub follows: bool,
 }
 
-impl std::fmt::Debug for Served {
+impl std::fmt::Debug for ServedTrace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Served").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-impl Served {
-    /// A trace without anything beside it.
+impl ServedTrace {
+    /// A trace without a path, filters and source folders.
     #[must_use]
     pub fn new(source: Arc<dyn TimelineSource>) -> Self {
-        Self { source: source.into(), path: None, filters: Chain::default(), folders: Vec::new(), follows: false }
+        Self { source: source.into(), path: None, filters: FilterChain::default(), folders: Vec::new(), follows: false }
     }
 }
 
-/// What questions are asked about: the trace behind some filters.
-pub(crate) struct Shown {
+/// The subject of a request: the trace after some filters.
+pub(crate) struct FilteredTrace {
     pub(crate) source: Arc<dyn TimelineSource>,
-    pub(crate) outline: Arc<Outline>,
-    /// The first date of the trace itself, from which the page counts, whatever filters cut away.
+    pub(crate) outline: Arc<ContainerOutline>,
+    /// The first timestamp of the unfiltered trace, in nanoseconds. It is the page's time 0, with
+    /// any filters.
     pub(crate) origin: i64,
-    /// Filters that could not be used, by their place among those asked for.
-    pub(crate) problems: Vec<Wrong>,
+    /// Filters that could not be used, by their index in the request.
+    pub(crate) problems: Vec<FilterProblem>,
 }
 
-impl Shown {
-    /// The same for one question, which ends when nobody waits for its answer.
-    pub(crate) fn awaited(&self, gone: &Gone) -> Self {
-        let source = Arc::new(Awaited { source: Arc::clone(&self.source), gone: gone.clone() });
+impl FilteredTrace {
+    /// A copy for one request. Its queries fail when the client is gone.
+    pub(crate) fn awaited(&self, gone: &CancelFlag) -> Self {
+        let source = Arc::new(PendingAnswer { source: Arc::clone(&self.source), gone: gone.clone() });
         Self { source, outline: Arc::clone(&self.outline), origin: self.origin, problems: self.problems.clone() }
     }
 }
 
-/// What is wrong with a filter.
+/// A problem of a filter.
 #[derive(Clone, Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct FilterProblem {
     pub(crate) at: usize,
     pub(crate) error: FilterError,
     pub(crate) text: String,
 }
 
-/// A generation of the trace, and filters.
-type Key = (u64, String);
-type Slot = Arc<OnceLock<Result<Arc<Shown>, QueryError>>>;
+/// A generation of the trace, and its filters.
+type CacheKey = (u64, String);
+type CacheSlotCell = Arc<OnceLock<Result<Arc<FilteredTrace>, QueryError>>>;
 
-/// A trace with what its filters made of it lately.
-pub(crate) struct Trace {
-    pub(crate) served: Served,
-    /// What its file was like when it was opened.
+/// A trace and the cache of its filtered forms.
+pub(crate) struct TraceCache {
+    pub(crate) served: ServedTrace,
+    /// Fingerprint of the trace's file when it was opened.
     pub(crate) opened: Option<u64>,
-    kept: Mutex<VecDeque<(Key, Slot)>>,
+    kept: Mutex<VecDeque<(CacheKey, CacheSlotCell)>>,
 }
 
-/// Why a question about filters cannot be answered.
+/// The reason why a request with filters is rejected.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum FilterRefusal {
     TooMany,
     NoList,
     Query(QueryError),
 }
 
-impl Trace {
-    pub(crate) fn new(served: Served) -> Self {
+impl TraceCache {
+    pub(crate) fn new(served: ServedTrace) -> Self {
         let opened = served.path.as_deref().and_then(fingerprint);
         Self { served, opened, kept: Mutex::new(VecDeque::new()) }
     }
 
-    /// The trace behind filters, a JSON list of expressions. Those that are wrong, or name what is not there, are left out.
-    pub(crate) fn shown(&self, filters: &str) -> Result<Arc<Shown>, Refusal> {
+    /// Returns the trace after `filters`, a JSON list of expressions. Filters that are wrong, or
+    /// that name unknown entities, are left out.
+    pub(crate) fn shown(&self, filters: &str) -> Result<Arc<FilteredTrace>, FilterRefusal> {
         if filters.len() > MOST_BYTES {
-            return Err(Refusal::TooMany);
+            return Err(FilterRefusal::TooMany);
         }
         let texts: Vec<String> = match filters {
             "" => Vec::new(),
-            list => serde_json::from_str(list).map_err(|_not_a_list| Refusal::NoList)?,
+            list => serde_json::from_str(list).map_err(|_not_a_list| FilterRefusal::NoList)?,
         };
         if texts.len() > MOST_FILTERS {
-            return Err(Refusal::TooMany);
+            return Err(FilterRefusal::TooMany);
         }
         let now = self.served.source.now();
         let slot = self.slot(now.generation, filters);
-        // Several questions about the same filters wait for the first of them.
-        slot.get_or_init(|| make(&now.source, &texts).map(Arc::new)).clone().map_err(Refusal::Query)
+        // Several requests with the same filters wait for the first of them.
+        slot.get_or_init(|| make(&now.source, &texts).map(Arc::new)).clone().map_err(FilterRefusal::Query)
     }
 
-    fn slot(&self, generation: u64, filters: &str) -> Slot {
+    fn slot(&self, generation: u64, filters: &str) -> CacheSlotCell {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // Earlier pictures of the trace would only take room.
+        // Filtered traces of earlier generations are no longer needed.
         kept.retain(|(key, _)| key.0 >= generation);
         let known = kept.iter().position(|(key, _)| key.0 == generation && key.1 == filters);
         let known = known.and_then(|at| kept.remove(at));
-        let entry = known.unwrap_or_else(|| ((generation, filters.to_owned()), Slot::default()));
+        let entry = known.unwrap_or_else(|| ((generation, filters.to_owned()), CacheSlotCell::default()));
         kept.push_front(entry.clone());
         kept.truncate(KEPT);
         entry.1
     }
 }
 
-/// The source behind filters.
-fn make(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<Shown, QueryError> {
+/// Applies filters to a source.
+fn make(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<FilteredTrace, QueryError> {
     let mut problems = Vec::new();
-    let (mut chain, mut places) = (Chain::default(), Vec::new());
+    let (mut chain, mut places) = (FilterChain::default(), Vec::new());
     for (at, text) in texts.iter().enumerate() {
-        match text.parse::<Filter>() {
+        match text.parse::<FilterExpr>() {
             Ok(filter) => {
-                chain.filters.push(Entry::from(filter));
+                chain.filters.push(ChainEntry::from(filter));
                 places.push(at);
             }
-            Err(error) => problems.push(Wrong { at, error, text: text.clone() }),
+            Err(error) => problems.push(FilterProblem { at, error, text: text.clone() }),
         }
     }
     let (filtered, left_out) = chain.apply_known(Arc::clone(source));
     for problem in left_out {
         let at = places.get(problem.at).copied().unwrap_or(problem.at);
-        problems.push(Wrong { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
+        problems.push(FilterProblem { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
     }
-    let outline = Arc::new(Outline::new(filtered.as_ref())?);
-    Ok(Shown { outline, source: filtered, origin: source.extent().from.0, problems })
+    let outline = Arc::new(ContainerOutline::new(filtered.as_ref())?);
+    Ok(FilteredTrace { outline, source: filtered, origin: source.extent().from.0, problems })
 }
 
-/// Stands for the length and date of a file, or of the files of a run.
+/// A hash of the length and the modification time of a file, or of the files of a run.
 pub(crate) fn fingerprint(path: &Path) -> Option<u64> {
     let mut hasher = XxHash3_64::with_seed(0);
     let mut add = |path: &Path| -> Option<()> {

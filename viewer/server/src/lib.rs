@@ -1,6 +1,7 @@
-//! The page's server: loopback or a Unix socket, a secret path.
+//! The server of the viewer's page. It listens on loopback or a Unix socket, at a secret path.
 //!
-//! Everything computed comes from [`tumit_viewer::scene`] and [`tumit_viewer::layout`]; here are only routes, limits and guards.
+//! This crate contains only routes, limits and access checks. [`tumit_viewer::scene`] and
+//! [`tumit_viewer::layout`] do all computation.
 
 pub(crate) mod access_control;
 mod api;
@@ -29,54 +30,55 @@ use tokio::net::TcpListener;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 pub use self::connections::ConnectionLimits;
-use app::{App, app, idle};
+use app::{AppState, app, idle};
 pub use error::ServerError;
-pub use filtered_cache::Served;
+pub use filtered_cache::ServedTrace;
 use tumit_viewer::query::TimelineSource;
-use unix_socket::Socket;
+use unix_socket::OwnerSocket;
 
-/// How to serve.
+/// Options of the server.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
-    /// Port on the loopback interface; any free one when 0.
+    /// Port on the loopback interface. 0 selects any free port.
     pub port: u16,
-    /// End when no page has asked for anything for so long.
+    /// The server ends after this time without a request.
     pub until_idle: Option<Duration>,
 }
 
 /// A server that listens and is ready to run.
 #[derive(Debug)]
 pub struct Server {
-    door: Door,
-    app: Arc<App>,
+    door: ListenAddress,
+    app: Arc<AppState>,
     limits: ConnectionLimits,
-    /// The port of the page's address: for a socket, that of the other end of the tunnel.
+    /// The port in the page's address. For a socket, the port at which the tunnel begins.
     port: u16,
 }
 
-/// Where it listens.
+/// The endpoint at which the server listens.
 #[derive(Debug)]
-enum Door {
+enum ListenAddress {
     Port(TcpListener),
-    Socket(Socket),
+    Socket(OwnerSocket),
 }
 
 impl Server {
     /// Starts to listen, for one trace.
     ///
     /// # Errors
-    /// When the port is taken, or the trace cannot be laid out.
+    /// If the port is taken, or the trace cannot be laid out.
     pub async fn bind(source: Arc<dyn TimelineSource>, port: u16) -> Result<Self, ServerError> {
-        Self::serve(vec![Served::new(source)], port).await
+        Self::serve(vec![ServedTrace::new(source)], port).await
     }
 
-    /// Starts to listen, for traces that stand beside each other.
+    /// Starts to listen, for traces that the page shows next to each other.
     ///
     /// # Errors
-    /// When there is none, the port is taken, or a trace cannot be laid out.
-    pub async fn serve(traces: Vec<Served>, port: u16) -> Result<Self, ServerError> {
+    /// If there is no trace, the port is taken, or a trace cannot be laid out.
+    pub async fn serve(traces: Vec<ServedTrace>, port: u16) -> Result<Self, ServerError> {
         let (app, usual_port) = app(traces)?;
-        // A browser keeps what it remembers of a trace by address: the same trace gets the same port, when it is free.
+        // A browser stores its settings of a trace by address. The same trace therefore gets the
+        // same port, if it is free.
         let usual = if port == 0 { TcpListener::bind((Ipv4Addr::LOCALHOST, usual_port)).await.ok() } else { None };
         let listener = match usual {
             Some(listener) => Ok(listener),
@@ -87,21 +89,23 @@ impl Server {
             _ => ServerError::Listen { port, source },
         })?;
         let address = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?;
-        Ok(Self { door: Door::Port(listener), app, limits: ConnectionLimits::default(), port: address.port() })
+        Ok(Self { door: ListenAddress::Port(listener), app, limits: ConnectionLimits::default(), port: address.port() })
     }
 
-    /// Starts to listen at a path that only this user can reach: the page comes through a tunnel that ends there, `ssh -L PORT:PATH HOST`.
-    /// Of a server that was killed, the socket is taken over; it is removed at the end.
+    /// Starts to listen at a socket path that only this user can reach.
+    /// The page is opened through a tunnel to this path, `ssh -L PORT:PATH HOST`. The socket of a
+    /// server that was killed is replaced. The socket is removed at the end.
     ///
     /// # Errors
-    /// When there is something else, or a trace cannot be laid out.
-    pub async fn serve_at(traces: Vec<Served>, path: &Path) -> Result<Self, ServerError> {
+    /// If there is another file at the path, or a trace cannot be laid out.
+    pub async fn serve_at(traces: Vec<ServedTrace>, path: &Path) -> Result<Self, ServerError> {
         let (app, port) = app(traces)?;
-        let door = Door::Socket(Socket::bind(path).await?);
+        let door = ListenAddress::Socket(OwnerSocket::bind(path).await?);
         Ok(Self { door, app, limits: ConnectionLimits::default(), port })
     }
 
-    /// Where it listens on the loopback interface; with a socket, where its tunnel should begin.
+    /// The address on the loopback interface. For a socket, the address at which its tunnel must
+    /// begin.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.port).into()
@@ -128,7 +132,7 @@ impl Server {
         Self { limits, ..self }
     }
 
-    /// Serves until `stop` is done, or nobody has asked for anything for `until_idle`.
+    /// Serves until `stop` completes, or until no request has arrived for `until_idle`.
     ///
     /// # Errors
     /// No errors at present: the server continues when a connection fails.
@@ -137,20 +141,20 @@ impl Server {
         let router = router(Arc::clone(&app));
         let serving = async {
             match self.door {
-                Door::Port(listener) => connections::serve(listener, router, self.limits).await,
-                Door::Socket(socket) => connections::serve(socket, router, self.limits).await,
+                ListenAddress::Port(listener) => connections::serve(listener, router, self.limits).await,
+                ListenAddress::Socket(socket) => connections::serve(socket, router, self.limits).await,
             }
         };
         tokio::select! {
             () = serving => Ok(()),
-            // What is under way may be cut off: the page will find nobody anyway.
+            // Requests under way may be cut off, because the page loses its server anyway.
             () = stop => Ok(()),
             () = idle(&app, until_idle) => Ok(()),
         }
     }
 }
 
-fn router(app: Arc<App>) -> Router {
+fn router(app: Arc<AppState>) -> Router {
     let inside = Router::new()
         .route("/", get(assets::index))
         .route("/api/summary", get(api::summary))
@@ -187,7 +191,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/{*path}", get(assets::file));
     Router::new()
         .nest("/t/{token}", inside.clone())
-        // Axum's nesting leaves the slash at the end to us.
+        // Axum's `nest` does not match the path with a slash at its end.
         .route("/t/{token}/", get(assets::index))
         .route("/open/{token}", get(access_control::open))
         .layer(from_fn_with_state(Arc::clone(&app), access_control::guard))

@@ -1,24 +1,24 @@
-//! Filters beside their trace: those that a page last had, to be offered again.
+//! The last filters of a page, in a file next to the trace. The page offers them again.
 
 use std::io;
 use std::path::PathBuf;
 
-use super::filtered_cache::Trace;
+use super::filtered_cache::TraceCache;
 use super::user_files::{read, write};
-use tumit_viewer::filter::{Chain, Entry, Filter};
+use tumit_viewer::filter::{ChainEntry, FilterChain, FilterExpr};
 use tumit_viewer::generated_file::FILTERS;
 
-/// A filter as the page has it: its expression, and whether it acts.
+/// A filter as the page sends it: its expression, and whether it is on.
 type PageFilter = (String, bool);
 
-impl Trace {
+impl TraceCache {
     fn filter_places(&self) -> Vec<PathBuf> {
         self.places("filters", "tumit-view")
     }
 
     /// The filters of the first valid filter file.
     pub(crate) fn saved_filters(&self) -> Vec<PageFilter> {
-        let found = |path: &PathBuf| Chain::from_text(&read(path).ok()?).ok();
+        let found = |path: &PathBuf| FilterChain::from_text(&read(path).ok()?).ok();
         let chain = self.filter_places().iter().find_map(found).unwrap_or_default();
         chain.filters.iter().map(|entry| (entry.filter.to_string(), entry.on)).collect()
     }
@@ -27,12 +27,12 @@ impl Trace {
     /// filters, removes the file. Invalid expressions are left out.
     ///
     /// # Errors
-    /// When no place can be written.
+    /// If no path can be written.
     pub(crate) fn save_filters(&self, filters: &[PageFilter]) -> io::Result<()> {
-        let mut chain = Chain::default();
+        let mut chain = FilterChain::default();
         for (text, on) in filters {
-            if let Ok(filter) = text.parse::<Filter>() {
-                chain.filters.push(Entry { on: *on, ..Entry::from(filter) });
+            if let Ok(filter) = text.parse::<FilterExpr>() {
+                chain.filters.push(ChainEntry { on: *on, ..ChainEntry::from(filter) });
             }
         }
         let places = self.filter_places();
@@ -57,8 +57,8 @@ impl Trace {
 mod tests {
     use std::sync::Arc;
 
-    use crate::filtered_cache::{Served, Trace};
-    use tumit_viewer::store::Store;
+    use crate::filtered_cache::{ServedTrace, TraceCache};
+    use tumit_viewer::store::TraceStore;
 
     #[test]
     fn filters_are_kept_beside_the_trace_until_there_are_none() {
@@ -66,8 +66,8 @@ mod tests {
         let path = folder.path().join("run.paje");
         std::fs::write(&path, "").expect("room for it");
         let trace = || {
-            let store = Store::from_events("run", []);
-            Trace::new(Served { path: Some(path.clone()), ..Served::new(Arc::new(store)) })
+            let store = TraceStore::from_events("run", []);
+            TraceCache::new(ServedTrace { path: Some(path.clone()), ..ServedTrace::new(Arc::new(store)) })
         };
         assert!(trace().saved_filters().is_empty());
         let filters = [("hide value Wait*".to_owned(), true), ("only container Node 1".to_owned(), false)];
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(std::fs::read(&file).expect("an empty foreign file stays"), b"");
         std::fs::write(&file, "mine").expect("room for it");
         assert!(trace().saved_filters().is_empty(), "it is none of ours");
-        // A foreign file is neither replaced nor removed, even behind a symbolic link.
+        // A foreign file is neither replaced nor removed, not even through a symbolic link.
         let other = folder.path().join("other");
         std::fs::write(&other, "mine, too").expect("room for it");
         for is_link in [false, true] {

@@ -1,8 +1,8 @@
 //! Secret tokens: the one in the path of the page, and the one-time token of the browser.
 //!
-//! The second one is in the address for the program that opens a browser. All users of the machine can read the
-//! arguments of a program. The address therefore has a token that works once and for a short time.
-//! The server exchanges it for the address of the page.
+//! The one-time token is in the address for the program that opens a browser. All users of the
+//! machine can read the arguments of a program. The token in this address therefore works once and
+//! for a short time. The server exchanges it for the address of the page.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -26,23 +26,23 @@ const VALID: Duration = Duration::from_secs(120);
 
 /// The token that is passed to the browser.
 #[derive(Debug, Default)]
-pub(crate) struct OneTime(Mutex<Option<Issued>>);
+pub(crate) struct OneTimeToken(Mutex<Option<IssuedToken>>);
 
 #[derive(Debug)]
-struct Issued {
+struct IssuedToken {
     token: String,
     until: Instant,
     is_used: bool,
 }
 
-impl OneTime {
+impl OneTimeToken {
     /// Issues a new token. Earlier tokens become invalid.
     ///
     /// # Errors
     /// If the system returns no random numbers.
     pub(crate) fn issue(&self) -> io::Result<String> {
         let token = token()?;
-        let issued = Issued { token: token.clone(), until: Instant::now() + VALID, is_used: false };
+        let issued = IssuedToken { token: token.clone(), until: Instant::now() + VALID, is_used: false };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued);
         Ok(token)
     }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_token_is_valid_once_and_for_a_short_time() {
-        let tokens = OneTime::default();
+        let tokens = OneTimeToken::default();
         let now = Instant::now();
         assert_eq!(tokens.redeem("", now), None);
         let first = tokens.issue().expect("random numbers");

@@ -1,13 +1,13 @@
-//! Names of types that are the same in every run of a program.
+//! Names of types. They are the same in every run of a program.
 
 use tumit_paje::TypeId;
-use tumit_viewer::query::Model;
+use tumit_viewer::query::TypeModel;
 
-/// The names of a type and all above it, without the root.
-pub(crate) fn type_path(model: &Model, id: TypeId) -> Option<Vec<String>> {
+/// The names on the path from below the root to the type.
+pub(crate) fn type_path(model: &TypeModel, id: TypeId) -> Option<Vec<String>> {
     let mut path = Vec::new();
     let mut ty = model.types.get(id.index())?;
-    // No longer than there are types.
+    // The limit ends the loop if the parents form a cycle.
     while ty.id != TypeId::ROOT && path.len() < model.types.len() {
         path.push(ty.name.clone());
         ty = model.types.get(ty.parent.index())?;

@@ -1,4 +1,4 @@
-//! A Unix socket to listen at: on a machine that many share, only its owner reaches it at all.
+//! A Unix socket for the server. On a shared machine, only its owner can connect to it.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -12,15 +12,15 @@ use super::ServerError;
 
 /// A socket that is removed at the end.
 #[derive(Debug)]
-pub(crate) struct Socket {
+pub(crate) struct OwnerSocket {
     listener: UnixListener,
-    _file: File,
+    _file: SocketFile,
 }
 
 #[derive(Debug)]
-struct File(PathBuf);
+struct SocketFile(PathBuf);
 
-impl Socket {
+impl OwnerSocket {
     pub(crate) async fn bind(path: &Path) -> Result<Self, ServerError> {
         let failed = |source| ServerError::ListenAt { path: path.to_owned(), source };
         match std::fs::symlink_metadata(path) {
@@ -28,19 +28,19 @@ impl Socket {
             Ok(_) if UnixStream::connect(path).await.is_ok() => {
                 return Err(ServerError::SocketInUse { path: path.to_owned() });
             }
-            // Whoever listened there has ended without a word.
+            // The previous server ended without removing its socket.
             Ok(_) => std::fs::remove_file(path).map_err(failed)?,
             Err(_) => {}
         }
         let listener = UnixListener::bind(path).map_err(failed)?;
-        let file = File(path.to_owned());
-        // Who came before this was done needs the secret all the same.
+        let file = SocketFile(path.to_owned());
+        // Clients that connected before this call still need the secret.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
         Ok(Self { listener, _file: file })
     }
 }
 
-impl Listener for Socket {
+impl Listener for OwnerSocket {
     type Io = UnixStream;
     type Addr = SocketAddr;
 
@@ -53,9 +53,9 @@ impl Listener for Socket {
     }
 }
 
-impl Drop for File {
+impl Drop for SocketFile {
     fn drop(&mut self) {
-        // It may have been removed by somebody else.
+        // Another process may have removed the file already.
         let _ = std::fs::remove_file(&self.0);
     }
 }

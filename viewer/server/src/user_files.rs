@@ -1,6 +1,8 @@
-//! What outlives a page: notes, in a file beside their trace, and the look of each model, in the user's cache folder.
+//! Files that outlive a page: notes in a file next to their trace, and the style of each model in
+//! the user's cache folder.
 //!
-//! Files are small, read and written whole, and replaced in one step. What is wrong in them is told or ignored, never a reason to fail.
+//! Files are small, are read and written as a whole, and are replaced atomically. Errors in them
+//! are reported or ignored, but never make the server fail.
 
 use std::hash::Hasher as _;
 use std::io;
@@ -11,24 +13,24 @@ use twox_hash::XxHash3_64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::filtered_cache::{Trace, fingerprint};
+use super::filtered_cache::{TraceCache, fingerprint};
 use super::type_names::type_path;
-use tumit_viewer::filter::Filter;
-use tumit_viewer::generated_file::{Kind, MOST_BYTES};
-use tumit_viewer::query::{Model, TypeId, ValueId};
+use tumit_viewer::filter::FilterExpr;
+use tumit_viewer::generated_file::{FileKind, MOST_BYTES};
+use tumit_viewer::query::{TypeId, TypeModel, ValueId};
 
-/// Notes of one trace.
+/// Maximum number of notes of one trace.
 const MOST_NOTES: usize = 1000;
-/// Bytes of a note.
+/// Maximum length of a note in bytes.
 const MOST_TEXT: usize = 4096;
-/// Files of notes.
-const NOTES: Kind = Kind {
+/// The kind of notes files.
+const NOTES: FileKind = FileKind {
     name: "file of notes",
     fits: |text| serde_json::from_str::<Value>(text).is_ok_and(|value| value["format"] == "tumit-notes"),
 };
 
-/// Files of styles.
-const STYLE: Kind = Kind {
+/// The kind of style files.
+const STYLE: FileKind = FileKind {
     name: "file of styles",
     fits: |text| {
         serde_json::from_str::<Value>(text)
@@ -36,47 +38,49 @@ const STYLE: Kind = Kind {
     },
 };
 
-/// A note, or a bookmark when it has no text: about a part of time, and perhaps an entity.
+/// A note on a time range and optionally an entity. A note without text is a bookmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Note {
-    /// Given by the page, and its alone.
+pub(crate) struct PageNote {
+    /// An identifier that the page assigns.
     id: String,
     text: String,
-    /// Nanoseconds after the trace's first date.
+    /// Nanoseconds after the trace's first timestamp.
     from: i64,
     to: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entity: Option<String>,
 }
 
-/// What a page wants done with the notes. One at a time, so that two pages do not overwrite each other's.
+/// A change of the notes that a page requests. Changes are single, so that two pages do not
+/// overwrite each other's notes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum NoteChange {
-    /// Adds it, or replaces the one with its id.
-    Put(Note),
+pub(crate) enum NoteEdit {
+    /// Adds the note, or replaces the note with the same `id`.
+    Put(PageNote),
     Remove(String),
 }
 
-/// Notes, and where they are kept.
+/// The notes and their file.
 #[derive(Debug, Serialize)]
-pub(crate) struct Notes {
-    notes: Vec<Note>,
-    /// For the user.
+pub(crate) struct TraceNotes {
+    notes: Vec<PageNote>,
+    /// Shown to the user.
     path: String,
 }
 
-/// Only one at a time reads and writes notes.
+/// Serialises changes of notes.
 static WRITING: Mutex<()> = Mutex::new(());
 
-impl Trace {
-    /// Where notes can be.
+impl TraceCache {
+    /// The possible paths of the notes.
     fn note_places(&self) -> Vec<PathBuf> {
         self.places("notes", "tumit-notes")
     }
 
-    /// Where a file about the trace can be: beside a file, inside a run, where it has a name, else in the user's cache folder.
+    /// The possible paths of a file about the trace: next to a trace file or inside a run, then in
+    /// the user's cache folder. Only a trace with a path has any.
     pub(crate) fn places(&self, name: &str, ending: &str) -> Vec<PathBuf> {
         let Some(path) = &self.served.path else { return Vec::new() };
         let beside = if path.is_dir() {
@@ -93,11 +97,11 @@ impl Trace {
         std::iter::once(beside).chain(cached).collect()
     }
 
-    /// The notes on the trace; those of the first file that there is.
+    /// Reads the notes on the trace from the first file that exists.
     ///
     /// # Errors
-    /// When a file is there that cannot be read, or is none of ours.
-    pub(crate) fn notes(&self) -> io::Result<Notes> {
+    /// If a file exists but cannot be read, or is not a notes file.
+    pub(crate) fn notes(&self) -> io::Result<TraceNotes> {
         for path in self.note_places() {
             let text = match read(&path) {
                 Ok(text) => text,
@@ -111,20 +115,20 @@ impl Trace {
                 return Err(wrong());
             }
             let notes = Vec::deserialize(&value["notes"]).map_err(|_other_fields| wrong())?;
-            return Ok(Notes { notes, path: path.display().to_string() });
+            return Ok(TraceNotes { notes, path: path.display().to_string() });
         }
-        Ok(Notes { notes: Vec::new(), path: String::new() })
+        Ok(TraceNotes { notes: Vec::new(), path: String::new() })
     }
 
-    /// Changes the notes, and says what they are then.
+    /// Changes the notes, and returns the new notes.
     ///
     /// # Errors
-    /// When they are too many or too long, or no file can be written.
-    pub(crate) fn change_notes(&self, change: NoteChange) -> io::Result<Notes> {
+    /// If there are too many notes, a note is too long, or no file can be written.
+    pub(crate) fn change_notes(&self, change: NoteEdit) -> io::Result<TraceNotes> {
         let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-        let Notes { mut notes, path } = self.notes()?;
+        let TraceNotes { mut notes, path } = self.notes()?;
         match change {
-            NoteChange::Put(note) => {
+            NoteEdit::Put(note) => {
                 if note.text.len() > MOST_TEXT || note.id.len() > 64 {
                     return Err(io::Error::other("a note has at most 4096 bytes"));
                 }
@@ -133,7 +137,7 @@ impl Trace {
                     None => notes.push(note),
                 }
             }
-            NoteChange::Remove(id) => notes.retain(|note| note.id != id),
+            NoteEdit::Remove(id) => notes.retain(|note| note.id != id),
         }
         if notes.len() > MOST_NOTES {
             return Err(io::Error::other("there are a thousand notes; remove some first"));
@@ -144,7 +148,7 @@ impl Trace {
         let mut failed = io::Error::other("a trace without a file has no place for notes");
         for place in places {
             match write(NOTES, &place, &text) {
-                Ok(()) => return Ok(Notes { notes, path: place.display().to_string() }),
+                Ok(()) => return Ok(TraceNotes { notes, path: place.display().to_string() }),
                 Err(error) if error.to_string().contains(&*place.to_string_lossy()) => failed = error,
                 Err(error) => failed = io::Error::new(error.kind(), format!("{}: {error}", place.display())),
             }
@@ -152,7 +156,7 @@ impl Trace {
         Err(failed)
     }
 
-    /// What has become of the file since it was opened: `removed` or `changed`.
+    /// The change of the file since it was opened: `removed` or `changed`.
     pub(crate) fn changed(&self) -> Option<&'static str> {
         let path = self.served.path.as_ref()?;
         match fingerprint(path) {
@@ -163,10 +167,11 @@ impl Trace {
     }
 }
 
-/// How the traces of a model look: by names, so that the next run of a program looks the same. Types are told by all above them.
+/// The style of the traces of a model. It refers to names, so that the next run of a program has
+/// the same style. A type is given by the names on the path to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Look {
+struct ModelStyle {
     /// Version of the filter language. Files without it have version 1.
     language: Option<u8>,
     filters: Vec<String>,
@@ -177,9 +182,9 @@ struct Look {
     dimmed: Vec<(Vec<String>, String)>,
 }
 
-/// A look as a page has it: by numbers of this trace.
+/// A style in the page's form, which refers to the numbers of this trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PageLook {
+pub(crate) struct PageStyle {
     filters: Vec<String>,
     hidden: Vec<u32>,
     #[serde(default)]
@@ -187,37 +192,37 @@ pub(crate) struct PageLook {
     dimmed: Vec<u32>,
 }
 
-/// The looks of all models.
+/// The styles of all models.
 #[derive(Debug)]
-pub(crate) struct Looks {
+pub(crate) struct ModelStyles {
     folder: Option<PathBuf>,
 }
 
-impl Default for Looks {
+impl Default for ModelStyles {
     fn default() -> Self {
         Self { folder: cache().map(|cache| cache.join("looks")) }
     }
 }
 
-impl Looks {
-    /// The file of a model: traces with the same types, of whatever run, share it.
-    fn path(&self, model: &Model) -> Option<PathBuf> {
+impl ModelStyles {
+    /// The file of a model. Traces with the same types share it, also across runs.
+    fn path(&self, model: &TypeModel) -> Option<PathBuf> {
         let mut hasher = XxHash3_64::with_seed(0);
         for ty in &model.types {
-            // The root has the name of the trace, in some.
+            // In some traces, the root has the name of the trace.
             let name = if ty.id == TypeId::ROOT { "" } else { ty.name.as_str() };
             hasher.write(format!("{name}\0{:?}\0{}\n", ty.kind, ty.parent.0).as_bytes());
         }
         Some(self.folder.as_ref()?.join(format!("{:016x}.json", hasher.finish())))
     }
 
-    /// How traces of this model were last dressed; none when they never were.
-    pub(crate) fn read(&self, model: &Model) -> Option<PageLook> {
+    /// Reads the last style of this model. Returns `None` if there is none.
+    pub(crate) fn read(&self, model: &TypeModel) -> Option<PageStyle> {
         let text = read(&self.path(model)?).ok()?;
-        let mut look: Look = serde_json::from_str(&text).ok()?;
+        let mut look: ModelStyle = serde_json::from_str(&text).ok()?;
         if look.language.is_none() {
             let migrated =
-                |text: &String| Filter::migrated(text).map_or_else(|_| text.clone(), |read| read.to_string());
+                |text: &String| FilterExpr::migrated(text).map_or_else(|_| text.clone(), |read| read.to_string());
             look.filters = look.filters.iter().map(migrated).collect();
         }
         let called = |paths: &[Vec<String>]| {
@@ -231,11 +236,11 @@ impl Looks {
             found.map(|value| value.id.0)
         };
         let dimmed = look.dimmed.iter().filter_map(value).collect();
-        Some(PageLook { filters: look.filters, hidden, gradients, dimmed })
+        Some(PageStyle { filters: look.filters, hidden, gradients, dimmed })
     }
 
-    /// Keeps it; what fails is no harm to anyone but the next run.
-    pub(crate) fn write(&self, model: &Model, look: PageLook) -> io::Result<()> {
+    /// Writes the style. A failure affects only the next run.
+    pub(crate) fn write(&self, model: &TypeModel, look: PageStyle) -> io::Result<()> {
         let Some(path) = self.path(model) else { return Ok(()) };
         let name = |id: u32| type_path(model, TypeId(id));
         let value = |id: u32| {
@@ -249,8 +254,8 @@ impl Looks {
         };
         let (hidden, gradients) = (names(look.hidden), names(look.gradients));
         let dimmed = look.dimmed.into_iter().filter_map(value).collect();
-        let look = Look { language: Some(2), filters: look.filters, hidden, gradients, dimmed };
-        if look == (Look { language: Some(2), ..Look::default() }) {
+        let look = ModelStyle { language: Some(2), filters: look.filters, hidden, gradients, dimmed };
+        if look == (ModelStyle { language: Some(2), ..ModelStyle::default() }) {
             return STYLE.remove(&path).or(Ok(()));
         }
         if let Some(folder) = path.parent() {
@@ -260,7 +265,7 @@ impl Looks {
     }
 }
 
-/// The user's folder for what can be made again.
+/// The user's cache folder.
 fn cache() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     Some(variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?.join("tumit"))
@@ -273,7 +278,7 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-pub(crate) fn write(kind: Kind, path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write(kind: FileKind, path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         std::fs::create_dir_all(folder)?;
     }
@@ -284,17 +289,17 @@ pub(crate) fn write(kind: Kind, path: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Looks, Note, NoteChange, PageLook};
-    use crate::filtered_cache::{Served, Trace};
+    use super::{ModelStyles, NoteEdit, PageNote, PageStyle};
+    use crate::filtered_cache::{ServedTrace, TraceCache};
     use tumit_viewer::query::TimelineSource as _;
-    use tumit_viewer::store::Store;
+    use tumit_viewer::store::TraceStore;
 
-    fn store(values: &str) -> Store {
+    fn store(values: &str) -> TraceStore {
         let text = format!(
             "{}0 T 0 Thread\n2 S T Activity\n{values}6 0 t 0 T t\n11 0 t S w\n7 2 T t\n",
             include_str!("../../tests/header.paje")
         );
-        Store::from_paje("trace", text.as_bytes()).expect("a Pajé file")
+        TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file")
     }
 
     #[test]
@@ -303,9 +308,12 @@ mod tests {
         let path = folder.path().join("run.paje");
         std::fs::write(&path, "").expect("room for it");
         let trace = || {
-            Trace::new(Served { path: Some(path.clone()), ..Served::new(Arc::new(store("5 w S work \"0 1 0\"\n"))) })
+            TraceCache::new(ServedTrace {
+                path: Some(path.clone()),
+                ..ServedTrace::new(Arc::new(store("5 w S work \"0 1 0\"\n")))
+            })
         };
-        let note = |id: &str, text: &str, from| Note {
+        let note = |id: &str, text: &str, from| PageNote {
             id: id.to_owned(),
             text: text.to_owned(),
             from,
@@ -313,17 +321,17 @@ mod tests {
             entity: None,
         };
         let (one, other) = (trace(), trace());
-        one.change_notes(NoteChange::Put(note("a", "<b>late</b>", 5))).expect("room for it");
-        other.change_notes(NoteChange::Put(note("b", "", 3))).expect("room for it");
-        one.change_notes(NoteChange::Put(note("a", "later", 5))).expect("room for it");
+        one.change_notes(NoteEdit::Put(note("a", "<b>late</b>", 5))).expect("room for it");
+        other.change_notes(NoteEdit::Put(note("b", "", 3))).expect("room for it");
+        one.change_notes(NoteEdit::Put(note("a", "later", 5))).expect("room for it");
         let all = trace().notes().expect("they can be read");
         assert_eq!(all.notes, [note("b", "", 3), note("a", "later", 5)]);
         assert!(all.path.ends_with("run.paje.tumit-notes") && std::path::Path::new(&all.path).exists());
-        let left = other.change_notes(NoteChange::Remove("b".to_owned())).expect("room for it");
+        let left = other.change_notes(NoteEdit::Remove("b".to_owned())).expect("room for it");
         assert_eq!(left.notes.len(), 1);
-        assert!(one.change_notes(NoteChange::Put(note("c", &"x".repeat(5000), 0))).is_err());
+        assert!(one.change_notes(NoteEdit::Put(note("c", &"x".repeat(5000), 0))).is_err());
         std::fs::write(&all.path, "mine").expect("room for it");
-        let error = one.change_notes(NoteChange::Put(note("c", "", 0))).expect_err("it is none of ours");
+        let error = one.change_notes(NoteEdit::Put(note("c", "", 0))).expect_err("it is none of ours");
         assert!(error.to_string().contains("no file of notes"), "{error}");
         assert_eq!(std::fs::read_to_string(&all.path).expect("it is there"), "mine");
     }
@@ -333,7 +341,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("run.paje");
         std::fs::write(&path, "one").expect("room for it");
-        let trace = Trace::new(Served { path: Some(path.clone()), ..Served::new(Arc::new(store(""))) });
+        let trace = TraceCache::new(ServedTrace { path: Some(path.clone()), ..ServedTrace::new(Arc::new(store(""))) });
         assert_eq!(trace.changed(), None);
         std::fs::write(&path, "another").expect("room for it");
         assert_eq!(trace.changed(), Some("changed"));
@@ -344,12 +352,12 @@ mod tests {
     #[test]
     fn the_next_run_of_a_program_looks_the_same_whatever_its_numbers() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let looks = Looks { folder: Some(folder.path().join("looks")) };
+        let looks = ModelStyles { folder: Some(folder.path().join("looks")) };
         let (one, other) = (
             store("5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n"),
             store("5 i S idle \"1 0 0\"\n5 w S work \"0 1 0\"\n"),
         );
-        let value = |store: &Store, name: &str| {
+        let value = |store: &TraceStore, name: &str| {
             store.model().values.iter().find(|value| value.name == name).map(|value| value.id.0)
         };
         let activity =
@@ -357,7 +365,7 @@ mod tests {
         assert_eq!(looks.read(&one.model()), None);
         let filters = vec!["bright work".to_owned()];
         let idle = value(&one, "idle").expect("it is defined");
-        let look = PageLook {
+        let look = PageStyle {
             filters: filters.clone(),
             hidden: vec![activity],
             gradients: vec![activity],
@@ -374,21 +382,21 @@ mod tests {
         let path = looks.path(&one.model()).expect("there is a folder");
         let kept = std::fs::read_to_string(&path).expect("it is there");
         std::fs::write(&path, "{\"filters\": 3}").expect("room for it");
-        assert!(looks.write(&one.model(), PageLook { hidden: vec![activity], ..PageLook::default() }).is_err());
-        looks.write(&one.model(), PageLook::default()).expect("there is nothing to do");
+        assert!(looks.write(&one.model(), PageStyle { hidden: vec![activity], ..PageStyle::default() }).is_err());
+        looks.write(&one.model(), PageStyle::default()).expect("there is nothing to do");
         assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "{\"filters\": 3}");
         // Filters without a version have version 1.
         let old = kept.replace("\"language\":2,", "").replace("bright work", "count sent of x per y");
         std::fs::write(&path, old).expect("room for it");
         assert_eq!(looks.read(&one.model()).expect("it is kept").filters, ["count \"sent\" of x per y"]);
-        looks.write(&one.model(), PageLook::default()).expect("it can be removed");
+        looks.write(&one.model(), PageStyle::default()).expect("it can be removed");
         assert_eq!(looks.read(&other.model()), None);
     }
 
     #[test]
     fn types_that_are_named_alike_look_each_as_they_were_told() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let looks = Looks { folder: Some(folder.path().to_owned()) };
+        let looks = ModelStyles { folder: Some(folder.path().to_owned()) };
         let store = store("0 P 0 Process\n2 Q P Activity\n5 v Q work \"0 0 1\"\n5 w S work \"0 1 0\"\n");
         let model = store.model();
         let types: Vec<u32> = model.types.iter().filter(|ty| ty.name == "Activity").map(|ty| ty.id.0).collect();
@@ -396,11 +404,11 @@ mod tests {
             model.values.iter().filter(|value| value.name == "work").map(|value| value.id.0).collect();
         assert_eq!((types.len(), values.len()), (2, 2));
         for at in 0..2 {
-            let look = PageLook {
+            let look = PageStyle {
                 hidden: vec![types[at]],
                 gradients: vec![types[1 - at]],
                 dimmed: vec![values[at]],
-                ..PageLook::default()
+                ..PageStyle::default()
             };
             looks.write(&model, look.clone()).expect("room for it");
             assert_eq!(looks.read(&model), Some(look));

@@ -13,12 +13,12 @@ use std::time::Duration;
 use tables::program::{Dice, program};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tumit_server::{ConnectionLimits, Served, Server, ServerError};
-use tumit_viewer::filter::Layer;
-use tumit_viewer::layout::{Layout, Options, Outline};
-use tumit_viewer::open::progressive::{Current, Standing};
+use tumit_server::{ConnectionLimits, ServedTrace, Server, ServerError};
+use tumit_viewer::filter::FilterLayer;
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
+use tumit_viewer::open::progressive::{CurrentTrace, TraceAvailability};
 use tumit_viewer::query::{QueryError, TimelineSource};
-use tumit_viewer::store::Store;
+use tumit_viewer::store::TraceStore;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
 async fn serve() -> (u16, String) {
@@ -223,8 +223,8 @@ async fn picture(port: u16, ask: &str) -> (usize, u64) {
 #[tokio::test]
 async fn a_picture_of_many_rows_is_sent_small() {
     let source = program(8, 7, 100);
-    let outline = Outline::new(&source).unwrap();
-    let rows = Layout::new(&outline, &Options::default()).rows.len();
+    let outline = ContainerOutline::new(&source).unwrap();
+    let rows = RowLayout::new(&outline, &LayoutOptions::default()).rows.len();
     let (end, states) = (source.end, source.states.len());
     assert_eq!((rows, states), (72, 13_600));
     let (port, path) = serve_this(source).await;
@@ -245,7 +245,7 @@ async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
         let (thread, call) = (dice.roll(0, threads), dice.roll(0, 200));
         text.push_str(&format!("11 {}.{:09} t{thread} C f{call}\n", date / 1_000_000_000, date % 1_000_000_000));
     }
-    let (port, path) = serve_this(Store::from_paje("noise", text.as_bytes()).unwrap()).await;
+    let (port, path) = serve_this(TraceStore::from_paje("noise", text.as_bytes()).unwrap()).await;
     let ask = format!("{path}api/scene?from=0&to={end}&width=1600&bottom=4000&resolution=1");
     let (bytes, columns) = picture(port, &ask).await;
     assert!((32_768..65_536).contains(&bytes) && columns > 1, "{bytes} bytes, {columns} columns as one");
@@ -265,11 +265,11 @@ async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
 
 /// A trace that thinks before it answers.
 struct Slow {
-    source: Store,
+    source: TraceStore,
     asked: Arc<AtomicUsize>,
 }
 
-impl Layer for Slow {
+impl FilterLayer for Slow {
     fn inner(&self) -> &dyn TimelineSource {
         &self.source
     }
@@ -288,7 +288,7 @@ async fn what_nobody_waits_for_is_not_computed_to_its_end() {
     let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..ROWS).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n11 0 t{thread} C f\n")));
     let asked = Arc::new(AtomicUsize::new(0));
-    let source = Store::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
+    let source = TraceStore::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
     let (port, path) = serve_this(Slow { source, asked: Arc::clone(&asked) }).await;
     let before = asked.load(Ordering::SeqCst);
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
@@ -322,7 +322,7 @@ async fn a_port_in_use_is_told() {
 async fn a_socket_is_taken_over_from_the_dead_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.sock");
-    let serve = async || Server::serve_at(vec![Served::new(Arc::new(program(1, 1, 1)))], &path).await;
+    let serve = async || Server::serve_at(vec![ServedTrace::new(Arc::new(program(1, 1, 1)))], &path).await;
     let first = serve().await.unwrap();
     let error = serve().await.unwrap_err();
     assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
@@ -472,10 +472,10 @@ async fn a_newer_picture_takes_the_place_of_the_older() {
     let text =
         format!("{header}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n6 0 u 0 T u\n11 1 u S w\n");
     let paje = |more: &str| -> Arc<dyn TimelineSource> {
-        Arc::new(Store::from_paje("trace", format!("{text}{more}").as_bytes()).unwrap())
+        Arc::new(TraceStore::from_paje("trace", format!("{text}{more}").as_bytes()).unwrap())
     };
-    let current = Current::from(paje("7 3 T u\n"));
-    let served = Served { source: current.clone(), ..Served::new(paje("")) };
+    let current = CurrentTrace::from(paje("7 3 T u\n"));
+    let served = ServedTrace { source: current.clone(), ..ServedTrace::new(paje("")) };
     let server = Server::serve(vec![served], 0).await.unwrap();
     let port = server.address().port();
     let path = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
@@ -492,7 +492,7 @@ async fn a_newer_picture_takes_the_place_of_the_older() {
     let filtered = "rows?filters=%5B%22only%20container%20u%22%5D";
     assert_eq!(ask(filtered).await["rows"].as_array().unwrap().len(), 1);
 
-    let growing = Standing::Growing { open: 1, processes: 2 };
+    let growing = TraceAvailability::Growing { open: 1, processes: 2 };
     current.put(paje("6 2 v 0 T u\n11 2 t S w\n11 5 t S w\n7 6 T t\n"), growing);
     let ping = ask("ping").await;
     assert_eq!(ping["generation"], 2);
@@ -517,7 +517,7 @@ async fn serve_slowly(rows: usize) -> (u16, String, Arc<AtomicUsize>) {
     let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..rows).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n11 0 t{thread} C f\n")));
     let asked = Arc::new(AtomicUsize::new(0));
-    let source = Store::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
+    let source = TraceStore::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
     let (port, path) = serve_this(Slow { source, asked: Arc::clone(&asked) }).await;
     (port, path, asked)
 }
@@ -625,7 +625,7 @@ async fn pages_of_what_was_found_are_one_list() {
         expected += 1 + usize::from(state == "w");
     }
     text.push_str("7 2000 T t0\n");
-    let (port, path) = serve_this(Store::from_paje("trace", text.as_bytes()).unwrap()).await;
+    let (port, path) = serve_this(TraceStore::from_paje("trace", text.as_bytes()).unwrap()).await;
     let host = format!("127.0.0.1:{port}");
     let ask = async |more: &str| {
         let ask = format!("{path}api/find?what=w&from=0&to=3000000000000{more}");

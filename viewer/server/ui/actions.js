@@ -1,4 +1,4 @@
-// The table of all that can be done: keys, the palette and the help sheet are made of it.
+// The table of all actions: keys, the palette and the help sheet are made of it.
 
 import * as arrange from "./arrange.js";
 import { EXPORTS } from "./export.js";
@@ -20,12 +20,13 @@ import { redo, undo } from "./undo.js";
 import { back, fit, pan, zoom } from "./view.js";
 
 /**
+ * An entry of the table.
  * @typedef {object} Action
  * @property {string} group heading in the help sheet
- * @property {string} name what it does; what is typed in the palette is looked for in it
- * @property {string[]} [keys] as `keyOf` writes them
+ * @property {string} name its effect; the palette searches in it
+ * @property {string[]} [keys] in the notation of `keyOf`
  * @property {string} [pointer] how a pointer does it
- * @property {() => unknown} [run] none where only a pointer can say what is meant
+ * @property {() => unknown} [run] absent if only a pointer can give the target
  */
 
 const scroller = byId("scroller");
@@ -103,7 +104,7 @@ export function setPalette(open) {
   openPalette = open;
 }
 
-/** A pressed key as the table writes it. @param {KeyboardEvent} event */
+/** A pressed key in the notation of the table. @param {KeyboardEvent} event */
 function keyOf(event) {
   const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";
   // Caps Lock changes no key's meaning.
@@ -121,12 +122,12 @@ export function shown(key) {
 /** @type {(error: unknown) => void} */
 let onFailure = () => {};
 
-/** @param {(error: unknown) => void} handler told what an action failed of */
+/** @param {(error: unknown) => void} handler receives the error of an action */
 export function watchActions(handler) {
   onFailure = handler;
 }
 
-/** Does it, and says what it fails of. @param {() => unknown} act */
+/** Runs an action, and reports its error. @param {() => unknown} act */
 export async function run(act) {
   try {
     await act();
@@ -143,7 +144,7 @@ export function listenToKeys() {
   document.addEventListener("keydown", (event) => {
     const field = /** @type {HTMLElement} */ (event.target).closest("input, dialog, [role=menu]");
     const key = keyOf(event);
-    // In a field these undo what was typed.
+    // In a field these keys undo typed text.
     if (field && /^Ctrl\+[zZy]$/.test(key)) return;
     if (field && !(key.startsWith("Ctrl+") && !field.closest("dialog"))) return;
     const action = byKey.get(key);

@@ -1,4 +1,5 @@
-// Questions to the server. Of each kind only the newest matters: asking again drops the one before.
+// Requests to the server. Of each kind only the newest matters: a new request drops the previous
+// one.
 
 import { filtersOn, trace } from "./view.js";
 import { read } from "./wire.js";
@@ -20,12 +21,18 @@ export class Lost extends Error {}
 /** @type {(error: unknown) => void} */
 let onLost = () => {};
 
-/** @param {(error: unknown) => void} handler told whenever the server does not answer, whoever asked */
+/**
+ * @param {(error: unknown) => void} handler called whenever the server does not answer, for any
+ * request
+ */
 export function watchLost(handler) {
   onLost = handler;
 }
 
-/** What became of an answer on its way. @param {unknown} error */
+/**
+ * Converts a network error into `Lost` and reports it; throws any other error again.
+ * @param {unknown} error
+ */
 function lost(error) {
   if (!(error instanceof TypeError)) throw error;
   const told = new Lost("The server does not answer");
@@ -33,12 +40,18 @@ function lost(error) {
   throw told;
 }
 
-/** Hangs up on questions whose answers are of no use any more: the server ends them. @param {...string} purposes */
+/**
+ * Aborts requests with answers that are no longer useful; the server then ends its work.
+ * @param {...string} purposes
+ */
 export function drop(...purposes) {
   for (const purpose of purposes) running.get(purpose)?.abort();
 }
 
-/** A question as the server reads it: about this trace, behind the filters that act. @param {Record<string, unknown>} ask */
+/**
+ * A request in the format of the server: with this trace and the filters that act.
+ * @param {Record<string, unknown>} ask
+ */
 export function about(ask) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ trace: trace || "", filters: filtersOn(), ...ask })) {
@@ -47,7 +60,11 @@ export function about(ask) {
   return query;
 }
 
-/** What a plain answer says. One that knows nothing of this page comes from another server, which has taken the place of the one that has gone. @param {Response} response */
+/**
+ * The contents of a plain answer. An answer that does not know this page comes from another server,
+ * which has replaced the one that is gone.
+ * @param {Response} response
+ */
 async function said(response) {
   return response.json().catch(() => {
     if (response.status === 403 || response.status === 404) throw new TypeError("another server answers");
@@ -55,7 +72,13 @@ async function said(response) {
   });
 }
 
-/** Tells the server something. @param {string} what the route @param {unknown} body @param {string} [filters] behind which it is meant @returns {Promise<any>} */
+/**
+ * Sends data to the server.
+ * @param {string} what the route
+ * @param {unknown} body
+ * @param {string} [filters] the filters that the data refers to
+ * @returns {Promise<any>}
+ */
 export async function tell(what, body, filters = "") {
   const response = await fetch(`api/${what}?${about({ filters })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(lost);
   const answer = await said(response).catch(lost);
@@ -63,10 +86,14 @@ export async function tell(what, body, filters = "") {
   return answer;
 }
 
-/** An answer that says what is wrong. */
+/** An answer that reports an error. */
 export class Refused extends Error {}
 
-/** Reads an answer that grows: each line is all that is known. @param {Response} response @param {(answer: any) => void} onPart */
+/**
+ * Reads an answer that grows: each line contains everything known so far.
+ * @param {Response} response
+ * @param {(answer: any) => void} onPart
+ */
 async function lines(response, onPart) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
   const decoder = new TextDecoder();
@@ -87,10 +114,13 @@ async function lines(response, onPart) {
 }
 
 /**
- * @param {string} what the route @param {Record<string, string | number | null | undefined>} [ask]
- * @param {string} [purpose] questions of another purpose are left alone
- * @param {(answer: any) => void} [onPart] is given what is known so far of an answer that takes long: `done` says how much of it, from 0 to 1
- * @returns {Promise<any>} `undefined` when a newer question of the kind was asked
+ * Sends a request.
+ * @param {string} what the route
+ * @param {Record<string, string | number | null | undefined>} [ask]
+ * @param {string} [purpose] requests with another purpose continue
+ * @param {(answer: any) => void} [onPart] receives the known part of an answer that takes long:
+ * `done` is its share, from 0 to 1
+ * @returns {Promise<any>} `undefined` when a newer request of the kind was sent
  */
 export async function ask(what, ask = {}, purpose = what, onPart = () => {}) {
   running.get(purpose)?.abort();
@@ -105,7 +135,7 @@ export async function ask(what, ask = {}, purpose = what, onPart = () => {}) {
     const part = (/** @type {any} */ answer) => { if (running.get(purpose) === control) onPart(answer); };
     const answer = kind === "application/octet-stream" ? read(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await lines(response, part) : await said(response);
     if (!response.ok) throw new Refused(answer.error);
-    // What was hung up on while it was read is no answer.
+    // A request that was aborted during reading has no answer.
     return running.get(purpose) === control && !control.signal.aborted ? answer : undefined;
   } catch (error) {
     if (control.signal.aborted) return undefined;

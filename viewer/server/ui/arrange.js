@@ -1,4 +1,5 @@
-// What hands do to the rows: fold, pin, hide, move, look for names. Each is a step of the history, so that Back undoes it.
+// User actions on rows: fold, pin, hide, move, search by name. Each is a step of the history, so
+// that Back reverts it.
 
 import { add, addFilter, quoted, replace, take } from "./chain.js";
 import { byId, make } from "./dom.js";
@@ -61,7 +62,7 @@ function foldAll(level) {
 
 export const unfoldAll = () => foldAll(null);
 
-/** Folds the deepest level that holds others: what is left is one row for each group. */
+/** Folds the deepest level that contains other containers, so that each group has one row. */
 export function foldGroups() {
   const levels = layout.rows.filter((row) => row.expandable).map((row) => row.depth);
   if (levels.length) foldAll(Math.max(...levels));
@@ -82,15 +83,15 @@ export function hide(row) {
   view.pinned = view.pinned.filter((id) => id !== row.id);
   const held = focusedRow();
   step();
-  // Once that row is where it will be.
+  // Waits until that row has its new position.
   if (next && held) document.addEventListener("rows", () => focus(next.id), { once: true });
 }
 
-/** Hides all rows but one, what is above it and what is below it. @param {Row} row */
+/** Hides all rows except one, its ancestors and its descendants. @param {Row} row */
 function isolate(row) {
   for (const other of layout.rows) {
     const related = other.id === row.id || row.above.includes(other.id) || other.above.includes(row.id);
-    // What stands in something hidden needs no mark of its own.
+    // A descendant of a hidden row needs no mark of its own.
     if (!related && other.above.every((id) => row.above.includes(id))) view.gone.add(other.id);
   }
   step();
@@ -101,14 +102,14 @@ export function showHidden() {
   step();
 }
 
-/** All rows as the trace has them. */
+/** Restores all rows to the order of the trace. */
 export function resetRows() {
   Object.assign(view, { level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "" });
   byId("names").value = "";
   step();
 }
 
-/** Takes a row into the selection, or out of it. @param {Row} row */
+/** Adds a row to the selection, or removes it. @param {Row} row */
 function select(row) {
   if (!selected.delete(row.id)) selected.add(row.id);
   showSelection();
@@ -123,15 +124,19 @@ function unselect() {
 /** @param {Row[]} rows */
 const calls = (rows) => rows.map((row) => quoted(row.called)).join(", ");
 
-/** The selected rows with this one; it alone when it is not one of them. @param {Row} row */
+/** The selected rows if this one is among them; otherwise this row alone. @param {Row} row */
 function meant(row) {
   return selected.has(row.id) ? layout.rows.filter((one) => selected.has(one.id)) : [row];
 }
 
-/** The group made last, until the pointer moves: the key that made it takes it back. @type {string | null} */
+/**
+ * The name of the group made last, until the pointer moves. The key that made the group then
+ * removes it.
+ * @type {string | null}
+ */
 let made = null;
 
-/** One row for several. @param {Row[]} rows */
+/** Merges several rows into one. @param {Row[]} rows */
 function group(rows) {
   const names = rows.map((row) => row.name);
   const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
@@ -140,14 +145,14 @@ function group(rows) {
   add(`group ${calls(rows)} into ${quoted(name)}`);
 }
 
-/** The filter that made a group is taken away. @param {string} name */
+/** Removes the filter that made a group. @param {string} name */
 function burst(name) {
   made = null;
   const done = take((text) => text.startsWith("group ") && text.endsWith(` into ${quoted(name)}`)) || take((text) => text.startsWith("reuse "));
   note(done ? `Burst: ${name}` : "This group was not made by a filter of this page");
 }
 
-/** `G`: groups what is selected, or bursts the row that is one. */
+/** `G`: groups the selected rows, or bursts the row that is a group. */
 export function groupOrBurst() {
   const row = actedOn();
   const rows = layout.rows.filter((one) => selected.has(one.id));
@@ -163,7 +168,7 @@ function sort(row, key) {
   replace((text) => text.startsWith(type), () => type + key);
 }
 
-/** The rows among which a row can be moved, itself included. @param {Row} row */
+/** The rows among which a row can be moved, including itself. @param {Row} row */
 export function siblings(row) {
   const top = view.pinned.includes(row.id);
   if (top) return layout.rows.filter((other) => view.pinned.includes(other.id));
@@ -171,21 +176,25 @@ export function siblings(row) {
   return layout.rows.filter((other) => other.pinned === row.pinned && (other.id === 0) === (row.id === 0) && other.above[other.above.length - 1] === parent && other.above.length === row.above.length && !view.pinned.includes(other.id));
 }
 
-/** Puts a row before one of its siblings, or at the end. @param {Row} row @param {Row | null} before */
+/**
+ * Moves a row before one of its siblings, or to the end.
+ * @param {Row} row
+ * @param {Row | null} before
+ */
 function move(row, before) {
   if (view.pinned.includes(row.id)) {
     view.pinned = view.pinned.filter((id) => id !== row.id);
     view.pinned.splice(before ? view.pinned.indexOf(before.id) : view.pinned.length, 0, row.id);
   } else {
     const last = view.moved[view.moved.length - 1];
-    // Moving on the row that was moved last replaces that move.
+    // A second move of the row moved last replaces the first one.
     if (last?.[0] === row.id) view.moved.pop();
     view.moved.push([row.id, before?.id ?? 0]);
   }
   step();
 }
 
-/** @param {number} by one up or down among the siblings */
+/** @param {number} by 1 moves it down, -1 up among the siblings */
 export function nudge(by) {
   const row = actedOn();
   if (!row) {
@@ -201,15 +210,18 @@ export function nudge(by) {
   move(row, by < 0 ? all[to] : all[to + 1] ?? null);
 }
 
-/** The row that the last key moved, until the pointer moves or keys move the focus. @type {number | null} */
+/**
+ * The row that the last key moved, until the pointer moves or keys move the focus.
+ * @type {number | null}
+ */
 let byKeys = null;
 /** Whether the pointer has moved since keys moved the focus. */
 let byPointer = false;
-/** Where the pointer is in the window. @type {[number, number] | null} */
+/** The position of the pointer in the window. @type {[number, number] | null} */
 let pointer = null;
 for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
   document.addEventListener(kind, ({ clientX, clientY }) => {
-    // Browsers tell of a pointer that rests, too, when something else comes to lie under it.
+    // Browsers also report a resting pointer when another element moves under it.
     if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
     [byKeys, made, byPointer, pointer] = [null, null, true, [clientX, clientY]];
   }, true);
@@ -220,7 +232,7 @@ document.addEventListener("keydown", ({ key, altKey }) => {
   [byKeys, byPointer] = [null, false];
 }, true);
 
-/** The row that lies under the pointer now: rows move under a pointer that rests. */
+/** The row that lies under the pointer now: rows move under a resting pointer. */
 function pointedAt() {
   const under = pointer && document.elementFromPoint(...pointer);
   if (!pointer || !under) return undefined;
@@ -230,21 +242,24 @@ function pointedAt() {
   return diagram ? rowAt(pointer[1] - diagram.getBoundingClientRect().top) : undefined;
 }
 
-/** The row that a key is about: the one that is pointed at or the one with the focus, whichever was moved to last. */
+/**
+ * The row that a key acts on: the row at the pointer or the row with the focus, depending on the
+ * most recent movement.
+ */
 export function actedOn() {
   if (byKeys !== null && rowOf(byKeys)) return rowOf(byKeys);
   const [focused, pointed] = [focusedRow(), pointedAt()];
   return byPointer ? pointed ?? focused : focused ?? pointed;
 }
 
-/** Does something to the row that a key is about. @param {(row: Row) => void} act */
+/** Applies an action to the row that a key acts on. @param {(row: Row) => void} act */
 export function onRow(act) {
   const row = actedOn();
   if (row) act(row);
   else note("Point at a row first");
 }
 
-/** Takes the row that a key is about into the selection, or out of it. */
+/** Adds the row that a key acts on to the selection, or removes it. */
 export function selectRow() {
   onRow(select);
 }
@@ -256,7 +271,7 @@ function clearNames() {
   changed("rows");
 }
 
-/** The next row with the text in its name gets the focus. @param {number} by */
+/** Moves the focus to the next row with the text in its name. @param {number} by */
 function jump(by) {
   const wanted = view.names.trim().toLowerCase();
   const found = layout.rows.filter((row) => row.name.toLowerCase().includes(wanted));
@@ -286,7 +301,7 @@ function rowMenu(row, at) {
   ].filter((item, at, list) => item !== null || (at > 0 && list[at - 1] !== null && at < list.length - 1)));
 }
 
-/** What filters can do about a row. @param {Row} row @returns {import("./menu.js").Item[]} */
+/** The filter items of a row's menu. @param {Row} row @returns {import("./menu.js").Item[]} */
 function groupItems(row) {
   const rows = meant(row);
   const what = rows.length > 1 ? `${rows.length} selected rows` : row.name;
@@ -324,7 +339,7 @@ function goneItems() {
   return layout.gone.length > 1 ? [{ name: `Show all ${view.gone.size}`, act: showHidden }, null, ...some] : some;
 }
 
-/** Tells of rows that are hidden, and of names that are nowhere. */
+/** Shows the number of hidden rows, and reports a name that no row has. */
 export function tellRows() {
   const gone = byId("gone");
   gone.hidden = layout.gone.length === 0;

@@ -1,4 +1,5 @@
-// The chain of filters, above the diagram: each can be switched off, edited, moved and removed. The language is that of docs/filters.md.
+// The chain of filters, above the diagram: each can be switched off, edited, moved and removed. The
+// language is that of docs/filters.md.
 
 import { ask, tell } from "./api.js";
 import { byId, make, refill } from "./dom.js";
@@ -6,15 +7,15 @@ import { openEditor } from "./editor.js";
 import { note } from "./status.js";
 import { changed, keep, view } from "./view.js";
 
-/** @typedef {[string, boolean]} Filter its expression, and whether it acts */
+/** @typedef {[string, boolean]} Filter the expression, and whether it acts */
 
 /** @type {HTMLElement} */ const list = byId("filters");
-/** What is wrong with filters that act, by their place. @type {Map<number, string>} */
+/** The errors of acting filters, by position. @type {Map<number, string>} */
 let wrong = new Map();
-/** What was shown and checked last. */
+/** The chain that was shown and checked last. */
 let told = "";
 
-/** A name as an expression has it: in quotes where it needs them. @param {string} name */
+/** A name in the notation of an expression: in quotes where necessary. @param {string} name */
 export function quoted(name) {
   const plain = name.split(" ").every((word) => word && !/[\s,"=<>!~]/.test(word) && !/^(of|per|into|by|in|with|descending|variable|state)$/.test(word));
   return plain ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
@@ -27,13 +28,16 @@ function set(filters) {
   changed("rows");
 }
 
-/** Adds a filter behind the others. @param {string} text */
+/** Adds a filter at the end of the chain. @param {string} text */
 export function add(text) {
   set([...view.filters, [text, true]]);
   note(`Filter: ${text}`);
 }
 
-/** Takes away the last filter that fits; false when none does. @param {(text: string) => boolean} fits */
+/**
+ * Removes the last filter that fits; false if none does.
+ * @param {(text: string) => boolean} fits
+ */
 export function take(fits) {
   const at = view.filters.findLastIndex(([text]) => fits(text));
   if (at < 0) return false;
@@ -41,14 +45,18 @@ export function take(fits) {
   return true;
 }
 
-/** Puts a filter in the place of the last one that fits, else behind the others. @param {(text: string) => boolean} fits @param {(old: string | null) => string} next */
+/**
+ * Replaces the last acting filter that fits; adds one at the end if none does.
+ * @param {(text: string) => boolean} fits
+ * @param {(old: string | null) => string} next
+ */
 export function replace(fits, next) {
   const at = view.filters.findLastIndex(([text, on]) => on && fits(text));
   if (at < 0) return add(next(null));
   set(view.filters.map((one, place) => (place === at ? [next(one[0]), true] : one)));
 }
 
-/** @param {string} [text] to begin with */
+/** @param {string} [text] the initial text */
 export function addFilter(text = "") {
   openEditor(byId("filter-add"), text, view.filters.filter(([, on]) => on).map(([one]) => one), (made) => add(made));
 }
@@ -67,7 +75,7 @@ function move(from, to) {
   set(all);
 }
 
-/** Offers the filters that the trace had when it was last looked at. @param {Filter[]} saved */
+/** Offers the filters that the trace had at the last visit. @param {Filter[]} saved */
 export function offerFilters(saved) {
   if (view.filters.length > 0 || saved.length === 0) return;
   const offer = byId("filters-saved");
@@ -83,11 +91,11 @@ export function listenToChain() {
   byId("filters-off").addEventListener("click", () => set([]));
 }
 
-/** Shows the chain, and asks what is wrong with it. */
+/** Shows the chain, and requests its errors. */
 export async function tellChain() {
   const text = JSON.stringify(view.filters);
   if (told === text) return;
-  // Those that are there when the page opens are not new.
+  // The filters that exist when the page opens are not new.
   if (told) tell("saved", view.filters).catch(() => {});
   told = text;
   wrong = new Map();
@@ -133,7 +141,11 @@ function chip([text, on], at) {
     make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => set(view.filters.filter((_, place) => place !== at)) }));
 }
 
-/** A press without movement edits. @param {PointerEvent} event @param {number} at */
+/**
+ * Drags a filter. A press without movement edits it.
+ * @param {PointerEvent} event
+ * @param {number} at
+ */
 function drag(event, at) {
   const chips = /** @type {HTMLElement[]} */ ([...list.children]);
   const boxes = chips.map((one) => one.getBoundingClientRect());

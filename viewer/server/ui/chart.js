@@ -1,4 +1,5 @@
-// The diagram: keeps the last pictures, stretches them at once when the view moves, and replaces them when the exact one arrives.
+// The diagram. It keeps the last images, stretches them at once when the view moves, and replaces
+// them when the exact one arrives.
 
 import { ask, drop } from "./api.js";
 import { byId, color, density, sized } from "./dom.js";
@@ -12,27 +13,35 @@ import { length, looks, view } from "./view.js";
 const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture"));
 
 /**
- * A picture: its pixels, what is in it, and what part of the trace it shows. Pinned rows are on a canvas of their own.
- * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null, drawn: import("./draw.js").Drawn, from: number, to: number, top: number,
- *   bottom: number, width: number, key: string, looks: string, coarse: boolean }} Picture
+ * An image of the diagram: its pixels, its entities, and the time range and rows that it shows.
+ * Pinned rows are on a canvas of their own.
+ * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null, drawn:
+ * import("./draw.js").Drawn, from: number, to: number, top: number,   bottom: number, width:
+ * number, key: string, looks: string, coarse: boolean }} Picture
  */
 
-/** Milliseconds without a change after which finer pictures are asked for, and those of the rows above and below. */
+/**
+ * Milliseconds without a change, after which finer images and those of the rows above and below are
+ * requested.
+ */
 const REST = 40;
-/** Pictures in a row that may be dropped for newer ones: some are seen while the view moves on and on. */
+/**
+ * Consecutive images that may be dropped for newer ones. More would leave nothing to see during a
+ * long movement.
+ */
 const DROPPED = 2;
-/** Pixels of all pictures that are kept: what is zoomed or panned to is seldom blank. */
+/** Pixels of all images that are kept, so that the target of a zoom or pan is seldom blank. */
 const KEPT = 24e6;
 
-/** The one shown last is last. @type {Picture[]} */
+/** The kept images; the last element is the one shown last. @type {Picture[]} */
 let pictures = [];
 let asking = false;
-/** What is asked for. */
+/** The key of the image that is being requested. */
 let asked = "";
 let again = false;
 let dropped = 0;
 let rest = 0;
-/** Whether there are rows. */
+/** Whether the rows have arrived. */
 let ready = false;
 /** @type {(error: unknown) => void} */
 let onError = () => {};
@@ -44,12 +53,12 @@ export function watchErrors(handler) {
 
 export function resize() {
   chart.style.height = `${scroller.clientHeight}px`;
-  // What stands above the diagram leaves room for its scroll bar.
+  // The ruler and the overview above the diagram leave room for its scroll bar.
   const stage = /** @type {HTMLElement} */ (scroller.closest(".stage"));
   stage.style.setProperty("--scroll-bar", `${scroller.offsetWidth - scroller.clientWidth}px`);
 }
 
-/** Size of what is seen of the diagram. */
+/** The size of the visible part of the diagram, in CSS pixels. */
 export function size() {
   return { width: Math.max(chart.clientWidth, 1), height: Math.max(scroller.clientHeight, 1) };
 }
@@ -64,7 +73,11 @@ export function xOf(time) {
   return ((time - view.from) / (view.to - view.from)) * size().width;
 }
 
-/** What is asked of some rows, from this height on: what is seen, and a part of a screen, so that small steps need no other. @param {number} first */
+/**
+ * The request for the rows from the height `first` on. It covers the visible height and a quarter
+ * more, so that small steps need no new image.
+ * @param {number} first
+ */
 function rowsFrom(first) {
   const { width, height: seen } = size();
   const bottom = Math.min(layout.height, first + seen + quarter());
@@ -81,13 +94,13 @@ function wanted() {
   return rowsFrom(Math.max(0, Math.floor(top() / quarter())) * quarter());
 }
 
-/** The picture shown last, if it is the exact one of the view. */
+/** The image shown last, if it is exactly that of the view; otherwise null. */
 function exact() {
   const last = pictures[pictures.length - 1];
   return last?.key === wanted().key ? last : null;
 }
 
-/** Shows the view: at once what is at hand, then what is true. */
+/** Shows the view: at once the images at hand, then the exact one. */
 export function refresh() {
   if (!ready) return;
   const { key } = wanted();
@@ -101,15 +114,16 @@ export function refresh() {
   tell();
 }
 
-/** Says on the element whether the picture is that of the view, and of each column of pixels: for tests. */
+/** Writes to the element whether the image is exact and has full resolution. Tests read it. */
 export function tell() {
   const picture = ready && !asking ? exact() : null;
   chart.dataset.settled = picture?.coarse ? "coarse" : String(picture !== null);
 }
 
 /**
- * Shows other rows: what was drawn of each goes with it at once, and the exact picture follows.
- * @param {import("./rows.js").Rows} next @param {number | null} [scroll] how far they are to be scrolled
+ * Shows other rows. The drawing of each row moves with it at once; the exact image follows.
+ * @param {import("./rows.js").Rows} next
+ * @param {number | null} [scroll] the new scroll position of the rows
  */
 export function swap(next, scroll = null) {
   const before = layout;
@@ -124,8 +138,10 @@ export function swap(next, scroll = null) {
 }
 
 /**
- * Where what a row shows stood before: in its own row; when it is folded now, in those below it; when it has been unfolded, in the folded one above.
- * @param {import("./rows.js").Row} row @param {import("./rows.js").Rows} before
+ * The former position of a row's contents: its own row; the rows below it if it is folded now; the
+ * folded row above if that is unfolded now.
+ * @param {import("./rows.js").Row} row
+ * @param {import("./rows.js").Rows} before
  */
 function stoodAt(row, before) {
   const was = before.rows.find((one) => one.id === row.id);
@@ -137,7 +153,12 @@ function stoodAt(row, before) {
   return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: was.pinned };
 }
 
-/** A picture cut into its rows, each put where its container is now. @param {Picture} old @param {import("./rows.js").Rows} before @returns {Picture} */
+/**
+ * An image cut into its rows, each at the present position of its container.
+ * @param {Picture} old
+ * @param {import("./rows.js").Rows} before
+ * @returns {Picture}
+ */
 function rearranged(old, before) {
   const { part, looks } = wanted();
   const canvas = document.createElement("canvas");
@@ -150,7 +171,7 @@ function rearranged(old, before) {
     const source = from?.pinned ? old.pinned : old.canvas;
     const y = from ? from.y - (from.pinned ? 0 : old.top) : -1;
     if (!from || !source || !to || y < 0) continue;
-    // What is only like it is pale until the exact picture comes.
+    // Contents that only resemble those of the row are pale until the exact image comes.
     to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
     to.drawImage(source, 0, y * density(), source.width, from.height * density(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
   }
@@ -191,7 +212,7 @@ async function fetchPicture() {
   }
   if (!failed && (again || !exact())) {
     again = false;
-    // Rows that came and went meanwhile may have left the exact one below another.
+    // Rows that changed in the meantime may have put another image after the exact one.
     refresh();
     return;
   }
@@ -201,8 +222,10 @@ async function fetchPicture() {
 }
 
 /**
- * Nothing, when a newer one was asked for or its rows have gone meanwhile.
- * @param {ReturnType<typeof rowsFrom>} of @param {boolean} [whole] each column of pixels by itself, however many bytes that is @returns {Promise<Picture | null>}
+ * Loads an image. Returns null if a newer one was requested or the rows changed in the meantime.
+ * @param {ReturnType<typeof rowsFrom>} of
+ * @param {boolean} [whole] each column of pixels by itself, regardless of the number of bytes
+ * @returns {Promise<Picture | null>}
  */
 async function load({ part, key, looks }, whole = false) {
   const { pinned } = layout;
@@ -211,7 +234,9 @@ async function load({ part, key, looks }, whole = false) {
   return { ...part, ...draw(scene, part, pinned), key, looks, coarse: !scene.isWhole };
 }
 
-/** Once the view has come to rest: what was too much to be sent at once, then the rows above and below. */
+/**
+ * Runs when the view has come to rest. Loads the full resolution, then the rows above and below.
+ */
 async function complete() {
   const now = exact();
   if (!now || asking) return;
@@ -233,7 +258,7 @@ async function complete() {
       if (pictures.some((one) => one.key === beside.key)) continue;
       const picture = await load(beside, true);
       if (!picture) return;
-      // The one that is shown stays last.
+      // The shown image stays the last element.
       pictures.splice(pictures.length - 1, 0, picture);
       forget(picture.looks);
       paint();
@@ -243,12 +268,16 @@ async function complete() {
   }
 }
 
-/** @param {any} scene @param {{ width: number, top: number, bottom: number }} part @param {number} pinned */
+/**
+ * @param {any} scene
+ * @param {{ width: number, top: number, bottom: number }} part
+ * @param {number} pinned
+ */
 function draw(scene, part, pinned) {
   const canvas = document.createElement("canvas");
   const context = sized(canvas, part.width, Math.max(1, part.bottom - part.top));
   context.translate(0, -part.top);
-  // Arrows between rows that stay and rows that scroll are drawn each time.
+  // Links between pinned and scrolled rows are drawn at each paint.
   const drawn = drawScene(context, scene, pinned === 0);
   if (pinned === 0) return { canvas, pinned: null, drawn };
   const above = document.createElement("canvas");
@@ -256,7 +285,10 @@ function draw(scene, part, pinned) {
   return { canvas, pinned: above, drawn };
 }
 
-/** Keeps pictures of these looks alone, the newest and the widest as far as there is room. @param {string} looks */
+/**
+ * Keeps only images with this style, preferring the newest and the widest within the limit `KEPT`.
+ * @param {string} looks
+ */
 function forget(looks) {
   pictures = pictures.filter((one) => one.looks === looks && one.key !== "");
   const pixels = (/** @type {Picture} */ one) => one.canvas.width * one.canvas.height + (one.pinned ? one.pinned.width * one.pinned.height : 0);
@@ -269,7 +301,9 @@ function forget(looks) {
   }
 }
 
-/** Draws the grid and the pictures at hand, stretched to where they belong now, the best one last. */
+/**
+ * Draws the grid and the images at hand, stretched to their present position, the best one last.
+ */
 export function paint() {
   const { width, height: seen } = size();
   const context = sized(canvas, width, seen);
@@ -279,7 +313,8 @@ export function paint() {
     if (below <= above) return;
     context.clearRect(from, above, to - from, below - above);
     context.fillStyle = color("--grid");
-    // Whole pixels: what browsers make of a part of one depends on more than this.
+    // Whole pixels: browsers draw a fraction of a pixel differently, depending on more than its
+    // value.
     const [y, height] = [Math.round(above), Math.round(Math.min(below, layout.height - top())) - Math.round(above)];
     for (const x of ticks) if (x >= from && x <= to && height > 0) context.fillRect(x, y, 1, height);
   };
@@ -287,10 +322,10 @@ export function paint() {
   const last = pictures[pictures.length - 1];
   const span = view.to - view.from;
   const parts = pictures.filter((one) => one === last || (one.looks === last.looks && one.from < view.to && one.to > view.from));
-  // Finer pictures lie over coarser ones; the last is the one nearest to what is wanted.
+  // Finer images are above coarser ones. The image closest to the requested zoom comes last.
   const near = (/** @type {Picture} */ one) => (one === last && exact() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
   parts.sort((a, b) => near(a) - near(b));
-  // What lies under one that is everywhere is not seen.
+  // An image that covers the whole view hides those below it.
   const bottom = Math.min(top() + seen, layout.height);
   const covers = (/** @type {Picture} */ one) => one.from <= view.from && one.to >= view.to && one.top <= top() && one.bottom >= bottom;
   parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
@@ -317,7 +352,7 @@ export function paint() {
     context.fillStyle = color("--edge");
     context.fillRect(0, stays - 4, width, 1);
   }
-  // Where the trace has not begun or has ended.
+  // Shades the time before the start and after the end of the trace.
   context.globalAlpha = 0.08;
   context.fillStyle = color("--faint");
   const [start, end] = [xOf(0), xOf(length())];
@@ -332,7 +367,7 @@ function arrows(context, picture, stays) {
   const x = (/** @type {number} */ at) => x0 + (at / picture.width) * (x1 - x0);
   for (const one of picture.drawn.arrows) {
     const [a, b, c, d] = one.ends;
-    // Behind the pinned rows there is nothing to be seen.
+    // The pinned rows hide a link below them.
     const behind = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < stays;
     if (behind(b) || behind(d)) continue;
     drawArrow(context, { ...one, ends: [x(a), toWindow(b), x(c), toWindow(d)] });
@@ -340,7 +375,11 @@ function arrows(context, picture, stays) {
   context.globalAlpha = 1;
 }
 
-/** What is at a point of the diagram's window, once the exact picture is there. @param {number} x @param {number} y */
+/**
+ * The entity or mixture at a point of the diagram's window, once the exact image is there.
+ * @param {number} x
+ * @param {number} y
+ */
 export function under(x, y) {
   const picture = exact();
   if (!picture) return null;
@@ -348,12 +387,12 @@ export function under(x, y) {
   return found ? { hit: found } : { mixture: mixture(picture.drawn, x, toRows(y)) };
 }
 
-/** What the picture leaves out. */
+/** Notes on the contents that the image leaves out. */
 export function notes() {
   return exact()?.drawn.notes ?? [];
 }
 
-/** What can be pointed at in the picture. */
+/** The entities in the image that the pointer can hit. */
 export function hits() {
   return exact()?.drawn.hits ?? [];
 }

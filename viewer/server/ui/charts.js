@@ -1,4 +1,5 @@
-// Charts of the interval, as SVG: pie, columns, durations in classes, who sends to whom, shares over time. Each has its figures as text.
+// Charts of the interval, as SVG: pie, columns, durations in classes, senders and receivers, shares
+// over time. Each also has its figures as text.
 
 import { placed } from "./axis.js";
 import { inLine, make, textWidth } from "./dom.js";
@@ -7,8 +8,11 @@ import { duration, grouped, percent, ruler } from "./format.js";
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * @param {string} tag @param {Record<string, string | number | null>} attributes @param {string} [title] shown at the pointer
- * @param {(() => void) | null} [act] what a click or Enter does
+ * An SVG element.
+ * @param {string} tag
+ * @param {Record<string, string | number | null>} attributes
+ * @param {string} [title] shown at the pointer
+ * @param {(() => void) | null} [act] the effect of a click or Enter
  */
 export function shape(tag, attributes, title, act) {
   const element = document.createElementNS(SVG, tag);
@@ -42,7 +46,10 @@ function label(x, y, text, anchor = "start") {
   return element;
 }
 
-/** @typedef {{ name: string, color: string | null, size: number, text: string, act?: () => void }} Part */
+/**
+ * @typedef {{ name: string, color: string | null, size: number, text: string, act?: () => void }}
+ * Part
+ */
 
 /** @param {string} name @param {Part[]} parts */
 export function pie(name, parts) {
@@ -73,7 +80,11 @@ export function columns(name, parts) {
   return make("div", {}, picture(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]), key(parts));
 }
 
-/** What the colours mean, and how much of each there is. @param {Part[]} parts @param {(one: Part) => string} [told] what a click does */
+/**
+ * The key of the colours, with the amount of each.
+ * @param {Part[]} parts
+ * @param {(one: Part) => string} [told] describes the effect of a click
+ */
 export function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   const list = make("ul", { class: "key" });
   for (const one of parts.slice(0, 24)) {
@@ -84,18 +95,24 @@ export function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   return list;
 }
 
-/** Why shares add up to more than all. @param {number} all what they add up to */
+/** Explains shares that add up to more than 100 %. @param {number} all their sum */
 export function overlap(all) {
   return all > 1.0005 && make("p", { class: "hint", text: `Nested states count at each depth: ${percent(all)} in all.` });
 }
 
-/** A large number, short. @param {number} count */
+/** A large number in short form. @param {number} count */
 function short(count) {
   const [size, unit] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => count >= Number(size)) ?? [1, ""];
   return `${Number((count / Number(size)).toPrecision(3))}${unit && `\u202f${unit}`}`;
 }
 
-/** Lines across a chart at round parts of its largest amount. @param {number} most @param {number} floor @param {number} tall @param {(amount: number) => string} text */
+/**
+ * Lines across a chart at round fractions of its largest amount.
+ * @param {number} most
+ * @param {number} floor
+ * @param {number} tall
+ * @param {(amount: number) => string} text
+ */
 function levels(most, floor, tall, text) {
   const power = 10 ** Math.floor(Math.log10(most));
   const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => most / step <= 4) ?? power;
@@ -105,13 +122,18 @@ function levels(most, floor, tall, text) {
   });
 }
 
-/** Where charts with amounts at their left begin. */
+/** The left edge of charts with amounts on the left, in pixels. */
 const LEFT = 34;
 
-/** Durations beyond ten minutes that are round in their units. */
+/** Durations beyond ten minutes that are round in their units, in nanoseconds. */
 const ROUND = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864e15];
 
-/** Round durations between two: powers of ten, or parts of them where there are few; beyond ten minutes those of their units. @param {number} from @param {number} to */
+/**
+ * Round durations between two. Below ten minutes they are powers of ten, or also 2 and 5 times
+ * these if there are few; above, those in `ROUND`.
+ * @param {number} from
+ * @param {number} to
+ */
 function rounds(from, to) {
   const all = (/** @type {number[]} */ parts) => {
     const found = [];
@@ -124,7 +146,11 @@ function rounds(from, to) {
 
 /**
  * Durations in classes, each twice as long as the one before.
- * @param {string} name @param {any[]} classes @param {string} color @param {boolean} shares @param {(id: string) => void} go
+ * @param {string} name
+ * @param {any[]} classes
+ * @param {string} color
+ * @param {boolean} shares
+ * @param {(id: string) => void} go
  */
 export function histogram(name, classes, color, shares, go) {
   const total = classes.reduce((all, one) => all + one.count, 0) || 1;
@@ -141,7 +167,7 @@ export function histogram(name, classes, color, shares, go) {
   const first = classes.length ? Math.log2(classes[0].to) - 1 : 0;
   let free = -Infinity;
   const marks = rounds(classes[0]?.from ?? 1, end);
-  // Of many powers of ten as many as have room, at equal distances.
+  // Labels only every `each`-th power of ten, so that they have room at equal distances.
   const each = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * wide));
   const ticks = marks.filter((_, at) => at % each === 0 || marks.length < 3).flatMap((nanos) => {
     const x = LEFT + (Math.log2(nanos) - first) * wide;
@@ -156,14 +182,21 @@ export function histogram(name, classes, color, shares, go) {
   return picture(name, 276, 120, [...lines, shape("path", { d: `M${LEFT} 104.5H276`, class: "axis" }), ...bars, ...ticks]);
 }
 
-/** Who sends to whom; darker is more. @param {any} type @param {"count" | "size" | "nanos"} what @param {boolean} shares @param {(id: string) => void} go */
+/**
+ * A matrix of senders and receivers; darker is more.
+ * @param {any} type
+ * @param {"count" | "size" | "nanos"} what
+ * @param {boolean} shares
+ * @param {(id: string) => void} go
+ */
 export function matrix(type, what, shares, go) {
   const { sides, cells, many } = type.cells;
   const amount = (/** @type {any} */ cell) => cell[what] ?? 0;
   const sum = cells.reduce((/** @type {number} */ all, /** @type {any} */ cell) => all + amount(cell), 0) || 1;
   const most = Math.max(1, ...cells.map(amount));
   const text = (/** @type {any} */ cell) => shares ? percent(amount(cell) / sum) : what === "nanos" ? duration(cell.nanos) : grouped(amount(cell));
-  // Names stand at both sides, as long as there is room: their ends tell them apart.
+  // Names appear on both sides. Long ones lose their beginning, because their ends distinguish
+  // them.
   const room = Math.min(84, 8 + 4.8 * Math.max(0, ...sides.map((/** @type {string} */ side) => side.length)));
   const cut = (/** @type {string} */ name) => { const fits = Math.floor((room - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
   const step = (276 - room) / Math.max(sides.length, 3);
@@ -188,17 +221,22 @@ export function matrix(type, what, shares, go) {
   return make("div", {}, picture(`Matrix of ${type.name}`, 276, room + wide + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairs(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
 }
 
-/** What stands at the pointer. @param {string} text */
+/** A tooltip. @param {string} text */
 function named(text) {
   const title = document.createElementNS(SVG, "title");
   title.textContent = text;
   return title;
 }
 
-/** Pairs of a matrix that are listed. */
+/** The most pairs of a matrix in its table. */
 const PAIRS = 100;
 
-/** The same as a table, that with the most first. @param {any} type @param {any[]} cells @param {(cell: any) => string} text */
+/**
+ * The matrix as a table, the largest amount first.
+ * @param {any} type
+ * @param {any[]} cells
+ * @param {(cell: any) => string} text
+ */
 function pairs(type, cells, text) {
   const { sides } = type.cells;
   const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
@@ -212,8 +250,11 @@ function pairs(type, cells, text) {
 let open = false;
 
 /**
- * Shares over time, standing on each other.
- * @param {string} name @param {any[]} curves @param {{ from: number, span: number }} of the interval @param {(at: number) => void} go to a part of it, from 0 to 1
+ * Shares over time, stacked.
+ * @param {string} name
+ * @param {any[]} curves
+ * @param {{ from: number, span: number }} of the interval
+ * @param {(at: number) => void} go to a position in it, from 0 to 1
  */
 export function curves(name, curves, { from, span }, go) {
   const count = curves[0]?.shares.length ?? 1;

@@ -1,4 +1,4 @@
-// What is chosen: shown in the inspector, stepped from to the next of its kind, followed over links.
+// The chosen entity: shown in the inspector, with steps to the next of its kind and over its links.
 
 import { ask } from "./api.js";
 import * as chart from "./chart.js";
@@ -18,7 +18,7 @@ export async function open(id) {
   if (!all) return;
   view.chosen = id;
   state.kept = [];
-  // Along a chain its links stay lit.
+  // The links of a chain stay lit while the user moves along it.
   if (!view.chained) state.hops = [];
   else if (!state.hops.some((hop) => hop.id === id)) state.hops = (await chainOf(id))?.hops ?? [];
   note("");
@@ -28,12 +28,19 @@ export async function open(id) {
   followSource();
 }
 
-/** @param {string} id @returns {Promise<{ hops: import("./over.js").Hop[], before: number, after: number, cut: boolean } | undefined>} */
+/**
+ * @param {string} id
+ * @returns {Promise<{ hops: import("./over.js").Hop[], before: number, after: number, cut: boolean
+ * } | undefined>}
+ */
 function chainOf(id) {
   return ask("hops", { id }).catch(() => undefined);
 }
 
-/** Lights the chain of links through what is chosen or pointed at, or takes it away. */
+/**
+ * Lights the chain of links through the chosen entity or the one at the pointer; a second call
+ * removes it.
+ */
 export async function chain() {
   const from = view.chosen ?? state.main;
   if (!from) {
@@ -69,15 +76,16 @@ export function close() {
   changed("choice");
 }
 
-/** Shows in the inspector what the address says is chosen. */
+/** Shows the entity that the address names in the inspector. */
 export async function restore() {
   if (view.chosen) await open(view.chosen);
   else byId("inspector").hidden = true;
 }
 
 /**
- * Shows another entity, where it is: its row is unfolded, the interval moved.
- * @param {string} id @param {boolean} [near] so near that it is seen even if it is short
+ * Shows another entity in its place: unfolds its row and moves the interval.
+ * @param {string} id
+ * @param {boolean} [near] zooms in until even a short entity is visible
  */
 export async function visit(id, near = false) {
   const all = await facts(id, "choose").catch(() => undefined);
@@ -87,12 +95,13 @@ export async function visit(id, near = false) {
     const middle = (all.from + all.to) / 2;
     const long = Math.abs(all.to - all.from);
     const span = view.to - view.from;
-    // What takes no time is seen at any zoom: there it is apart from others, with something around it.
+    // An entity without duration is visible at any zoom. The chosen span separates it from others
+    // and shows some of them.
     const enough = Math.max(long === 0 ? length() / 50 : long * 20, 200);
     const small = near && long < span / 60 && enough < span;
     const wanted = small ? enough : span;
     if (small || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
-      // Within the trace, if it is long enough.
+      // Stays within the trace, if it is long enough.
       const from = Math.max(0, Math.min(middle - wanted / 2, length() - wanted));
       show(from, from + wanted, true);
     }
@@ -102,7 +111,10 @@ export async function visit(id, near = false) {
   await open(id);
 }
 
-/** Unfolds, shows again and stops filtering by name until a container has its row. @param {any} all */
+/**
+ * Unfolds rows, shows hidden ones and clears the name filter until a container has its row.
+ * @param {any} all
+ */
 async function uncover(all) {
   const path = [...all.above, all.container];
   for (const container of path) view.gone.delete(container);
@@ -116,7 +128,11 @@ async function uncover(all) {
   if (!rowOf(all.container) && path.some((container) => rowOf(container)?.folded)) await uncover(all);
 }
 
-/** To the next or the previous of its kind. @param {number} by @param {boolean} same of the same value */
+/**
+ * Moves to the next or the previous entity of the kind.
+ * @param {number} by
+ * @param {boolean} same only those with the same value
+ */
 export async function walk(by, same) {
   const from = view.chosen ?? state.main;
   if (!from) {
@@ -133,7 +149,10 @@ export async function walk(by, same) {
   await visit(answer.facts.id);
 }
 
-/** From a state over its link to the state at the other end; from a link to where it ends. */
+/**
+ * Moves from a state over its link to the state at the opposite endpoint; from a link to the state
+ * in which it ends.
+ */
 export async function visitPartner() {
   const from = view.chosen ?? state.main;
   const all = from ? await facts(from, "choose").catch(() => undefined) : undefined;
@@ -162,7 +181,12 @@ export async function zoomToChosen() {
   show(from - edge, to + edge, true);
 }
 
-/** Opens the inspector on what is at a point of the diagram's window, or closes it. @param {number} x @param {number} y @param {import("./rows.js").Row | undefined} row */
+/**
+ * Opens the inspector on the entity at a point of the diagram's window, or closes it.
+ * @param {number} x
+ * @param {number} y
+ * @param {import("./rows.js").Row | undefined} row
+ */
 export async function choose(x, y, row) {
   const found = chart.under(x, y);
   if (found?.hit) await open(found.hit.id);

@@ -1,4 +1,4 @@
-// The time of day above the diagram: in UTC, as in the tables of the command.
+// The time of day above the diagram: in UTC, like in the tables of the command.
 
 import { placed } from "./axis.js";
 import { textWidth } from "./dom.js";
@@ -7,10 +7,13 @@ import { note } from "./status.js";
 import { changed, tellBeside, told, view } from "./view.js";
 
 const SECOND = 1_000_000_000n;
-/** Steps from a second on, in seconds. */
+/** Steps of at least a second, in seconds. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
-/** The real time of the first timestamp of the trace, nanoseconds since 1970; null if unknown. @type {bigint | null} */
+/**
+ * The real time of the first timestamp of the trace, in nanoseconds since 1970; null if unknown.
+ * @type {bigint | null}
+ */
 let zero = null;
 
 /** @param {string | null} text of the summary */
@@ -23,7 +26,7 @@ export function isClock() {
   return zero !== null && told("clock") === "utc";
 }
 
-/** Shows the time of day on the ruler, or the time since the start again. */
+/** Switches the ruler between the time of day and the time since the start. */
 export function toggleClock() {
   if (zero === null) return note("This trace has no time of day: only runs have one, whose processes read the real-time clock");
   tellBeside("clock", told("clock") === "utc" ? null : "utc");
@@ -36,7 +39,11 @@ function dayOf(nanos) {
   return new Date(Number(nanos / 1_000_000n)).toISOString().slice(0, 10);
 }
 
-/** Hours, minutes, seconds and a fraction. @param {bigint} nanos since 1970 @param {number} digits of the fraction */
+/**
+ * Hours, minutes, seconds and a fraction.
+ * @param {bigint} nanos since 1970
+ * @param {number} digits of the fraction
+ */
 function timeOf(nanos, digits) {
   const seconds = nanos / SECOND;
   const clock = new Date(Number(seconds) * 1000).toISOString().slice(11, 19);
@@ -49,23 +56,28 @@ function digitsOf(step) {
 }
 
 /**
- * The time of day at a date of the page, precise to about `resolution` nanoseconds.
- * @param {number} time @param {number} resolution
+ * The time of day at a timestamp of the page, precise to about `resolution` nanoseconds.
+ * @param {number} time
+ * @param {number} resolution
  */
 export function clockAt(time, resolution) {
   const at = (zero ?? 0n) + BigInt(Math.round(time));
   return `${dayOf(at)} ${timeOf(at, digitsOf(resolution))} UTC`;
 }
 
-/** The time axis of the diagram, its labels placed. @param {number} width */
+/** The time axis of the diagram, with its labels placed. @param {number} width */
 export function timeAxis(width) {
   const rule = isClock() ? clockRuler : ruler;
   return placed(width, textWidth("11px"), (spacing) => rule(view.from, view.to, width, spacing));
 }
 
 /**
- * The ticks of a ruler with times of day, for `placed`. The day, and what all ticks have in common, stands before it.
- * @param {number} from @param {number} to @param {number} width @param {number} spacing
+ * The ticks of a ruler with times of day, for `placed`. The base is the day and the common part of
+ * all ticks; it appears to the left of the ruler.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} width
+ * @param {number} spacing
  * @returns {{ base: string | null, ticks: { x: number, label: string }[] }}
  */
 function clockRuler(from, to, width, spacing) {
@@ -78,7 +90,8 @@ function clockRuler(from, to, width, spacing) {
   const start = zero + BigInt(Math.ceil(from));
   const big = BigInt(step);
   const digits = digitsOf(step);
-  // With many digits a label would not fit: the seconds stand before the ruler, ticks count from them.
+  // A label with many digits would not fit. The seconds then appear to the left of the ruler, and
+  // ticks count from them.
   const isShort = digits <= 3;
   const origin = isShort ? 0n : (start / SECOND) * SECOND;
   const ticks = [];

@@ -1,5 +1,5 @@
-// What pictures cost, for those who ask: bytes on the wire and the time until the answer, of the newest one that was awaited. What is
-// fetched while nothing happens does not count.
+// The cost of images, shown on request: bytes on the wire and the time until the answer of the
+// newest image that the user waited for. Images fetched in advance do not count.
 
 import { byId } from "./dom.js";
 import { grouped } from "./format.js";

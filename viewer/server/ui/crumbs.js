@@ -1,4 +1,5 @@
-// The zooms that led here, from the whole trace to what is shown: each can be gone back to.
+// The zooms that led here, from the whole trace to the present interval. A click returns to one of
+// them.
 
 import { byId, make } from "./dom.js";
 import { date, duration } from "./format.js";

@@ -1,24 +1,31 @@
-// What differs between two traces, or two panes of one: states, events, links and variables, matched by their names.
+// Differences between two traces, or two panes of one: states, events, links and variables, matched
+// by their names.
 
 import { inLine, make, refill, save } from "./dom.js";
 import { duration, figure, grouped, percent } from "./format.js";
 
 /** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
-/** @typedef {[string, string, (amount: number) => string]} Measure its title, the field, and how it is written */
+/**
+ * @typedef {[string, string, (amount: number) => string]} Measure title, field, and formatting
+ * function
+ */
 
 const time = (/** @type {number} */ nanos) => duration(nanos, 3);
 
-/** Tables, and what each compares. @type {Record<string, [string, Measure[]]>} */
+/** Tables, and the measures that each compares. @type {Record<string, [string, Measure[]]>} */
 const KINDS = {
   state: ["Differences of time in states", [["Time", "nanos", time], ["Share", "share", percent], ["Count", "count", grouped]]],
   event: ["Differences of events", [["Count", "count", grouped]]],
   link: ["Differences of links", [["Count", "count", grouped], ["Time", "nanos", time], ["Mean time", "latency", time], ["Size", "size", figure]]],
   variable: ["Differences of variables", [["Mean", "mean", figure], ["Least", "min", figure], ["Largest", "max", figure]]],
 };
-/** Lines of a table that are shown; CSV has all. */
+/** The most lines of a table; CSV has all. */
 const MOST = 200;
 
-/** What each table is sorted by: a measure, or -1 for names; and whether the largest comes first. @type {Record<string, [number, boolean]>} */
+/**
+ * The sort order of each table: a measure, or -1 for names; and whether the largest comes first.
+ * @type {Record<string, [number, boolean]>}
+ */
 const orders = { state: [0, true], event: [0, true], link: [0, true], variable: [0, true] };
 
 /** @type {Record<string, Line[]>} */
@@ -27,14 +34,21 @@ let lines = {};
 /** @param {any} one @param {string} field @returns {number | null} */
 const amount = (one, field) => one?.[field] ?? null;
 
-/** How much more there is in the second; what is in one alone counts whole. @param {Line} line @param {string} field @returns {number | null} */
+/**
+ * The increase from the first to the second. A missing amount counts as 0.
+ * @param {Line} line
+ * @param {string} field
+ * @returns {number | null}
+ */
 function difference({ a, b }, field) {
   const [one, other] = [amount(a, field), amount(b, field)];
   return one === null && other === null ? null : (other ?? 0) - (one ?? 0);
 }
 
 /**
- * @param {HTMLElement} box @param {[string, string]} names of the two
+ * Shows the differences.
+ * @param {HTMLElement} box
+ * @param {[string, string]} names of the two
  * @param {{ types: any[], rows: any[], failed: boolean }[]} answers
  */
 export function showDifferences(box, names, answers) {
@@ -55,7 +69,12 @@ export function showDifferences(box, names, answers) {
   fill(box, names, failed);
 }
 
-/** Says how far an answer is; what is known so far would compare what was counted with what was not. @param {HTMLElement} box @param {number} done */
+/**
+ * Shows the progress of an answer. Partial answers are not compared, because one side may be
+ * counted further than the other.
+ * @param {HTMLElement} box
+ * @param {number} done
+ */
 export function tellCounting(box, done) {
   const line = box.querySelector(".counting") ?? make("p", { class: "hint counting", role: "status" });
   line.textContent = `counting… ${percent(done)}`;
@@ -86,7 +105,7 @@ function sorted(kind) {
 /** @param {string} kind @param {[string, string]} names @param {() => void} again */
 function table(kind, names, again) {
   const [title, measures] = KINDS[kind];
-  // What none of them has needs no columns.
+  // A measure that no line has gets no columns.
   const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
   const [order, down] = orders[kind];
   const turn = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ told) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
@@ -96,7 +115,7 @@ function table(kind, names, again) {
   const all = sorted(kind);
   const bar = shown.find(({ at }) => at === order) ?? shown[0];
   const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
-  // A type is told by its own name, where that is enough.
+  // The own name of a type identifies it, if no other type has the same.
   const own = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
   const paths = new Set(all.map((line) => line.type));
   const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && own(other) === own(type)) ? type : own(type);
@@ -112,7 +131,11 @@ function table(kind, names, again) {
     all.length > MOST && make("p", { class: "hint", text: `and ${grouped(all.length - MOST)} more: CSV has all` }));
 }
 
-/** One, the other, and what differs. @param {Line} line @param {Measure} measure */
+/**
+ * The cells of a measure: the first amount, the second, and their difference.
+ * @param {Line} line
+ * @param {Measure} measure
+ */
 function cells(line, [, field, written]) {
   const by = difference(line, field);
   const before = amount(line.a, field);
@@ -122,7 +145,7 @@ function cells(line, [, field, written]) {
   return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, by === null ? "" : `${sign}${written(Math.abs(by))} `, make("small", { text: part }))];
 }
 
-/** Everything as lines of a table: one for each measure. */
+/** All differences as lines of CSV: one for each measure. */
 function take() {
   const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
   const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sorted(kind).flatMap((line) => measures.flatMap(([, field]) => {

@@ -1,6 +1,7 @@
-// Small help with the DOM. Names from traces go in as text, never as HTML.
+// Helpers for the DOM. Names from traces are inserted as text, never as HTML.
 
 /**
+ * Makes an element.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, unknown>} [attributes] `class`, `text`, `on…` handlers, and attributes
@@ -9,7 +10,7 @@
  */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
-  // None of them submits a form.
+  // None of the buttons submits a form.
   if (tag === "button") element.setAttribute("type", "button");
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
@@ -31,8 +32,10 @@ export function byId(id) {
 }
 
 /**
- * A canvas's context for drawing in CSS pixels, sized to its box.
- * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ * The context of a canvas for drawing in CSS pixels; the canvas gets the size of its box.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
  */
 export function sized(canvas, width, height) {
   const ratio = density();
@@ -47,11 +50,17 @@ export function sized(canvas, width, height) {
   return context;
 }
 
-/** What is held down, by the pointer or by a key. @type {EventTarget | null} */
+/** The element that is held down, by the pointer or by a key. @type {EventTarget | null} */
 let held = null;
-/** How often something was taken hold of: what was planned for an earlier time does not let go of a later one. */
+/**
+ * The number of times an element was held down. A release planned for an earlier time does not end
+ * a later one.
+ */
 let grips = 0;
-/** What is to be filled when it is let go. @type {Map<HTMLElement, () => void>} */
+/**
+ * Boxes to be filled at the release, with their fill functions.
+ * @type {Map<HTMLElement, () => void>}
+ */
 const waiting = new Map();
 
 /** @param {EventTarget | null} target */
@@ -67,25 +76,27 @@ function letGo() {
   for (const [box, fill] of fills) refill(box, fill);
 }
 
-/** A click may still come behind this. */
+/** Releases later, because a click may still follow this event. */
 function letGoSoon() {
   const grip = grips;
   window.setTimeout(() => { if (grip === grips) letGo(); });
 }
 
 window.addEventListener("pointerdown", (event) => { letGo(); hold(event.target); }, true);
-// The space bar clicks when it is let go; Enter, in some browsers, a moment after it is pressed.
+// The space bar clicks at its release; Enter, in some browsers, a moment after its press.
 window.addEventListener("keydown", (event) => {
   if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) hold(event.target);
 }, true);
 for (const end of ["pointerup", "pointercancel", "keyup"]) window.addEventListener(end, letGoSoon, true);
-// What a click does may fill at once: the press has arrived.
+// The handler of a click may fill at once: the press has arrived.
 window.addEventListener("click", () => { held = null; letGoSoon(); }, true);
 window.addEventListener("blur", letGo);
 
 /**
- * Fills a box anew. Not while something in it is held down: what is replaced then is never clicked. What has the focus has it again, by its `data-key`.
- * @param {HTMLElement} box @param {() => void} fill
+ * Fills a box anew; if an element in it is held down, only after the release, because a replaced
+ * element is never clicked. The focus returns to the element with the same `data-key`.
+ * @param {HTMLElement} box
+ * @param {() => void} fill
  */
 export function refill(box, fill) {
   if (held instanceof Node && box.contains(held)) {
@@ -101,13 +112,16 @@ export function refill(box, fill) {
 
 const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A name among other words: what turns its direction turns that name alone. @param {string} name */
+/**
+ * A name among other words, isolated so that its text direction affects that name alone.
+ * @param {string} name
+ */
 export const apart = (name) => TURNS.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name;
 
-/** Names in one line, each by itself. @param {string[]} names */
+/** Names in one line, each isolated. @param {string[]} names */
 export const inLine = (names, between = " › ") => names.map(apart).join(between);
 
-/** What a file about this trace is called, without its ending. */
+/** The name of a file about this trace, without its extension. */
 export const fileName = () => (byId("name").textContent ?? "trace").replace(/\.(tmt|paje|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
 
 /** Lets the browser save a file. @param {string} name @param {Blob} what */
@@ -127,10 +141,10 @@ export function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** A pen that measures texts. */
+/** A context that measures texts. */
 const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
 
-/** Measures texts of a size in pixels. @param {string} size */
+/** A function that measures texts of a font size. @param {string} size */
 export function textWidth(size) {
   pen.font = `${size} Inter, sans-serif`;
   return (/** @type {string} */ text) => pen.measureText(text).width;

@@ -1,4 +1,4 @@
-// Dragging a row to another place among its siblings; a press without movement is a click.
+// Drags a row to another place among its siblings. A press without movement is a click.
 
 import { byId, make } from "./dom.js";
 import { siblings } from "./arrange.js";
@@ -7,9 +7,9 @@ import { focus } from "./tree.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 
-/** Pixels of movement that make a click a drag. */
+/** Pixels of movement that turn a click into a drag. */
 const SLACK = 5;
-/** This near to the edges the rows scroll. */
+/** Distance from the edges, in pixels, at which the rows scroll. */
 const EDGE = 28;
 
 /**
@@ -61,7 +61,7 @@ export function drag(event, row, click, move) {
   window.addEventListener("keydown", stop, true);
 }
 
-/** Where the rows of a container end, with those below it. @param {Row} row */
+/** The lower end of the rows of a container and its descendants. @param {Row} row */
 function last(row) {
   const at = layout.rows.indexOf(row);
   let end = at + 1;

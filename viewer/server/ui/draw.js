@@ -1,12 +1,16 @@
-// A scene of the server (scene/wire.rs) on a canvas, and what lies under a point of it.
+// A scene of the server (scene/wire.rs) on a canvas, and the entity at a point of it.
 
 import { Mixtures } from "./mixtures.js";
 import { Stream } from "./wire.js";
 
 /** @typedef {import("./mixtures.js").Cells} Cells */
 /**
- * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], reach?: number }} Hit, of an arrow with how near it must be
- * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string, number] | null }} Arrow
+ * Results of drawing. `reach` of an arrow is the distance at which the pointer hits it, in CSS
+ * pixels.
+ * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], reach?:
+ * number }} Hit
+ * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string,
+ * number] | null }} Arrow
  * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
  */
 
@@ -15,7 +19,11 @@ const KINDS = "cselv";
 /** @type {CanvasTextAlign[]} */
 const ANCHORS = ["left", "center", "right"];
 
-/** A column of differences as the numbers themselves. @param {number[]} column @param {number} unit */
+/**
+ * Converts a column of differences to the numbers themselves, divided by `unit`.
+ * @param {number[]} column
+ * @param {number} unit
+ */
 function numbers(column, unit) {
   const all = new Array(column.length);
   for (let i = 0, sum = 0; i < column.length; i += 1) {
@@ -32,7 +40,10 @@ function entity(number) {
 
 /**
  * Draws a scene.
- * @param {CanvasRenderingContext2D} context @param {any} scene @param {boolean} [withArrows] else they are only listed @returns {Drawn}
+ * @param {CanvasRenderingContext2D} context
+ * @param {any} scene
+ * @param {boolean} [withArrows] otherwise they are only listed
+ * @returns {Drawn}
  */
 export function drawScene(context, scene, withArrows = true) {
   /** @type {Drawn} */
@@ -43,11 +54,16 @@ export function drawScene(context, scene, withArrows = true) {
   /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
   const ink = (paint, as) => {
     const [name, alpha] = paints[paint];
-    // To read a color takes longer than to see that it is the one before.
+    // Comparing a colour with the previous one is faster than having the canvas parse it.
     if (inks[as] !== name) context[as] = inks[as] = name;
     context.globalAlpha = alpha;
   };
-  /** Columns of a kind: plain ones, then the others, of which the last `whole` are not lengths. @param {string} kind @param {number} whole */
+  /**
+   * The columns of a kind: plain ones, then delta-coded ones. The last `whole` of these are plain
+   * numbers, the others lengths in hundredths of a pixel.
+   * @param {string} kind
+   * @param {number} whole
+   */
   const columns = (kind, whole) => {
     const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
     return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => numbers(column, at < others.length - whole ? 100 : 1)), last];
@@ -57,9 +73,9 @@ export function drawScene(context, scene, withArrows = true) {
   const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
   const mixtures = readMixtures(context, scene, tables, paints);
   drawn.cells = mixtures?.cells ?? [];
-  /** How much of each table has been drawn. @type {Record<string, number>} */
+  /** The number of drawn rows of each table. @type {Record<string, number>} */
   const places = {};
-  /** Where the rectangle or mixture before ends, in hundredths. */
+  /** The right edge of the previous rectangle or mixture, in hundredths of a pixel. */
   let pen = 0;
   for (const [kind, rows] of scene.runs) {
     const first = places[kind] ?? 0;
@@ -149,7 +165,8 @@ export function drawScene(context, scene, withArrows = true) {
             inks.fillStyle = inks.strokeStyle = "";
           }
           const id = entity(ids[i]);
-          // What is faint gives way to what is behind it.
+          // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
+          // arrow.
           if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (one.paint[1] < 0.5 ? 0.5 : 2) });
         }
         break;
@@ -182,15 +199,18 @@ export function drawScene(context, scene, withArrows = true) {
 }
 
 /**
- * All mixtures of a scene: they become pixels together, before the first of them is drawn in its turn.
- * @param {CanvasRenderingContext2D} context @param {any} scene @param {Record<string, any[]>} tables @param {[string, number][]} paints
+ * Reads all mixtures of a scene. They become pixels together, before the first of them is drawn.
+ * @param {CanvasRenderingContext2D} context
+ * @param {any} scene
+ * @param {Record<string, any[]>} tables
+ * @param {[string, number][]} paints
  */
 function readMixtures(context, scene, { r, x }, paints) {
   const [behind, widths, more, y, h, steps] = x;
   if (!behind.length) return null;
   const pixels = new Mixtures(context, paints, scene.bytes);
   const cells = [];
-  // Places go on from one rectangle or mixture to the next.
+  // Positions are relative to the end of the previous rectangle or mixture.
   for (let pen = 0, of = 0, run = 0, at = 0; run < scene.runs.length; run += 1) {
     const [kind, rows] = scene.runs[run];
     if (kind === "r") {
@@ -237,7 +257,12 @@ export function drawArrow(context, { ends, width, head, paint, halo }) {
   arrow(context, ends, width, head);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number[]} ends @param {number} width @param {number} head */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number[]} ends
+ * @param {number} width
+ * @param {number} head
+ */
 export function arrow(context, [x0, y0, x1, y1], width, head) {
   const long = Math.hypot(x1 - x0, y1 - y0);
   const [ux, uy] = long > 0 ? [(x1 - x0) / long, (y1 - y0) / long] : [1, 0];
@@ -252,16 +277,22 @@ export function arrow(context, [x0, y0, x1, y1], width, head) {
   context.fill();
 }
 
-// Marks are triangles, diamonds, discs, squares and lines: the order of their numbers on the wire. Widths and heights are those of scene.rs.
+// Marks are triangles, diamonds, discs, squares and lines, in the order of their numbers on the
+// wire. The widths and heights equal those in scene.rs.
 const [TRIANGLE, DIAMOND, DISC, SQUARE, LINE] = [0, 1, 2, 3, 4];
 
-/** Half of a mark's width where it is widest, and its height. @param {number} size @param {number} shape @returns {[number, number]} */
+/**
+ * Half of a mark's greatest width, and its height.
+ * @param {number} size
+ * @param {number} shape
+ * @returns {[number, number]}
+ */
 function extent(size, shape) {
   const half = shape === LINE ? Math.max(size * 0.09, 0.75) : size * [0.55, 0.5, 0.46, 0.42][shape];
   return [half, shape === DISC || shape === SQUARE ? 2 * half : size];
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number[]} box its foot, size and shape */
+/** @param {CanvasRenderingContext2D} context @param {number[]} box foot, size and shape */
 function mark(context, [x, y, size, shape]) {
   const [half, tall] = extent(size, shape);
   context.beginPath();
@@ -276,7 +307,12 @@ function mark(context, [x, y, size, shape]) {
   context.fill();
 }
 
-/** Whether a point is on a mark, or a hand's tremble beside it. @param {number} x @param {number} y @param {number[]} box */
+/**
+ * Whether a point is on a mark or within 2.5 pixels of it, because hands tremble.
+ * @param {number} x
+ * @param {number} y
+ * @param {number[]} box
+ */
 function isOn(x, y, [foot, floor, size, shape]) {
   const [half, tall] = extent(size, shape);
   const up = Math.min(tall, Math.max(0, floor - y));
@@ -285,8 +321,13 @@ function isOn(x, y, [foot, floor, size, shape]) {
 }
 
 /**
- * A variable's band: places of its columns, and how far above the floor its upper edge, its lower one and its mean are, in each.
- * @param {number} first @param {number} step @param {number} count @param {number} together columns that are shown as one @param {number} unit
+ * The band of a variable: the centre of each column, and the heights of its upper edge, lower edge
+ * and mean above the floor.
+ * @param {number} first
+ * @param {number} step
+ * @param {number} count
+ * @param {number} together columns that are drawn as one
+ * @param {number} unit
  * @param {Stream} stream
  */
 function band(first, step, count, together, unit, stream) {
@@ -304,8 +345,13 @@ function band(first, step, count, together, unit, stream) {
 
 /**
  * The topmost entity at a point.
- * @param {Drawn} drawn @param {number} x @param {number} y among the rows @param {number} seen the same in the window
- * @param {(y: number) => number} toWindow arrows go from where one row is seen to where another is @returns {Hit | null}
+ * @param {Drawn} drawn
+ * @param {number} x
+ * @param {number} y among the rows
+ * @param {number} seen the same height in the window
+ * @param {(y: number) => number} toWindow converts heights, because an arrow may connect a pinned
+ * and a scrolled row
+ * @returns {Hit | null}
  */
 export function hit(drawn, x, y, seen, toWindow) {
   for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
@@ -319,8 +365,12 @@ export function hit(drawn, x, y, seen, toWindow) {
 }
 
 /**
- * The mixture at a point, innermost first: where its column of pixels begins and ends.
- * @param {Drawn} drawn @param {number} x @param {number} y @returns {[number, number] | null}
+ * The left and right edge of the column of pixels at a point of a mixture. Inner mixtures take
+ * precedence.
+ * @param {Drawn} drawn
+ * @param {number} x
+ * @param {number} y
+ * @returns {[number, number] | null}
  */
 export function mixture(drawn, x, y) {
   for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
@@ -339,8 +389,11 @@ function distance(x, y, [x0, y0, x1, y1]) {
 }
 
 /**
- * Draws around an entity.
- * @param {CanvasRenderingContext2D} context @param {Hit} of @param {string} ink @param {number} width
+ * Draws an outline around an entity.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Hit} of
+ * @param {string} ink
+ * @param {number} width
  */
 export function outline(context, { kind, box }, ink, width) {
   context.strokeStyle = ink;

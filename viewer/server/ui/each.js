@@ -1,15 +1,24 @@
-// A small pie or columns for each row, with one key for all, and the same as a table: how rows differ is seen at a glance.
+// A small pie or columns for each row, with one key for all, and the same as a table. It shows the
+// differences between rows at a glance.
 
 import { key, shape } from "./charts.js";
 import { apart, make } from "./dom.js";
 import { duration, percent } from "./format.js";
 
-/** @typedef {{ id: string, name: string, lived: number, none: number, values: { value: number, nanos: number, share: number }[] }} Row */
+/**
+ * @typedef {{ id: string, name: string, lived: number, none: number, values: { value: number,
+ * nanos: number, share: number }[] }} Row
+ */
 
 /** Whether the tables are open. */
 let open = false;
 
-/** Sizes of a row's values, in the order of the key; what has no state is last. @param {any} type @param {Row} row @returns {number[]} */
+/**
+ * The sizes of a row's values, in the order of the key; the time without a state comes last.
+ * @param {any} type
+ * @param {Row} row
+ * @returns {number[]}
+ */
 function sizes(type, row) {
   const of = new Map(row.values.map((one) => [one.value, one.nanos]));
   return [...type.values.map((/** @type {any} */ value) => of.get(value.value) ?? 0), Math.max(0, row.none)];
@@ -28,7 +37,12 @@ function pie(parts, paints) {
   }).filter((one) => one !== false);
 }
 
-/** All rows have one scale. @param {number[]} parts @param {string[]} paints @param {number} most */
+/**
+ * The columns of a row: all rows have one scale.
+ * @param {number[]} parts
+ * @param {string[]} paints
+ * @param {number} most
+ */
 function columns(parts, paints, most) {
   const wide = 60 / Math.max(parts.length, 3);
   const bars = parts.map((part, place) => shape("rect", { x: place * wide + 1, y: 58 - (part / most) * 56, width: Math.max(wide - 2, 1), height: (part / most) * 56, fill: paints[place] }));
@@ -36,8 +50,12 @@ function columns(parts, paints, most) {
 }
 
 /**
- * @param {any} type with the values and the rows @param {"pie" | "columns"} form @param {boolean} shares not values
- * @param {(id: string) => void} go to a row @returns {Node[]}
+ * The charts of all rows of a type.
+ * @param {any} type with the values and the rows
+ * @param {"pie" | "columns"} form
+ * @param {boolean} shares instead of values
+ * @param {(id: string) => void} go moves to a row
+ * @returns {Node[]}
  */
 export function each(type, form, shares, go) {
   /** @type {Row[]} */
@@ -46,7 +64,7 @@ export function each(type, form, shares, go) {
   const names = [...type.values.map((/** @type {any} */ value) => value.name), "none"];
   const all = rows.map((row) => sizes(type, row));
   const amount = (/** @type {number} */ part, /** @type {Row} */ row) => shares ? percent(part / (row.lived || 1)) : duration(part, 3);
-  // Shares of rows that lived differently long are compared as shares.
+  // Rows with different lifetimes are compared by their shares.
   const scaled = all.map((parts, at) => shares ? parts.map((part) => part / (rows[at].lived || 1)) : parts);
   const most = Math.max(1e-9, ...scaled.flat());
   const shown = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));

@@ -1,26 +1,32 @@
-// The width of the names: as wide as they need, or as the edge beside them was dragged.
+// The width of the names: as wide as they need, or as the user dragged their edge.
 
 import { byId } from "./dom.js";
 import { indent, labelled, measured } from "./rows.js";
 
 const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
 
-/** So many texts are measured, at most. */
+/** The most texts that are measured. */
 const MEASURED = 2000;
 
-/** The width that was chosen by hand. @type {number | null} */
+/** The width that the user chose. @type {number | null} */
 let chosen = null;
 
-/** The width that names needed so far. */
+/** The largest width that names needed so far, in pixels. */
 let needed = 190;
 
-/** The width that all panes have, so that their diagrams have one time axis. @type {number | null} */
+/**
+ * The common width of all panes, so that their diagrams have one time axis.
+ * @type {number | null}
+ */
 let together = null;
 
-/** Told what width the names need here, and what a hand has chosen. @type {((pixels: number, hand?: number | null) => void) | null} */
+/**
+ * Receives the width that the names need here, and the width that the user chose.
+ * @type {((pixels: number, hand?: number | null) => void) | null}
+ */
 let panes = null;
 
-/** What follows a new width. */
+/** Called after a change of the width. */
 let moved = () => {};
 
 const fitting = () => Math.min(needed, 360, innerWidth * 0.35);
@@ -28,7 +34,12 @@ const fitting = () => Math.min(needed, 360, innerWidth * 0.35);
 /** Gives the names the width that they need. @param {import("./rows.js").Row[]} all */
 export function names(all) {
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-  /** The width of the widest text, with what it has beside it. Of a hundred thousand the longest are measured. @param {string} font @param {[string, number][]} of */
+  /**
+   * The width of the widest text with the space next to it. Of a hundred thousand texts only the
+   * longest are measured.
+   * @param {string} font
+   * @param {[string, number][]} of
+   */
   const widest = (font, of) => {
     pen.font = `${font} Inter, sans-serif`;
     const long = (/** @type {[string, number]} */ [text, beside]) => text.length * 8 + beside;
@@ -41,19 +52,23 @@ export function names(all) {
   const wide = widest("600 12px", all.map((row) => [row.name, row.depth * indent() + 40 + (labelled(row).length ? what + bounds + 18 : 0)]));
   stage.style.setProperty("--bounds", `${bounds}px`);
   stage.style.setProperty("--what", `${what}px`);
-  // Rows that come and go do not move the diagram.
+  // The width never shrinks, so that rows that come and go do not move the diagram.
   needed = Math.max(needed, wide);
   width(together ?? chosen ?? fitting());
   panes?.(fitting());
 }
 
-/** Leaves the width to the page around this one. @param {(pixels: number, hand?: number | null) => void} say told what names need, and what a hand has chosen */
+/**
+ * Leaves the width to the page around this one.
+ * @param {(pixels: number, hand?: number | null) => void} say receives the width that names need,
+ * and the one the user chose
+ */
 export function watchNames(say) {
   panes = say;
   say(fitting());
 }
 
-/** Gives the names the width that all panes have. @param {number} pixels */
+/** Gives the names the common width of all panes. @param {number} pixels */
 export function align(pixels) {
   if (together === pixels) return;
   together = pixels;
@@ -61,7 +76,10 @@ export function align(pixels) {
   moved();
 }
 
-/** Gives the names a width, in pixels, and says so to those who cannot see it. @param {number} pixels */
+/**
+ * Sets the width of the names in pixels, and states it for screen readers.
+ * @param {number} pixels
+ */
 function width(pixels) {
   stage.style.setProperty("--names", `${pixels}px`);
   byId("edge").setAttribute("aria-valuenow", String(Math.round(pixels)));
@@ -69,7 +87,11 @@ function width(pixels) {
   byId("edge").setAttribute("aria-valuemax", String(Math.round(innerWidth * 0.6)));
 }
 
-/** Lets the edge between names and diagram be dragged, or moved by keys. @param {() => void} follow @param {() => void} fitted */
+/**
+ * Lets the edge between names and diagram be dragged, or moved by keys.
+ * @param {() => void} follow
+ * @param {() => void} fitted
+ */
 export function edge(follow, fitted) {
   moved = follow;
   const handle = byId("edge");

@@ -1,9 +1,10 @@
-// The field in which a filter is typed: it offers what could be written next, and says below it what is wrong.
+// The field in which a filter is typed: it offers the possible continuations and shows errors
+// below.
 
 import { ask } from "./api.js";
 import { byId, make } from "./dom.js";
 
-/** What begins a filter, for those who look for it. @type {Record<string, string>} */
+/** The words that begin a filter, with their meanings. @type {Record<string, string>} */
 const VERBS = {
   hide: "leave out types, values, rows, or by field or duration", only: "leave out all else", cut: "a part of time", group: "one row for several", reuse: "one row for what follows each other",
   count: "how many at each moment", sum: "of variables or a field", mean: "at each moment", min: "at each moment", max: "at each moment", sort: "rows by name or statistic", order: "rows by hand",
@@ -14,7 +15,7 @@ const VERBS = {
 /** @type {HTMLElement} */ const box = byId("editor");
 /** @type {HTMLElement} */ const list = byId("filter-offers");
 /** @type {any[]} */ let offers = [];
-/** Which offer is marked; -1 for none. */
+/** The index of the marked offer; -1 for none. */
 let at = -1;
 /** @type {string[]} */ let before = [];
 /** @type {(text: string) => void} */ let done = () => {};
@@ -22,7 +23,10 @@ let at = -1;
 /** @type {HTMLElement | null} */ let back = null;
 
 /**
- * @param {HTMLElement} near where it opens @param {string} text @param {string[]} filters those that act before it
+ * Opens the field.
+ * @param {HTMLElement} near position of the field
+ * @param {string} text
+ * @param {string[]} filters the acting filters before it
  * @param {(text: string) => void} accept
  */
 export function openEditor(near, text, filters, accept) {
@@ -69,7 +73,7 @@ async function look() {
   offers = answer.offers;
   wrong = answer.wrong;
   fill();
-  // What is not yet wrong, only not finished, is no fault.
+  // An incomplete filter is not reported as an error.
   say(wrong && wrong.from < text.trimEnd().length ? wrong : null);
   return answer;
 }
@@ -97,7 +101,7 @@ async function commit() {
   done(answer.meant);
 }
 
-/** Takes the text behind the cursor from an offer. @param {any} offer */
+/** Replaces the text before the cursor by an offer. @param {any} offer */
 function accept(offer) {
   if (!offer || offer.told) return;
   const end = field.selectionEnd ?? field.value.length;

@@ -1,4 +1,4 @@
-// What is seen, as a file: picture, page, table, or the workspace itself.
+// The view as a file: image, page, table, or the workspace itself.
 
 import { about } from "./api.js";
 import { byId, fileName, save } from "./dom.js";

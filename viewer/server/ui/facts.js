@@ -1,4 +1,4 @@
-// What is known of entities: asked once, then remembered.
+// Facts about entities: requested once, then kept.
 
 import { ask } from "./api.js";
 import { inLine } from "./dom.js";
@@ -7,7 +7,11 @@ import { date, grouped } from "./format.js";
 /** @type {Map<string, any>} */
 const known = new Map();
 
-/** @param {string} id @param {string} [purpose] pointing does not cut off choosing @returns {Promise<any>} `undefined` when something newer was asked */
+/**
+ * @param {string} id
+ * @param {string} [purpose] a request for pointing does not abort one for choosing
+ * @returns {Promise<any>} `undefined` when a newer request was sent
+ */
 export async function facts(id, purpose = "point") {
   if (!known.has(id)) {
     const answer = await ask("facts", { id }, `facts to ${purpose}`);
@@ -17,7 +21,7 @@ export async function facts(id, purpose = "point") {
   return known.get(id);
 }
 
-/** What was known, behind other filters. */
+/** Clears the facts, because they depend on the filters. */
 export function forgetFacts() {
   known.clear();
 }
@@ -29,8 +33,11 @@ export function learn(answer) {
 }
 
 /**
- * What is known of an entity, as pairs: when, then from where to where, then its own fields. A link's dates stand beside its ends.
- * @param {any} facts @param {boolean} [whole] also what matters to few: where in the source, and the key of a link
+ * The facts of an entity as pairs: time, endpoints, then its own fields. The timestamps of a link
+ * are next to its endpoints.
+ * @param {any} facts
+ * @param {boolean} [whole] includes details for a minority of users: the position in the source,
+ * and the key of a link
  * @returns {[string, string][]}
  */
 export function pairs(facts, whole = true) {
@@ -44,7 +51,7 @@ export function pairs(facts, whole = true) {
     const [from, to, key, ...own] = fields;
     const place = (/** @type {string} */ path) => inLine(path.split(" › ").slice(whole ? 0 : path.split(" › ").length > 2 ? 1 : -1));
     when = [["From", `${place(from[1])}, ${dates[0]}`], ["To", `${place(to[1])}, ${dates[1]}`]];
-    // A key that the trace does not spell out is a number of the viewer's own.
+    // A key of the form `k1` is a number of the viewer's own; the trace does not contain it.
     fields = whole && !/^k\d+$/.test(key[1]) ? [...own, ["Key", key[1]]] : own;
   }
   /** @type {[string, string][]} */

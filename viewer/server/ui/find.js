@@ -1,5 +1,7 @@
-// Finding entities by value, container, attribute and duration: a list to step through, marks on the minimap; also of what is too small to be seen.
-// All are counted; of the list there is a stretch at a time, which grows where it is gone along.
+// Finds entities by value, container, attribute and duration, including those too small to be
+// drawn. Hits are in a list and marked on the minimap.
+// All hits are counted. The list contains one stretch of them, which grows as the user moves along
+// it.
 
 import { ask, drop } from "./api.js";
 import { visit } from "./choice.js";
@@ -11,7 +13,7 @@ import { length, tellBeside, told, view } from "./view.js";
 
 /** @typedef {{ id: string, name: string, path: string[], from: number, to: number }} Hit */
 
-/** Hits that stay in the list: more make it slow. */
+/** The most hits in the list: more make it slow. */
 const KEPT = 2000;
 
 /** @type {HTMLInputElement} */ const field = byId("find-field");
@@ -19,19 +21,23 @@ const KEPT = 2000;
 /** @type {HTMLElement} */ const list = byId("hits");
 /** A stretch of all hits, in order. @type {Hit[]} */
 let hits = [];
-/** How many are before the stretch, or behind it: one of the two is known while they are counted. @type {{ before: number | null, behind: number | null }} */
+/**
+ * The numbers of hits before and after the stretch. While hits are counted, only one of them is
+ * known.
+ * @type {{ before: number | null, behind: number | null }}
+ */
 let around = { before: 0, behind: null };
-/** All there are, once they have been counted. @type {number | null} */
+/** The number of all hits, once they have been counted. @type {number | null} */
 let total = null;
-/** The hit that was visited last. */
+/** The index of the hit that was visited last. */
 let at = -1;
-/** What was asked last, so that moving asks only when it matters. */
+/** The last request, so that moving the interval repeats it only if it changed. */
 let asked = "";
 /** The first page. @type {Hit[]} */
 let first = [];
-/** Steps and pages come one after the other. @type {Promise<unknown>} */
+/** The last step or page: they run one after the other. @type {Promise<unknown>} */
 let last = Promise.resolve();
-/** Whether the list grows already, as it was scrolled to its end. */
+/** Whether the list is growing, because it was scrolled to its end. */
 let growing = false;
 
 export function listenToFind() {
@@ -73,7 +79,7 @@ export function listenToFind() {
   });
 }
 
-/** Looks for what the address says. */
+/** Searches for the text in the address. */
 export function restoreFind() {
   const [text, part] = [told("find") ?? "", told("inside") === "1"];
   if (field.value.trim() === text && inside.checked === part) return;
@@ -82,7 +88,7 @@ export function restoreFind() {
   search();
 }
 
-/** Puts what is looked for into the address. */
+/** Writes the search to the address. */
 function keep() {
   tellBeside("find", field.value.trim() || null);
   tellBeside("inside", inside.checked ? "1" : null);
@@ -93,7 +99,7 @@ function inTurn(act) {
   last = last.then(act, act);
 }
 
-/** Opens the tab and looks for a text. @param {string} text */
+/** Opens the tab and searches for a text. @param {string} text */
 export function findText(text) {
   showTab("find", true).catch(() => {});
   field.value = /\s/.test(text) ? `"${text}"` : text;
@@ -105,7 +111,7 @@ function question() {
   return JSON.stringify({ what: field.value.trim(), from, to });
 }
 
-/** Asks again when the interval matters and has changed. */
+/** Repeats the search if it depends on the interval and the interval has changed. */
 export async function showFind() {
   if (inside.checked && field.value.trim() && asked !== question()) await search();
 }
@@ -133,7 +139,8 @@ async function search() {
     }
     first = answer.hits;
     tell(answer.done !== undefined ? `counting… ${many} found, ${percent(answer.done)}` : answer.total === 0 ? "Nothing found" : `${many} found`);
-    // The list grows until it has a page; who has gone elsewhere in it stays there.
+    // The list grows until it has a page. It stays in place if the user has moved elsewhere in
+    // it.
     if (answer.hits.length > named && (named < 0 || hits.length === named) && around.before === 0) {
       named = answer.hits.length;
       hits = answer.hits;
@@ -155,7 +162,7 @@ async function search() {
   }
 }
 
-/** What is known of one side tells the other, once all are counted. */
+/** Derives the number of hits on one side from that on the other, once all are counted. */
 function settle() {
   if (total === null) return;
   if (around.before !== null) around.behind = total - around.before - hits.length;
@@ -180,7 +187,7 @@ function fill() {
   place();
 }
 
-/** Marks the hit that is visited, and says which it is. */
+/** Marks the visited hit and shows its number. */
 function place() {
   [...list.children].forEach((item, index) => item.firstElementChild?.setAttribute("aria-current", String(index === at)));
   const { before, behind } = around;
@@ -190,8 +197,9 @@ function place() {
 }
 
 /**
- * Fetches the hits next to the stretch, behind or before it; gives whether there were any.
- * @param {number} by @returns {Promise<boolean>}
+ * Fetches the hits next to the stretch, after or before it; returns whether there were any.
+ * @param {number} by
+ * @returns {Promise<boolean>}
  */
 async function turn(by) {
   const edge = by > 0 ? hits[hits.length - 1] : hits[0];
@@ -214,13 +222,13 @@ async function turn(by) {
   if (added === 0) return false;
   const top = list.scrollTop;
   fill();
-  // What is seen stays where it is.
+  // The visible hits keep their position.
   list.scrollTop = by > 0 ? top : top + list.scrollHeight - before;
   forget(by);
   return true;
 }
 
-/** Forgets hits at the other end of a list that has become long. @param {number} by */
+/** Removes hits at the opposite end of a list that has become long. @param {number} by */
 function forget(by) {
   const many = hits.length - KEPT;
   if (many <= 0) return;
@@ -239,7 +247,11 @@ function forget(by) {
   list.scrollTop = by > 0 ? top - (before - list.scrollHeight) : top;
 }
 
-/** A page of the list. @param {Record<string, string | number>} where @returns {Promise<{ hits: Hit[], more: boolean } | undefined>} */
+/**
+ * Fetches a page of the list.
+ * @param {Record<string, string | number>} where
+ * @returns {Promise<{ hits: Hit[], more: boolean } | undefined>}
+ */
 async function page(where) {
   const of = asked;
   byId("find").setAttribute("aria-busy", "true");
@@ -254,7 +266,10 @@ async function page(where) {
   }
 }
 
-/** From one end of all hits to the other. @param {boolean} end whether to the last */
+/**
+ * Moves from one end of all hits to the opposite one.
+ * @param {boolean} end true moves to the last hit
+ */
 async function wrap(end) {
   if ((end ? around.behind : around.before) !== 0) {
     const answer = end ? await page({ by: -1 }) : { hits: first, more: true };
@@ -267,12 +282,16 @@ async function wrap(end) {
   fill();
 }
 
-/** To the next hit, or the one before. @param {number} by */
+/** Moves to the next hit, or to the previous one. @param {number} by */
 function step(by) {
   inTurn(() => go(at < 0 && by < 0 ? -1 : at + by));
 }
 
-/** Shows a hit where it is. @param {number} number in the stretch; those next to it are fetched, and behind the last comes the first */
+/**
+ * Shows a hit in its place.
+ * @param {number} number index in the stretch; hits next to it are fetched, and the first follows
+ * the last
+ */
 async function go(number) {
   const edge = number < 0 ? hits[0] : hits[hits.length - 1];
   if (!edge) return;
@@ -287,6 +306,6 @@ async function go(number) {
   const look = () => list.children[hits.indexOf(hit)]?.scrollIntoView({ block: "nearest" });
   look();
   await visit(hit.id, true);
-  // The inspector has taken room of the list.
+  // The inspector has taken space from the list.
   look();
 }

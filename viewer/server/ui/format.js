@@ -1,11 +1,11 @@
-// How dates, durations and counts are written and read.
+// Writes and reads timestamps, durations and counts.
 
 import { durationText, timestampText, timeTicks } from "./axis.js";
 
-/** Units as users write them, in nanoseconds. @type {Record<string, bigint>} */
+/** The units of users, in nanoseconds. @type {Record<string, bigint>} */
 const SIZES = { ns: 1n, us: 1_000n, "µs": 1_000n, ms: 1_000_000n, s: 1_000_000_000n, min: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n };
 
-/** The trace's first date in nanoseconds; dates of the page count from it. */
+/** The trace's first timestamp in nanoseconds. Timestamps of the page count from it. */
 let origin = 0n;
 
 /** @param {string} text */
@@ -13,7 +13,11 @@ export function setOrigin(text) {
   origin = BigInt(text);
 }
 
-/** Counts from another first date. @param {string} text @returns {number} how much earlier that is, in nanoseconds */
+/**
+ * Sets another first timestamp.
+ * @param {string} text
+ * @returns {number} the decrease, in nanoseconds
+ */
 export function moveOrigin(text) {
   const before = origin;
   origin = BigInt(text);
@@ -25,7 +29,7 @@ export function grouped(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-/** A value with five significant digits, whole ones in full. @param {number} value */
+/** A value with five significant digits; whole numbers in full. @param {number} value */
 export function figure(value) {
   const text = String(Number.isSafeInteger(value) ? Math.abs(value) : Number(Math.abs(value).toPrecision(5)));
   const [whole, part] = text.split(".");
@@ -33,14 +37,19 @@ export function figure(value) {
 }
 
 /**
- * A date, precise to about `resolution` nanoseconds.
- * @param {number} time nanoseconds after the trace's first date @param {number} resolution
+ * A timestamp, precise to about `resolution` nanoseconds.
+ * @param {number} time nanoseconds after the trace's first timestamp
+ * @param {number} resolution
  */
 export function date(time, resolution) {
   return timestampText(origin + BigInt(Math.round(time)), resolution);
 }
 
-/** A duration with four significant digits, or another number of them. @param {number} nanos @param {number} [significant] */
+/**
+ * A duration with four significant digits, or another number of them.
+ * @param {number} nanos
+ * @param {number} [significant]
+ */
 export function duration(nanos, significant = 4) {
   return durationText(nanos, significant);
 }
@@ -57,8 +66,11 @@ export function unitIn(text) {
 }
 
 /**
- * A date as someone types it: seconds, or numbers with units, the largest first. `null` if it is none.
- * @param {string} text @param {bigint} [zero] what it counts from @returns {number | null} nanoseconds after the trace's first date
+ * Reads a typed timestamp: seconds, or numbers with units, the largest first. Returns `null` if the
+ * text is invalid.
+ * @param {string} text
+ * @param {bigint} [zero] the reference
+ * @returns {number | null} nanoseconds after the trace's first timestamp
  */
 export function parseDate(text, zero = origin) {
   const plain = text.replace(/\s/g, "").replace("−", "-").replace(/,/g, ".");
@@ -78,7 +90,10 @@ export function parseDate(text, zero = origin) {
 
 /**
  * The ticks of a ruler, for `placed`.
- * @param {number} from @param {number} to @param {number} width @param {number} spacing
+ * @param {number} from
+ * @param {number} to
+ * @param {number} width
+ * @param {number} spacing
  */
 export function ruler(from, to, width, spacing) {
   return timeTicks(origin, from, to, width, spacing);

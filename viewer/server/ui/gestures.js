@@ -1,4 +1,4 @@
-// Hands on the diagram: wheel, drag, click, double click.
+// Pointer input on the diagram: wheel, drag, click, double click.
 
 import * as chart from "./chart.js";
 import { choose } from "./choice.js";
@@ -11,7 +11,7 @@ import { fit, pan, show, view, zoom } from "./view.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
-/** Pixels of movement that make a click a drag. */
+/** Pixels of movement that turn a click into a drag. */
 const SLACK = 4;
 
 export function listen() {
@@ -94,7 +94,10 @@ function press(event, element, choosing) {
   element.addEventListener("pointercancel", end, { once: true });
 }
 
-/** Ctrl and a drag measure: from what begins or ends near one place to the same at another. @param {PointerEvent} event */
+/**
+ * Ctrl and a drag measure. Both ends snap to a nearby begin or end of an entity.
+ * @param {PointerEvent} event
+ */
 function pressToMeasure(event) {
   if (event.button !== 0) return;
   event.preventDefault();

@@ -1,4 +1,5 @@
-// A trace that is still being read or written: says so, and shows the newer picture when the server has one.
+// A trace that is still being read or written: shows its progress, and the newer generation once
+// the server has one.
 
 import { about, ask } from "./api.js";
 import { setClock } from "./clock.js";
@@ -9,14 +10,17 @@ import { state } from "./over.js";
 import { note } from "./status.js";
 import { grow, picture, view } from "./view.js";
 
-/** Rounds of a second between two questions about a trace that is final. */
+/** Seconds between two requests about a trace that is final. */
 const SELDOM = 4;
 let rounds = 0;
 /** Whether the trace is not final. */
 let goes = false;
 let renewing = false;
 
-/** Says how much of the trace is shown, and whether that is still what is there. @param {{ standing: string | null, kept?: boolean, changed?: string | null }} answer */
+/**
+ * Shows the progress of the trace, and whether its file has changed since.
+ * @param {{ standing: string | null, kept?: boolean, changed?: string | null }} answer
+ */
 export function tellStanding({ standing, kept, changed }) {
   const pill = byId("standing");
   goes = standing !== null;
@@ -29,8 +33,10 @@ export function tellStanding({ standing, kept, changed }) {
 }
 
 /**
- * Asks now and then whether the server is there and has a newer picture.
- * @param {(summary: any) => Promise<void>} renewed shows it @param {() => void} back called when an answer came @param {(error: unknown) => void} failed
+ * Regularly checks whether the server answers and has a newer generation.
+ * @param {(summary: any) => Promise<void>} renewed shows it
+ * @param {() => void} back called at each answer
+ * @param {(error: unknown) => void} failed
  */
 export function watchGrowth(renewed, back, failed) {
   window.setInterval(() => {
@@ -57,7 +63,11 @@ async function ping(renewed, back) {
   }
 }
 
-/** Goes over to the newer picture. Numbers of entities are others there: what is chosen is looked for. @param {(summary: any) => Promise<void>} renewed */
+/**
+ * Changes to the newer generation. It numbers entities anew, so that the chosen one is searched
+ * there.
+ * @param {(summary: any) => Promise<void>} renewed
+ */
 async function renew(renewed) {
   const chosen = view.chosen;
   const known = chosen ? await facts(chosen, "renew").catch(() => undefined) : undefined;
@@ -71,7 +81,7 @@ async function renew(renewed) {
   if (known) {
     const what = JSON.stringify({ name: known.name, types: known.types, containers: known.containers, from: known.from + later });
     const answer = await ask("same", { what }).catch(() => undefined);
-    // The user may have chosen something else meanwhile.
+    // The user may have chosen another entity in the meantime.
     if (view.chosen === chosen) view.chosen = answer?.id ?? null;
   }
   document.documentElement.dataset.generation = String(summary.generation);

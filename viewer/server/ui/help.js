@@ -4,7 +4,7 @@ import { ACTIONS, shown } from "./actions.js";
 import { byId, make } from "./dom.js";
 
 export function fillHelp() {
-  // What is only in menus and in the palette has nothing to be said here.
+  // Actions that exist only in menus and in the palette are not listed here.
   const told = ACTIONS.filter((action) => action.keys || action.pointer);
   const groups = [...new Set(told.map((action) => action.group))].map((group) => {
     const list = make("dl");

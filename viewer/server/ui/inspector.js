@@ -1,19 +1,27 @@
-// The inspector: every field of one entity, each to be copied, and the ways from it to others.
+// The inspector: every field of one entity, each with a button to copy it, and links to other
+// entities.
 
 import { apart, byId, inLine, make, refill } from "./dom.js";
 import { pairs } from "./facts.js";
 import { duration, grouped } from "./format.js";
 
-/** Related entities listed at first. */
+/** The number of related entities listed at first. */
 const LISTED = 12;
 
 /**
- * @param {any} facts @param {import("./over.js").Hop[]} hops the chain of links through it
- * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same: boolean) => void, chain: () => void, source: () => void, light: (id: string | null) => void }} act
+ * Fills the inspector.
+ * @param {any} facts
+ * @param {import("./over.js").Hop[]} hops the chain of links through it
+ * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same:
+ * boolean) => void, chain: () => void, source: () => void, light: (id: string | null) => void }}
+ * act
  */
 export function fillInspector(facts, hops, act) {
   const list = make("dl");
-  /** What is copied, and what is read where that differs. @type {[string, string, string?][]} */
+  /**
+   * Name, text to copy, and the displayed text where it differs.
+   * @type {[string, string, string?][]}
+   */
   const all = [...pairs(facts), ["In", facts.containers.join(" › "), inLine(facts.containers)], ["Kind", facts.types.join(" › "), inLine(facts.types)]];
   if (facts.to > facts.from) all.unshift(["Duration", duration(facts.to - facts.from)]);
   for (const [name, text, read = text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text: read }), copier(`Copy ${name}`, () => text)));
@@ -31,14 +39,24 @@ export function fillInspector(facts, hops, act) {
   byId("inspector").hidden = false;
 }
 
-/** The links of a chain, in order. @param {string} id what is shown @param {import("./over.js").Hop[]} hops @param {{ go: (id: string) => void }} act */
+/**
+ * The links of a chain, in order.
+ * @param {string} id the shown entity
+ * @param {import("./over.js").Hop[]} hops
+ * @param {{ go: (id: string) => void }} act
+ */
 function chained(id, hops, act) {
   return make("div", { class: "related" }, make("h3", { text: `Chain (${grouped(hops.length)})` }),
     make("ol", { class: "chained", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
       make("button", { text: `${apart(hop.name)} · ${inLine(hop.ends, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
 }
 
-/** @param {any} facts @param {{ go: (id: string) => void, light: (id: string | null) => void }} act @param {number} most @returns {HTMLElement} */
+/**
+ * @param {any} facts
+ * @param {{ go: (id: string) => void, light: (id: string | null) => void }} act
+ * @param {number} most
+ * @returns {HTMLElement}
+ */
 function related(facts, act, most) {
   const box = make("div", { class: "related" });
   if (facts.related.length) box.append(make("h3", { text: `Related (${grouped(facts.related.length)})` }));
@@ -55,7 +73,12 @@ function related(facts, act, most) {
   return box;
 }
 
-/** A button that copies. @param {string} name @param {() => string} text @param {boolean} [wide] with its name, not a sign */
+/**
+ * A button that copies.
+ * @param {string} name
+ * @param {() => string} text
+ * @param {boolean} [wide] shows the name instead of a sign
+ */
 function copier(name, text, wide = false) {
   const button = make("button", { class: wide ? "" : "copy", "aria-label": name, title: name, onclick: async () => {
     const copied = await write(text());
@@ -84,7 +107,7 @@ function copier(name, text, wide = false) {
 /** @param {string} text */
 async function write(text) {
   try {
-    // What keeps directions apart on the page is no part of a name.
+    // The characters that isolate text directions on the page are no part of a name.
     await navigator.clipboard.writeText(text.replace(/[\u2066-\u2069]/g, ""));
     return true;
   } catch {

@@ -1,4 +1,5 @@
-// The interval that is shown, typed and read: `0.2..0.4 s`, `12ms..`, `..1 h 30 min`, `200 ms + 5 ms`.
+// The shown interval as text, written and read: `0.2..0.4 s`, `12ms..`, `..1 h 30 min`, `200 ms + 5
+// ms`.
 
 import { byId } from "./dom.js";
 import { date, duration, parseDate, unitIn } from "./format.js";
@@ -14,11 +15,11 @@ function written() {
   return `${date(view.from, span / 10000)} .. ${date(view.to, span / 10000)}`;
 }
 
-/** Writes the interval into its field, unless someone is typing there. */
+/** Writes the interval into its field, unless the user is typing there. */
 export function tellInterval() {
   if (field !== document.activeElement) {
     field.value = written();
-    // As wide as what stands in it: the digits of a short interval are what matters.
+    // The field is as wide as its text, because the digits of a short interval matter.
     field.style.width = `${Math.min(300, Math.max(innerWidth > 900 ? 200 : 150, field.value.length * 7.4 + 20))}px`;
     wrong(null);
   }
@@ -43,7 +44,7 @@ export function listenToInterval() {
     tellInterval();
     if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) note("Not all of that can be shown: this is the nearest that can");
   });
-  // Firefox puts the caret where the pointer is after the focus has come, and selects nothing any more.
+  // Firefox places the caret at the pointer after the focus event, and so removes the selection.
   let isNew = false;
   field.addEventListener("focus", () => { isNew = true; field.select(); });
   field.addEventListener("click", () => { if (isNew && field.selectionStart === field.selectionEnd) field.select(); isNew = false; });
@@ -60,8 +61,10 @@ function wrong(text) {
 }
 
 /**
- * Reads an interval. An end that is left away stays the trace's; a date without a unit has the first one of the other.
- * @param {string} text @param {{ from: number, to: number }} shown
+ * Reads an interval. An omitted end is that of the trace; a timestamp without a unit has the first
+ * unit of the other one.
+ * @param {string} text
+ * @param {{ from: number, to: number }} shown
  * @returns {{ from: number, to: number } | { wrong: string }}
  */
 export function parseInterval(text, shown) {
@@ -70,7 +73,7 @@ export function parseInterval(text, shown) {
   if (!parts) {
     const at = parseDate(text);
     if (at === null) return { wrong: `“${text.trim()}” is no interval: ${example}` };
-    // One date alone comes to the middle.
+    // A single timestamp becomes the middle.
     const half = (shown.to - shown.from) / 2;
     return { from: at - half, to: at + half };
   }

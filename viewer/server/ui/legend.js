@@ -10,16 +10,19 @@ import { menu } from "./menu.js";
 import { layout } from "./rows.js";
 import { changed, remember, toggle, view } from "./view.js";
 
-/** More values than these are in the order of their shares. */
+/** With more values than these, they are in the order of their shares. */
 const FEW = 24;
-/** More values than these are listed only when asked for: a thousand lines take longer to make than a picture. */
+/**
+ * More values than these are listed only on request: a thousand lines take longer to make than an
+ * image.
+ */
 const LISTED = 100;
-/** The types of which all values are listed. @type {Set<string>} */
+/** The types with all values listed. @type {Set<string>} */
 const unfolded = new Set();
 /** The last answer. @type {any} */
 let shown = null;
 
-/** How kinds are drawn, and events by their shape. @type {Record<string, string>} */
+/** The signs of kinds, and of the shapes of events. @type {Record<string, string>} */
 const SIGNS = {
   link: "M1 10 13 3M13 3 8.5 3.4M13 3 10.6 6.8",
   variable: "M1 9.5h4v-7h5v4h5",
@@ -56,7 +59,7 @@ function list() {
 function states(group) {
   const bar = make("div", { class: "bar-of-shares", "aria-hidden": "true" });
   const entries = [];
-  // Few stand where they always stand; among many the first ones are those that matter.
+  // A few values keep their positions; of many values the largest shares come first.
   if (group.entries.length > FEW) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
   const all = group.entries.reduce((/** @type {number} */ before, /** @type {any} */ one) => before + one.share, 0);
   const sum = Math.max(1, all);
@@ -76,7 +79,10 @@ function states(group) {
   return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries, rest, overlap(all));
 }
 
-/** The entries that are listed, which are those that matter and those that were chosen, and what lists the rest. @param {any} group */
+/**
+ * The entries to list (the largest and the dimmed ones), and the button that lists the rest.
+ * @param {any} group
+ */
 function some(group) {
   const key = String(group.types[0]);
   const all = group.entries.length <= LISTED || unfolded.has(key);
@@ -97,7 +103,12 @@ function several(group) {
   return make("div", { class: "group" }, make("h2", {}, group.name), ...values, all);
 }
 
-/** How a kind or shape is drawn. @param {string} kind @param {string | null} [ink] @param {number} [size] */
+/**
+ * The sign of a kind or shape.
+ * @param {string} kind
+ * @param {string | null} [ink]
+ * @param {number} [size]
+ */
 function sign(kind, ink = null, size = 1) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 16 12");
@@ -126,10 +137,18 @@ function type(group, entry) {
   }, () => typeItems(group));
 }
 
-/** Okabe and Ito's colours, which people with any colour vision can tell apart. @type {[string, string][]} */
+/**
+ * Okabe and Ito's colours, which people with any colour vision can distinguish.
+ * @type {[string, string][]}
+ */
 const COLORS = [["Sky blue", "#56b4e9"], ["Orange", "#e69f00"], ["Green", "#009e73"], ["Vermilion", "#d55e00"], ["Blue", "#0072b2"], ["Purple", "#cc79a7"], ["Yellow", "#f0e442"], ["Grey", "#969696"]];
 
-/** Gives a colour, shape or size by a filter, in the place of the one that it had. @param {string} what values, or `of` and a type @param {string} look @param {string} [verb] */
+/**
+ * Sets a colour, shape or size by a filter, which replaces the earlier one.
+ * @param {string} what values, or `of` and a type
+ * @param {string} look
+ * @param {string} [verb]
+ */
 function give(what, look, verb = "color") {
   replace((text) => text.startsWith(`${verb} `) && text.replace(/^\S+ \S+ /, "") === what, () => `${verb} ${look} ${what}`);
 }
@@ -139,7 +158,14 @@ const MARKS = ["triangle", "diamond", "circle", "square", "line"];
 /** Sizes to choose from; states are not higher than their rows. */
 const SIZES = [0.25, 0.5, 0.75, 1, 1.5, 2, 3];
 
-/** What can be done about how a value or type is drawn. @param {any} group @param {string} name @param {string} what @param {any} [entry] @returns {import("./menu.js").Item[]} */
+/**
+ * Menu items for the style of a value or type.
+ * @param {any} group
+ * @param {string} name
+ * @param {string} what
+ * @param {any} [entry]
+ * @returns {import("./menu.js").Item[]}
+ */
 function lookItems(group, name, what, entry) {
   const place = () => byId("legend").getBoundingClientRect();
   const capital = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
@@ -153,7 +179,12 @@ function lookItems(group, name, what, entry) {
   ];
 }
 
-/** A line whose colour can be dragged to others. @param {HTMLElement} line @param {any} group @param {any} entry */
+/**
+ * A line with a colour that can be dragged to other lines.
+ * @param {HTMLElement} line
+ * @param {any} group
+ * @param {any} entry
+ */
 function painted(line, group, entry) {
   Object.assign(line.dataset, { what: `${quoted(entry.name)} of ${quoted(group.name)}`, color: entry.color });
   return line;
@@ -190,7 +221,8 @@ export function listenToLegend() {
 function colorItems(what) {
   const paint = (/** @type {string} */ color) => give(what, color);
   const other = () => {
-    // Browsers open the dialog beside its field, which has to be on the page. Colours that are only tried make no steps to undo.
+    // Browsers open the dialog next to its field, which must be on the page. Colours that are only
+    // tried make no undo steps.
     const legend = byId("legend").getBoundingClientRect();
     const input = make("input", { type: "color", class: "sr", tabindex: -1, "aria-label": "Another colour", onchange: () => { input.remove(); paint(input.value); } });
     document.querySelectorAll("input[type=color]").forEach((one) => one.remove());
@@ -201,12 +233,22 @@ function colorItems(what) {
   return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: other }];
 }
 
-/** Offers colours for a value of a type. @param {string} name @param {string} type @param {DOMRect} at where */
+/**
+ * Offers colours for a value of a type.
+ * @param {string} name
+ * @param {string} type
+ * @param {DOMRect} at position of the menu
+ */
 export function colorOf(name, type, at) {
   menu(`Colour of ${name}`, at, colorItems(`${quoted(name)} of ${quoted(type)}`));
 }
 
-/** What can be done about a value. @param {any} group @param {any} entry @returns {import("./menu.js").Item[]} */
+/**
+ * Menu items of a value.
+ * @param {any} group
+ * @param {any} entry
+ * @returns {import("./menu.js").Item[]}
+ */
 function valueItems(group, entry) {
   const { name } = entry;
   const of = `of ${quoted(group.name)}`;
@@ -225,7 +267,7 @@ function valueItems(group, entry) {
   ];
 }
 
-/** What can be done about a type. @param {any} group @returns {import("./menu.js").Item[]} */
+/** Menu items of a type. @param {any} group @returns {import("./menu.js").Item[]} */
 function typeItems(group) {
   const name = quoted(group.name);
   const isGradient = group.types.every((/** @type {number} */ ty) => view.gradients.has(ty));
@@ -252,8 +294,15 @@ function more(name, items) {
 }
 
 /**
- * @param {string} key @param {Set<number>} set @param {number} member @param {Element} sign @param {string} name @param {string} amount
- * @param {string} title @param {() => void} [act] @param {() => import("./menu.js").Item[]} [items]
+ * @param {string} key
+ * @param {Set<number>} set
+ * @param {number} member
+ * @param {Element} sign
+ * @param {string} name
+ * @param {string} amount
+ * @param {string} title
+ * @param {() => void} [act]
+ * @param {() => import("./menu.js").Item[]} [items]
  */
 function button(key, set, member, sign, name, amount, title, act, items) {
   const click = act ?? (() => { toggle(set, member); remember(); changed("look"); });

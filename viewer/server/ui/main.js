@@ -1,4 +1,5 @@
-// Puts the page together: opens the trace, and passes every change of the view to those who show it.
+// Puts the page together: opens the trace, and passes every change of the view to the modules that
+// show it.
 
 import { listenToKeys, watchActions } from "./actions.js";
 import { ask, drop, Refused, watchBusy, watchLost } from "./api.js";
@@ -61,14 +62,14 @@ async function open() {
   arrange.listen(inspect);
   edge(() => { chart.refresh(); repaint(); paintOverview().catch(failed); }, () => rows().catch(failed));
   controls();
-  // The chain takes room of the rows: how far they are scrolled fits only then.
+  // The chain takes height from the rows, so that their scroll position fits only after it.
   tellChain().catch(failed);
   size = sizeNow();
   await rows();
-  // It is told of the first size, too.
+  // The observer also reports the first size.
   new ResizeObserver(resized).observe(byId("scroller"));
   excuse(summary);
-  // In a narrow window it lies over the diagram.
+  // In a narrow window the panel lies over the diagram.
   if (inPane || innerWidth <= 900) setSide(false);
   tell();
   offerFilters(summary.saved);
@@ -77,7 +78,7 @@ async function open() {
   listenToPanes(summary.duration);
 }
 
-/** Says what the trace is and what is in it. @param {any} summary */
+/** Shows the name and the contents of the trace. @param {any} summary */
 function entitle(summary) {
   const what = counts(summary);
   byId("name").textContent = summary.name;
@@ -87,14 +88,14 @@ function entitle(summary) {
   remarks(summary);
 }
 
-/** Says why there is nothing to be seen, if so. @param {any} summary */
+/** Shows the reason for an empty diagram, if it is empty. @param {any} summary */
 function excuse(summary) {
   const empty = summary.states + summary.events + summary.links + summary.samples === 0;
   if (empty && summary.standing) message("loading", `${summary.standing[0].toUpperCase()}${summary.standing.slice(1)}…`);
   else message(empty ? "empty" : null);
 }
 
-/** Shows a newer picture of a trace that is being read or written. @param {any} summary */
+/** Shows a newer generation of a trace that is being read or written. @param {any} summary */
 async function renewed(summary) {
   entitle(summary);
   inspected = view.chosen;
@@ -114,7 +115,7 @@ function counts(summary) {
     .join(", ");
 }
 
-/** Says in words what is shown. */
+/** Shows the view in words. */
 function tell() {
   tellChain().catch(failed);
   tellInterval();
@@ -130,7 +131,7 @@ function update(kind) {
   repaint();
   if (view.chosen !== inspected) {
     inspected = view.chosen;
-    // Back and forward choose, too.
+    // Back and forward change the chosen entity, too.
     restore();
     if (kind === "choice") later(0);
   }
@@ -146,7 +147,7 @@ function update(kind) {
     over.hops = [];
     if (view.chosen) restore();
   }
-  // The picture comes first; the panel's questions are asked again when the movement pauses.
+  // The image comes first; the panel repeats its requests when the movement pauses.
   if (kind === "time") drop("legend", "statistics", "histogram");
   if (kind === "rows") {
     chart.tell();
@@ -156,12 +157,12 @@ function update(kind) {
   later(kind === "time" ? 120 : 0);
 }
 
-/** The filters that were asked for last. */
+/** The filters of the last request. */
 let filters = "";
 /** @type {[number, number] | null} */
 let measured = null;
 
-/** The panel follows when the movement pauses. @param {number} after milliseconds */
+/** Refreshes the panel when the movement pauses. @param {number} after milliseconds */
 function later(after) {
   window.clearTimeout(panelTimer);
   panelTimer = window.setTimeout(() => refreshPanel().catch(failed), after);
@@ -207,14 +208,14 @@ function controls() {
   chart.watchErrors(failed);
   document.addEventListener("picture", () => {
     missing(chart.notes());
-    // One that was there before says nothing of the server.
+    // The image may be a kept one, which does not show that the server answers again.
     if (!gone) trouble(null);
     repaint();
   });
   watchGrowth(renewed, answered, failed);
 }
 
-/** The server is there; when it has come back, the picture is asked for again. */
+/** The server answers. If it did not before, the image is requested again. */
 function answered() {
   if (!gone) return;
   gone = false;
@@ -225,7 +226,7 @@ function answered() {
 /** Whether the server did not answer. */
 let gone = false;
 
-/** The size that the rows were asked for. */
+/** The window size of the last request for rows. */
 let size = "";
 
 function sizeNow() {
@@ -233,10 +234,10 @@ function sizeNow() {
   return `${clientWidth} ${clientHeight}`;
 }
 
-/** Few rows grow with the window. */
+/** A small number of rows grows with the window. */
 function resized() {
   if (size === sizeNow()) return;
-  // Other dates are where the pointer is.
+  // The pointer is at another timestamp now.
   if (size.split(" ")[0] !== sizeNow().split(" ")[0]) leave();
   size = sizeNow();
   chart.resize();
@@ -245,9 +246,9 @@ function resized() {
   rows().then(paintOverview).catch(failed);
 }
 
-/** Asks once more for what could not be had. */
+/** Repeats the requests that failed. */
 function again() {
-  // Opened in vain, there is nothing that could be lost.
+  // If opening the trace failed, a reload loses nothing.
   if (!byId("chart").dataset.settled) location.reload();
   note("Asking again…");
   rows().then(() => { gone = false; trouble(null); note("The server answers again"); }).catch((error) => { failed(error); note("There is still no answer"); });
@@ -264,7 +265,7 @@ watchLost(failed);
 watchActions(failed);
 let busyTimer = 0;
 watchBusy((busy) => {
-  // What is quick needs no sign.
+  // Short requests need no sign.
   window.clearTimeout(busyTimer);
   if (busy) busyTimer = window.setTimeout(() => { byId("progress").hidden = false; }, 180);
   else byId("progress").hidden = true;

@@ -1,4 +1,5 @@
-// Measuring between two dates: by Ctrl and a drag, or by `m` at one place and then at another. What begins or ends near the pointer draws it to itself.
+// Measures between two timestamps: by Ctrl and a drag, or by `m` at both places. Both snap to a
+// nearby begin or end of an entity.
 
 import * as chart from "./chart.js";
 import { byId, make } from "./dom.js";
@@ -9,18 +10,23 @@ import { toWindow } from "./rows.js";
 import { note } from "./status.js";
 import { changed, keep, show, view } from "./view.js";
 
-/** Within so many pixels an edge draws the pointer. */
+/** The distance in pixels at which the pointer snaps to an edge. */
 const REACH = 8;
 
 /**
- * A date to measure from or to; with an entity, its beginning or end.
+ * A timestamp at which a measurement begins or ends; with an entity, the begin or end of it.
  * @typedef {{ time: number, y: number, id: string | null, end: "from" | "to" }} Spot
  */
 
-/** The first of two dates, while the second is awaited. @type {Spot | null} */
+/** The first of two timestamps, until the second is given. @type {Spot | null} */
 let first = null;
 
-/** Where a measurement at this point begins or ends. @param {number} x @param {number} y @returns {Spot} */
+/**
+ * The begin or end of a measurement at this point.
+ * @param {number} x
+ * @param {number} y
+ * @returns {Spot}
+ */
 export function snap(x, y) {
   /** @type {Spot} */
   let best = { time: chart.timeAt(x), y, id: null, end: "from" };
@@ -49,13 +55,13 @@ export function snap(x, y) {
   return best;
 }
 
-/** The exact date of a spot: edges in a picture lie on pixels. @param {Spot} spot */
+/** The exact timestamp of a spot: edges in an image lie on pixels. @param {Spot} spot */
 async function exact(spot) {
   const all = spot.id ? await facts(spot.id, "measure").catch(() => undefined) : undefined;
   return all ? { time: all[spot.end], name: `${spot.end === "from" || all.from === all.to ? "start" : "end"} of ${all.name}, ${all.containers.slice(-1)[0]}` } : { time: Math.round(spot.time), name: "" };
 }
 
-/** What the ends of the measured part are called. @type {[string, string]} */
+/** The names of the ends of the measured time range. @type {[string, string]} */
 let names = ["", ""];
 
 /** @param {Spot} from @param {Spot} to */
@@ -70,7 +76,7 @@ export async function measure(from, to) {
   changed("choice");
 }
 
-/** `m`: the first date, then the second. */
+/** `m`: sets the first timestamp, then the second. */
 export async function measureHere() {
   /** @type {Spot | null} */
   let spot = null;
@@ -98,7 +104,7 @@ export function stopMeasuring() {
   return was;
 }
 
-/** Says what is measured. */
+/** Shows the measured time range. */
 export function tellMeasured() {
   const line = byId("measured");
   line.hidden = view.measured === null;

@@ -1,15 +1,20 @@
-// What is remembered of a trace between visits: how its rows were arranged, and what was dimmed or hidden.
+// The memory of a trace between visits: the arrangement of its rows, and dimmed or hidden values
+// and types.
 
 import { tell } from "./api.js";
 import { note } from "./status.js";
 import { filtersOn, onKept, view } from "./view.js";
 import { namesOf, renumbered, setTrace } from "./workspace.js";
 
-/** Traces remembered; the ones looked at longest ago are forgotten. */
+/** The most traces in the memory; those not viewed for the longest time are removed. */
 const MOST = 50;
 const KEY = "tumit:traces";
 
-/** Names of traces, how their rows were, and what its numbers are called where another trace may have the name. @returns {string[][]} newest last */
+/**
+ * Names of traces, the arrangement of their rows, and the names of its numbers if another trace may
+ * have the same name.
+ * @returns {string[][]} newest last
+ */
 function all() {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? "[]");
@@ -19,16 +24,21 @@ function all() {
   }
 }
 
-/** A trace's own name here: container numbers mean the same only in the same trace. @param {any} summary */
+/**
+ * The name of a trace in the memory: container numbers have a meaning only in the same trace.
+ * @param {any} summary
+ */
 export function nameOf(summary) {
-  // One that grows has no size of its own.
+  // A growing trace has no fixed size.
   if (summary.standing) return summary.name;
   return [summary.name, summary.origin, summary.duration, summary.containers, summary.states].join(" ");
 }
 
 /**
- * How a trace looks at first: as the command line says, else as it was left, else as others of its model.
- * @param {string} trace @param {any} summary
+ * The initial arrangement of a trace: that of the command line, or that of the last visit, or that
+ * of other traces of its model.
+ * @param {string} trace
+ * @param {any} summary
  */
 export async function first(trace, { filters, look, standing }) {
   const rows = await recall(trace, Boolean(standing));
@@ -43,8 +53,9 @@ export async function first(trace, { filters, look, standing }) {
 }
 
 /**
- * Remembers the trace's rows here, and the look of its model at the server, for its next run.
- * @param {string} trace @param {boolean} grows whether another trace may have this name tomorrow
+ * Stores the rows of the trace here, and the style of its model at the server, for its next run.
+ * @param {string} trace
+ * @param {boolean} grows whether another trace may have the same name later
  */
 export function listenToMemory(trace, grows) {
   setTrace(trace);
@@ -65,7 +76,7 @@ export function listenToMemory(trace, grows) {
   });
 }
 
-/** How the rows were. @param {string} trace @param {boolean} grows */
+/** The stored arrangement of the rows. @param {string} trace @param {boolean} grows */
 async function recall(trace, grows) {
   const [, rows = "", names = "{}"] = all().find(([name]) => name === trace) ?? [];
   if (!grows || !rows) return new URLSearchParams(rows);
@@ -84,6 +95,6 @@ function memorise(trace, rows, ...names) {
   try {
     localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MOST), ...(rows ? [[trace, rows, ...names]] : [])]));
   } catch {
-    // A full or forbidden storage: the address still holds the view.
+    // The storage is full or forbidden; the address still contains the view.
   }
 }

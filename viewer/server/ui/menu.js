@@ -1,8 +1,12 @@
-// A menu beside what it is about: opened by pointer or key, walked by arrows, closed by Escape or a click elsewhere.
+// A menu next to its subject: opened by pointer or key, navigated by arrows, closed by Escape or an
+// outside click.
 
 import { make } from "./dom.js";
 
-/** @typedef {{ name: string, key?: string, checked?: boolean, color?: string, sign?: Element, act: () => void } | null} Item null is a line between items */
+/**
+ * @typedef {{ name: string, key?: string, checked?: boolean, color?: string, sign?: Element, act:
+ * () => void } | null} Item null is a line between items
+ */
 
 /** @type {HTMLElement | null} */
 let open = null;
@@ -25,7 +29,7 @@ export function menu(label, at, items) {
       onclick: () => { close(); item.act(); },
     }, item.color ? make("i", { class: "chip", color: item.color }) : item.sign, make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
   }
-  // In a landmark, where screen readers look for what there is.
+  // The menu is placed in a landmark, where screen readers search for content.
   (document.querySelector("main") ?? document.body).append(box);
   open = box;
   const { offsetWidth: wide, offsetHeight: tall } = box;

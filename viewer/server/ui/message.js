@@ -1,17 +1,25 @@
-// What is said when there is no picture, or no longer an answer: loading, empty, damaged, gone.
+// Messages in place of an image or an answer: loading, empty, damaged, gone.
 
 import { byId, make } from "./dom.js";
 
-/** A text in which what stands between backticks is to be typed. @param {string} text @returns {(Node | string)[]} */
+/**
+ * A text; the parts between backticks are input for the user to type.
+ * @param {string} text
+ * @returns {(Node | string)[]}
+ */
 function typed(text) {
   return text.split("`").map((part, at) => (at % 2 ? make("code", { text: part }) : part));
 }
 
-/** Says in place of the diagram why there is none. @param {"loading" | "empty" | null} kind @param {string} [what] is being done */
+/**
+ * Shows the reason for a missing diagram.
+ * @param {"loading" | "empty" | null} kind
+ * @param {string} [what] the present activity
+ */
 export function message(kind, what = "Reading the trace…") {
   const box = byId("message");
   box.hidden = kind === null;
-  // There is no time to be walked through.
+  // Without a diagram the time controls are hidden.
   document.documentElement.dataset.message = kind ?? "";
   if (kind === "loading") {
     box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: what }));
@@ -21,7 +29,11 @@ export function message(kind, what = "Reading the trace…") {
   }
 }
 
-/** Says above the last picture, which stays, what went wrong. @param {string | null} text @param {() => void} again asks once more; the page stays */
+/**
+ * Reports an error above the last image, which stays.
+ * @param {string | null} text
+ * @param {() => void} again repeats the request; the page stays
+ */
 export function trouble(text, again = () => {}) {
   const box = byId("trouble");
   box.hidden = text === null;
@@ -31,7 +43,10 @@ export function trouble(text, again = () => {}) {
     make("button", { text: "Try again", onclick: again }));
 }
 
-/** What a user should know of the trace, at the name. @param {{ remarks: string[], intact: boolean }} summary */
+/**
+ * Shows the diagnostics of the trace next to its name.
+ * @param {{ remarks: string[], intact: boolean }} summary
+ */
 export function remarks({ remarks, intact }) {
   const pill = byId("remarks");
   pill.hidden = remarks.length === 0;

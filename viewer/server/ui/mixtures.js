@@ -1,19 +1,28 @@
-// Mixtures of values as pixels: a large trace has hundreds of thousands of them, each some pixels high, and to fill rectangles one by one takes longer than all else.
+// Mixtures of values as pixels. A large trace has hundreds of thousands of them, each some pixels
+// high; filling rectangles one by one would take longer than all other work.
 
 import { Stream } from "./wire.js";
 
 /**
- * Where the mixtures of one lane were drawn, for the pointer: places of the columns, and which of them have something.
- * @typedef {{ x: number, y: number, width: number, height: number, step: number, filled: Uint8Array }} Cells
+ * The drawn mixtures of one lane, for the pointer: positions of the columns, and which of them are
+ * not empty.
+ * @typedef {{ x: number, y: number, width: number, height: number, step: number, filled: Uint8Array
+ * }} Cells
  */
 
-/** Memory of pictures before, by size: to be had anew it would take as long as what is done with it. @type {HTMLCanvasElement | null} */
+/**
+ * A canvas that is reused, because allocating one takes as long as its use.
+ * @type {HTMLCanvasElement | null}
+ */
 let kept = null;
 
-/** The pixels of all mixtures of a picture. */
+/** The pixels of all mixtures of an image. */
 export class Mixtures {
   /**
-   * @param {CanvasRenderingContext2D} context of the picture @param {[string, number][]} paints @param {Uint8Array[]} bytes runs, counts, parts, heights
+   * Creates the pixels.
+   * @param {CanvasRenderingContext2D} context of the image
+   * @param {[string, number][]} paints
+   * @param {Uint8Array[]} bytes runs, counts, parts, heights
    */
   constructor(context, paints, bytes) {
     this.context = context;
@@ -25,14 +34,17 @@ export class Mixtures {
     this.height = height;
     this.streams = bytes.map((one) => new Stream(one));
     this.image = new ImageData(width, height);
-    // Bytes are red, green, blue, alpha; all machines with a browser have the lowest first.
+    // The bytes are red, green, blue, alpha; all machines with a browser are little-endian.
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.inks = paints.map(([name]) => (0xff000000 | (parseInt(name.slice(5, 7), 16) << 16) | (parseInt(name.slice(3, 5), 16) << 8) | parseInt(name.slice(1, 3), 16)) >>> 0);
   }
 
   /**
-   * Reads the next lane: in each column the values stand on each other.
-   * @param {number[]} box @param {number} count of columns @param {number} steps of its height @returns {Cells}
+   * Reads the next lane: in each column the values are stacked.
+   * @param {number[]} box
+   * @param {number} count of columns
+   * @param {number} steps of its height
+   * @returns {Cells}
    */
   read([x, y, width, height], count, steps) {
     const [runs, counts, parts, heights] = this.streams;
@@ -61,10 +73,16 @@ export class Mixtures {
     return Math.min(Math.max(Math.round(x), 0), this.width);
   }
 
-  /** @param {number} from columns of pixels @param {number} to @param {number} above @param {number} below @param {number} ink */
+  /**
+   * @param {number} from columns of pixels
+   * @param {number} to
+   * @param {number} above
+   * @param {number} below
+   * @param {number} ink
+   */
   fill(from, to, above, below, ink) {
     const { pixels, width } = this;
-    // A thousandth of a pixel is a matter of rounding.
+    // Differences of a thousandth of a pixel are rounding errors.
     const [first, last] = [Math.ceil(above - 0.001), Math.floor(below + 0.001)];
     if (first > last) {
       this.mix(from, to, last, below - above, ink);
@@ -78,7 +96,14 @@ export class Mixtures {
     }
   }
 
-  /** Adds a color to a part of each of some pixels in a line. @param {number} from @param {number} to @param {number} y @param {number} part @param {number} ink */
+  /**
+   * Blends a colour into a share of each of some pixels in a line.
+   * @param {number} from
+   * @param {number} to
+   * @param {number} y
+   * @param {number} part
+   * @param {number} ink
+   */
   mix(from, to, y, part, ink) {
     if (y < 0 || y >= this.height) return;
     const added = Math.round(part * 255);
@@ -95,14 +120,18 @@ export class Mixtures {
     }
   }
 
-  /** All have been read: they can be drawn. */
+  /** Finishes the pixels after all lanes have been read, so that they can be drawn. */
   close() {
     kept ??= document.createElement("canvas");
     if (kept.width !== this.width || kept.height !== this.height) [kept.width, kept.height] = [this.width, this.height];
     /** @type {CanvasRenderingContext2D} */ (kept.getContext("2d")).putImageData(this.image, 0, 0);
   }
 
-  /** Draws what follows each other, a lane at a time: between mixtures of a lane its pixels are empty. @param {Cells[]} all */
+  /**
+   * Draws consecutive mixtures, a lane at a time: the pixels between the mixtures of a lane are
+   * empty.
+   * @param {Cells[]} all
+   */
   draw(all) {
     const { context, scale, down } = this;
     context.globalAlpha = 1;

@@ -1,4 +1,4 @@
-// The notes that are known, for those who mark them.
+// The known notes, for the modules that mark them.
 
 /** @typedef {{ id: string, text: string, from: number, to: number, entity?: string }} Note */
 

@@ -1,4 +1,4 @@
-// Bookmarks and notes: parts of time, with a text, kept beside the trace. They are marked on the ruler.
+// Bookmarks and notes: time ranges with a text, stored next to the trace and marked on the ruler.
 
 import { ask, tell } from "./api.js";
 import { open } from "./choice.js";
@@ -12,9 +12,12 @@ import { changed, show, view } from "./view.js";
 /** @typedef {import("./noted.js").Note} Note */
 
 let path = "";
-/** How many changes were begun, and how many have no answer yet: what was asked before one of them would undo it here. */
+/**
+ * The number of changes that were begun, and of those without an answer yet. An answer to an
+ * earlier request would undo them here.
+ */
 let [begun, waiting] = [0, 0];
-/** Changes are made one after the other. @type {Promise<unknown>} */
+/** The last change: changes are made one after the other. @type {Promise<unknown>} */
 let last = Promise.resolve();
 
 export async function showNotes() {
@@ -36,7 +39,7 @@ function tellWrong(error) {
   byId("notes-say").textContent = error instanceof Error ? error.message : String(error);
 }
 
-/** @param {unknown} change @returns {Promise<boolean>} whether it was kept */
+/** @param {unknown} change @returns {Promise<boolean>} whether it was stored */
 function change(change) {
   begun += 1;
   waiting += 1;
@@ -45,7 +48,10 @@ function change(change) {
   return made;
 }
 
-/** Marks what is measured, else what is shown, with what is chosen; then its text can be typed. */
+/**
+ * Marks the measured time range (or the shown one) and the chosen entity; then its text can be
+ * typed.
+ */
 export async function bookmark() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -59,7 +65,7 @@ export async function bookmark() {
   say("Marked; type a note if you like");
 }
 
-/** Shows the notes. Lines that are there stay: somebody may be typing in one. */
+/** Shows the notes. Existing lines stay, because the user may be typing in one. */
 function fill() {
   const list = byId("notes-list");
   for (const line of [...list.children]) if (!notes.some((one) => one.id === line.dataset.key)) line.remove();
@@ -81,9 +87,9 @@ function fill() {
   byId("notes-say").textContent = notes.length ? `Kept in ${path}` : "Press b to mark what is shown, or what is measured, and write a note. Notes are kept beside the trace.";
 }
 
-/** A line for a note, to be filled. @param {string} id */
+/** An empty line for a note. @param {string} id */
 function blank(id) {
-  // It may have been removed in another window.
+  // Another window may have removed the note.
   const of = (/** @type {(one: Note) => unknown} */ act) => { const one = notes.find((one) => one.id === id); if (one) act(one); };
   return make("li", { "data-key": id },
     make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => of((one) => change({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),

@@ -1,4 +1,5 @@
-// What lies over the picture: the line of the pointer, the part being chosen, what is measured, what is lit.
+// The overlay of the diagram: the line of the pointer, the time range being chosen, the measured
+// one, and lit entities.
 
 import * as chart from "./chart.js";
 import { byId, color, sized } from "./dom.js";
@@ -8,7 +9,7 @@ import { view } from "./view.js";
 
 const over = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".over"));
 
-/** What is pointed at, and what is being chosen: a part to zoom to, or two dates to measure between. */
+/** The position of the pointer, and the time range being chosen, to zoom to or to measure. */
 export const state = {
   /** @type {number | null} */ x: null,
   /** @type {number | null} */ y: null,
@@ -21,7 +22,12 @@ export const state = {
   /** @type {string | null} */ main: null,
 };
 
-/** A link of a chain; containers at its ends with those above them, the nearest last. @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[], ends: [string, string] }} Hop */
+/**
+ * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,
+ * the innermost last.
+ * @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[],
+ * ends: [string, string] }} Hop
+ */
 
 export function paintOver() {
   const { x, choice, main, snap } = state;
@@ -71,21 +77,35 @@ export function paintOver() {
   }
 }
 
-/** The height in the window of a container's states; where its row is folded away, of the row that stands for it. @param {number[]} path */
+/**
+ * The height in the window of a container's states; if its row is folded away, that of the row that
+ * represents it.
+ * @param {number[]} path
+ */
 function heightOf(path) {
   const row = path.map(rowOf).reverse().find((one) => one !== undefined);
   const strip = row?.strips.find((one) => one.kind === "states" || one.kind === "summary");
   return row && toWindow(strip ? strip.y + strip.height / 2 : row.y + row.height / 2);
 }
 
-/** Draws a link of a chain, also one that the picture has in a bundle. @param {CanvasRenderingContext2D} context @param {Hop} hop @param {[string, number][]} pens */
+/**
+ * Draws a link of a chain, even if the image shows it in a bundle.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Hop} hop
+ * @param {[string, number][]} pens
+ */
 function along(context, { id, from, to, start, end }, pens) {
   const [y0, y1] = [heightOf(start), heightOf(end)];
   if (y0 === undefined || y1 === undefined) return;
   for (const [ink, width] of pens) outline(context, { kind: "arrow", id, color: ink, box: [chart.xOf(from), y0, chart.xOf(to), y1] }, ink, width);
 }
 
-/** Draws around an entity where it is seen. @param {CanvasRenderingContext2D} context @param {string} id @param {[string, number][]} pens */
+/**
+ * Draws an outline around an entity, if it is visible.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} id
+ * @param {[string, number][]} pens
+ */
 function around(context, id, pens) {
   const one = chart.find(id);
   if (!one) return;
@@ -93,7 +113,7 @@ function around(context, id, pens) {
   const box = one.kind === "arrow" ? [a, toWindow(b), c, toWindow(d)] : [a, toWindow(b), c, d];
   context.save();
   if (b >= frozen()) {
-    // What scrolls goes behind what stays.
+    // The pinned rows hide the outline of scrolled entities.
     context.beginPath();
     context.rect(0, frozen(), chart.size().width, chart.size().height);
     context.clip();

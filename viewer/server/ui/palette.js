@@ -61,7 +61,11 @@ async function offer() {
   fill([...found.slice(0, -1), ...rows, ...found.slice(-1)]);
 }
 
-/** Actions that have all the words, those with them at the start first. @param {string} text @returns {Choice[]} */
+/**
+ * Actions that contain all the words; matches at the start of a word come first.
+ * @param {string} text
+ * @returns {Choice[]}
+ */
 function actions(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = ACTIONS.filter((action) => action.run).map((action) => {

@@ -1,4 +1,5 @@
-// This page as one of several panes: it tells the page around it where it is, and goes where that says.
+// This page as one of several panes: it reports its view to the surrounding page, and follows its
+// messages.
 
 import { ask } from "./api.js";
 import { byId } from "./dom.js";
@@ -6,12 +7,12 @@ import { align, watchNames } from "./edge.js";
 import { followSide, watchSide } from "./panel.js";
 import { filtersOn, follow, onChange, reach, trace, view } from "./view.js";
 
-/** Whether another page holds this one. */
+/** Whether another page contains this one. */
 export const inPane = window.parent !== window;
 
 let following = false;
 
-/** @param {boolean} [followed] whether it goes where the page around it says */
+/** @param {boolean} [followed] whether the move came from the surrounding page */
 function say(followed = false) {
   if (!following) window.parent.postMessage({ tumit: "view", followed, from: view.from, to: view.to, hash: location.hash, filters: filtersOn() }, location.origin);
 }
@@ -41,14 +42,14 @@ export function listenToPanes(duration) {
   say();
 }
 
-/** Tells the page around it that the trace is longer now. @param {number} duration */
+/** Reports a longer trace to the surrounding page. @param {number} duration */
 export function tellDuration(duration) {
   if (inPane) window.parent.postMessage({ tumit: "ready", duration }, location.origin);
 }
 
 /** Shows this trace in two panes, each with its own filters. */
 export async function split() {
-  // A page cannot be left for one that cannot be had.
+  // The server must answer first: otherwise the page would be left for one that cannot be loaded.
   await ask("summary", {}, "split");
   if (inPane) window.parent.postMessage({ tumit: "split", hash: location.hash }, location.origin);
   else location.href = `panes.html#${encodeURIComponent(JSON.stringify([0, 1].map(() => ({ trace, hash: location.hash }))))}`;

@@ -1,4 +1,5 @@
-// The side panel: one of legend, statistics, notes and find; the inspector above it, or below what was found.
+// The side panel: one of legend, statistics, notes and find. The inspector is above it, or below
+// the hits of find.
 
 import { drop } from "./api.js";
 import { byId } from "./dom.js";
@@ -32,7 +33,11 @@ export function listenToPanel() {
   });
 }
 
-/** @param {Tab} tab @param {boolean} [focus] also moves the keyboard there @returns {Promise<unknown>} done when it shows what there is */
+/**
+ * @param {Tab} tab
+ * @param {boolean} [focus] also moves the keyboard there
+ * @returns {Promise<unknown>} done when the tab is filled
+ */
 export function showTab(tab, focus = false) {
   if (byId("panel").hidden) toggleSide();
   select(tab);
@@ -55,18 +60,21 @@ function select(tab) {
   placeInspector();
 }
 
-/** Puts the inspector into the panel, or over the diagram where there is none. */
+/** Puts the inspector into the panel, or over the diagram if the panel is closed. */
 function placeInspector() {
   const [panel, inspector] = [byId("panel"), byId("inspector")];
   if (panel.hidden) {
     if (inspector.parentElement === panel) byId("trouble").after(inspector);
   } else if (shown === "find") {
-    // Below the hits, so that its height does not move what is clicked to step through them.
+    // Below the hits, so that its height does not move the buttons that step through them.
     if (panel.lastElementChild !== inspector) panel.append(inspector);
   } else if (panel.firstElementChild !== inspector) panel.prepend(inspector);
 }
 
-/** Shows the panel as the address says. @returns {Promise<unknown>} done when it shows what there is */
+/**
+ * Shows the panel as the address requires.
+ * @returns {Promise<unknown>} done when the tab is filled
+ */
 export function restorePanel() {
   const side = told("side");
   if (side) setSide(side === "1");
@@ -77,9 +85,9 @@ export function restorePanel() {
   return refreshPanel();
 }
 
-/** Shows what the open tab says of the interval. @returns {Promise<unknown>} */
+/** Refreshes the open tab for the interval. @returns {Promise<unknown>} */
 export function refreshPanel() {
-  // Nobody waits for what is counted there.
+  // Statistics that are not visible are not needed.
   if (shown !== "times") drop("statistics", "histogram");
   if (shown === "legend") return showLegend();
   return Promise.all([showLegend(), shown === "times" ? showTimes() : shown === "notes" ? showNotes() : showFind()]);
@@ -95,12 +103,12 @@ export function setSide(seen) {
 /** @type {(seen: boolean) => void} */
 let onSide = () => {};
 
-/** @param {(seen: boolean) => void} handler told when a user opens or closes the panel */
+/** @param {(seen: boolean) => void} handler called when a user opens or closes the panel */
 export function watchSide(handler) {
   onSide = handler;
 }
 
-/** Opens or closes it as in another pane. @param {boolean} seen */
+/** Opens or closes the panel as in another pane. @param {boolean} seen */
 export function followSide(seen) {
   if (byId("panel").hidden !== seen) return;
   setSide(seen);

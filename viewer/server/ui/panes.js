@@ -1,4 +1,5 @@
-// Several panes on one page: traces beside each other, or one trace in several ways, on one time axis; and a table of what differs.
+// Several panes on one page: several traces, or one trace in several ways, on one time axis; and a
+// table of their differences.
 
 import { ask } from "./api.js";
 import { showDifferences, tellCounting } from "./differences.js";
@@ -6,18 +7,29 @@ import { byId, inLine, make } from "./dom.js";
 import { menu } from "./menu.js";
 import { dress, watchTheme } from "./theme.js";
 
-/** @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from: number, to: number, filters: string, duration: number, known: boolean, names: number }} Pane with whether it has said where it is, and how wide its names are */
+/**
+ * `known` is true once the pane has reported its view; `names` is the width of its names.
+ * @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from:
+ * number, to: number, filters: string, duration: number, known: boolean, names: number }} Pane
+ */
 
 /** @type {Pane[]} */
 const panes = [];
 /** @type {string[]} */
 let names = [];
-/** The interval that somebody has chosen; until then all of the longest trace is shown. @type {[number, number] | null} */
+/**
+ * The interval that the user has chosen; without one, all of the longest trace is shown.
+ * @type {[number, number] | null}
+ */
 let common = null;
 let timer = 0;
-/** Whether panels are open; in all panes, or their diagrams would have several widths. @type {boolean | null} */
+/**
+ * Whether panels are open. All panes have the same state, because otherwise their diagrams would
+ * differ in width.
+ * @type {boolean | null}
+ */
 let side = null;
-/** The width of names that was chosen by hand. @type {number | null} */
+/** The width of names that the user chose. @type {number | null} */
 let hand = null;
 
 /** @param {number} trace @param {string} hash */
@@ -42,7 +54,7 @@ function remove(pane) {
   differ();
 }
 
-/** The address holds all panes, whether the table is open, and whether each goes by itself. */
+/** Writes all panes to the address, with the state of the table and of the coupling. */
 function keep() {
   const all = panes.map(({ trace, hash }) => ({ trace, hash }));
   const [table, apart] = [!byId("table").hidden, !/** @type {HTMLInputElement} */ (byId("coupled")).checked];
@@ -57,7 +69,7 @@ window.addEventListener("message", ({ origin, source, data }) => {
     const reach = Math.max(...panes.map((one) => one.duration));
     for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "reach", duration: reach }, location.origin);
     if (side !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", seen: side }, location.origin);
-    // Keys are for the first pane until another is pointed at.
+    // The first pane receives keys until the pointer enters another.
     if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
   } else if (data.tumit === "side") {
     side = data.seen;
@@ -73,7 +85,7 @@ window.addEventListener("message", ({ origin, source, data }) => {
     add(pane.trace, data.hash);
   } else if (data.tumit === "view") {
     const moved = !data.followed && (data.from !== pane.from || data.to !== pane.to);
-    // A pane that has just opened shows all of its trace, unless the address says otherwise.
+    // A pane that has just opened shows all of its trace, unless the address has a time range.
     if (moved && (pane.known || new URLSearchParams(pane.hash.slice(1)).has("t"))) common = [data.from, data.to];
     Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters, known: true });
     if (moved && /** @type {HTMLInputElement} */ (byId("coupled")).checked) couple();
@@ -83,27 +95,30 @@ window.addEventListener("message", ({ origin, source, data }) => {
   }
 });
 
-/** Gives the names of all panes one width: dates stand below each other only so. */
+/** Gives the names of all panes one width, so that equal timestamps are below each other. */
 function align() {
   const width = hand ?? Math.max(...panes.map((one) => one.names));
   for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "names", width }, location.origin);
 }
 
-/** Whether somebody writes or chooses in a pane. @param {Pane} pane */
+/** Whether the user is typing or choosing in a pane. @param {Pane} pane */
 function isBusy(pane) {
   const page = pane.frame.contentDocument;
   return Boolean(page?.activeElement?.closest("input, textarea, select, dialog, [role=menu]") ?? page?.querySelector("dialog[open]"));
 }
 
-/** Keys are for the pane that is pointed at, unless something is being written. @param {Pane} pane */
+/** Gives the keys to the pane at the pointer, unless the user is typing. @param {Pane} pane */
 function attend(pane) {
-  // A click may have come before this was heard of.
+  // A click may have moved the focus before this message arrived.
   if (pane.frame.contentDocument?.hasFocus()) return;
   const at = panes.find((one) => one.frame === document.activeElement);
   if (at !== pane && (at ? !isBusy(at) : document.activeElement === document.body)) pane.frame.focus();
 }
 
-/** What the page around the panes has no use for goes to one of them. @param {KeyboardEvent} event */
+/**
+ * Passes keys without a use in the surrounding page to one of the panes.
+ * @param {KeyboardEvent} event
+ */
 function pass(event) {
   const isText = event.key.length === 1 && event.key !== " ";
   if (!isText || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
@@ -115,7 +130,7 @@ function pass(event) {
 /** The pane that had the pointer last. @type {Pane | null} */
 let last = null;
 
-/** Brings all panes to one interval. */
+/** Moves all panes to one interval. */
 function couple() {
   const [from, to] = common ?? [0, Math.max(...panes.map((one) => one.duration))];
   for (const one of panes) {
@@ -125,17 +140,17 @@ function couple() {
   }
 }
 
-/** Counts questions, so that a late answer does not speak of an earlier interval. */
+/** Counts requests, so that a late answer for an earlier interval is ignored. */
 let turn = 0;
 
-/** Statistics of the first two panes, and what differs. */
+/** Shows the statistics of the first two panes and their differences. */
 async function differ() {
   const box = byId("table");
   if (box.hidden || panes.length < 2) return;
   const mine = ++turn;
   const theme = document.documentElement.dataset.theme ?? "light";
   const both = panes.slice(0, 2);
-  /** How far each answer is. @type {Record<string, number>} */
+  /** The progress of each answer. @type {Record<string, number>} */
   const far = {};
   const answers = await Promise.all(both.map(async ({ trace, from, to, filters }, at) => {
     const [times, sums] = await Promise.all(["times", "sums"].map((what) => ask(what, { trace, from, to, filters, theme }, `${what} of ${at}`, ({ done }) => {
@@ -160,13 +175,14 @@ async function open() {
   try {
     wanted = JSON.parse(decodeURIComponent(location.hash.slice(1)));
   } catch {
-    // The address holds no panes: each trace gets one.
+    // The address contains no panes: each trace gets one.
   }
   const { table, apart } = wanted ?? {};
   wanted = wanted?.panes ?? wanted;
   const isTold = Array.isArray(wanted) && wanted.length > 1;
   const given = isTold ? wanted : names.map((_, trace) => ({ trace, hash: "" }));
-  // One that the address tells nothing of is plain: it does not look as its trace was left in another.
+  // A pane without a hash in the address is plain: it does not take the arrangement that its trace
+  // had in another.
   byId("coupled").checked = !apart;
   byId("table").hidden = !table;
   byId("differences").setAttribute("aria-expanded", String(Boolean(table)));
@@ -182,7 +198,7 @@ async function open() {
     differ();
   });
   byId("coupled").addEventListener("change", () => {
-    // To where one of them was moved last.
+    // Moves all panes to the interval of the one that was moved last.
     if (/** @type {HTMLInputElement} */ (byId("coupled")).checked) couple();
     keep();
   });

@@ -1,4 +1,5 @@
-// Pointing at the diagram: what is under the pointer, said in the tooltip and below the diagram, and lit with all that is related.
+// The entity at the pointer: described in the tooltip and below the diagram, and lit with all
+// related entities.
 
 import { ask } from "./api.js";
 import * as chart from "./chart.js";
@@ -15,7 +16,7 @@ import { looks, view } from "./view.js";
 
 /** @type {HTMLElement} */ const tooltip = byId("tooltip");
 
-/** Counts movements, so that a late answer does not speak of an old place. */
+/** Counts movements, so that a late answer for an old position is ignored. */
 let turn = 0;
 
 export function repaint() {
@@ -32,7 +33,7 @@ export function leave() {
   repaint();
 }
 
-/** What was pointed at has moved away. */
+/** The entity at the pointer has moved away. */
 export function forgetPointed() {
   if (state.main === null && tooltip.hidden) return;
   turn += 1;
@@ -41,7 +42,11 @@ export function forgetPointed() {
   sayNothing();
 }
 
-/** @param {number} x @param {number} y in the diagram's window @param {{ clientX: number, clientY: number }} pointer */
+/**
+ * @param {number} x
+ * @param {number} y in the diagram's window
+ * @param {{ clientX: number, clientY: number }} pointer
+ */
 export async function point(x, y, pointer) {
   const mine = ++turn;
   const row = rowAt(y);
@@ -87,7 +92,11 @@ function isVariable(row, y) {
   return row.strips.some((strip) => strip.kind === "variable" && y >= strip.y && y < strip.y + strip.height);
 }
 
-/** @param {{ name: string, least: string, mean: string, largest: string }} what @param {import("./rows.js").Row} row @param {{ clientX: number, clientY: number }} pointer */
+/**
+ * @param {{ name: string, least: string, mean: string, largest: string }} what
+ * @param {import("./rows.js").Row} row
+ * @param {{ clientX: number, clientY: number }} pointer
+ */
 function measure({ name, least, mean, largest }, row, pointer) {
   const one = least === largest;
   const facts = one ? [["Value", mean]] : [["Mean", mean], ["Least", least], ["Largest", largest]];
@@ -114,7 +123,11 @@ function describe(all, color, pointer) {
 
 /** @typedef {{ name: string, color: string, share: number }} Part */
 
-/** @param {{ parts: Part[], states: number }} mix @param {import("./rows.js").Row} row @param {{ clientX: number, clientY: number }} pointer */
+/**
+ * @param {{ parts: Part[], states: number }} mix
+ * @param {import("./rows.js").Row} row
+ * @param {{ clientX: number, clientY: number }} pointer
+ */
 function blend({ parts, states }, row, pointer) {
   const list = make("div", { class: "mix" });
   for (const { name, color, share } of parts) {
@@ -125,7 +138,10 @@ function blend({ parts, states }, row, pointer) {
   place(pointer);
 }
 
-/** Puts the tooltip below what is pointed at, or above it: never over it. @param {{ clientX: number, clientY: number }} pointer */
+/**
+ * Puts the tooltip below the row at the pointer, or above it; never over it.
+ * @param {{ clientX: number, clientY: number }} pointer
+ */
 function place({ clientX, clientY }) {
   const chartTop = byId("chart").getBoundingClientRect().top;
   const row = rowAt(clientY - chartTop);
@@ -141,7 +157,7 @@ function place({ clientX, clientY }) {
   tooltip.style.top = `${Math.max(4, Math.min(y, innerHeight - tall - 4))}px`;
 }
 
-/** Shows to what a measurement would be drawn. @param {number} x @param {number} y */
+/** Shows the position to which a measurement would snap. @param {number} x @param {number} y */
 export function pointToMeasure(x, y) {
   turn += 1;
   const spot = snap(x, y);

@@ -1,4 +1,4 @@
-// What hands do by pointing, for those who have keys alone: inspect, light what is related, colour, zoom to a part.
+// Key actions in place of pointing: inspect, light related entities, colour, zoom to a time range.
 
 import { actedOn } from "./arrange.js";
 import * as chart from "./chart.js";
@@ -21,7 +21,9 @@ export function listenToEnter() {
   });
 }
 
-/** Opens the inspector on what is pointed at, else on the row that has the focus. */
+/**
+ * Opens the inspector on the entity at the pointer; without a pointer, on the row with the focus.
+ */
 export async function inspectHere() {
   if (state.x !== null && state.y !== null) return choose(state.x, state.y, rowAt(state.y));
   const row = actedOn();
@@ -29,7 +31,10 @@ export async function inspectHere() {
   else await chooseInRow();
 }
 
-/** Chooses in the row that a key is about, else in the first that has something: what is in the middle of the picture, else what comes first. */
+/**
+ * Chooses an entity in the row that a key acts on, or in the first row that has one: the entity in
+ * the middle of the image, or the first one.
+ */
 async function chooseInRow() {
   const row = actedOn();
   if (row) reveal(row);
@@ -45,12 +50,14 @@ async function chooseInRow() {
     const id = there?.id ?? first?.id;
     if (id) return open(id);
   }
-  // What is too small to be drawn by itself is found by zooming in.
+  // An entity that is too small to be drawn alone needs a zoom.
   if (row) await open(`c${row.id}`);
   else note("Nothing here is large enough to be chosen: zoom in");
 }
 
-/** Lights what is related to the entity that is pointed at or chosen, until something else is chosen. */
+/**
+ * Lights all entities related to the one at the pointer or the chosen one, until another is chosen.
+ */
 export async function lightRelated() {
   const all = await meant();
   if (!all) return;
@@ -60,7 +67,7 @@ export async function lightRelated() {
   note(many ? `${grouped(many)} related to ${all.name}, lit` : `Nothing is related to ${all.name}`);
 }
 
-/** Offers colours for the value of the entity that is pointed at or chosen. */
+/** Offers colours for the value of the entity at the pointer or the chosen one. */
 export async function colorHere() {
   const all = await meant();
   if (!all) return;
@@ -71,7 +78,7 @@ export async function colorHere() {
   else note("Only states, events and links have a value with a colour");
 }
 
-/** Where a menu belongs: at the pointer, else at the diagram's corner. */
+/** The position of a menu: at the pointer, or at the corner of the diagram. */
 function here() {
   const { left, top } = byId("chart").getBoundingClientRect();
   return new DOMRect(left + (state.x ?? 0), state.x === null ? Math.max(top, byId("scroller").getBoundingClientRect().top) : byId("scroller").getBoundingClientRect().top + (state.y ?? 0), 0, 0);
@@ -84,7 +91,7 @@ async function meant() {
   return all;
 }
 
-/** Zooms to what is measured. */
+/** Zooms to the measured time range. */
 export function zoomToMeasured() {
   if (view.measured) show(view.measured[0], view.measured[1], true);
   else note("Measure the part first: m at one end, m at the other");

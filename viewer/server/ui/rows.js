@@ -1,11 +1,16 @@
-// The rows that the server laid out, and where they are in the window: pinned ones stay, the others scroll below them.
+// The rows that the server laid out, and their positions in the window: pinned ones stay, the
+// others scroll below them.
 
 import { byId } from "./dom.js";
 
 /**
- * @typedef {{ kind: string, name: string, y: number, height: number, bounds: [string, string] | null }} Strip with its largest and least value
- * @typedef {{ id: number, name: string, type: string, depth: number, y: number, height: number, expandable: boolean, folded: boolean,
- *   pinned: boolean, above: number[], strips: Strip[], called: string, members: number }} Row with what filters call it, and how many it stands for
+ * The layout. `bounds` of a strip are its largest and least value; `called` is the name of a row in
+ * filters, `members` the number of containers that it represents.
+ * @typedef {{ kind: string, name: string, y: number, height: number, bounds: [string, string] |
+ * null }} Strip
+ * @typedef {{ id: number, name: string, type: string, depth: number, y: number, height: number,
+ * expandable: boolean, folded: boolean, pinned: boolean, above: number[], strips: Strip[], called:
+ * string, members: number }} Row
  * @typedef {{ id: number, name: string, path: string[], above: number[] }} Place
  * @typedef {{ height: number, pinned: number, rows: Row[], gone: Place[] }} Rows
  */
@@ -15,12 +20,12 @@ export let layout = { height: 0, pinned: 0, rows: [], gone: [] };
 /** @type {Map<number, Row>} */
 let byContainer = new Map();
 
-/** Pixels from a level of the tree to the next. */
+/** Pixels of indentation per level of the tree. */
 let step = 12;
 
 /** @type {HTMLElement} */ const scroller = byId("scroller");
 
-/** What the server does not say of a row, as it is so of most. @param {Rows} answer */
+/** Adds the default values, which the server omits. @param {Rows} answer */
 export function complete(answer) {
   for (const row of answer.rows) {
     row.called ??= row.name;
@@ -38,22 +43,25 @@ export function setRows(next) {
   byContainer = new Map(next.rows.map((row) => [row.id, row]));
 }
 
-/** How far the rows are scrolled. */
+/** The scroll position of the rows. */
 export function top() {
   return scroller.scrollTop;
 }
 
-/** Height of what stays on top. Pinned rows that would leave too little room for the others scroll with them. */
+/**
+ * The height of the pinned rows that stay on top. Those that would leave too little room for the
+ * others scroll with them.
+ */
 export function frozen(of = layout) {
   return of.pinned <= scroller.clientHeight * 0.6 ? of.pinned : 0;
 }
 
-/** The height among the rows of a height in the window. @param {number} y */
+/** Converts a height in the window to one among the rows. @param {number} y */
 export function toRows(y) {
   return y < frozen() ? y : y + top();
 }
 
-/** The height in the window of a height among the rows. @param {number} y */
+/** Converts a height among the rows to one in the window. @param {number} y */
 export function toWindow(y) {
   return y < frozen() ? y : y - top();
 }
@@ -78,7 +86,7 @@ export function rowOf(id) {
   return byContainer.get(id);
 }
 
-/** Scrolls until a row is seen. @param {Row} row */
+/** Scrolls until a row is visible. @param {Row} row */
 export function reveal(row) {
   if (row.pinned && frozen() > 0) return;
   const seen = scroller.clientHeight;
@@ -86,12 +94,14 @@ export function reveal(row) {
   if (y < frozen() || y + row.height > seen) scroller.scrollTop = Math.max(0, row.y - frozen() - (seen - frozen() - row.height) / 2);
 }
 
-/** How much further right the names of each level stand: less where levels are many, so that there is room for names. */
+/**
+ * The indentation per level, in pixels: smaller with many levels, so that there is room for names.
+ */
 export function indent() {
   return step;
 }
 
-/** The strips of a row that its name alone does not explain. @param {Row} row */
+/** The strips of a row that need a label besides the name of the row. @param {Row} row */
 export function labelled(row) {
   const several = row.strips.filter((strip) => strip.kind === "states" || strip.kind === "summary").length > 1;
   return row.strips.filter((strip) => strip.kind === "variable" || (several && strip.kind !== "events"));

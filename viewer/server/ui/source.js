@@ -1,4 +1,4 @@
-// The source pane: the line that an entity comes from, and from lines back to all that came from them.
+// The source pane: shows the source line of an entity, and leads from a line to all its entities.
 
 import { ask, drop } from "./api.js";
 import { resize } from "./chart.js";
@@ -9,24 +9,26 @@ import { state } from "./over.js";
 import { note } from "./status.js";
 import { changed, filtersOn, picture, tellBeside, told, view } from "./view.js";
 
-/** Entities of a line that are lit, before and behind the one that is visited. */
+/** The number of lit entities of a line, before and after the visited one. */
 const LIT = 200;
-/** Lines shown before and after the one that is meant. */
+/** Lines shown before and after the current one. */
 const AROUND = 1500;
 
 /** @type {HTMLElement} */ const pane = byId("source");
 /** @type {(id: string) => Promise<void>} */
 let visit = async () => {};
 /**
- * What is shown: the file and its line, of what interval; what the server said of it, and how far each of its lines was stepped through.
- * @type {{ of: string, file: string, line: number, part: { from: number, to: number }, answer: any, at: Map<number, number> }}
+ * The contents of the pane: file, line and interval; the answer of the server; and for each line
+ * the position of the steps through its entities.
+ * @type {{ of: string, file: string, line: number, part: { from: number, to: number }, answer: any,
+ * at: Map<number, number> }}
  */
 let shown = { of: "", file: "", line: 0, part: { from: 0, to: 0 }, answer: null, at: new Map() };
 
-/** Whether it is gone from one entity of a line to the next. */
+/** Whether the user is stepping through the entities of a line. */
 let stepping = false;
 
-/** @param {(id: string) => Promise<void>} go shows an entity where it is */
+/** @param {(id: string) => Promise<void>} go shows an entity in its place */
 export function listenToSource(go) {
   visit = go;
 }
@@ -45,7 +47,7 @@ export async function openSource(id = view.chosen ?? state.main) {
   const part = { from: view.from, to: view.to };
   const of = JSON.stringify([file, part, filtersOn(), picture()]);
   if (of === shown.of) {
-    // What comes from its lines is known, or being counted.
+    // The entities of its lines are known, or being counted.
     shown.line = line;
     fill();
     return;
@@ -66,13 +68,16 @@ export async function openSource(id = view.chosen ?? state.main) {
   }
 }
 
-/** Opens or closes the pane as the address says. */
+/** Opens or closes the pane as the address requires. */
 export async function restoreSource() {
   if (told("source") && view.chosen) await openSource();
   else closeSource();
 }
 
-/** Follows the entity that is chosen, while the pane is open. Steps through a line stay with the interval in which it was counted. */
+/**
+ * Follows the chosen entity while the pane is open. Steps through a line keep the interval in which
+ * it was counted.
+ */
 export function followSource() {
   if (pane.hidden || !view.chosen) return;
   const own = stepping;
@@ -110,13 +115,19 @@ function fill() {
     ...(why ? [make("p", { class: "why", role: "status", text: why })] : []),
     list,
   ));
-  // While it is counted, what was scrolled to stays there.
+  // The scroll position stays while entities are counted.
   if (pane.dataset.at === here) list.scrollTop = scrolled;
   else list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
   pane.dataset.at = here;
 }
 
-/** @param {number} place @param {string} text @param {any} of what comes from it @param {number} most @param {boolean} here */
+/**
+ * @param {number} place
+ * @param {string} text
+ * @param {any} of the entities of the line
+ * @param {number} most
+ * @param {boolean} here
+ */
 function row(place, text, of, most, here) {
   const heat = make("i", { class: "heat" });
   if (of) heat.style.width = `${Math.max(4, (of.nanos / most) * 100)}%`;
@@ -127,7 +138,12 @@ function row(place, text, of, most, here) {
     make("code", { text: text || " " }));
 }
 
-/** Lights what comes from a line, and goes to the next of it. What was not named is asked for, a page at a time. @param {number} place @param {any} of */
+/**
+ * Lights the entities of a line, and moves to the next of them. Entities that the answer did not
+ * list are requested, a page at a time.
+ * @param {number} place
+ * @param {any} of
+ */
 async function next(place, of) {
   const at = (shown.at.get(place) ?? 0) % of.count;
   const last = of.ids[of.ids.length - 1];

@@ -1,8 +1,14 @@
-// The line below the diagram: what is under the pointer, what is measured, and short answers to what was asked in vain.
+// The line below the diagram: the entity at the pointer, the measured time range, and short answers
+// to requests without a result.
 
 import { byId, make } from "./dom.js";
 
-/** The line of the pointer. Signs of direction in a name turn that name alone. @param {string} now @param {string} name @param {string} [where] */
+/**
+ * The line of the pointer. Direction signs in a name affect that name alone.
+ * @param {string} now
+ * @param {string} name
+ * @param {string} [where]
+ */
 export function say(now, name, where = "") {
   byId("readout").replaceChildren(make("b", { text: now }), name ? "   " : "", make("bdi", { dir: "ltr", text: name }), where ? " · " : "", make("bdi", { dir: "ltr", text: where }));
 }
@@ -11,10 +17,14 @@ export function sayNothing() {
   byId("readout").replaceChildren();
 }
 
-/** Whether the note says what is still going on. */
+/** Whether the note describes an unfinished action. */
 let stays = false;
 
-/** A short answer, until the next thing is done. @param {string} text @param {boolean} [still] until another note */
+/**
+ * A short answer, until the next action.
+ * @param {string} text
+ * @param {boolean} [still] keeps it until another note
+ */
 export function note(text, still = false) {
   const line = byId("note");
   stays = still;
@@ -22,12 +32,12 @@ export function note(text, still = false) {
   line.hidden = text === "";
 }
 
-/** Takes an answer away that has been read. */
+/** Removes an answer that has been read. */
 export function forgetNote() {
   if (!stays) note("");
 }
 
-/** Says what the picture draws as one. @param {string[]} notes */
+/** Shows which contents the image draws as one. @param {string[]} notes */
 export function missing(notes) {
   const line = byId("missing");
   line.hidden = notes.length === 0;

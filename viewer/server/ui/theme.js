@@ -1,4 +1,4 @@
-// Light, dark or of high contrast: what was chosen, else what the system asks for.
+// Light, dark or high contrast: the theme that the user chose, or that of the system.
 
 import { byId } from "./dom.js";
 import { menu } from "./menu.js";
@@ -19,7 +19,7 @@ function chosen() {
   return NAMES.find(([name]) => name === kept)?.[0] ?? "system";
 }
 
-/** Dresses the page. */
+/** Applies the theme to the page. */
 export function dress() {
   const [dark, contrast] = SYSTEM.map((query) => query.matches);
   const choice = chosen();
@@ -40,7 +40,10 @@ export function turnTheme() {
   note(`Theme: ${NAMES.find(([name]) => name === next)?.[1]}`);
 }
 
-/** Follows the system, and what is chosen in another pane. @param {() => void} act told when the page has been dressed anew */
+/**
+ * Follows the theme of the system, and the choice in another pane.
+ * @param {() => void} act called after each change of the theme
+ */
 export function watchTheme(act) {
   const again = () => { dress(); act(); };
   for (const query of SYSTEM) query.addEventListener("change", again);

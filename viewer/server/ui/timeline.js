@@ -1,4 +1,4 @@
-// Time above the diagram: the ruler, and the whole trace with the part that is shown.
+// Time above the diagram: the ruler, and the whole trace with the shown time range.
 
 import { ask } from "./api.js";
 import { clockAt, isClock, timeAxis } from "./clock.js";
@@ -13,7 +13,8 @@ import { length, looks, pan, show, view } from "./view.js";
 /** @type {HTMLElement} */ const scale = byId("ruler");
 
 /**
- * @param {number | null} pointer where the pointer is @param {[number, number] | null} choice the part being chosen
+ * @param {number | null} pointer its position
+ * @param {[number, number] | null} choice the time range being chosen
  */
 export function paintRuler(pointer, choice) {
   const [width, height] = [scale.clientWidth, scale.clientHeight];
@@ -58,7 +59,13 @@ export function paintRuler(pointer, choice) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} width @param {string} text @param {string} fill */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} width
+ * @param {string} text
+ * @param {string} fill
+ */
 function flag(context, x, width, text, fill) {
   const wide = context.measureText(text).width + 14;
   const left = Math.min(Math.max(x - wide / 2, 0), width - wide);
@@ -80,7 +87,7 @@ export async function paintOverview() {
 }
 
 /**
- * Marks on the minimap where something was found.
+ * Marks the hits of a search on the minimap.
  * @param {{ from: number, to: number, bins: number[] } | null} found
  */
 export function markFound(found) {
@@ -97,7 +104,7 @@ export function markFound(found) {
   });
 }
 
-/** Puts the frame around the part that is shown. */
+/** Puts the frame around the shown time range. */
 export function paintWindow() {
   const whole = length();
   const [from, to] = [Math.max(0, view.from / whole), Math.min(1, view.to / whole)];

@@ -1,4 +1,5 @@
-// Statistics of the interval, or of what is measured: tables that can be sorted, and charts. What is shown can be taken along as CSV or JSON.
+// Statistics of the shown or measured interval: sortable tables and charts. They can be saved as
+// CSV or JSON.
 
 import { ask, drop } from "./api.js";
 import { columns, curves, histogram, matrix, overlap, pie } from "./charts.js";
@@ -10,27 +11,37 @@ import { layout, rowOf } from "./rows.js";
 import { selected } from "./tree.js";
 import { show, tellBeside, told, view } from "./view.js";
 
-/** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, self_nanos: number, self_share: number, count: number | null, mean: number | null,
- *   longest: { nanos: number, id: string } | null }} Line */
+/**
+ * A row of a table.
+ * @typedef {{ value: number, name: string, color: string, nanos: number, share: number, self_nanos:
+ * number, self_share: number, count: number | null, mean: number | null,   longest: { nanos:
+ * number, id: string } | null }} Line
+ */
 
-/** Ways to show, and the question that each asks. @type {Record<string, [string, string]>} */
+/**
+ * The forms of display: title, and the request for each.
+ * @type {Record<string, [string, string]>}
+ */
 const FORMS = {
   table: ["Table", "times"], pie: ["Pie", "times"], columns: ["Columns", "times"], durations: ["Durations", "times"], matrix: ["Matrix", "matrix"], curves: ["Over time", "profile"],
   tasks: ["Tasks", "tasks"], variables: ["Variables", "variables"],
 };
 let form = "table";
-/** Whether there is a pie or there are columns for each row. */
+/** Whether each row has a pie or columns of its own. */
 let byRow = false;
-/** Rows that have one: the server counts no more at once. */
+/** The most rows with charts of their own: the server counts no more at once. */
 const MOST_ROWS = 64;
-/** Whether charts show shares, not values. */
+/** Whether charts show shares instead of values. */
 let shares = true;
-/** What a matrix shows. @type {"count" | "size" | "nanos"} */
+/** The quantity in a matrix. @type {"count" | "size" | "nanos"} */
 let amount = "count";
-/** The type and value whose durations are shown. @type {{ ty: number, value: number | null } | null} */
+/**
+ * The type and value of the shown durations.
+ * @type {{ ty: number, value: number | null } | null}
+ */
 let chosen = null;
 
-/** Columns: title, and what is sorted by. @type {[string, (line: Line) => number | string][]} */
+/** Columns: title, and the sort key. @type {[string, (line: Line) => number | string][]} */
 const COLUMNS = [
   ["Value", (line) => line.name.toLowerCase()],
   ["Time", (line) => line.nanos],
@@ -40,12 +51,15 @@ const COLUMNS = [
   ["Mean", (line) => line.mean ?? -1],
   ["Longest", (line) => line.longest?.nanos ?? -1],
 ];
-/** Which column, and whether the largest comes first. @type {[number, boolean]} */
+/**
+ * The number of the sorted column, and whether the largest value comes first.
+ * @type {[number, boolean]}
+ */
 let order = [1, true];
 /** @type {any} */
 let last = null;
 
-/** Asks for what the form shows. */
+/** Requests the data of the present form. */
 export async function showTimes() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const within = view.chosen?.startsWith("c") ? view.chosen : null;
@@ -70,8 +84,10 @@ export async function showTimes() {
 }
 
 /**
- * The durations of the chosen type, else of the first.
- * @param {any} answer @param {Record<string, any>} part @param {(answer: any) => void} told
+ * The durations of the chosen type; if it is not present, of the first type.
+ * @param {any} answer
+ * @param {Record<string, any>} part
+ * @param {(answer: any) => void} told
  */
 async function classes(answer, part, told) {
   if (!answer.types.some((/** @type {any} */ type) => type.type === chosen?.ty)) chosen = null;
@@ -87,13 +103,13 @@ async function classes(answer, part, told) {
 /** Whether each row has a chart of its own. */
 const isEach = () => byRow && (form === "pie" || form === "columns");
 
-/** The selected rows; without any, all. */
+/** The selected rows; if there are none, all rows. */
 function meantRows() {
   const some = layout.rows.filter((row) => selected.has(row.id));
   return some.length ? some : layout.rows;
 }
 
-// Charts of rows follow the rows.
+// The charts of rows change with the rows and the selection.
 for (const what of ["rows", "selection"]) document.addEventListener(what, () => { if (isEach() && !byId("times").hidden) showTimes().catch(() => {}); });
 
 /** @param {string} next */
@@ -103,7 +119,7 @@ export function setForm(next) {
   showTimes();
 }
 
-/** Puts what is shown into the address. */
+/** Writes the form and its settings to the address. */
 function tellForm() {
   tellBeside("form", form === "table" ? null : form);
   tellBeside("values", shares ? null : "1");
@@ -113,7 +129,7 @@ function tellForm() {
   tellBeside("of", chosen && `${chosen.ty}${chosen.value === null ? "" : `.${chosen.value}`}`);
 }
 
-/** Shows what the address says. */
+/** Restores the form and its settings from the address. */
 export function restoreForm() {
   form = FORMS[told("form") ?? ""] ? told("form") ?? "" : "table";
   shares = told("values") !== "1";
@@ -125,12 +141,12 @@ export function restoreForm() {
   chosen = of && { ty: Number(of[1]), value: of[2] === undefined ? null : Number(of[2]) };
 }
 
-/** The buttons that choose what is shown, and how. */
+/** The buttons that choose the form and its settings. */
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
   const values = !["table", "tasks", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
   const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(byRow ? { checked: "" } : {}), onchange: () => { byRow = !byRow; tellForm(); showTimes(); } }), " each row");
-  // A part is not taken for all.
+  // An incomplete count is not saved as if it were complete.
   const whole = last.done === undefined ? {} : { disabled: "", title: "When all is counted" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
@@ -144,7 +160,7 @@ function fill() {
 }
 
 function draw() {
-  // Another form has been chosen, whose answer is under way.
+  // The user has chosen another form, and its answer has not arrived yet.
   if (last.form !== form || (last.rows !== null) !== isEach()) return;
   const what = view.measured ? "measured" : "shown";
   const row = last.within ? rowOf(Number(last.within.slice(1))) : undefined;
@@ -156,19 +172,19 @@ function draw() {
   byId("times").dataset.form = form;
 }
 
-/** Why nothing is shown. */
+/** The reason for an empty display. */
 function empty() {
   if (last.most) return `The states that tasks may have are ${grouped(last.states)}, more than ${grouped(last.most)}: use “tumit stats”.`;
   return `There are no ${{ matrix: "links", tasks: "tasks", variables: "variables" }[form] ?? "states"} in it.`;
 }
 
-/** Which rows have charts. */
+/** Describes the rows with charts. */
 function eachHint() {
   if (last.rows > MOST_ROWS) return `The first ${MOST_ROWS} of ${grouped(last.rows)} rows, each with all below it; select rows to see those.`;
   return selected.size ? "The selected rows, each with all below it." : "Each row with all below it; select rows to see only those.";
 }
 
-/** How far the counting is, while it is under way. */
+/** The progress of the counting, while it is running. */
 function counting() {
   const { done } = last;
   return done === undefined ? [] : [make("p", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${percent(done)}`)];
@@ -186,7 +202,12 @@ const BODIES = {
   variables: (type) => titled(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: figure(type.mean) }), ...extreme("Least", type, type.min), ...extreme("Largest", type, type.max))),
 };
 
-/** An extreme leads to where it is first reached. @param {string} what @param {any} type @param {any} place */
+/**
+ * The minimum or maximum, with a button to the place at which it is first reached.
+ * @param {string} what the title
+ * @param {any} type
+ * @param {any} place
+ */
 function extreme(what, type, place) {
   const go = async () => {
     const span = view.to - view.from;
@@ -202,7 +223,7 @@ function titled(type, ...body) {
   return make("section", { class: "times" }, make("h2", {}, type.name), ...body, overlap(shared(type)));
 }
 
-/** What the shares of a type of states add up to. @param {any} type */
+/** The sum of the shares of a type of states. @param {any} type */
 function shared({ rows, none, lived }) {
   const first = none > 0 && lived > 0 ? none / lived : 0;
   return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + (one.share ?? 0), first);
@@ -215,7 +236,7 @@ function slices(type) {
   return parts;
 }
 
-/** The histogram, with what can be chosen. */
+/** The histogram, with a selection of types and values. */
 function durations() {
   const here = chosen ?? { ty: last.types[0].type, value: null };
   const options = last.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
@@ -226,7 +247,7 @@ function durations() {
     histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => visit(id, true)));
 }
 
-/** Saves what is shown. @param {"csv" | "json"} format */
+/** Saves the shown data. @param {"csv" | "json"} format */
 function take(format) {
   /** @type {Record<string, unknown>[]} */
   const rows = last.types.flatMap((/** @type {any} */ type) => {
@@ -267,7 +288,11 @@ function table(type) {
     overlap(shared(type)));
 }
 
-/** Latencies of tasks, from the begin of the first part to the end of the last one; and the time in all parts (active). CSV and JSON have more columns. @param {any} type */
+/**
+ * Latencies of tasks, from the begin of the first state to the end of the last one, and the time in
+ * all of them (active). CSV and JSON have more columns.
+ * @param {any} type
+ */
 function tasks(type) {
   const titles = ["Value", "Tasks", "Median", "99 %", "Longest", "Active"];
   const head = make("tr", { role: "row" }, ...titles.map((text) => make("th", { role: "columnheader", scope: "col", text })));
@@ -287,12 +312,15 @@ function cell(text, title) {
   return make("td", { role: "cell", text, title });
 }
 
-/** A duration, short; whole when it is pointed at. @param {number | null} nanos */
+/** A short duration, with the exact one as tooltip. @param {number | null} nanos */
 function time(nanos) {
   return nanos === null ? cell("–") : cell(duration(nanos, 3), `${grouped(Math.round(nanos))} ns`);
 }
 
-/** The longest state or task of a value leads to itself. @param {{ name: string, longest: Line["longest"] }} line */
+/**
+ * The longest state or task of a value, with a button that leads to it.
+ * @param {{ name: string, longest: Line["longest"] }} line
+ */
 function longest({ name, longest }) {
   if (!longest) return cell("–");
   const go = make("button", { text: duration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${duration(longest.nanos)}`,
@@ -300,7 +328,7 @@ function longest({ name, longest }) {
   return make("td", { role: "cell" }, go);
 }
 
-/** A line below the row as long as its share. @param {Line} line */
+/** A bar below the row, as long as its share. @param {Line} line */
 function bar(line) {
   const part = make("i", { color: line.color });
   part.style.width = `${Math.min(100, line.share * 100)}%`;

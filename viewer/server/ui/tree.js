@@ -1,40 +1,45 @@
-// The tree of containers: rows beside the diagram, a treegrid for keys and screen readers. Only the rows near the window exist.
+// The tree of containers left of the diagram: a treegrid for keys and screen readers. Only the rows
+// near the window exist as elements.
 
 import { apart, byId, inLine, make } from "./dom.js";
 import { state } from "./over.js";
 import { frozen, indent, labelled, layout, measured, reveal, rowOf, top } from "./rows.js";
 import { tellBeside, told, view } from "./view.js";
 
-/** The container whose row has the keyboard's attention. @type {number | null} */
+/** The container of the row with the keyboard focus. @type {number | null} */
 let current = null;
-/** Rows that are selected, to be filtered together. @type {Set<number>} */
+/** The selected rows, which filters apply to together. @type {Set<number>} */
 export const selected = new Set();
 
-/** Shows which rows are selected. */
+/** Shows the selection of the rows. */
 export function showSelection() {
   for (const box of byId("tree").querySelectorAll("[role=row]")) box.setAttribute("aria-selected", String(selected.has(Number(/** @type {HTMLElement} */ (box).dataset.id))));
   tellBeside("selected", selected.size ? [...selected].join(" ") : null);
   document.dispatchEvent(new Event("selection"));
 }
 
-/** Selects the rows that the address says. */
+/** Selects the rows named in the address. */
 export function restoreSelection() {
   selected.clear();
   for (const id of (told("selected") ?? "").split(" ")) if (/^\d+$/.test(id)) selected.add(Number(id));
   showSelection();
 }
 
-/** The part of the heights for which rows exist. */
+/** The range of heights for which rows exist. */
 let drawn = [0, 0];
-/** @type {{ fold: (row: import("./rows.js").Row) => void, menu: (row: import("./rows.js").Row, at: DOMRect) => void, press: (event: PointerEvent, row: import("./rows.js").Row) => void,
- *   pin: (row: import("./rows.js").Row) => void, hide: (row: import("./rows.js").Row) => void, choose: (row: import("./rows.js").Row) => void }} */
+/**
+ * @type {{ fold: (row: import("./rows.js").Row) => void, menu: (row: import("./rows.js").Row, at:
+ * DOMRect) => void, press: (event: PointerEvent, row: import("./rows.js").Row) => void, pin: (row:
+ * import("./rows.js").Row) => void, hide: (row: import("./rows.js").Row) => void, choose: (row:
+ * import("./rows.js").Row) => void }}
+ */
 let hands;
 
 /** @type {HTMLElement} */ const pins = byId("pins");
 /** @type {HTMLElement} */ const others = byId("others");
 /** @type {HTMLElement} */ const stuck = byId("stuck");
 
-/** @param {typeof hands} acts what hands do to rows */
+/** @param {typeof hands} acts the user actions on rows */
 export function listenToRows(acts) {
   hands = acts;
   const tree = byId("tree");
@@ -43,7 +48,7 @@ export function listenToRows(acts) {
     const row = of(event);
     if (row && event.button === 0 && !/** @type {HTMLElement} */ (event.target).closest("button")) hands.press(event, row);
   });
-  // A click without a pointer comes from a screen reader or the like.
+  // A click without a pointer comes from a screen reader or a similar tool.
   tree.addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const row = of(event);
     if (!row || event.detail !== 0 || /** @type {HTMLElement} */ (event.target).closest("button")) return;
@@ -76,13 +81,13 @@ function of(event) {
   return box ? rowOf(Number(/** @type {HTMLElement} */ (box).dataset.id)) : undefined;
 }
 
-/** The heights for which rows should exist. */
+/** The range of heights for which rows should exist. */
 function near() {
   const seen = byId("scroller").clientHeight;
   return [top() - seen, top() + 2 * seen];
 }
 
-/** Shows the rows of the layout anew. */
+/** Shows the rows of the layout again. */
 export function showRows() {
   pins.style.height = `${layout.pinned}px`;
   pins.classList.toggle("stay", frozen() > 0);
@@ -108,12 +113,12 @@ function fill() {
   if (focused !== null) focus(focused);
 }
 
-/** Says what the first rows stand in, when that has been scrolled away. */
+/** Shows the ancestors of the first visible row, if they have been scrolled away. */
 function stick() {
   const stays = frozen();
   const line = top() + stays;
   const first = layout.rows.find((row) => !row.pinned && row.y + row.height > line + 2);
-  // What holds everything says nothing.
+  // A single root is left out, because it contains everything.
   const all = layout.rows.filter((row) => !row.pinned && row.depth === 0).length === 1;
   const away = (first?.above ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line && !(all && row.depth === 0));
   stuck.hidden = away.length === 0 || top() < 2;
@@ -125,7 +130,7 @@ function stick() {
     stuck.dataset.text = text;
     stuck.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
   }
-  // The names beside it end before it, and what it would lie on is not there.
+  // Names at the height of this label end before it. Lane labels and bounds under it are hidden.
   const pill = /** @type {HTMLElement} */ (stuck.firstElementChild).getBoundingClientRect();
   const isBeside = (/** @type {Element} */ part) => {
     const { top, bottom } = part.getBoundingClientRect();
@@ -138,7 +143,7 @@ function stick() {
   }
 }
 
-/** Lights the row that is pointed at. @param {number | null} id */
+/** Lights the row at the pointer. @param {number | null} id */
 export function light(id) {
   byId("tree").querySelector(".lit")?.classList.remove("lit");
   if (id !== null) byId("tree").querySelector(`[data-id="${id}"]`)?.classList.add("lit");
@@ -184,7 +189,7 @@ function element(row, place) {
       hand("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => hands.hide(row)),
       hand("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (at) => hands.menu(row, at))),
   );
-  // The name ends where the label beside it begins.
+  // The name ends at the start of the label to its right.
   if (labels.length > 0) box.style.setProperty("--label", `calc(var(--what) + var(--bounds) + 18px)`);
   box.style.top = `${shift}px`;
   box.style.height = `${row.height}px`;
@@ -199,13 +204,13 @@ function element(row, place) {
   return box;
 }
 
-/** In place of a name that has nothing to be seen. */
+/** Shown for a name without visible characters. */
 const NAMELESS = "(no name)";
 
 /** Names of all rows seen so far. @type {Map<number, string>} */
 const names = new Map();
 
-/** A name, with what is looked for in it marked. @param {string} name @returns {(Node | string)[]} */
+/** A name with the searched text in it marked. @param {string} name @returns {(Node | string)[]} */
 function marked(name) {
   const wanted = view.names.trim().toLowerCase();
   const at = wanted ? name.toLowerCase().indexOf(wanted) : -1;
@@ -213,7 +218,12 @@ function marked(name) {
   return [name.slice(0, at), make("mark", { text: name.slice(at, at + wanted.length) }), name.slice(at + wanted.length)];
 }
 
-/** @param {string} what @param {import("./rows.js").Row} row @param {string} path @param {(at: DOMRect) => void} act */
+/**
+ * @param {string} what
+ * @param {import("./rows.js").Row} row
+ * @param {string} path
+ * @param {(at: DOMRect) => void} act
+ */
 function hand(what, row, path, act) {
   return make("button", {
     tabindex: -1, "aria-label": `${what} ${row.name}`, title: what === "More for" ? "More" : what,
@@ -236,7 +246,7 @@ function icon(box, d) {
   return svg;
 }
 
-/** Gives a row the keyboard's attention. @param {number} id */
+/** Moves the keyboard focus to a row. @param {number} id */
 export function focus(id) {
   const row = rowOf(id);
   if (!row) return;

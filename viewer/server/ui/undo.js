@@ -1,12 +1,16 @@
-// Undo and redo of what is done to rows, filters and looks; moving through time is not undone, that is what Back is for.
+// Undo and redo of changes to rows, filters and style. They do not revert movements through time;
+// Back does.
 
 import { top } from "./rows.js";
 import { note } from "./status.js";
 import { dress, onKept } from "./view.js";
 
-/** How the rows looked, what was looked for in their names, and how far they were scrolled. @typedef {[string, string, number]} Look */
+/**
+ * The arrangement of the rows, the text searched in their names, and their scroll position.
+ * @typedef {[string, string, number]} Look
+ */
 
-/** What the rows were like, the newest last. @type {Look[]} */
+/** Earlier arrangements, the newest last. @type {Look[]} */
 let past = [];
 /** @type {Look[]} */
 let future = [];
@@ -15,7 +19,7 @@ let now = null;
 const MOST = 200;
 
 onKept((rows, names) => {
-  // The rows that are wanted are not there yet: they are scrolled as they were.
+  // The new rows are not there yet, so that the scroll position is still that of the old ones.
   if (now !== null && (rows !== now[0] || names !== now[1])) {
     past = [...past.slice(1 - MOST), [now[0], now[1], top()]];
     future = [];

@@ -1,24 +1,27 @@
-// What is shown: the interval, the rows, what is dimmed or hidden, what is chosen and measured. All of it lives in the address.
+// The view: the interval, the rows, dimmed and hidden values and types, the chosen entity and the
+// measured time range. The address contains all of it.
 
 import { note } from "./status.js";
 
 /**
+ * The state of the view.
  * @typedef {object} View
- * @property {number} from nanoseconds after the trace's first date
+ * @property {number} from nanoseconds after the trace's first timestamp
  * @property {number} to
  * @property {number | null} level containers at this depth are folded
  * @property {Set<number>} toggled containers that differ from that
- * @property {number[]} pinned containers that stand on top, in this order
+ * @property {number[]} pinned containers on top, in this order
  * @property {Set<number>} gone containers that are not drawn
- * @property {[number, number][]} moved `[container, the sibling before which it goes]`, one after the other; 0 is the end
- * @property {string} names text that the names of the rows have in them
+ * @property {[number, number][]} moved `[container, the next sibling]`, applied in order; 0 is the
+ * end
+ * @property {string} names text that the names of the rows contain
  * @property {Set<number>} dimmed values
  * @property {Set<number>} hidden types
  * @property {Set<number>} gradients variables that are drawn as gradients
  * @property {[string, boolean][]} filters expressions, and whether they act
  * @property {string | null} chosen the entity in the inspector
  * @property {boolean} chained whether the chain of links through it is lit
- * @property {[number, number] | null} measured two dates
+ * @property {[number, number] | null} measured two timestamps
  * @typedef {"time" | "rows" | "look" | "choice" | "place"} Change
  */
 
@@ -28,22 +31,31 @@ export const view = {
   filters: [], chosen: null, chained: false, measured: null,
 };
 
-/** The zooms that led here, from the widest: each holds the next. @type {[number, number][]} */
+/** The zooms that led here, from the widest: each contains the next. @type {[number, number][]} */
 let trail = [];
 let whole = 1;
 /** @type {((kind: Change) => void)[]} */
 const listeners = [];
 let timer = 0;
-/** Whether what is not in the address yet is no step of the history: another pane's step moved it. */
+/**
+ * Whether a pending change makes no step of the history, because another pane's step moved this
+ * one.
+ */
 let isOthers = false;
-/** How many views are behind this one. */
+/** The number of earlier views in the history. */
 let step = 0;
-/** What is typed into the address by hand has come from elsewhere; all else is ours. @type {string | null} */
+/**
+ * The address that this page wrote last. A different address was typed by hand.
+ * @type {string | null}
+ */
 let written = null;
 /** @type {((rows: string, names: string) => void)[]} */
 const keepers = [];
 
-/** @param {(rows: string, names: string) => void} keeper told how the rows look and what is looked for in their names, whenever that may have changed */
+/**
+ * @param {(rows: string, names: string) => void} keeper receives the style of the rows and the text
+ * searched in their names at each possible change
+ */
 export function onKept(keeper) {
   keepers.push(keeper);
 }
@@ -53,36 +65,43 @@ function save() {
   keepers.forEach((keeper) => keeper(rows, view.names));
 }
 
-/** What is seen beside the view, as the address says it: how far the rows are scrolled, the panel, and what its statistics show. */
+/**
+ * Parts of the address that are no part of the view: the scroll position, the panel, and the
+ * settings of its statistics.
+ */
 const BESIDE = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
 /** @type {Map<string, string>} */
 const beside = new Map();
 let besideTimer = 0;
-/** How far the rows are to be scrolled, once they are there. @type {number | null} */
+/** The pending scroll position of the rows, applied once they are there. @type {number | null} */
 let scroll = null;
-/** Milliseconds between two changes of the address: browsers stop taking more than a few each second. */
+/** Milliseconds between two changes of the address: browsers accept only a few each second. */
 const SELDOM = 300;
 
-/** @param {string} name @returns {string | null} what the address says; nothing for what is usual */
+/** @param {string} name @returns {string | null} the value in the address; null for the default */
 export function told(name) {
   return beside.get(name) ?? null;
 }
 
-/** Puts something into the address that is no step of the history. @param {string} name @param {string | null} value */
+/**
+ * Writes a value to the address that makes no step of the history.
+ * @param {string} name
+ * @param {string | null} value
+ */
 export function tellBeside(name, value) {
   if (told(name) === value) return;
   if (value === null) beside.delete(name);
   else beside.set(name, value);
   besideTimer ||= window.setTimeout(() => {
     besideTimer = 0;
-    // A movement that comes to rest takes it along.
+    // The end of a pending movement writes the address too.
     if (timer) return;
     history.replaceState({ trail, step }, "", write());
     changed("place");
   }, SELDOM);
 }
 
-/** How far the rows are to be scrolled, once. */
+/** The pending scroll position of the rows. The second call returns null. */
 export function takeScroll() {
   const to = scroll;
   scroll = null;
@@ -96,16 +115,21 @@ function core(address) {
   return String(parts);
 }
 
-/** Which of the server's traces this page shows. */
+/** The number of the server's trace that this page shows. */
 export const trace = Number(new URLSearchParams(location.search).get("trace") ?? 0);
 
-/** The filters that act, as the server takes them. */
+/** The filters that act, in the format of the server. */
 export function filtersOn() {
   const on = view.filters.filter((one) => one[1]).map((one) => one[0]);
   return on.length ? JSON.stringify(on) : "";
 }
 
-/** Dresses the rows as they were. @param {string} rows @param {string} names @param {number} top how far they were scrolled */
+/**
+ * Restores the arrangement of the rows.
+ * @param {string} rows
+ * @param {string} names
+ * @param {number} top the former scroll position
+ */
 export function dress(rows, names, top) {
   view.names = names;
   scroll = top;
@@ -124,25 +148,28 @@ export function changed(kind) {
   listeners.forEach((listener) => listener(kind));
 }
 
-/** How far traces beside this one reach. */
+/** The longest duration of another trace on the same page, in nanoseconds. */
 let reached = 0;
 
-/** Lets the view go as far as another trace does. @param {number} duration */
+/** Lets the view extend to the end of another trace. @param {number} duration */
 export function reach(duration) {
   reached = duration;
 }
 
-/** Which picture of the trace this is: another while it is read or written. */
+/** The generation of the trace: it changes while the trace is read or written. */
 let generation = 0;
 
-/** The number of the picture that is shown. */
+/** The generation that is shown. */
 export function picture() {
   return generation;
 }
 
 /**
- * Goes over to another picture of the trace. An interval at its end moves along with that, the whole stays the whole, and all else where it is.
- * @param {number} duration @param {number} later what dates of the page are more than before @param {number} next the picture's number
+ * Changes to another generation of the trace. An interval at the end follows the end, the whole
+ * trace stays whole, and any other interval stays in place.
+ * @param {number} duration
+ * @param {number} later the increase of all timestamps of the page
+ * @param {number} next the new generation
  */
 export function grow(duration, later, next) {
   const [before, span] = [whole, view.to - view.from];
@@ -157,7 +184,7 @@ export function grow(duration, later, next) {
   keep(true);
 }
 
-/** Length of the trace. */
+/** Length of the trace, in nanoseconds. */
 export function length() {
   return whole;
 }
@@ -168,7 +195,9 @@ export function crumbs() {
 }
 
 /**
- * @param {number} duration @param {string} remembered how the rows were when the trace was last looked at @param {number} number of the picture
+ * @param {number} duration
+ * @param {string} remembered the arrangement of the rows at the last visit of the trace
+ * @param {number} number the generation
  */
 export function start(duration, remembered, number) {
   whole = duration;
@@ -186,7 +215,7 @@ export function start(duration, remembered, number) {
     besideTimer = 0;
     const kept = event.state?.trail ? new Map(beside) : null;
     read(location.hash.slice(1));
-    // Back and forward leave the panel as it is.
+    // Back and forward do not change the panel.
     if (kept) BESIDE.filter((name) => name !== "scroll").forEach((name) => tellBeside(name, kept.get(name) ?? null));
     else onPlaced();
     trail = event.state?.trail ?? nested([], [view.from, view.to]);
@@ -197,8 +226,10 @@ export function start(duration, remembered, number) {
 }
 
 /**
- * Shows an interval; lengths and places are kept sane.
- * @param {number} from @param {number} to @param {boolean} [step] a step of the history by itself, not part of a movement
+ * Shows an interval, limited to sensible lengths and positions.
+ * @param {number} from
+ * @param {number} to
+ * @param {boolean} [step] a step of the history by itself, not part of a movement
  * @param {boolean} [others] another pane has moved
  */
 export function show(from, to, step = false, others = false) {
@@ -206,7 +237,7 @@ export function show(from, to, step = false, others = false) {
   const far = Math.max(whole, reached);
   const span = Math.min(Math.max(to - from, least), far * 1.5);
   const middle = (from + to) / 2;
-  // A quarter of the picture may lie beyond the trace's ends.
+  // At most a quarter of the image lies outside the trace.
   const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(far - span * 0.75, -span / 4));
   const [a, b] = [Math.round(first), Math.round(first + span)];
   if (a === view.from && b === view.to) return;
@@ -218,7 +249,12 @@ export function show(from, to, step = false, others = false) {
   changed("time");
 }
 
-/** Goes where another pane is. The step of the history is that one's: this one's address follows, so that going back there brings both back. @param {number} from @param {number} to */
+/**
+ * Moves to the interval of another pane. The step of the history belongs to that pane, and this
+ * address follows, so that Back there moves both back.
+ * @param {number} from
+ * @param {number} to
+ */
 export function follow(from, to) {
   show(from, to, false, true);
 }
@@ -227,7 +263,10 @@ export function fit() {
   show(0, whole, true);
 }
 
-/** @param {number} factor below 1 zooms in @param {number} [at] the date that stays where it is */
+/**
+ * @param {number} factor below 1 zooms in
+ * @param {number} [at] the timestamp that keeps its position
+ */
 export function zoom(factor, at = (view.from + view.to) / 2) {
   show(at - (at - view.from) * factor, at + (view.to - at) * factor);
 }
@@ -243,22 +282,28 @@ export function toggle(set, member) {
   if (!set.delete(member)) set.add(member);
 }
 
-/** Puts the view into the address; a pause in the movement makes a step of the history. @param {boolean} [others] not if another pane has moved */
+/**
+ * Schedules the view for the address; a pause in the movement makes a step of the history.
+ * @param {boolean} [others] another pane has moved: no step
+ */
 export function remember(others = false) {
   if (timer) window.clearTimeout(timer);
   isOthers = others;
   timer = window.setTimeout(keep, 250);
 }
 
-/** To the view before. A movement that has not come to rest yet is a step already. */
+/** Returns to the previous view. A movement that has not come to rest is a step already. */
 export function back() {
   if (timer) keep();
-  // Those of other panes are not known here.
+  // This page does not know the steps of other panes.
   if (step > 0 || window.parent !== window) history.back();
   else note("This is the first view");
 }
 
-/** Puts the view into the address as a step of the history by itself. @param {boolean} [instead] in place of the step before */
+/**
+ * Writes the view to the address as a step of the history by itself.
+ * @param {boolean} [instead] replaces the previous step
+ */
 export function keep(instead = false) {
   const follows = timer !== 0 && isOthers;
   window.clearTimeout(timer);
@@ -277,8 +322,11 @@ export function keep(instead = false) {
 }
 
 /**
- * A trail with one more zoom: those stay that hold it and are clearly wider.
- * @param {[number, number][]} before @param {[number, number]} now @returns {[number, number][]}
+ * A trail with one more zoom. Earlier zooms remain if they contain it and are at least twice as
+ * wide.
+ * @param {[number, number][]} before
+ * @param {[number, number]} now
+ * @returns {[number, number][]}
  */
 function nested(before, [from, to]) {
   /** @type {[number, number]} */
@@ -301,7 +349,7 @@ function write() {
   return "#" + parts;
 }
 
-/** The part of the address that says how the rows look: it is remembered with the trace. */
+/** The part of the address with the style of the rows. It is remembered with the trace. */
 function rowsPart() {
   const parts = new URLSearchParams();
   if (view.level !== null) parts.set("level", String(view.level));
@@ -317,12 +365,14 @@ function rowsPart() {
 /** @type {() => void} */
 let onPlaced = () => {};
 
-/** @param {() => void} handler told when an address from elsewhere says what is beside the view */
+/**
+ * @param {() => void} handler called when an address from outside changes values outside the view
+ */
 export function watchPlaced(handler) {
   onPlaced = handler;
 }
 
-/** Nanoseconds of 290 years: no date is further away. */
+/** Nanoseconds of 290 years: no timestamp is further away. */
 const FAR = 2 ** 63;
 
 /** @param {string} address */
@@ -331,7 +381,7 @@ function read(address) {
   const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
   const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
   const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, whole];
-  // Further away there is nothing, whatever an address says.
+  // Larger timestamps in an address are ignored: no trace extends that far.
   [view.from, view.to] = from < to && from > -FAR && to < FAR ? [from, to] : [0, whole];
   view.names = parts.get("names") ?? "";
   view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
@@ -356,7 +406,11 @@ function readRows(parts) {
   view.filters = readFilters(parts.get("filters") ?? "");
 }
 
-/** Filters as the address has them; those in brackets are off. With a wrong one among them none is taken. @param {string} text @returns {[string, boolean][]} */
+/**
+ * The filters of the address; those in brackets are off. If one is invalid, none is taken.
+ * @param {string} text
+ * @returns {[string, boolean][]}
+ */
 function readFilters(text) {
   /** @type {any} */ let all;
   try {
@@ -371,13 +425,17 @@ function readFilters(text) {
   return [];
 }
 
-/** Which entry is no filter, in words; nothing when all are. @param {unknown[]} all @param {(one: any) => unknown} text what should be its text */
+/**
+ * Describes the first entry that is no filter; an empty text if all are filters.
+ * @param {unknown[]} all
+ * @param {(one: any) => unknown} text returns the text of an entry
+ */
 export function wrongFilter(all, text) {
   const at = all.findIndex((one) => { const found = text(one); return typeof found !== "string" || found.trim() === ""; });
   return at < 0 ? "" : `entry ${at + 1} of the filters is ${JSON.stringify(all[at]).slice(0, 60)}; a filter is a text such as "hide container a"`;
 }
 
-/** The part of a question that says what is drawn and how. */
+/** The part of a request with the contents and the style of the image. */
 export function looks() {
   return {
     picture: generation,

@@ -1,6 +1,7 @@
-// What a picture is sent as (scene/wire.rs): a head in JSON, and streams of bytes with its mixtures and bands.
+// The format of an image on the wire (scene/wire.rs): a head in JSON, and byte streams with its
+// mixtures and bands.
 
-/** Numbers of seven bits in a byte, the lowest first. */
+/** A stream of numbers, seven bits per byte, the lowest first. */
 export class Stream {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -8,7 +9,7 @@ export class Stream {
     this.at = 0;
   }
 
-  /** The next number; 0 behind the end. */
+  /** The next number; 0 after the end. */
   next() {
     for (let number = 0, factor = 1; ; factor *= 128) {
       const byte = this.bytes[this.at] ?? 0;
@@ -18,14 +19,17 @@ export class Stream {
     }
   }
 
-  /** The next number that may be negative. */
+  /** The next number, which may be negative. */
   signed() {
     const number = this.next();
     return number % 2 ? -(number + 1) / 2 : number / 2;
   }
 }
 
-/** @param {ArrayBuffer} buffer @returns {any} the head, with `bytes` in place of the lengths of its streams */
+/**
+ * @param {ArrayBuffer} buffer
+ * @returns {any} the head, with `bytes` in place of the lengths of its streams
+ */
 export function read(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));

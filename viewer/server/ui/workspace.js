@@ -1,4 +1,5 @@
-// All that is seen, as a file that another trace can be dressed by: rows, types and values go by their names, as numbers mean the same only in one trace.
+// The whole view as a file that can be applied to another trace. Rows, types and values are stored
+// by name, as numbers have a meaning only in one trace.
 
 import { tell } from "./api.js";
 import { fileName, make, save } from "./dom.js";
@@ -6,21 +7,28 @@ import { note } from "./status.js";
 import { changed, filtersOn, keep, view, wrongFilter } from "./view.js";
 
 /** @typedef {"containers" | "types" | "values"} Kind */
-/** @typedef {Record<Kind, Record<string, any>>} Names numbers, and what they are called */
+/** @typedef {Record<Kind, Record<string, any>>} Names numbers and their names */
 
-/** Parts of an address with numbers: of what, and what one or several of them are called. @type {Record<string, [Kind, string, string]>} */
+/**
+ * Parts of an address with numbers: their kind, and the words for one or several of them.
+ * @type {Record<string, [Kind, string, string]>}
+ */
 const PARTS = {
   pinned: ["containers", "pinned row", "pinned rows"], gone: ["containers", "hidden row", "hidden rows"], toggled: ["containers", "folded or unfolded row", "folded or unfolded rows"],
   moved: ["containers", "moved row", "moved rows"], hidden: ["types", "hidden type", "hidden types"], gradients: ["types", "gradient", "gradients"], dimmed: ["values", "dimmed value", "dimmed values"],
 };
 
-/** What stands for no container: the end of its siblings. */
+/** The number for the end of the siblings, which is no container. */
 const END = "0";
 
-/** @param {URLSearchParams} parts @param {string} part @returns {string[][]} numbers that belong together */
+/**
+ * @param {URLSearchParams} parts
+ * @param {string} part
+ * @returns {string[][]} numbers that belong together
+ */
 const numbers = (parts, part) => (parts.get(part) ?? "").split(" ").filter((text) => /^\d+(-\d+)?$/.test(text)).map((text) => text.split("-"));
 
-/** The container that is inspected. @param {URLSearchParams} parts */
+/** The inspected container. @param {URLSearchParams} parts */
 const inspected = (parts) => /^c(\d+)$/.exec(parts.get("chosen") ?? "")?.[1];
 
 /** The numbers in an address. @param {URLSearchParams} parts @returns {Record<Kind, string[]>} */
@@ -35,7 +43,11 @@ function allNumbers(parts) {
   return { containers: [...all.containers], types: [...all.types], values: [...all.values] };
 }
 
-/** @param {string} address @param {string} filters behind which they are rows @returns {Promise<Names>} what its numbers are called */
+/**
+ * @param {string} address
+ * @param {string} filters the filters that the rows result from
+ * @returns {Promise<Names>} the names of its numbers
+ */
 export async function namesOf(address, filters) {
   const all = allNumbers(new URLSearchParams(address));
   const answer = await tell("names", Object.fromEntries(Object.entries(all).map(([kind, list]) => [kind, list.map(Number)])), filters);
@@ -43,13 +55,16 @@ export async function namesOf(address, filters) {
   return { containers: named("containers"), types: named("types"), values: named("values") };
 }
 
-/** How a name is shown. @param {Kind} kind @param {any} name */
+/** The displayed form of a name. @param {Kind} kind @param {any} name */
 const called = (kind, name) => kind === "containers" ? name.path[name.path.length - 1] ?? "the trace" : kind === "types" ? name[name.length - 1] : name[1];
 
 /**
- * An address of another trace as one of this trace.
- * @param {string} address @param {Names} names @param {string} filters behind which they are rows
- * @returns {Promise<[string, string]>} the address, and what of it is not in this trace, in words
+ * Converts an address of another trace to this trace.
+ * @param {string} address
+ * @param {Names} names
+ * @param {string} filters the filters that the rows result from
+ * @returns {Promise<[string, string]>} the address, and a description of its parts that this trace
+ * does not have
  */
 export async function renumbered(address, names, filters) {
   const parts = new URLSearchParams(address);
@@ -81,7 +96,7 @@ export async function renumbered(address, names, filters) {
   return [String(parts), missing.join("; ")];
 }
 
-/** What the trace is, so that its own workspace needs no names. */
+/** The identity of the trace, so that its own workspace needs no names. */
 let trace = "";
 
 /** @param {string} name */
@@ -89,7 +104,10 @@ export function setTrace(name) {
   trace = name;
 }
 
-/** The filters as `tumit view --filters` takes them, and all else that is seen as the address holds it, with the names of its numbers. */
+/**
+ * Saves the filters as `tumit view --filters` reads them, and the rest of the view in the format of
+ * the address, with the names of its numbers.
+ */
 export async function saveWorkspace() {
   keep();
   const page = location.hash.slice(1);
@@ -119,7 +137,7 @@ async function readWorkspace(text) {
   try {
     file = JSON.parse(text);
   } catch {
-    // Told below.
+    // The error is reported below.
   }
   if (file?.format !== "tumit-view" || ![1, 2].includes(file.version) || !Array.isArray(file.filters)) {
     note(file?.format === "tumit-view" ? "This workspace is of another version of Tumit" : file === null ? "This is no workspace: it cannot be read as JSON; perhaps it was cut short" : "This is no workspace: it does not say that its format is tumit-view");

@@ -1,21 +1,24 @@
-// Times as text, and the ticks and labels of time axes; the same rules as time_text.rs and layout/scale.rs.
-// A file that zooms has this text too, so it imports nothing.
+// Times as text, and the ticks and labels of time axes. The rules are those of time_text.rs and
+// layout/scale.rs. An exported file that zooms contains this text, so it imports nothing.
 
-/** Least distance of ticks, and least space between labels. */
+/** Minimum distance of ticks, and minimum space between labels. */
 const SPACING = 92, GAP = 8;
-/** From here on, times are written in days, hours, minutes and seconds. */
+/** From this number of nanoseconds on, times are written in days, hours, minutes and seconds. */
 const LONG = 600e9;
 /** @type {[number, string][]} */
 const LONG_UNITS = [[86400e9, "d"], [3600e9, "h"], [60e9, "min"], [1e9, "s"]];
 /** @type {[number, string][]} */
 const SHORT_UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-/** Steps of an axis of long times, in seconds; days follow. */
+/** Steps of an axis of long times, in seconds. Longer steps are in days. */
 const LONG_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
 
-/** The unit in which a short length is written. @param {number} nanos @returns {[number, string]} */
+/** The unit in which a short time is written. @param {number} nanos @returns {[number, string]} */
 const unitOf = (nanos) => SHORT_UNITS.find(([size]) => Math.abs(nanos) >= size) ?? SHORT_UNITS[3];
 
-/** Digits after the point so that the last one is no coarser than the resolution. @param {number} resolution @param {number} unit */
+/**
+ * Number of decimals for which the last digit is at least as fine as the resolution.
+ * @param {number} resolution @param {number} unit
+ */
 function decimalsTo(resolution, unit) {
   let digits = 0;
   for (let size = unit; size > Math.max(resolution, 1); size /= 10) digits += 1;
@@ -25,17 +28,26 @@ function decimalsTo(resolution, unit) {
 /** @param {bigint} count */
 const groups = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
-/** A length in a unit, rounded, as a whole number of its last decimal. @param {bigint} nanos @param {number} unit @param {number} digits */
+/**
+ * A time in a unit, rounded, as a whole number of its last decimal.
+ * @param {bigint} nanos @param {number} unit @param {number} digits
+ */
 const scaled = (nanos, unit, digits) => ((nanos < 0n ? -nanos : nanos) * 10n ** BigInt(digits) + BigInt(unit) / 2n) / BigInt(unit);
 
-/** A whole number of nanoseconds in a unit, exactly. @param {bigint} nanos @param {[number, string]} unit @param {number} digits */
+/**
+ * A whole number of nanoseconds, converted exactly to a unit.
+ * @param {bigint} nanos @param {[number, string]} unit @param {number} digits
+ */
 function inUnit(nanos, [unit, name], digits) {
   const [all, scale] = [scaled(nanos, unit, digits), 10n ** BigInt(digits)];
   const part = digits > 0 ? "." + String(all % scale).padStart(digits, "0") : "";
   return `${nanos < 0n && all > 0n ? "−" : ""}${groups(all / scale)}${part} ${name}`;
 }
 
-/** In days, hours, minutes and seconds, rounded to one of these. Parts that are 0 are left out. @param {bigint} nanos @param {number} unit @param {number} digits */
+/**
+ * A time in days, hours, minutes and seconds, rounded to one of these. Zero parts are omitted.
+ * @param {bigint} nanos @param {number} unit @param {number} digits
+ */
 function inParts(nanos, unit, digits) {
   const scale = 10n ** BigInt(digits);
   let left = scaled(nanos, unit, digits);
@@ -52,7 +64,10 @@ function inParts(nanos, unit, digits) {
   return sign + parts.join(" ");
 }
 
-/** A timestamp, precise to about `resolution` nanoseconds. @param {bigint} time @param {number} resolution */
+/**
+ * A timestamp with a precision of about `resolution` nanoseconds.
+ * @param {bigint} time @param {number} resolution
+ */
 export function timestampText(time, resolution) {
   if (time === 0n) return "0 s";
   const [unit, name] = Math.abs(Number(time)) < LONG ? unitOf(Number(time)) : LONG_UNITS.find(([size]) => size <= resolution) ?? LONG_UNITS[3];
@@ -60,7 +75,10 @@ export function timestampText(time, resolution) {
   return Math.abs(Number(time)) < LONG ? inUnit(time, [unit, name], digits) : inParts(time, unit, digits);
 }
 
-/** A duration with about so many significant digits. @param {number} nanos @param {number} significant */
+/**
+ * A duration with about `significant` significant digits.
+ * @param {number} nanos @param {number} significant
+ */
 export function durationText(nanos, significant) {
   const size = Math.abs(nanos);
   const whole = BigInt(Math.round(nanos));
@@ -80,8 +98,10 @@ function stepOf(least) {
 /** @typedef {{ base: string | null, ticks: { x: number, label: string }[] }} Ticks */
 
 /**
- * Ticks at least `spacing` apart, labels not placed yet.
- * @param {bigint} origin what `from` and `to` count from @param {number} from @param {number} to @param {number} width @param {number} spacing @returns {Ticks}
+ * Ticks at least `spacing` apart. Their labels are not placed yet.
+ * @param {bigint} origin the timestamp to which `from` and `to` are relative
+ * @param {number} from @param {number} to @param {number} width @param {number} spacing
+ * @returns {Ticks}
  */
 export function timeTicks(origin, from, to, width, spacing) {
   if (!(to > from) || width <= 0) return { base: null, ticks: [] };
@@ -91,7 +111,8 @@ export function timeTicks(origin, from, to, width, spacing) {
   const long = farthest >= LONG;
   const step = !long || least <= 1e9 ? stepOf(least) : 1e9 * (LONG_STEPS.find((step) => step * 1e9 >= least) ?? 86400 * stepOf(least / 86400e9));
   let round = 0;
-  // A label of long times has two parts at most: days and hours, hours and minutes, or minutes and seconds.
+  // A label of long times has at most two parts: days and hours, hours and minutes, or minutes and
+  // seconds.
   const fine = step < 1e9 || (step < 60e9 && farthest >= 3600e9) || (step < 3600e9 && farthest >= 86400e9);
   if (!long && farthest / step > 1e6) for (round = 1; round < step * 1000; ) round *= 10;
   if (long && fine) round = [...Array.from({ length: 11 }, (_, power) => 10 ** power), 60e9, LONG, 3600e9].find((round) => round >= step * 20) ?? 86400e9;
@@ -111,8 +132,10 @@ export function timeTicks(origin, from, to, width, spacing) {
 }
 
 /**
- * Places labels: none reaches beyond the axis or into another one. Ticks are as far apart as their labels need; at an edge a label is moved or left out.
- * @param {number} width @param {(text: string) => number} measure @param {(spacing: number) => Ticks} rule @param {number} [spacing]
+ * Places labels within the axis and without overlap. Ticks are far enough apart for their labels.
+ * At an edge, a label is moved or omitted.
+ * @param {number} width @param {(text: string) => number} measure
+ * @param {(spacing: number) => Ticks} rule @param {number} [spacing]
  */
 export function placed(width, measure, rule, spacing = SPACING) {
   let found = rule(spacing);

@@ -1,4 +1,4 @@
-//! A picture as one HTML file, which needs nothing else: it zooms and moves, and tells of what is pointed at.
+//! An image as a self-contained HTML file: it zooms, moves, and shows details at the pointer.
 
 use std::io;
 use std::sync::LazyLock;
@@ -7,18 +7,21 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::{page_files, svg};
-use crate::query::Interval;
+use crate::query::TimeRange;
 use crate::scene::Scene;
 use crate::style::theme::font::FAMILY;
 
-/// Time is zoomed, as on the page of `tumit view`: names of rows stay, texts, arrow heads and marks keep their shape, and the ruler is made anew.
-/// The picture's titles are what browsers show at the pointer.
+/// Zooms in time, as on the page of `tumit view`. Row names stay in place. Texts, arrow heads and
+/// marks keep their shape. The ruler is drawn anew. Browsers show the titles of the image at the
+/// pointer.
 const SCRIPT: &str = include_str!("zoom.js");
 
-/// Times as text and the ticks of time axes, as on the page. It is a module there and a part of the script here.
+/// Times as text, and the ticks of time axes, as on the page. The page loads it as a module; here
+/// it is part of the script.
 static AXIS: LazyLock<String> = LazyLock::new(|| page_files::AXIS.replace("\nexport ", "\n"));
 
-/// The typeface in both weights, in which texts were measured: without, names would not keep to their room.
+/// The typeface in both weights. Texts were measured with it, so names would exceed their space
+/// without it.
 static FONTS: LazyLock<String> = LazyLock::new(|| {
     [(400, page_files::REGULAR), (600, page_files::SEMI_BOLD)]
         .iter()
@@ -29,15 +32,15 @@ static FONTS: LazyLock<String> = LazyLock::new(|| {
         .collect()
 });
 
-/// Writes the file. It loads nothing and asks nobody.
+/// Writes the file. The file loads nothing from elsewhere.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the file cannot be written.
 pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
     let title = scene.title.replace('&', "&amp;").replace('<', "&lt;");
     let paper = scene.background.map_or_else(|| "#ffffff".to_owned(), |color| color.to_string());
     let (fonts, axis) = (&*FONTS, &*AXIS);
-    let part = scene.interval.map_or_else(String::new, |Interval { from, to }| {
+    let part = scene.interval.map_or_else(String::new, |TimeRange { from, to }| {
         format!(" data-from=\"{}\" data-span=\"{}\"", from.0, to.0.saturating_sub(from.0))
     });
     write!(

@@ -1,4 +1,5 @@
-//! Pixels as the bytes of a PNG: without opacity where all of it is opaque, and with as much effort as is worth it.
+//! Encodes pixels as PNG: without an alpha channel if all pixels are opaque, and with a suitable
+//! compression effort.
 
 use std::io::Write;
 use std::ops::Range;
@@ -8,19 +9,19 @@ use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
 use super::ExportError;
 
-/// How hard to look for what can be left out.
+/// The compression effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effort {
-    /// An eighth more bytes in a twentieth of the time.
+pub(crate) enum PngEffort {
+    /// About 1/8 more bytes in 1/20 of the time.
     Least,
     Usual,
 }
 
-/// The bytes of a file.
+/// Encodes pixels as the bytes of a PNG file.
 ///
 /// # Errors
 /// If there are no pixels.
-pub(crate) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, ExportError> {
+pub(crate) fn pack(pixels: &Pixmap, effort: PngEffort) -> Result<Vec<u8>, ExportError> {
     let is_opaque = pixels.pixels().iter().all(|pixel| pixel.alpha() == u8::MAX);
     let mut bytes = Vec::new();
     write(&mut bytes, (pixels.width(), pixels.height()), is_opaque, effort, |append| {
@@ -29,27 +30,28 @@ pub(crate) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, ExportErr
     Ok(bytes)
 }
 
-/// Takes lines of pixels as wide as the image.
-pub(crate) type Append<'a> = dyn FnMut(&Pixmap, Range<u32>) -> Result<(), ExportError> + 'a;
+/// Appends some lines of a band of pixels. The band must be as wide as the image.
+pub(crate) type AppendRows<'a> = dyn FnMut(&Pixmap, Range<u32>) -> Result<(), ExportError> + 'a;
 
-/// Writes a file from bands of pixels, which `fill` appends from top to bottom. Without opacity, all pixels must be
-/// opaque.
+/// Writes a file from bands of pixels, which `fill` appends from top to bottom. If `is_opaque` is
+/// true, all pixels must be opaque.
 ///
 /// # Errors
-/// If there are no pixels, more or fewer than the image has, or `out` or `fill` fails.
+/// If there are no pixels, if their number differs from that of the image, or if `out` or `fill`
+/// fails.
 pub(crate) fn write(
     out: &mut dyn Write,
     (width, height): (u32, u32),
     is_opaque: bool,
-    effort: Effort,
-    fill: impl FnOnce(&mut Append<'_>) -> Result<(), ExportError>,
+    effort: PngEffort,
+    fill: impl FnOnce(&mut AppendRows<'_>) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
     let mut encoder = Encoder::new(out, width, height);
     encoder.set_color(if is_opaque { ColorType::Rgb } else { ColorType::Rgba });
     encoder.set_depth(BitDepth::Eight);
     encoder.set_compression(match effort {
-        Effort::Least => Compression::Fast,
-        Effort::Usual => Compression::Balanced,
+        PngEffort::Least => Compression::Fast,
+        PngEffort::Usual => Compression::Balanced,
     });
     let mut writer = encoder.write_header().map_err(failure)?;
     let mut lines = writer.stream_writer().map_err(failure)?;
@@ -85,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// As any reader has them: the number of channels, and the colours.
+    /// Decodes a file as any reader does: the number of channels, and the colours.
     fn unpacked(bytes: &[u8]) -> (usize, Vec<u8>) {
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
         let mut data = vec![0; reader.output_buffer_size().unwrap()];
@@ -98,7 +100,7 @@ mod tests {
         let mut pixels = Pixmap::new(70, 30).unwrap();
         pixels.fill(Color::from_rgba8(1, 2, 3, 255));
         pixels.pixels_mut()[71] = PremultipliedColorU8::from_rgba(200, 100, 0, 255).unwrap();
-        for effort in [Effort::Least, Effort::Usual] {
+        for effort in [PngEffort::Least, PngEffort::Usual] {
             let (channels, data) = unpacked(&pack(&pixels, effort).unwrap());
             assert_eq!((channels, data.len()), (3, 70 * 30 * 3), "{effort:?}");
             assert_eq!((&data[..3], &data[71 * 3..72 * 3]), (&[1, 2, 3][..], &[200, 100, 0][..]));
@@ -109,7 +111,7 @@ mod tests {
     fn what_lets_through_keeps_its_opacity() {
         let mut pixels = Pixmap::new(3, 2).unwrap();
         pixels.pixels_mut()[4] = PremultipliedColorU8::from_rgba(64, 32, 0, 128).unwrap();
-        let (channels, data) = unpacked(&pack(&pixels, Effort::Least).unwrap());
+        let (channels, data) = unpacked(&pack(&pixels, PngEffort::Least).unwrap());
         assert_eq!((channels, &data[..4]), (4, &[0, 0, 0, 0][..]));
         assert_eq!(&data[16..20], &[128, 64, 0, 128], "colours are not those that were multiplied by it");
     }

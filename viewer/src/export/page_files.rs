@@ -1,4 +1,4 @@
-//! Files that exported pages and the served page have in common.
+//! Files that both exported pages and the served page use.
 
 /// Times as text and the ticks of time axes: a JavaScript module.
 pub const AXIS: &str = include_str!("axis.js");
@@ -9,7 +9,7 @@ pub const SEMI_BOLD: &[u8] = include_bytes!("../../assets/font/Inter-SemiBold.wo
 /// The licence of the typefaces.
 pub const FONT_LICENSE: &str = include_str!("../../assets/font/LICENSE.txt");
 
-/// All of them, by their path on the page.
+/// All files, by their path on the page.
 pub const ALL: [(&str, &[u8]); 4] = [
     ("axis.js", AXIS.as_bytes()),
     ("font/Inter-Regular.woff2", REGULAR),

@@ -1,7 +1,8 @@
-//! A scene as PNG: its SVG, drawn by resvg with the embedded typeface, so that every machine makes the same pixels.
+//! A scene as PNG: resvg draws its SVG with the embedded typeface, so that all machines produce the
+//! same pixels.
 //!
-//! The image is drawn in bands, and each band from the elements that it shows: memory grows with the scene, not with the
-//! pixels.
+//! The image is drawn in bands, each from the elements visible in it. So memory grows with the
+//! scene, not with the number of pixels.
 
 use std::io::Write;
 use std::ops::Range;
@@ -10,21 +11,23 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::pack::{self, Effort};
+use super::pack::{self, PngEffort};
 use super::{ExportError, svg};
 use crate::parallel::in_turn;
 use crate::scene::{MOST_PIXELS, Scene};
 use crate::style::theme::font;
 
-/// Pixels of the largest picture that is packed well: of larger ones that takes seconds, and saves an eighth.
+/// Maximum number of pixels with the usual compression effort. For larger images, this takes
+/// seconds and saves only an eighth of the bytes.
 const PACKED_WELL: u32 = 8_000_000;
-/// Pixels of a band: an image with fewer is drawn in one piece.
+/// Number of pixels of a band. An image with fewer is drawn as a whole.
 const PIXELS_PER_BAND: u32 = 1_000_000;
-/// So many bands are drawn at once, by a thread each. A band needs memory for its pixels, and for up to five times as many
-/// if links reach far beyond it.
+/// Number of bands that are drawn in parallel, by one thread each. A band needs memory for its
+/// pixels, and for up to five times as many if links extend far beyond it.
 const BANDS_AT_ONCE: usize = 2;
-/// A band is drawn with so much of its neighbours, in units: elements that are no higher are not cut by an edge, and have
-/// the pixels that they would have in one piece. Edges of links that reach farther may differ by a shade.
+/// Height of the neighbouring area that is drawn with each band, in units. Elements up to this
+/// height are not cut at an edge, so their pixels are the same as in a whole image. Edges of taller
+/// links may differ by a shade.
 const MARGIN: f32 = 64.0;
 
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
@@ -35,18 +38,18 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// Writes the file; `scale` is pixels per unit.
+/// Writes the file. `scale` is the number of pixels per unit.
 ///
 /// # Errors
-/// When it is too large, or cannot be drawn or written.
+/// If the image is too large, or cannot be drawn or written.
 pub fn write(scene: &Scene, scale: f32, out: &mut dyn Write) -> Result<(), ExportError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
     let (width, margin) = ((scene.width * scale).ceil().max(1.0) as u32, (MARGIN * scale) as u32);
-    // The same on each machine, as all pixels are.
+    // The size of a band does not depend on the machine, as all pixels must be the same.
     write_bands(scene, scale, (PIXELS_PER_BAND / width).max(margin), out)
 }
 
-/// Draws so many lines of pixels at a time.
+/// Draws the image in bands of `lines` lines.
 fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Result<(), ExportError> {
     let (width, height) = (f64::from(scene.width * scale).ceil(), f64::from(scene.height * scale).ceil());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
@@ -55,8 +58,8 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
     if width * height > MOST_PIXELS.into() || size.0 == 0 || size.1 == 0 {
         return Err(too_large());
     }
-    let effort = if size.0.saturating_mul(size.1) > PACKED_WELL { Effort::Least } else { Effort::Usual };
-    // The background covers each pixel, if the image ends with a whole one.
+    let effort = if size.0.saturating_mul(size.1) > PACKED_WELL { PngEffort::Least } else { PngEffort::Usual };
+    // The background covers all pixels if width and height are whole numbers of pixels.
     #[expect(clippy::float_cmp, reason = "both are whole numbers, or not")]
     let is_whole = f64::from(scene.width * scale) == width && f64::from(scene.height * scale) == height;
     let is_opaque = scene.background.is_some() && is_whole;
@@ -73,7 +76,8 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
     })
 }
 
-/// Some lines of pixels with a margin, and the place of the lines in them; `None` if there is no memory for them.
+/// Draws some lines of pixels with a margin. Returns the pixels, and the range of the lines in
+/// them; `None` if there is not enough memory.
 fn band(
     scene: &Scene,
     scale: f32,

@@ -1,41 +1,45 @@
-//! Mixtures of many values as an image: a path per value and step would make a document of a hundred megabytes.
+//! Mixtures of many values as an image. One path per value and step would produce a document of a
+//! hundred megabytes.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
-use tumit_paje::Color;
+use tumit_paje::RgbColor;
 
-use super::pack::{Effort, pack};
-use crate::scene::Cells;
+use super::pack::{PngEffort, pack};
+use crate::scene::SceneCells;
 
-/// Types with more values than this are drawn as an image, if they have as many parts as [`PARTS`].
+/// Types with more values than this are drawn as an image, if they also have more than [`PARTS`]
+/// parts.
 const VALUES: usize = 16;
-/// Fewer are drawn as areas, which stay sharp at any size.
+/// Types with fewer parts are drawn as areas, which stay sharp at any size.
 const PARTS: usize = 2_000;
 
-/// Whether these are too many parts for areas.
-pub(crate) fn is_better(cells: &Cells) -> bool {
+/// Whether there are too many parts for areas.
+pub(crate) fn is_better(cells: &SceneCells) -> bool {
     cells.palette.len() > VALUES && cells.columns.parts().len() > PARTS
 }
 
-/// A PNG as an address of the kind `data:`, a pixel per column and unit of height; `None` where there are no pixels.
-pub(crate) fn address(cells: &Cells) -> Option<String> {
-    let bytes = pack(&image(cells)?, Effort::Least).ok()?;
+/// A PNG as a `data:` address, with one pixel per column and unit of height; `None` if there are no
+/// pixels.
+pub(crate) fn address(cells: &SceneCells) -> Option<String> {
+    let bytes = pack(&image(cells)?, PngEffort::Least).ok()?;
     Some(format!("data:image/png;base64,{}", BASE64_STANDARD.encode(bytes)))
 }
 
-/// Each pixel has the mean colour of what is in it, so that no share is lost however thin it is. In O(pixels + parts).
+/// Each pixel has the mean colour of its contents, so that even the thinnest share contributes.
+/// O(pixels + parts).
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "numbers of pixels, and shares within them"
 )]
-fn image(cells: &Cells) -> Option<Pixmap> {
+fn image(cells: &SceneCells) -> Option<Pixmap> {
     let (width, height) = (cells.columns.len(), cells.frame.height.ceil().max(0.0) as usize);
     let mut image = Pixmap::new(u32::try_from(width).ok()?, u32::try_from(height).ok()?)?;
     let pixels = image.pixels_mut();
     let mut column = vec![[0.0_f32; 4]; height];
-    let channels = |color: &Color| [color.red, color.green, color.blue, u8::MAX].map(f32::from);
+    let channels = |color: &RgbColor| [color.red, color.green, color.blue, u8::MAX].map(f32::from);
     let palette: Vec<[f32; 4]> = cells.palette.iter().map(channels).collect();
     for (x, parts) in cells.columns.iter().enumerate() {
         column.fill([0.0; 4]);
@@ -44,7 +48,7 @@ fn image(cells: &Cells) -> Option<Pixmap> {
             let Some(color) = palette.get(usize::from(place)) else { continue };
             let top = f32::min(below + share, 1.0);
             let (from, to) = (below * height as f32, top * height as f32);
-            // From the pixel that it begins in to the one that it ends in, mostly the same.
+            // Visits the pixels from the share's lower to its upper edge; usually a single one.
             let mut step = from as usize;
             while step < height && (step as f32) < to {
                 let part = to.min(step as f32 + 1.0) - from.max(step as f32);
@@ -54,7 +58,7 @@ fn image(cells: &Cells) -> Option<Pixmap> {
             below = top;
         }
         for (y, &[red, green, blue, alpha]) in column.iter().enumerate() {
-            // Rounded alike, no channel is above the opacity.
+            // All channels are rounded in the same way, so no colour exceeds the opacity.
             let [red, green, blue, alpha] = [red, green, blue, alpha].map(|sum| (sum + 0.5) as u8);
             if let Some(color) = PremultipliedColorU8::from_rgba(red, green, blue, alpha) {
                 pixels[y * width + x] = color;
@@ -67,16 +71,16 @@ fn image(cells: &Cells) -> Option<Pixmap> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Frame;
+    use crate::scene::OutlineRect;
 
-    fn gray(level: u8) -> Color {
-        Color { red: level, green: level, blue: level }
+    fn gray(level: u8) -> RgbColor {
+        RgbColor { red: level, green: level, blue: level }
     }
 
-    fn cells(height: f32, columns: Vec<Vec<(u16, f32)>>) -> Cells {
-        let palette: Vec<Color> = (0..200).map(gray).collect();
-        Cells {
-            frame: Frame::new(0.0, 0.0, 40.0, height),
+    fn cells(height: f32, columns: Vec<Vec<(u16, f32)>>) -> SceneCells {
+        let palette: Vec<RgbColor> = (0..200).map(gray).collect();
+        SceneCells {
+            frame: OutlineRect::new(0.0, 0.0, 40.0, height),
             values: Vec::new(),
             palette,
             columns: columns.into_iter().collect(),
@@ -96,7 +100,8 @@ mod tests {
     fn nothing_thin_is_lost_and_nothing_leaves_the_frame() {
         let thin: Vec<(u16, f32)> = (0..200).map(|place| (place, 0.01)).collect();
         let image = image(&cells(2.0, vec![thin])).expect("an image");
-        // The first hundred fill the height: the lower fifty, and the others.
+        // The first hundred shares fill the height. The lower pixel contains the first fifty of
+        // them.
         let lower = image.pixel(0, 1).expect("inside");
         assert!((24..=25).contains(&lower.red()) && lower.alpha() == 255, "{lower:?}");
         assert!((74..=75).contains(&image.pixel(0, 0).expect("inside").red()));

@@ -1,4 +1,5 @@
-//! A scene as SVG: groups with names, one element per entity with its `<title>`, numbers with two decimals at most.
+//! A scene as SVG: named groups, one element per entity with its `<title>`, and numbers with at
+//! most two decimals.
 
 mod extent;
 
@@ -10,16 +11,19 @@ use tumit_paje::MarkShape;
 use super::raster;
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::scene::wire::entity;
-use crate::scene::{Anchor, Arrow, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Scene, Text};
-use crate::style::theme::Paint;
-use crate::style::theme::font::{FAMILY, Weight};
+use crate::scene::{
+    FilledRect, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,
+    SceneText, TextAnchor,
+};
+use crate::style::theme::ColorWithOpacity;
+use crate::style::theme::font::{FAMILY, FontWeight};
 
-/// Writes the whole document. Of its text, a part is in memory at a time.
+/// Writes the whole document. Only a part of its text is in memory at a time.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the document cannot be written.
 pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut writer = Writer { out: Some(out), ..Writer::new(true) };
+    let mut writer = SvgWriter { out: Some(out), ..SvgWriter::new(true) };
     writer.document(scene);
     writer.spill(0);
     writer.outcome
@@ -28,38 +32,42 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
 /// The whole document.
 #[must_use]
 pub fn to_string(scene: &Scene) -> String {
-    Writer::new(true).all(scene)
+    SvgWriter::new(true).all(scene)
 }
 
-/// The same for drawing: without the sentences on entities, and of the elements between two heights alone.
+/// The document for drawing: without titles of entities, and only with elements between two
+/// heights.
 pub(crate) fn untitled(scene: &Scene, part: (f32, f32)) -> String {
-    Writer { part: Some(part), ..Writer::new(false) }.all(scene)
+    SvgWriter { part: Some(part), ..SvgWriter::new(false) }.all(scene)
 }
 
-/// So many elements are written by one thread at a time: a row of images takes as long as thousands of lines.
+/// Number of elements per job of a thread. It is small because a row of images takes as long as
+/// thousands of lines.
 const ITEMS_PER_JOB: usize = 8;
-/// Text beyond this goes to the file, and that of some jobs together is about as long.
+/// Maximum text in memory in bytes. The text of the parallel jobs is about as long.
 const TEXT_BYTES: usize = 1 << 20;
 
-struct Writer<'a> {
+struct SvgWriter<'a> {
     text: String,
     titles: bool,
-    /// Only elements between these heights are written, if it is given. In the coordinates of the group that is written.
+    /// If set, only elements between these heights are written. The heights are in the coordinates
+    /// of the current group.
     part: Option<(f32, f32)>,
-    /// Clip paths so far.
+    /// Number of clip paths so far.
     windows: u32,
-    /// Where the text goes when it grows; without, it stays.
+    /// Receives the text when it grows. If `None`, all text stays in memory.
     out: Option<&'a mut dyn io::Write>,
-    /// How writing went so far.
+    /// The result of writing so far.
     outcome: io::Result<()>,
 }
 
-/// A number, short. Pictures have hundreds of thousands: written as whole hundredths, they take a quarter of the time of a float.
+/// A number with at most two decimals. Images have hundreds of thousands of numbers. Formatting
+/// them as whole hundredths takes a quarter of the time of a float.
 #[derive(Clone, Copy)]
-struct Num(f32);
+struct SvgNumber(f32);
 
-impl Num {
-    /// The nearest whole number of hundredths; 0 for what is no number.
+impl SvgNumber {
+    /// The nearest whole number of hundredths; 0 for NaN.
     #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, and pictures are smaller")]
     fn hundredths(self) -> i64 {
         let hundredths = f64::from(self.0) * 100.0;
@@ -83,7 +91,7 @@ impl Num {
     }
 }
 
-impl std::fmt::Display for Num {
+impl std::fmt::Display for SvgNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = String::new();
         self.push_to(&mut text);
@@ -91,18 +99,18 @@ impl std::fmt::Display for Num {
     }
 }
 
-/// Appends commands of a path, each a letter and a number.
+/// Appends commands of a path; each is a letter and a number.
 fn steps<const N: usize>(path: &mut String, commands: [(char, f32); N]) {
     for (letter, number) in commands {
         path.push(letter);
-        Num(number).push_to(path);
+        SvgNumber(number).push_to(path);
     }
 }
 
-/// Text with the characters that XML reserves, or forbids, replaced.
-struct Escaped<'a>(&'a str);
+/// Text in which characters that XML reserves or forbids are replaced.
+struct XmlText<'a>(&'a str);
 
-impl std::fmt::Display for Escaped<'_> {
+impl std::fmt::Display for XmlText<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for c in self.0.chars() {
             match c {
@@ -120,17 +128,17 @@ impl std::fmt::Display for Escaped<'_> {
 }
 
 /// A fill or stroke with its opacity.
-struct Ink<'a>(&'a str, Paint);
+struct SvgPaint<'a>(&'a str, ColorWithOpacity);
 
-impl std::fmt::Display for Ink<'_> {
+impl std::fmt::Display for SvgPaint<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(name, paint) = self;
         write!(f, " {name}=\"{}\"", paint.color)?;
-        if paint.alpha < 1.0 { write!(f, " {name}-opacity=\"{}\"", Num(paint.alpha)) } else { Ok(()) }
+        if paint.alpha < 1.0 { write!(f, " {name}-opacity=\"{}\"", SvgNumber(paint.alpha)) } else { Ok(()) }
     }
 }
 
-impl Writer<'_> {
+impl SvgWriter<'_> {
     fn new(titles: bool) -> Self {
         Self { text: String::new(), titles, part: None, windows: 0, out: None, outcome: Ok(()) }
     }
@@ -141,12 +149,12 @@ impl Writer<'_> {
         self.text
     }
 
-    /// Writing to a string cannot fail.
+    /// Appends formatted text. Writing to a string cannot fail.
     fn put(&mut self, text: std::fmt::Arguments<'_>) {
         let _ = self.text.write_fmt(text);
     }
 
-    /// Sends the text on when it has more than so many bytes.
+    /// Sends the text to the output if it exceeds `most` bytes.
     fn spill(&mut self, most: usize) {
         if let Some(out) = self.out.as_mut().filter(|_| self.text.len() > most) {
             if self.outcome.is_ok() {
@@ -157,13 +165,13 @@ impl Writer<'_> {
     }
 
     fn document(&mut self, scene: &Scene) {
-        let (w, h) = (Num(scene.width), Num(scene.height));
+        let (w, h) = (SvgNumber(scene.width), SvgNumber(scene.height));
         self.put(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
              aria-labelledby=\"title description\" font-family=\"{FAMILY}, 'Helvetica Neue', Arial, sans-serif\">\n"
         ));
-        self.put(format_args!("<title id=\"title\">{}</title>\n", Escaped(&scene.title)));
-        self.put(format_args!("<desc id=\"description\">{}</desc>\n", Escaped(&scene.description)));
+        self.put(format_args!("<title id=\"title\">{}</title>\n", XmlText(&scene.title)));
+        self.put(format_args!("<desc id=\"description\">{}</desc>\n", XmlText(&scene.description)));
         if let Some(paper) = scene.background {
             self.put(format_args!("<rect width=\"{w}\" height=\"{h}\" fill=\"{paper}\"/>\n"));
         }
@@ -171,11 +179,12 @@ impl Writer<'_> {
         self.text.push_str("</svg>\n");
     }
 
-    /// Writes elements by several threads, in order, some jobs at a time. Groups, which are numbered, are written by this one.
-    fn items(&mut self, items: &[Item]) {
-        let is_group = |item: &Item| matches!(item, Item::Group(_));
-        let is_within = |item: &&Item| self.part.is_none_or(|part| extent::is_within(item, part));
-        let items: Vec<&Item> = items.iter().filter(is_within).collect();
+    /// Writes elements in order, with several threads and several jobs at a time. This thread
+    /// writes the groups, because they are numbered.
+    fn items(&mut self, items: &[SceneItem]) {
+        let is_group = |item: &SceneItem| matches!(item, SceneItem::Group(_));
+        let is_within = |item: &&SceneItem| self.part.is_none_or(|part| extent::is_within(item, part));
+        let items: Vec<&SceneItem> = items.iter().filter(is_within).collect();
         for run in items.chunk_by(|a, b| !is_group(a) && !is_group(b)) {
             if run.len() <= ITEMS_PER_JOB {
                 for item in run {
@@ -189,11 +198,12 @@ impl Writer<'_> {
                 let (now, later) = rest.split_at(rest.len().min(jobs * ITEMS_PER_JOB));
                 rest = later;
                 let parts = in_turn(now.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
-                    let mut writer = Writer::new(self.titles);
+                    let mut writer = SvgWriter::new(self.titles);
                     part.iter().for_each(|item| writer.item(item));
                     writer.text
                 });
-                // Short elements come by more at a time, so that starting threads costs little.
+                // If elements are short, more jobs run at a time, to reduce the cost of starting
+                // threads.
                 if parts.iter().map(String::len).sum::<usize>() < TEXT_BYTES / 2 {
                     jobs *= 2;
                 }
@@ -203,36 +213,36 @@ impl Writer<'_> {
         }
     }
 
-    fn item(&mut self, item: &Item) {
+    fn item(&mut self, item: &SceneItem) {
         match item {
-            Item::Group(group) => self.group(group),
-            Item::Rect(rect) => self.rect(rect),
-            Item::Cells(cells) => self.cells(cells),
-            Item::Line(line) => self.line(line),
-            Item::Curve(curve) => self.curve(curve),
-            Item::Band(band) => band.curves().iter().for_each(|curve| self.curve(curve)),
-            Item::Arrow(arrow) => self.arrow(arrow),
-            Item::Mark(mark) => self.mark(mark),
-            Item::Text(text) => self.words(text),
+            SceneItem::Group(group) => self.group(group),
+            SceneItem::Rect(rect) => self.rect(rect),
+            SceneItem::Cells(cells) => self.cells(cells),
+            SceneItem::Line(line) => self.line(line),
+            SceneItem::Curve(curve) => self.curve(curve),
+            SceneItem::Band(band) => band.curves().iter().for_each(|curve| self.curve(curve)),
+            SceneItem::Arrow(arrow) => self.arrow(arrow),
+            SceneItem::Mark(mark) => self.mark(mark),
+            SceneItem::Text(text) => self.words(text),
         }
     }
 
-    fn group(&mut self, group: &Group) {
+    fn group(&mut self, group: &SceneGroup) {
         let mut clip = String::new();
-        if let Some(Frame { x, y, width, height }) = group.window {
+        if let Some(OutlineRect { x, y, width, height }) = group.window {
             self.windows += 1;
             let number = self.windows;
             self.put(format_args!(
                 "<clipPath id=\"window{number}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-                Num(x),
-                Num(y),
-                Num(width),
-                Num(height)
+                SvgNumber(x),
+                SvgNumber(y),
+                SvgNumber(width),
+                SvgNumber(height)
             ));
             clip = format!(" clip-path=\"url(#window{number})\"");
         }
-        let (x, y) = (Num(group.x), Num(group.y));
-        self.put(format_args!("<g aria-label=\"{}\" transform=\"translate({x} {y})\"{clip}>\n", Escaped(&group.name)));
+        let (x, y) = (SvgNumber(group.x), SvgNumber(group.y));
+        self.put(format_args!("<g aria-label=\"{}\" transform=\"translate({x} {y})\"{clip}>\n", XmlText(&group.name)));
         let part = self.part;
         self.part = part.map(|(top, bottom)| (top - group.y, bottom - group.y));
         self.items(&group.items);
@@ -240,10 +250,10 @@ impl Writer<'_> {
         self.text.push_str("</g>\n");
     }
 
-    /// Ends an element that may carry a sentence.
+    /// Ends an element that may have a title.
     fn end(&mut self, name: &str, title: Option<&str>) {
         match title.filter(|_| self.titles) {
-            Some(title) => self.put(format_args!("><title>{}</title></{name}>\n", Escaped(title))),
+            Some(title) => self.put(format_args!("><title>{}</title></{name}>\n", XmlText(title))),
             None => self.text.push_str("/>\n"),
         }
     }
@@ -254,34 +264,35 @@ impl Writer<'_> {
         }
     }
 
-    fn rect(&mut self, rect: &Rect) {
-        let Frame { x, y, width, height } = rect.frame;
+    fn rect(&mut self, rect: &FilledRect) {
+        let OutlineRect { x, y, width, height } = rect.frame;
         self.put(format_args!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
-            Num(x),
-            Num(y),
-            Num(width),
-            Num(height)
+            SvgNumber(x),
+            SvgNumber(y),
+            SvgNumber(width),
+            SvgNumber(height)
         ));
         if rect.radius > 0.0 {
-            self.put(format_args!(" rx=\"{}\"", Num(rect.radius)));
+            self.put(format_args!(" rx=\"{}\"", SvgNumber(rect.radius)));
         }
-        self.put(format_args!("{}", Ink("fill", rect.fill)));
+        self.put(format_args!("{}", SvgPaint("fill", rect.fill)));
         self.id(rect.id);
         self.end("rect", rect.title.as_deref());
     }
 
-    /// One stepped area per value, the uppermost first, each reaching down to the floor; an image where that would be too many.
-    fn cells(&mut self, cells: &Cells) {
-        let Frame { x, y, width, height } = cells.frame;
+    /// One stepped area per value, the uppermost first, each extending down to the floor. If there
+    /// are too many areas, an image instead.
+    fn cells(&mut self, cells: &SceneCells) {
+        let OutlineRect { x, y, width, height } = cells.frame;
         if let Some(address) = raster::is_better(cells).then(|| raster::address(cells)).flatten() {
             self.put(format_args!(
                 "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
                  image-rendering=\"pixelated\" href=\"{address}\"/>\n",
-                Num(x),
-                Num(y),
-                Num(width),
-                Num(height)
+                SvgNumber(x),
+                SvgNumber(y),
+                SvgNumber(width),
+                SvgNumber(height)
             ));
             return;
         }
@@ -291,19 +302,19 @@ impl Writer<'_> {
         self.text.push_str("<g shape-rendering=\"crispEdges\">");
         for (tops, color) in tops(cells).iter().zip(&cells.palette).rev() {
             let mut path = String::new();
-            // Where the last step ends, to the hundredth that is written.
+            // The end of the last step, rounded to hundredths as written.
             let mut last = None;
-            // Neighbours of the same height are one step.
+            // Adjacent columns of the same height form one step.
             for run in tops.chunk_by(|a, b| a.0 + 1 == b.0 && (a.1 - b.1).abs() < 0.02) {
                 #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
                 let (from, to) = (x + run[0].0 as f32 * step, x + (run[0].0 + run.len()) as f32 * step);
                 if floor - run[0].1 > 0.01 {
-                    if last != Some(Num(from).hundredths()) {
+                    if last != Some(SvgNumber(from).hundredths()) {
                         close(&mut path, floor);
                         steps(&mut path, [('M', from), (' ', floor)]);
                     }
                     steps(&mut path, [('V', run[0].1), ('H', to)]);
-                    last = Some(Num(to).hundredths());
+                    last = Some(SvgNumber(to).hundredths());
                 }
             }
             close(&mut path, floor);
@@ -314,84 +325,91 @@ impl Writer<'_> {
         self.text.push_str("</g>\n");
     }
 
-    fn line(&mut self, line: &Line) {
+    fn line(&mut self, line: &SceneLine) {
         let ((a, b), (c, d)) = (line.from, line.to);
         self.put(format_args!(
             "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke-width=\"{}\"{}/>\n",
-            Num(a),
-            Num(b),
-            Num(c),
-            Num(d),
-            Num(line.width),
-            Ink("stroke", line.paint)
+            SvgNumber(a),
+            SvgNumber(b),
+            SvgNumber(c),
+            SvgNumber(d),
+            SvgNumber(line.width),
+            SvgPaint("stroke", line.paint)
         ));
     }
 
-    fn curve(&mut self, curve: &Curve) {
+    fn curve(&mut self, curve: &SceneCurve) {
         let mut points = String::new();
         for (x, y) in &curve.points {
             let before = if points.is_empty() { "" } else { " " };
             points.push_str(before);
-            Num(*x).push_to(&mut points);
+            SvgNumber(*x).push_to(&mut points);
             steps(&mut points, [(',', *y)]);
         }
         if let Some(fill) = curve.fill {
             let ends = (curve.points.first(), curve.points.last(), curve.floor);
             let floor = if let (Some(first), Some(last), Some(floor)) = ends {
-                format!(" {},{} {},{}", Num(last.0), Num(floor), Num(first.0), Num(floor))
+                format!(" {},{} {},{}", SvgNumber(last.0), SvgNumber(floor), SvgNumber(first.0), SvgNumber(floor))
             } else {
                 String::new()
             };
-            self.put(format_args!("<polygon points=\"{points}{floor}\"{}/>\n", Ink("fill", fill)));
+            self.put(format_args!("<polygon points=\"{points}{floor}\"{}/>\n", SvgPaint("fill", fill)));
         }
         if let Some((paint, width)) = curve.stroke {
             self.put(format_args!(
                 "<polyline points=\"{points}\" fill=\"none\"{} stroke-width=\"{}\" stroke-linejoin=\"round\"/>\n",
-                Ink("stroke", paint),
-                Num(width)
+                SvgPaint("stroke", paint),
+                SvgNumber(width)
             ));
         }
     }
 
-    fn arrow(&mut self, arrow: &Arrow) {
+    fn arrow(&mut self, arrow: &SceneArrow) {
         let ((x, y), neck) = (arrow.from, arrow.neck());
         if let Some(halo) = arrow.halo {
             self.put(format_args!(
                 "<path d=\"M{} {}L{} {}\"{} stroke-width=\"{}\" stroke-linecap=\"round\"/>\n",
-                Num(x),
-                Num(y),
-                Num(arrow.to.0),
-                Num(arrow.to.1),
-                Ink("stroke", halo),
-                Num(arrow.width + 1.8)
+                SvgNumber(x),
+                SvgNumber(y),
+                SvgNumber(arrow.to.0),
+                SvgNumber(arrow.to.1),
+                SvgPaint("stroke", halo),
+                SvgNumber(arrow.width + 1.8)
             ));
         }
-        self.put(format_args!("<path d=\"M{} {}L{} {}", Num(x), Num(y), Num(neck.0), Num(neck.1)));
+        self.put(format_args!(
+            "<path d=\"M{} {}L{} {}",
+            SvgNumber(x),
+            SvgNumber(y),
+            SvgNumber(neck.0),
+            SvgNumber(neck.1)
+        ));
         if arrow.head > 0.0 {
             let [tip, left, right] = arrow.head();
             self.put(format_args!(
                 "M{} {}L{} {}L{} {}Z",
-                Num(tip.0),
-                Num(tip.1),
-                Num(left.0),
-                Num(left.1),
-                Num(right.0),
-                Num(right.1)
+                SvgNumber(tip.0),
+                SvgNumber(tip.1),
+                SvgNumber(left.0),
+                SvgNumber(left.1),
+                SvgNumber(right.0),
+                SvgNumber(right.1)
             ));
         }
         self.put(format_args!(
             "\"{}{} stroke-width=\"{}\"",
-            Ink("fill", arrow.paint),
-            Ink("stroke", arrow.paint),
-            Num(arrow.width)
+            SvgPaint("fill", arrow.paint),
+            SvgPaint("stroke", arrow.paint),
+            SvgNumber(arrow.width)
         ));
         self.text.push_str(" stroke-linejoin=\"round\"");
         self.id(arrow.id);
         self.end("path", arrow.title.as_deref());
     }
 
-    fn mark(&mut self, mark: &Mark) {
-        // `zoom.js` knows marks by these paths, and that they begin at their dates.
+    fn mark(&mut self, mark: &SceneMark) {
+        // `zoom.js` recognises marks by these paths. It relies on them starting at their
+        // timestamps.
         let ((x, y), half, height) = (mark.at, mark.half_width(), mark.height());
         let (left, right, top) = (x - half, x + half, y - height);
         let mut path = String::new();
@@ -414,30 +432,31 @@ impl Writer<'_> {
                 steps(&mut path, [('H', left), ('V', top), ('H', right), ('V', y)]);
             }
         }
-        self.put(format_args!("<path d=\"{path}Z\"{}", Ink("fill", mark.fill)));
+        self.put(format_args!("<path d=\"{path}Z\"{}", SvgPaint("fill", mark.fill)));
         self.id(mark.id);
         self.end("path", mark.title.as_deref());
     }
 
-    fn words(&mut self, text: &Text) {
+    fn words(&mut self, text: &SceneText) {
         let anchor = match text.anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
+            TextAnchor::Start => "",
+            TextAnchor::Middle => " text-anchor=\"middle\"",
+            TextAnchor::End => " text-anchor=\"end\"",
         };
-        let weight = if text.weight == Weight::SemiBold { " font-weight=\"600\"" } else { "" };
-        let (x, y) = (Num(text.at.0), Num(text.at.1));
+        let weight = if text.weight == FontWeight::SemiBold { " font-weight=\"600\"" } else { "" };
+        let (x, y) = (SvgNumber(text.at.0), SvgNumber(text.at.1));
         self.put(format_args!(
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"{weight}{anchor}{}>{}</text>\n",
-            Num(text.size),
-            Ink("fill", text.fill),
-            Escaped(&text.text)
+            SvgNumber(text.size),
+            SvgPaint("fill", text.fill),
+            XmlText(&text.text)
         ));
     }
 }
 
-/// For each value, the columns that have it, with the height to which it and those below it reach.
-fn tops(cells: &Cells) -> Vec<Vec<(usize, f32)>> {
+/// For each value, the columns that contain it, with the cumulative height of this value and those
+/// below it.
+fn tops(cells: &SceneCells) -> Vec<Vec<(usize, f32)>> {
     let floor = cells.frame.y + cells.frame.height;
     let mut tops = vec![Vec::new(); cells.palette.len()];
     for (column, parts) in cells.columns.iter().enumerate() {
@@ -459,8 +478,8 @@ fn close(path: &mut String, floor: f32) {
     }
 }
 
-impl Arrow {
-    /// Where the line ends and the head begins.
+impl SceneArrow {
+    /// The end of the line and the start of the head.
     #[must_use]
     pub fn neck(&self) -> (f32, f32) {
         let (ux, uy, length) = self.direction();

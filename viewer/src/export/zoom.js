@@ -1,7 +1,7 @@
-// Zooms the picture of a file in time. All that is read here is as svg.rs and document.rs write it.
+// Zooms the image of a file in time. It relies on the elements that svg.rs and document.rs write.
 const svg = document.querySelector("svg");
 const rows = svg.querySelector("[aria-label=Rows]");
-// Triangle; diamond; disc; square, and line.
+// Paths of marks: triangle; diamond; disc; square and line.
 const MARK = /^M[-\d. ]+(L[-\d. ]+H[-\d.]+|(L[-\d. ]+){3}|(A[-\d. ]+){2}|H[-\d.]+V[-\d.]+H[-\d.]+V[-\d.]+)Z$/;
 const { from, span } = document.body.dataset;
 const muted = svg.querySelectorAll(":scope > text")[1]?.getAttribute("fill");
@@ -29,7 +29,8 @@ function begin() {
   plot.append(...rows.childNodes);
   rows.append(plot);
 
-  // What must not be stretched: each says how it looks when all else is stretched so many times.
+  // Elements that must not be stretched: each function restores one of them when the plot is
+  // stretched by a factor.
   const keep = [];
   const still = (element, x) => keep.push((by) => element.setAttribute("transform", `matrix(${1 / by} 0 0 1 ${x * (1 - 1 / by)} 0)`));
   for (const text of plot.querySelectorAll("text")) still(text, Number(text.getAttribute("x")));
@@ -52,14 +53,14 @@ function begin() {
   pen.font = "11px Inter, Arial, sans-serif";
   const measure = (text) => pen.measureText(text).width;
 
-  // The part shown, as shares of the whole.
+  // The visible part, as fractions of the whole time range.
   let [a, b] = [0, 1];
   function ruler() {
     const [first, seen] = [a * whole, (b - a) * whole];
     const { base, ticks: found } = placed(width, measure, (spacing) => timeTicks(start, first, first + seen, width, spacing));
     const marks = [];
     const text = { y: top - 12, "font-size": 11, fill: muted };
-    // Without room left of the ruler, it is above it.
+    // The base of the ruler is left of it, or above it if there is not enough space.
     if (base) marks.push(make("text", measure(base) <= left - 24 ? { ...text, x: left - 12, "text-anchor": "end" } : { ...text, x: 12, y: top - 26 }, base));
     for (const { x, center, label } of found) {
       marks.push(make("line", { x1: left + x, x2: left + x, y1: top - 6, y2: top + height, stroke: grid }));

@@ -1,20 +1,20 @@
-//! Puts filters around sources.
+//! Wraps sources in filters.
 
 use std::sync::Arc;
 
-use super::language::ast::Filter;
+use super::language::ast::FilterExpr;
 use super::language::error::FilterError;
 use super::sources::{
     attribute_selection, classify, color, duration_selection, group, order, reduce, row_reuse, time_range,
     type_selection, value_selection,
 };
-use crate::query::{Look, TimelineSource};
+use crate::query::{DrawStyle, TimelineSource};
 
-impl Filter {
-    /// Puts the filter around a source.
+impl FilterExpr {
+    /// Wraps a source in the filter.
     ///
     /// # Errors
-    /// When the trace has nothing that the filter names, see [`FilterError`].
+    /// If the trace contains nothing that the filter names; see [`FilterError`].
     pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
         match self {
             Self::Types { keep, types } => type_selection::types(inner, *keep, types),
@@ -35,10 +35,10 @@ impl Filter {
             Self::Having { ty, by, comparison, number } => order::having(inner, ty, by, (*comparison, *number)),
             Self::Color { values, of, color } => color::paint(inner, values, of.as_ref(), *color),
             Self::Shape { values, of, shape } => {
-                color::dress(inner, values, of.as_ref(), Look { shape: Some(*shape), size: None })
+                color::dress(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })
             }
             Self::Size { values, of, size } => {
-                color::dress(inner, values, of.as_ref(), Look { shape: None, size: Some(*size) })
+                color::dress(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
             }
             Self::Bright { values, of } => color::bright(inner, values, of.as_ref()),
         }

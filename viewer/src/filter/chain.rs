@@ -1,4 +1,4 @@
-//! [`Chain`]: filters in order, each on or off, around a trace; and the file that keeps them.
+//! [`FilterChain`]: an ordered list of filters, each on or off, for a trace; and the file that stores it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,82 +7,83 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::language::ast::Filter;
+use super::language::ast::FilterExpr;
 use super::language::error::FilterError;
 use crate::query::TimelineSource;
 
 /// Latest version of the file; later versions are rejected. Only the page uses the fields `page`,
 /// `trace` and `names`.
 ///
-/// The versions differ in the language: see [`Filter::from_version_1`]. A file has version 1 if its
+/// The versions differ in the language: see [`FilterExpr::from_version_1`]. A file has version 1 if its
 /// expressions have the same meaning in both.
 const VERSION: u64 = 2;
 
 /// A correct file, for error messages.
 const EXAMPLE: &str = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide type Thread", { "filter": "cut 0.2..0.4", "on": false }] }"#;
 
-/// Filters in the order in which they are put around a trace: the first one sees the trace itself.
+/// Filters in the order in which they wrap a trace. The first filter wraps the trace itself.
 ///
-/// Nothing is lost by switching one off, moving or removing it: the sources are made anew around the same trace.
+/// Switching a filter off, moving it or removing it loses nothing, because the sources are built
+/// again around the same trace.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chain {
+pub struct FilterChain {
     /// The filters.
-    pub filters: Vec<Entry>,
+    pub filters: Vec<ChainEntry>,
 }
 
 /// A filter of a chain.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct ChainEntry {
     /// The filter.
-    pub filter: Filter,
-    /// Whether it acts.
+    pub filter: FilterExpr,
+    /// Whether the filter is on.
     pub on: bool,
 }
 
 /// A filter of a chain that could not be applied.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("filter {}, `{text}`: {error}", at + 1)]
-pub struct Problem {
-    /// Its place, from 0.
+pub struct FilterFailure {
+    /// Its index in the chain, from 0.
     pub at: usize,
     /// Its expression.
     pub text: String,
-    /// Why.
+    /// The reason.
     pub error: FilterError,
 }
 
-/// Why a file of filters cannot be used.
+/// The reason why a file of filters cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FileError {
-    /// The system could not read or write it.
+pub enum FilterFileError {
+    /// The system could not read or write the file.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Its text is not what it should be.
+    /// The text of the file is invalid.
     #[error("{}: {error}", path.display())]
     Content {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
-        error: FieldError,
+        /// The invalid field.
+        error: FilterFieldError,
     },
 }
 
-/// A field of the file that is not what it should be.
+/// An invalid field of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldError {
-    /// Which one: `filters[2].on`.
+pub struct FilterFieldError {
+    /// The field, such as `filters[2].on`.
     pub field: String,
-    /// What it should be, and what it is.
+    /// The expected and the found content.
     pub why: String,
 }
 
-impl fmt::Display for FieldError {
+impl fmt::Display for FilterFieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.field.is_empty() {
             write!(f, "`{}`: ", self.field)?;
@@ -91,38 +92,39 @@ impl fmt::Display for FieldError {
     }
 }
 
-impl From<Filter> for Entry {
-    fn from(filter: Filter) -> Self {
+impl From<FilterExpr> for ChainEntry {
+    fn from(filter: FilterExpr) -> Self {
         Self { filter, on: true }
     }
 }
 
-impl FromIterator<Filter> for Chain {
-    fn from_iter<I: IntoIterator<Item = Filter>>(filters: I) -> Self {
-        Self { filters: filters.into_iter().map(Entry::from).collect() }
+impl FromIterator<FilterExpr> for FilterChain {
+    fn from_iter<I: IntoIterator<Item = FilterExpr>>(filters: I) -> Self {
+        Self { filters: filters.into_iter().map(ChainEntry::from).collect() }
     }
 }
 
-impl Chain {
-    /// Puts the filters that are on around a trace.
+impl FilterChain {
+    /// Wraps a trace in all filters that are on.
     ///
     /// # Errors
-    /// The first filter that names what is not there.
-    pub fn apply(&self, source: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, Problem> {
+    /// The first filter that names something that the trace does not contain.
+    pub fn apply(&self, source: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterFailure> {
         let mut acting = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
         acting.try_fold(source, |source, (at, entry)| {
-            entry.filter.apply(&source).map_err(|error| Problem::new(at, entry, error))
+            entry.filter.apply(&source).map_err(|error| FilterFailure::new(at, entry, error))
         })
     }
 
-    /// Puts the filters that are on around a trace, as far as they name what is there, and tells the others: for chains that were made
-    /// for another run of a program.
-    pub fn apply_known(&self, source: Arc<dyn TimelineSource>) -> (Arc<dyn TimelineSource>, Vec<Problem>) {
+    /// Wraps a trace in the filters that are on and that name only contents of the trace. Returns
+    /// the other filters as problems. This is for chains that were made for another run of a
+    /// program.
+    pub fn apply_known(&self, source: Arc<dyn TimelineSource>) -> (Arc<dyn TimelineSource>, Vec<FilterFailure>) {
         let (mut source, mut problems) = (source, Vec::new());
         for (at, entry) in self.filters.iter().enumerate().filter(|(_, entry)| entry.on) {
             match entry.filter.apply(&source) {
                 Ok(filtered) => source = filtered,
-                Err(error) => problems.push(Problem::new(at, entry, error)),
+                Err(error) => problems.push(FilterFailure::new(at, entry, error)),
             }
         }
         (source, problems)
@@ -131,19 +133,20 @@ impl Chain {
     /// Reads a file of filters (`*.tumit-view`).
     ///
     /// # Errors
-    /// When it cannot be read; else the field that is wrong, and what was expected.
-    pub fn read(path: &Path) -> Result<Self, FileError> {
-        let text = std::fs::read_to_string(path).map_err(|source| FileError::Io { path: path.to_owned(), source })?;
-        Self::from_text(&text).map_err(|error| FileError::Content { path: path.to_owned(), error })
+    /// The file cannot be read, or has an invalid field.
+    pub fn read(path: &Path) -> Result<Self, FilterFileError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| FilterFileError::Io { path: path.to_owned(), source })?;
+        Self::from_text(&text).map_err(|error| FilterFileError::Content { path: path.to_owned(), error })
     }
 
-    /// Reads the text of such a file.
+    /// Reads the text of a file of filters.
     ///
     /// # Errors
-    /// The field that is wrong, and what was expected.
-    pub fn from_text(text: &str) -> Result<Self, FieldError> {
+    /// The invalid field, with the expected content.
+    pub fn from_text(text: &str) -> Result<Self, FilterFieldError> {
         let value: Value =
-            serde_json::from_str(text).map_err(|error| FieldError::new("", format!("expected JSON: {error}")))?;
+            serde_json::from_str(text).map_err(|error| FilterFieldError::new("", format!("expected JSON: {error}")))?;
         Self::from_value(&value)
     }
 
@@ -160,7 +163,7 @@ impl Chain {
         if self.filters.iter().all(|entry| entry.filter.is_version_1()) { 1 } else { VERSION }
     }
 
-    /// The text of such a file: JSON, a filter a line.
+    /// The text of a file of filters: JSON, one filter per line.
     #[must_use]
     pub fn to_text(&self) -> String {
         let version = self.version();
@@ -173,9 +176,9 @@ impl Chain {
         text
     }
 
-    fn from_value(value: &Value) -> Result<Self, FieldError> {
+    fn from_value(value: &Value) -> Result<Self, FilterFieldError> {
         let wrong = |field: &str, expected: &str, found: &Value| {
-            FieldError::new(field, format!("expected {expected}, found {}", shown(found)))
+            FilterFieldError::new(field, format!("expected {expected}, found {}", shown(found)))
         };
         let Value::Object(object) = value else { return Err(wrong("", "an object", value)) };
         let get = |field: &str| object.get(field).unwrap_or(&Value::Null);
@@ -186,7 +189,7 @@ impl Chain {
             Some(version @ 1..=VERSION) => version,
             Some(version) if version > VERSION => {
                 let why = format!("version {version} is of a later Tumit; this one reads up to {VERSION}");
-                return Err(FieldError::new("version", why));
+                return Err(FilterFieldError::new("version", why));
             }
             _ => return Err(wrong("version", "1 or 2", get("version"))),
         };
@@ -195,24 +198,24 @@ impl Chain {
             .find(|key| !["format", "version", "filters", "page", "trace", "names"].contains(&key.as_str()))
         {
             let why = "there is no such field; there are format, version, filters, page, trace and names".to_owned();
-            return Err(FieldError::new(other, why));
+            return Err(FilterFieldError::new(other, why));
         }
         let Value::Array(filters) = get("filters") else {
             return Err(wrong("filters", "a list", get("filters")));
         };
-        let entry = |(at, value): (usize, &Value)| Entry::from_value(value, &format!("filters[{at}]"), version);
+        let entry = |(at, value): (usize, &Value)| ChainEntry::from_value(value, &format!("filters[{at}]"), version);
         Ok(Self { filters: filters.iter().enumerate().map(entry).collect::<Result<_, _>>()? })
     }
 }
 
-impl FieldError {
+impl FilterFieldError {
     /// An error about the form of the file, with an example of the correct form.
     fn new(field: &str, why: impl fmt::Display) -> Self {
         Self { field: field.to_owned(), why: format!("{why}; example: `{EXAMPLE}`") }
     }
 }
 
-impl Filter {
+impl FilterExpr {
     /// Reads an expression of a file of version 1. If that fails, reads it in the current language,
     /// because a user may have edited the file.
     ///
@@ -223,7 +226,7 @@ impl Filter {
     }
 }
 
-/// A value in a message: short.
+/// A value for an error message, shortened.
 fn shown(value: &Value) -> String {
     const MOST: usize = 40;
     let text = value.to_string();
@@ -234,23 +237,23 @@ fn shown(value: &Value) -> String {
     }
 }
 
-impl Entry {
-    /// A text when it is on, an object when it is off.
+impl ChainEntry {
+    /// The JSON value: a string if the filter is on, an object if it is off.
     fn value(&self) -> Value {
         let text = self.filter.to_string();
         if self.on { Value::String(text) } else { json!({ "filter": text, "on": false }) }
     }
 
-    fn from_value(value: &Value, field: &str, version: u64) -> Result<Self, FieldError> {
+    fn from_value(value: &Value, field: &str, version: u64) -> Result<Self, FilterFieldError> {
         let wrong = |name: &str, expected: &str, found: &Value| {
-            FieldError::new(&format!("{field}{name}"), format!("expected {expected}, found {}", shown(found)))
+            FilterFieldError::new(&format!("{field}{name}"), format!("expected {expected}, found {}", shown(found)))
         };
         let (text, on, name) = match value {
             Value::String(text) => (text, true, ""),
             Value::Object(object) => {
                 if let Some(other) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
                     let why = "there is no such field; there are filter and on".to_owned();
-                    return Err(FieldError::new(&format!("{field}.{other}"), why));
+                    return Err(FilterFieldError::new(&format!("{field}.{other}"), why));
                 }
                 let found = object.get("filter").unwrap_or(&Value::Null);
                 let Value::String(text) = found else { return Err(wrong(".filter", "an expression", found)) };
@@ -263,26 +266,28 @@ impl Entry {
             }
             _ => return Err(wrong("", "an expression, or an object with `filter` and `on`", value)),
         };
-        let filter = if version == 1 { Filter::migrated(text) } else { text.parse() }
-            .map_err(|error: FilterError| FieldError { field: format!("{field}{name}"), why: error.to_string() })?;
+        let filter =
+            if version == 1 { FilterExpr::migrated(text) } else { text.parse() }.map_err(|error: FilterError| {
+                FilterFieldError { field: format!("{field}{name}"), why: error.to_string() }
+            })?;
         Ok(Self { filter, on })
     }
 }
 
-impl Problem {
-    fn new(at: usize, entry: &Entry, error: FilterError) -> Self {
+impl FilterFailure {
+    fn new(at: usize, entry: &ChainEntry, error: FilterError) -> Self {
         Self { at, text: entry.filter.to_string(), error }
     }
 }
 
-impl Serialize for Chain {
+impl Serialize for FilterChain {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let filters: Vec<Value> = self.filters.iter().map(Entry::value).collect();
+        let filters: Vec<Value> = self.filters.iter().map(ChainEntry::value).collect();
         json!({ "format": "tumit-view", "version": self.version(), "filters": filters }).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Chain {
+impl<'de> Deserialize<'de> for FilterChain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         Self::from_value(&value).map_err(serde::de::Error::custom)

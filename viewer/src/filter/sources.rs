@@ -1,4 +1,4 @@
-//! The sources that filters put around other sources.
+//! The sources with which filters wrap other sources.
 
 pub(crate) mod attribute_selection;
 pub(crate) mod classify;

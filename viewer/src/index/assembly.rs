@@ -1,5 +1,5 @@
-//! From what was gathered to the file: lanes, in [`pieces`], and behind them what they share. Memory does not grow with the number of
-//! entities.
+//! Writes the index file from the recorded data: first the lanes, in pieces of [`lane_writer`],
+//! then the shared sections. Memory does not grow with the number of entities.
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
@@ -8,84 +8,95 @@ use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
 use super::bit_fields::{date, ordered};
-use super::builder::{Lane, Recorder, unfold};
-use super::details::DetailWriter;
-use super::format::{Header, Key, Place};
-use super::lane_writer::{self, Directory, Gathered, Job, Piece, Rest};
-use super::model::Whole;
+use super::builder::{IndexBuilder, LaneStreams, unfold};
+use super::details::DetailTableWriter;
+use super::format::{IndexHeader, IndexKey, PageBytes};
+use super::lane_writer::{self, GatheredLane, LaneDirectory, LaneJob, LanePiece, OtherLanes};
+use super::model::ModelTables;
 use super::overview::{self, OverviewWriter};
-use super::packed_table::TableWriter;
-use super::page_writer::Output;
-use super::sort::Sorter;
-use super::temporary_streams::{Room, StreamReader, Streams};
-use super::tree::TreeWriter;
+use super::packed_table::PackedTableWriter;
+use super::page_writer::PageWriter;
+use super::sort::RowSorter;
+use super::temporary_streams::{TemporarySpace, TemporaryStreamReader, TemporaryStreams};
+use super::tree::MaxEndTreeWriter;
 use crate::parallel::in_turn;
-use crate::query::{GlobalNanos, Interval, effective_end};
-use crate::sim::Outcome;
+use crate::query::{GlobalNanos, TimeRange, effective_end};
+use crate::sim::SimOutcome;
 use crate::store::{depth_first, model};
 
-/// What is written, and what is learnt on the way.
-struct Assembly<'a> {
-    room: &'a Room,
-    streams: &'a mut Streams,
-    out: Output,
-    header: Header,
-    /// End of what can be seen.
+/// The file while it is written, and facts that the writing yields.
+struct IndexAssembly<'a> {
+    room: &'a TemporarySpace,
+    streams: &'a mut TemporaryStreams,
+    out: PageWriter,
+    header: IndexHeader,
+    /// End of the visible time range.
     end: i64,
     /// Number of the first state of each stream.
     bases: Vec<u32>,
 }
 
-/// Value and detail row, as the recorder writes them.
-pub(crate) fn value(from: &mut StreamReader<'_>) -> io::Result<(u64, u64)> {
+/// Reads value and detail row, in the encoding of the recorder.
+pub(crate) fn value(from: &mut TemporaryStreamReader<'_>) -> io::Result<(u64, u64)> {
     let value = from.number()?;
     let detail = if value & 1 == 1 { from.number()? } else { 0 };
     Ok((value >> 1, detail))
 }
 
-/// Lanes in the order in which they are written, their entities numbered one lane behind the other.
-fn gathered(lanes: impl Iterator<Item = Lane>, streams: &mut Streams) -> Vec<Gathered> {
-    let mut lanes: Vec<Lane> = lanes.filter(|lane| lane.rows > 0).collect();
+/// The lanes in the order of writing. Their entities are numbered consecutively over all lanes.
+fn gathered(lanes: impl Iterator<Item = LaneStreams>, streams: &mut TemporaryStreams) -> Vec<GatheredLane> {
+    let mut lanes: Vec<LaneStreams> = lanes.filter(|lane| lane.rows > 0).collect();
     lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
     let mut next = 0_u64;
-    let mut number = |lane: Lane| {
-        // The simulation refuses entities past the last number.
+    let mut number = |lane: LaneStreams| {
+        // The simulation rejects entities after the last number.
         let base = u32::try_from(next).unwrap_or(u32::MAX);
         next += lane.rows;
-        Gathered { lane, base, rows: Arc::new(streams.take(lane.stream)) }
+        GatheredLane { lane, base, rows: Arc::new(streams.take(lane.stream)) }
     };
     lanes.into_iter().map(&mut number).collect()
 }
 
 /// Writes the index of a simulated trace into an empty file.
-pub(crate) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Result<()> {
-    let Outcome { entities, name, types, values, containers, container_details, extent, remarks, intact, wall_clock } =
-        outcome;
+pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File) -> io::Result<()> {
+    let SimOutcome {
+        entities,
+        name,
+        types,
+        values,
+        containers,
+        container_details,
+        extent,
+        remarks,
+        intact,
+        wall_clock,
+    } = outcome;
     entities.look()?;
     let type_count = types.len() as u64;
     let model = model(types, values);
     let (containers, _) = depth_first(containers);
-    let Recorder { room, mut streams, states, marks, variables, links, details, references, reference_count, .. } =
-        entities;
+    let IndexBuilder {
+        room, mut streams, states, marks, variables, links, details, references, reference_count, ..
+    } = entities;
     let mut bases = vec![0; streams.len()];
     let states = gathered(states.into_iter().flatten(), &mut streams);
     states.iter().for_each(|lane| bases[lane.lane.stream] = lane.base);
     let marks = gathered(marks.into_iter().flatten(), &mut streams);
     let variables = gathered(variables.into_iter().flatten(), &mut streams);
-    let jobs = lane_writer::jobs(states, Rest { marks, variables, links, types: type_count }, &room);
-    let mut assembly = Assembly {
+    let jobs = lane_writer::jobs(states, OtherLanes { marks, variables, links, types: type_count }, &room);
+    let mut assembly = IndexAssembly {
         room: &room,
         bases,
         streams: &mut streams,
-        out: Output::new(file)?,
-        header: Header { key, ..Header::default() },
+        out: PageWriter::new(file)?,
+        header: IndexHeader { key, ..IndexHeader::default() },
         end: effective_end(extent.0, extent.1),
     };
     let ([states, marks, variables, links, nested], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
-    let mut summary = crate::query::Summary {
+    let mut summary = crate::query::TraceSummary {
         name,
-        extent: Interval { from: GlobalNanos(extent.0), to: GlobalNanos(assembly.end) },
+        extent: TimeRange { from: GlobalNanos(extent.0), to: GlobalNanos(assembly.end) },
         containers: containers.len().saturating_sub(1) as u64,
         states: states.entities,
         events: marks.entities,
@@ -97,20 +108,25 @@ pub(crate) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
         generation: 1,
     };
     summary.remarks.shrink_to_fit();
-    let whole = Whole { summary, model, containers, details: container_details };
+    let whole = ModelTables { summary, model, containers, details: container_details };
     assembly.finish(details, [states, marks, variables, links, nested], overviews, &whole)
 }
 
-impl Assembly<'_> {
-    /// All lanes, in pieces that threads write side by side, and that are then put one behind the other.
-    fn pieces(&mut self, jobs: Vec<Job>, extent: (i64, i64)) -> io::Result<([Directory; 5], Vec<OverviewWriter>)> {
+impl IndexAssembly<'_> {
+    /// Writes all lanes. Threads write them in separate pieces, which are then appended one after
+    /// another.
+    fn pieces(
+        &mut self,
+        jobs: Vec<LaneJob>,
+        extent: (i64, i64),
+    ) -> io::Result<([LaneDirectory; 5], Vec<OverviewWriter>)> {
         let room = self.room;
-        // By two threads: each has a piece in memory.
+        // Two threads, because each has a piece in memory.
         let done = in_turn(jobs, 2, |job| job.write(room, extent));
-        let mut directories = std::array::from_fn(|_| Directory::new(self.room));
+        let mut directories = std::array::from_fn(|_| LaneDirectory::new(self.room));
         let mut overviews = Vec::new();
         for piece in done {
-            let Piece { out, end, directories: own, ends, overview } = piece?;
+            let LanePiece { out, end, directories: own, ends, overview } = piece?;
             self.end = self.end.max(end);
             let by = self.out.append(out)?;
             for (all, own) in directories.iter_mut().zip(own) {
@@ -125,7 +141,7 @@ impl Assembly<'_> {
     }
 
     fn references(&mut self, stream: usize, count: u64) -> io::Result<()> {
-        let (mut from, mut rows) = (self.streams.read(stream)?, Sorter::<4, 4>::new(self.room));
+        let (mut from, mut rows) = (self.streams.read(stream)?, RowSorter::<4, 4>::new(self.room));
         for _ in 0..count {
             let container = from.number()?;
             let start = unfold(from.number()?);
@@ -135,8 +151,8 @@ impl Assembly<'_> {
             rows.push([container, ordered(start), ordered(end), u64::from(base) + row]);
             rows.flush()?;
         }
-        let (mut rows, mut table) = (rows.finish()?, TableWriter::<4>::new(self.room, &mut self.out)?);
-        let mut tree = TreeWriter::default();
+        let (mut rows, mut table) = (rows.finish()?, PackedTableWriter::<4>::new(self.room, &mut self.out)?);
+        let mut tree = MaxEndTreeWriter::default();
         while let Some(row) = rows.next()? {
             tree.push(date(row[2]));
             table.push(&mut self.out, row)?;
@@ -146,13 +162,14 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// What is needed to open the file comes last, in one piece; then the header, at the front.
+    /// Writes the sections that are needed to open the file last, in one range; then the header, at
+    /// the front.
     fn finish(
         self,
-        details: DetailWriter,
-        lanes: [Directory; 5],
+        details: DetailTableWriter,
+        lanes: [LaneDirectory; 5],
         overviews: Vec<OverviewWriter>,
-        whole: &Whole,
+        whole: &ModelTables,
     ) -> io::Result<()> {
         let Self { room, streams, mut out, mut header, .. } = self;
         header.overview = overview::write(overviews, room, &mut out)?;
@@ -164,10 +181,10 @@ impl Assembly<'_> {
         header.links = links.write(&mut out)?;
         header.nested = nested.write(&mut out)?;
         let model = whole.encode();
-        header.model = Place { at: out.align()?, len: model.len() as u64 };
+        header.model = PageBytes { at: out.align()?, len: model.len() as u64 };
         out.write(&model)?;
         let (mut file, at, checksums) = out.finish()?;
-        header.checksums = Place { at, len: checksums.len() as u64 };
+        header.checksums = PageBytes { at, len: checksums.len() as u64 };
         header.checksums_hash = XxHash3_64::oneshot(&checksums);
         header.length = at + header.checksums.len;
         file.rewind()?;

@@ -1,24 +1,27 @@
-//! Numbers as bit fields of equal width, varints, and dates as unsigned numbers in the same order.
+//! Numbers as bit fields of equal width, varints, and timestamps as unsigned numbers in the same
+//! order.
 
-/// Turns a signed date into an unsigned number that sorts the same, and back.
+/// The sign bit. Flipping it converts a signed timestamp to an unsigned number in the same order,
+/// and back.
 const SIGN: u64 = 1 << 63;
 
-/// Bytes that must be readable behind the last number, as each is read with eight bytes at once.
+/// Bytes that must be readable after the last number, because each number is read as eight bytes.
 pub(crate) const SLACK: usize = 8;
 
-/// A date as an unsigned number that sorts the same.
+/// A timestamp as an unsigned number in the same order.
 #[inline]
 pub(crate) fn ordered(date: i64) -> u64 {
     date.cast_unsigned() ^ SIGN
 }
 
-/// The date of [`ordered`].
+/// The timestamp that [`ordered`] encoded.
 #[inline]
 pub(crate) fn date(ordered: u64) -> i64 {
     (ordered ^ SIGN).cast_signed()
 }
 
-/// Bits that hold all numbers up to `max`. Beyond 57 a number could touch nine bytes, so that whole words are taken.
+/// Number of bits for all numbers up to `max`. A number of more than 57 bits could span nine bytes,
+/// so such numbers get 64 bits.
 pub(crate) fn width(max: u64) -> u8 {
     match 64 - max.leading_zeros() {
         58.. => 64,
@@ -26,7 +29,7 @@ pub(crate) fn width(max: u64) -> u8 {
     }
 }
 
-/// Bytes that `count` numbers take; a multiple of 8.
+/// Bytes of `count` packed numbers; a multiple of 8.
 pub(crate) fn packed_bytes(count: usize, width: u8) -> usize {
     (count * usize::from(width)).div_ceil(64) * 8
 }
@@ -54,27 +57,27 @@ pub(crate) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: 
     }
 }
 
-/// Number `index` of those packed in `bytes`; 0 where there are no bytes.
+/// Number `index` of those packed in `bytes`; 0 if `bytes` is too short.
 #[inline]
 pub(crate) fn get(bytes: &[u8], index: usize, width: u8) -> u64 {
     word(bytes, index * usize::from(width)) & mask(width)
 }
 
-/// The bits from a place on, 57 of them or more; 0 where there are no bytes.
+/// At least 57 bits, starting at bit `bit`; 0 if `bytes` is too short.
 #[inline]
 pub(crate) fn word(bytes: &[u8], bit: usize) -> u64 {
-    // That the end is no less than the beginning is seen by the compiler: one comparison is left.
+    // The compiler sees that the end is not less than the start, so only one comparison remains.
     let word = bytes.get(bit / 8..bit / 8 + 8).and_then(<[u8]>::first_chunk);
     word.map_or(0, |word| u64::from_le_bytes(*word)) >> (bit % 8)
 }
 
-/// As many ones as a number has bits.
+/// A number with the lowest `width` bits set.
 #[inline]
 pub(crate) fn mask(width: u8) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// Appends a number, seven bits a byte, lowest first.
+/// Appends a number as a varint: seven bits per byte, lowest first.
 #[inline]
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -84,7 +87,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Takes a number off the front; `None` when the bytes end in it.
+/// Removes a varint from the front; `None` if it is incomplete.
 #[inline]
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
@@ -98,7 +101,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Most bytes of a number that [`put`] writes.
+/// Maximum bytes of a number that [`put`] writes.
 pub(crate) const VARINT_BYTES: usize = 10;
 
 #[cfg(test)]

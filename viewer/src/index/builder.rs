@@ -1,67 +1,69 @@
-//! [`Recorder`]: takes entities from the simulation as they end, into one stream of bytes per lane.
+//! [`IndexBuilder`]: receives entities from the simulation when they end, and appends them to one
+//! stream of bytes per lane.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, Extra, Source, TypeId, ValueId};
-use tumit_spill::endpoint_map::Overflow;
+use tumit_paje::{ContainerId, ExtraField, SourcePosition, TypeId, ValueId};
+use tumit_spill::endpoint_map::OverflowStore;
 
 use super::bit_fields::put;
-use super::details::DetailWriter;
+use super::details::DetailTableWriter;
 use super::links;
-use super::sort::Sorter;
-use super::temporary_streams::{Room, Streams};
-use crate::query::Interval;
+use super::sort::RowSorter;
+use super::temporary_streams::{TemporarySpace, TemporaryStreams};
+use crate::query::TimeRange;
 use crate::query::{LinkRow, effective_end};
-use crate::sim::{EndedLink, EndedState, Entities, Place};
+use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
 
-/// Operations between two looks at whether to stop.
+/// Number of operations between two checks for cancellation.
 const OPERATIONS_PER_LOOK: u32 = 1 << 12;
 
 /// A list of entities in a stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lane {
+pub(crate) struct LaneStreams {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
     pub(crate) depth: u32,
     pub(crate) stream: usize,
     pub(crate) rows: u64,
-    /// States: end of the last one. Events: its date. Variables: where the last sample begins.
+    /// States: end of the last one. Events: timestamp of the last one. Variables: start of the last
+    /// sample.
     pub(crate) last: i64,
-    /// Variables: where the last sample ends.
+    /// Variables: end of the last sample.
     pub(crate) end: i64,
-    /// Events: whether all came by date.
+    /// Events: whether all arrived in order of their timestamps.
     pub(crate) is_sorted: bool,
 }
 
-/// Rows of links: type, and the columns of their table.
+/// Words of a link's row: its type, and the columns of its table.
 pub(crate) const LINK_WORDS: usize = 1 + links::COLUMNS;
 
-/// What is gathered.
+/// All data that is collected while the trace is read.
 #[derive(Debug)]
-pub(crate) struct Recorder {
-    pub(crate) room: Room,
-    pub(crate) streams: Streams,
-    /// Lanes of a place by depth.
-    pub(crate) states: Vec<Vec<Lane>>,
-    pub(crate) marks: Vec<Option<Lane>>,
-    pub(crate) variables: Vec<Option<Lane>>,
-    pub(crate) links: Sorter<LINK_WORDS, 2>,
-    pub(crate) details: DetailWriter,
-    /// States that refer to containers: container, start, effective end, stream, row.
+pub(crate) struct IndexBuilder {
+    pub(crate) room: TemporarySpace,
+    pub(crate) streams: TemporaryStreams,
+    /// Lanes by place, then by depth.
+    pub(crate) states: Vec<Vec<LaneStreams>>,
+    pub(crate) marks: Vec<Option<LaneStreams>>,
+    pub(crate) variables: Vec<Option<LaneStreams>>,
+    pub(crate) links: RowSorter<LINK_WORDS, 2>,
+    pub(crate) details: DetailTableWriter,
+    /// Stream of states that refer to containers: container, start, effective end, stream, row.
     pub(crate) references: usize,
     pub(crate) reference_count: u64,
     cancel: Option<Arc<AtomicBool>>,
     looks: u32,
 }
 
-impl Recorder {
-    /// Gathers where there is room, until it is told to stop.
-    pub(crate) fn new(room: &Room, cancel: Option<Arc<AtomicBool>>) -> Self {
-        let mut streams = Streams::new(room);
-        let details = DetailWriter::new(room, &mut streams);
+impl IndexBuilder {
+    /// An empty recorder that uses this room. Setting `cancel` stops it.
+    pub(crate) fn new(room: &TemporarySpace, cancel: Option<Arc<AtomicBool>>) -> Self {
+        let mut streams = TemporaryStreams::new(room);
+        let details = DetailTableWriter::new(room, &mut streams);
         let references = streams.open();
         Self {
             room: room.clone(),
@@ -69,7 +71,7 @@ impl Recorder {
             states: Vec::new(),
             marks: Vec::new(),
             variables: Vec::new(),
-            links: Sorter::new(room),
+            links: RowSorter::new(room),
             details,
             references,
             reference_count: 0,
@@ -78,7 +80,7 @@ impl Recorder {
         }
     }
 
-    /// Whether the user does not want the index any more: an error then.
+    /// Returns an error if the user has cancelled the index.
     pub(crate) fn look(&self) -> io::Result<()> {
         match &self.cancel {
             Some(cancel) if cancel.load(Ordering::Relaxed) => Err(io::ErrorKind::Interrupted.into()),
@@ -88,7 +90,11 @@ impl Recorder {
 }
 
 /// The lane of a place.
-fn lane<'a>(lanes: &'a mut Vec<Option<Lane>>, place: Place, streams: &mut Streams) -> &'a mut Lane {
+fn lane<'a>(
+    lanes: &'a mut Vec<Option<LaneStreams>>,
+    place: EntityPlace,
+    streams: &mut TemporaryStreams,
+) -> &'a mut LaneStreams {
     let at = place.number as usize;
     if lanes.len() <= at {
         lanes.resize(at + 1, None);
@@ -96,12 +102,12 @@ fn lane<'a>(lanes: &'a mut Vec<Option<Lane>>, place: Place, streams: &mut Stream
     lanes[at].get_or_insert_with(|| new_lane(place, 0, streams))
 }
 
-fn new_lane(place: Place, depth: u32, streams: &mut Streams) -> Lane {
+fn new_lane(place: EntityPlace, depth: u32, streams: &mut TemporaryStreams) -> LaneStreams {
     let (container, ty, stream) = (place.container, place.ty, streams.open());
-    Lane { container, ty, depth, stream, rows: 0, last: 0, end: 0, is_sorted: true }
+    LaneStreams { container, ty, depth, stream, rows: 0, last: 0, end: 0, is_sorted: true }
 }
 
-/// A value, and a detail row if there is one.
+/// Writes a value, and the detail row if there is one.
 fn put_value(out: &mut Vec<u8>, value: ValueId, detail: u32) {
     put(out, u64::from(value.0) << 1 | u64::from(detail != 0));
     if detail != 0 {
@@ -109,21 +115,21 @@ fn put_value(out: &mut Vec<u8>, value: ValueId, detail: u32) {
     }
 }
 
-/// A difference of either sign as an unsigned number, small for small ones.
+/// A signed difference as an unsigned number. A small difference gives a small number.
 pub(crate) fn fold(difference: i64) -> u64 {
     (difference.wrapping_shl(1) ^ (difference >> 63)).cast_unsigned()
 }
 
-/// The difference of [`fold`].
+/// The difference that [`fold`] encoded.
 pub(crate) fn unfold(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -((number & 1).cast_signed())
 }
 
-impl Entities for Recorder {
-    /// Their numbers have 32 bits.
+impl EntitySink for IndexBuilder {
+    /// Entity numbers have 32 bits.
     const MOST: u64 = u32::MAX as u64;
 
-    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+    fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
         self.details.add(&mut self.streams, extra, source)
     }
 
@@ -135,12 +141,13 @@ impl Entities for Recorder {
         self.details.forget(detail);
     }
 
-    /// What refers to containers is found by them, and links are found by their ends.
+    /// An open link needs no references to containers. They serve to find states; links are found
+    /// by their endpoints.
     fn wait(&mut self, detail: u32) {
         self.details.forget(detail);
     }
 
-    fn overflow(&self) -> Overflow {
+    fn overflow(&self) -> OverflowStore {
         self.room.overflow()
     }
 
@@ -149,7 +156,7 @@ impl Entities for Recorder {
     }
 
     #[inline]
-    fn state(&mut self, place: Place, state: EndedState) {
+    fn state(&mut self, place: EntityPlace, state: EndedState) {
         let at = place.number as usize;
         if self.states.len() <= at {
             self.states.resize_with(at + 1, Vec::new);
@@ -171,7 +178,8 @@ impl Entities for Recorder {
         lane.rows += 1;
         if state.detail != 0 {
             let mut containers = self.details.references(state.detail);
-            // A state may name a container twice, as what it waits for and what owns it.
+            // A state may refer to a container twice, for example as the reason of waiting and as
+            // its owner.
             containers.sort_unstable();
             containers.dedup();
             self.reference_count += containers.len() as u64;
@@ -187,7 +195,7 @@ impl Entities for Recorder {
         }
     }
 
-    fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32) {
+    fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
         self.details.forget(detail);
         let lane = lane(&mut self.marks, place, &mut self.streams);
         lane.is_sorted &= lane.rows == 0 || lane.last <= time.0;
@@ -199,7 +207,7 @@ impl Entities for Recorder {
         });
     }
 
-    fn sample(&mut self, place: Place, life: Interval, value: f64) {
+    fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64) {
         let lane = lane(&mut self.variables, place, &mut self.streams);
         let last = std::mem::replace(&mut lane.last, life.from.0);
         (lane.rows, lane.end) = (lane.rows + 1, life.to.0);

@@ -1,63 +1,79 @@
-//! Extra fields and source positions: rows of bytes, found by their number. An entity refers to its row; row 0 is "nothing".
+//! Extra fields and source positions: rows of bytes, found by number. An entity refers to its row;
+//! row 0 means no fields.
 //!
 //! A row begins with a number:
-//! 0: then come the file's text plus 1 or 0, the line, the number of fields, and for each its name, kind and value;
-//! 1, 2: two rows that are to be read as one, the two ends of a link: their numbers, or how far before this row they are;
-//! 3 and more: only values, of a row that is as the one with this number less 3 in all else.
-//! A row that was written shortly before is not written again, but referred to.
+//!
+//! - 0: a full row. Then follow the number of the source file's text plus 1 (0 for none), the line,
+//!   the number of fields, and per field its name, kind and value.
+//! - 1 or 2: two rows that are read as one, for the two endpoints of a link. Then follow their
+//!   numbers (1), or their distances before this row (2).
+//! - 3 or more: values only. Everything other than the values is as in the row with this number
+//!   minus 3.
+//!
+//! A row that equals a recent one is not written again; the entity refers to the recent one.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::io;
 
 use rustc_hash::FxHashMap;
-use tumit_paje::{ContainerId, Extra, ExtraValue, Source};
+use tumit_paje::{ContainerId, ExtraField, ExtraValue, SourcePosition};
 
 use super::bit_fields::{put, take};
-use super::format::{Header, Place, TableRef};
-use super::image::Image;
-use super::packed_table::{Table, TableWriter};
-use super::page_writer::Output;
-use super::sort::Sorter;
-use super::temporary_streams::{Room, Streams};
-use crate::query::details::{Detail, FieldValue};
+use super::format::{IndexHeader, PageBytes, TableRef};
+use super::image::IndexImage;
+use super::packed_table::{PackedTable, PackedTableWriter};
+use super::page_writer::PageWriter;
+use super::sort::RowSorter;
+use super::temporary_streams::{TemporarySpace, TemporaryStreams};
+use crate::query::details::{DetailValue, EntityDetail};
 
-/// Bytes of texts, and number of source positions, that are known again when they come again.
+/// Bytes of texts in the cache of texts. The next constant: number of source positions in their
+/// cache.
 const KNOWN_TEXT_BYTES: usize = 8 << 20;
 const KNOWN_PLACES: usize = 1 << 17;
-/// Rows that are as others but for their values, and whole rows, that are known again when they come again.
+/// Number of shapes in the cache of shapes; a shape is a row without its values. The next constant:
+/// number of slots in the cache of whole rows.
 const KNOWN_SHAPES: usize = 1 << 12;
 const KNOWN_ROWS: usize = 1 << 12;
-/// Bytes of a row that is known again.
+/// Maximum bytes of a row in the cache.
 const KNOWN_ROW_BYTES: usize = 40;
-/// What a row begins with.
+/// The first number of a row.
 const FULL: u64 = 0;
 const BOTH: u64 = 1;
 const BOTH_BEFORE: u64 = 2;
 const VALUES: u64 = 3;
-/// Numbers of rows up to this one are as short as differences, and the same from row to row.
+/// Row numbers up to this one are written directly. They are as short as distances, and equal pairs
+/// give equal rows, which the cache of whole rows finds.
 const SHORT: u32 = 1 << 14;
 
-/// Items of any length: their bytes, and their lengths.
+/// Items of any length: the streams of their bytes and of their lengths.
 #[derive(Clone, Copy, Debug)]
-struct Items {
+struct ByteItems {
     bytes: usize,
     lengths: usize,
 }
 
-impl Items {
-    fn new(streams: &mut Streams) -> Self {
+impl ByteItems {
+    fn new(streams: &mut TemporaryStreams) -> Self {
         Self { bytes: streams.open(), lengths: streams.open() }
     }
 
-    fn push(self, streams: &mut Streams, item: &[u8]) {
+    fn push(self, streams: &mut TemporaryStreams, item: &[u8]) {
         streams.append(self.bytes, |out| out.extend_from_slice(item));
         streams.append(self.lengths, |out| put(out, item.len() as u64));
     }
 
-    /// Where each item begins, and where the last ends; and the bytes.
-    fn write(self, streams: &Streams, count: u64, room: &Room, out: &mut Output) -> io::Result<(TableRef, Place)> {
-        let mut begins = TableWriter::<1>::new(room, out)?;
+    /// Writes the beginning of each item and the end of the last one as a table, and then the
+    /// bytes.
+    fn write(
+        self,
+        streams: &TemporaryStreams,
+        count: u64,
+        room: &TemporarySpace,
+        out: &mut PageWriter,
+    ) -> io::Result<(TableRef, PageBytes)> {
+        let mut begins = PackedTableWriter::<1>::new(room, out)?;
         let (mut lengths, mut at) = (streams.read(self.lengths)?, 0);
         for _ in 0..count {
             begins.push(out, [at])?;
@@ -65,40 +81,40 @@ impl Items {
         }
         begins.push(out, [at])?;
         let begins = begins.finish(out, 0)?;
-        let place = Place { at: out.align()?, len: at };
+        let place = PageBytes { at: out.align()?, len: at };
         streams.read(self.bytes)?.copy_to(out)?;
         Ok((begins, place))
     }
 }
 
-/// Takes rows and texts while a trace is read.
+/// Stores rows and texts while a trace is read.
 #[derive(Debug)]
-pub(crate) struct DetailWriter {
-    rows: Items,
-    /// Rows so far, with row 0.
+pub(crate) struct DetailTableWriter {
+    rows: ByteItems,
+    /// Number of rows so far, including row 0.
     count: u32,
-    texts: Items,
+    texts: ByteItems,
     text_count: u32,
     known_texts: HashMap<Box<str>, u32>,
     known_bytes: usize,
-    /// Rows that hold only a source position.
+    /// Rows that contain only a source position.
     places: FxHashMap<(u32, u32), u32>,
-    /// Rows by all but their values.
+    /// Rows by shape; a shape is a row without its values.
     shapes: FxHashMap<Box<[u8]>, u32>,
-    known_rows: KnownRows,
-    keys: Sorter<2, 1>,
+    known_rows: RecentRows,
+    keys: RowSorter<2, 1>,
     /// Containers that rows of open entities refer to.
     references: FxHashMap<u32, Vec<ContainerId>>,
     row: Vec<u8>,
     values: Vec<u8>,
 }
 
-/// The rows that came last, as far as they do not get in each other's way: each has one place.
+/// A cache of recent rows, with one slot per hash. A row replaces the row in its slot.
 #[derive(Debug, Default)]
-struct KnownRows(Vec<(u32, Box<[u8]>)>);
+struct RecentRows(Vec<(u32, Box<[u8]>)>);
 
-impl KnownRows {
-    /// The number of a row that is known; else it has `number` from now on.
+impl RecentRows {
+    /// The number of an equal row in the cache. If there is none, caches the row as `number`.
     fn number(&mut self, row: &[u8], number: u32) -> u32 {
         if row.len() > KNOWN_ROW_BYTES {
             return number;
@@ -121,9 +137,9 @@ impl KnownRows {
     }
 }
 
-impl DetailWriter {
-    pub(crate) fn new(room: &Room, streams: &mut Streams) -> Self {
-        let (rows, texts) = (Items::new(streams), Items::new(streams));
+impl DetailTableWriter {
+    pub(crate) fn new(room: &TemporarySpace, streams: &mut TemporaryStreams) -> Self {
+        let (rows, texts) = (ByteItems::new(streams), ByteItems::new(streams));
         rows.push(streams, &[]);
         Self {
             rows,
@@ -134,22 +150,22 @@ impl DetailWriter {
             known_bytes: 0,
             places: FxHashMap::default(),
             shapes: FxHashMap::default(),
-            known_rows: KnownRows::default(),
-            keys: Sorter::new(room),
+            known_rows: RecentRows::default(),
+            keys: RowSorter::new(room),
             references: FxHashMap::default(),
             row: Vec::new(),
             values: Vec::new(),
         }
     }
 
-    fn push_text(&mut self, streams: &mut Streams, text: &str) -> u32 {
+    fn push_text(&mut self, streams: &mut TemporaryStreams, text: &str) -> u32 {
         let number = self.text_count;
         self.text_count = self.text_count.saturating_add(1);
         self.texts.push(streams, text.as_bytes());
         number
     }
 
-    fn intern(&mut self, streams: &mut Streams, text: &str) -> u32 {
+    fn intern(&mut self, streams: &mut TemporaryStreams, text: &str) -> u32 {
         if let Some(&number) = self.known_texts.get(text) {
             return number;
         }
@@ -164,7 +180,12 @@ impl DetailWriter {
     }
 
     /// The row of an entity with these extra fields and this source position.
-    pub(crate) fn add(&mut self, streams: &mut Streams, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+    pub(crate) fn add(
+        &mut self,
+        streams: &mut TemporaryStreams,
+        extra: &[ExtraField<'_>],
+        source: Option<SourcePosition<'_>>,
+    ) -> u32 {
         let place = source.map(|place| (self.intern(streams, place.file), place.line));
         if extra.is_empty() {
             let Some(place) = place else { return 0 };
@@ -206,8 +227,15 @@ impl DetailWriter {
         number
     }
 
-    /// A row from its shape, all but the values, and those. It may be one that is known only if nobody must tell it from another.
-    fn push_shaped(&mut self, streams: &mut Streams, shape: &mut Vec<u8>, values: &[u8], may_share: bool) -> u32 {
+    /// Stores a row, given as shape and values. `may_share` allows an equal earlier row instead. It
+    /// is false if the row refers to containers, because these references are kept by row number.
+    fn push_shaped(
+        &mut self,
+        streams: &mut TemporaryStreams,
+        shape: &mut Vec<u8>,
+        values: &[u8],
+        may_share: bool,
+    ) -> u32 {
         let Some(&like) = self.shapes.get(shape.as_slice()) else {
             let number = self.push_full(streams, shape, values);
             if self.shapes.len() >= KNOWN_SHAPES {
@@ -222,8 +250,8 @@ impl DetailWriter {
         if may_share { self.push_or_known(streams, shape) } else { self.push(streams, shape) }
     }
 
-    /// A row with all that it says: names and kinds from its shape, the values between them.
-    fn push_full(&mut self, streams: &mut Streams, mut shape: &[u8], mut values: &[u8]) -> u32 {
+    /// Stores a complete row: names and kinds from its shape, with the values between them.
+    fn push_full(&mut self, streams: &mut TemporaryStreams, mut shape: &[u8], mut values: &[u8]) -> u32 {
         let mut row = Vec::with_capacity(1 + shape.len() + values.len());
         put(&mut row, FULL);
         for _ in 0..3 {
@@ -238,23 +266,24 @@ impl DetailWriter {
         self.push(streams, &row)
     }
 
-    fn push(&mut self, streams: &mut Streams, row: &[u8]) -> u32 {
+    fn push(&mut self, streams: &mut TemporaryStreams, row: &[u8]) -> u32 {
         let number = self.count;
-        // Numbers have 32 bits; what comes later has no fields.
+        // Row numbers have 32 bits. Rows after the last number have no fields.
         let Some(next) = number.checked_add(1) else { return 0 };
         self.count = next;
         self.rows.push(streams, row);
         number
     }
 
-    /// The same, unless there is such a row.
-    fn push_or_known(&mut self, streams: &mut Streams, row: &[u8]) -> u32 {
+    /// Stores a row, unless an equal one is in the cache.
+    fn push_or_known(&mut self, streams: &mut TemporaryStreams, row: &[u8]) -> u32 {
         let known = self.known_rows.number(row, self.count);
         if known == self.count { self.push(streams, row) } else { known }
     }
 
-    /// A row with the fields of two others, and the source of the first that has one.
-    pub(crate) fn join(&mut self, streams: &mut Streams, first: u32, second: u32) -> u32 {
+    /// A row with the fields of two others, and with the source position of the first one that has
+    /// any.
+    pub(crate) fn join(&mut self, streams: &mut TemporaryStreams, first: u32, second: u32) -> u32 {
         self.forget(first);
         self.forget(second);
         if second == 0 {
@@ -273,7 +302,7 @@ impl DetailWriter {
         self.push(streams, &row)
     }
 
-    /// Containers that a row refers to. The entity has ended: they are forgotten.
+    /// Removes and returns the containers that a row refers to, after its entity has ended.
     pub(crate) fn references(&mut self, row: u32) -> Vec<ContainerId> {
         if row == 0 { Vec::new() } else { self.references.remove(&row).unwrap_or_default() }
     }
@@ -284,8 +313,8 @@ impl DetailWriter {
         }
     }
 
-    /// Keeps the text that a file uses for a link key.
-    pub(crate) fn name_key(&mut self, streams: &mut Streams, key: u64, text: &str) {
+    /// Stores the text that a file uses for a link key.
+    pub(crate) fn name_key(&mut self, streams: &mut TemporaryStreams, key: u64, text: &str) {
         let number = self.push_text(streams, text);
         self.keys.push([key, number.into()]);
     }
@@ -294,11 +323,17 @@ impl DetailWriter {
         self.keys.flush()
     }
 
-    /// Writes everything.
-    pub(crate) fn write(self, streams: &Streams, room: &Room, out: &mut Output, header: &mut Header) -> io::Result<()> {
+    /// Writes all rows, texts and link keys.
+    pub(crate) fn write(
+        self,
+        streams: &TemporaryStreams,
+        room: &TemporarySpace,
+        out: &mut PageWriter,
+        header: &mut IndexHeader,
+    ) -> io::Result<()> {
         (header.detail_rows, header.detail_bytes) = self.rows.write(streams, self.count.into(), room, out)?;
         (header.text_ends, header.text_bytes) = self.texts.write(streams, self.text_count.into(), room, out)?;
-        let (mut keys, mut table) = (self.keys.finish()?, TableWriter::<2>::new(room, out)?);
+        let (mut keys, mut table) = (self.keys.finish()?, PackedTableWriter::<2>::new(room, out)?);
         while let Some(row) = keys.next()? {
             table.push(out, row)?;
         }
@@ -309,11 +344,11 @@ impl DetailWriter {
 
 /// Reads rows from an image.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Details<'a>(pub(super) &'a Image);
+pub(crate) struct IndexDetails<'a>(pub(super) &'a IndexImage);
 
-impl<'a> Details<'a> {
-    fn item(&self, begins: TableRef, bytes: Place, number: u64) -> &'a [u8] {
-        let begins = Table::<1>::new(self.0, begins);
+impl<'a> IndexDetails<'a> {
+    fn item(&self, begins: TableRef, bytes: PageBytes, number: u64) -> &'a [u8] {
+        let begins = PackedTable::<1>::new(self.0, begins);
         if number + 1 >= begins.rows() {
             return &[];
         }
@@ -329,9 +364,9 @@ impl<'a> Details<'a> {
         String::from_utf8_lossy(self.item(header.text_ends, header.text_bytes, number)).into_owned()
     }
 
-    /// The text of a link key; `k` and its number where the trace had no text.
+    /// The text of a link key, or `k` and its number if the trace has no text for it.
     pub(crate) fn key(&self, key: u64) -> String {
-        let keys = Table::<2>::new(self.0, self.0.header.keys);
+        let keys = PackedTable::<2>::new(self.0, self.0.header.keys);
         let row = keys.lower(0, key);
         if row < keys.rows() {
             let [found, text] = keys.row(row);
@@ -342,9 +377,9 @@ impl<'a> Details<'a> {
         format!("k{key}")
     }
 
-    /// All of a row.
-    pub(crate) fn detail(&self, row: u32) -> Detail {
-        let mut detail = Detail::default();
+    /// All fields of a row, and its source position.
+    pub(crate) fn detail(&self, row: u32) -> EntityDetail {
+        let mut detail = EntityDetail::default();
         if row != 0 {
             self.read(row.into(), true, &mut detail);
         }
@@ -355,7 +390,7 @@ impl<'a> Details<'a> {
         self.item(self.0.header.detail_rows, self.0.header.detail_bytes, row)
     }
 
-    fn read(&self, row: u64, may_join: bool, detail: &mut Detail) -> Option<()> {
+    fn read(&self, row: u64, may_join: bool, detail: &mut EntityDetail) -> Option<()> {
         let mut rest = self.row(row);
         let like = match take(&mut rest)? {
             FULL => None,
@@ -368,7 +403,7 @@ impl<'a> Details<'a> {
             }
             like => Some(self.row(like - VALUES)),
         };
-        // Another row says what the values are.
+        // The names and kinds are in another row.
         let (mut shape, mut values) = (like.unwrap_or(rest), like.is_some().then_some(rest));
         if like.is_some() && take(&mut shape)? != FULL {
             return None;
@@ -386,10 +421,10 @@ impl<'a> Details<'a> {
             let own = take(&mut shape)?;
             let value = values.as_mut().map_or(Some(own), take)?;
             let value = match kind {
-                0 => FieldValue::Text(self.text(value)),
-                1 => FieldValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
-                2 => FieldValue::Float(f64::from_bits(value.swap_bytes())),
-                _ => FieldValue::Container(ContainerId(value as u32)),
+                0 => DetailValue::Text(self.text(value)),
+                1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
+                2 => DetailValue::Float(f64::from_bits(value.swap_bytes())),
+                _ => DetailValue::Container(ContainerId(value as u32)),
             };
             detail.fields.push((name, value));
         }

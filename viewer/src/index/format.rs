@@ -1,16 +1,18 @@
 //! The layout of the index file, as `INDEX.md` describes it: the header, and the records of lanes.
 //!
-//! The only place that knows these offsets. Nothing read here is believed: places and lengths are checked where they are used.
+//! The only place that knows these offsets. Nothing read here is trusted: the code that uses a
+//! position or a length checks it.
 
 use twox_hash::XxHash3_64;
 
-/// The first bytes.
+/// The first bytes of an index file.
 pub(crate) const MAGIC: [u8; 8] = *b"TMTINDEX";
-/// Counts up with every change of the layout, and of what the simulation makes of a trace.
+/// The version of the layout. It increases with every change of the layout or of the simulation's
+/// results.
 pub(crate) const VERSION: u64 = 13;
-/// Bytes that have a checksum of their own; the header takes the first.
+/// Bytes per checksum. The header occupies the first page.
 pub(crate) const PAGE: usize = 4096;
-/// Sections begin at multiples of this.
+/// Sections begin at multiples of this number of bytes.
 pub(crate) const ALIGNMENT: u64 = 64;
 /// Rows per block of a table.
 pub(crate) const BLOCK: usize = 64;
@@ -20,18 +22,18 @@ pub(crate) fn page_checksum(page: &[u8]) -> u32 {
     XxHash3_64::oneshot(page) as u32
 }
 
-/// Stands for the trace that an index was made of, and how: what differs makes it stale.
+/// Identifies the trace of an index, and how it was opened. An index with a different key is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Key {
+pub struct IndexKey {
     /// Bytes of the trace.
     pub size: u64,
-    /// Of names, dates and samples of the content.
+    /// Hash of the names, modification times and samples of the trace's files.
     pub content: u64,
-    /// Of all options that change what is seen.
+    /// Hash of all options that change the result.
     pub options: u64,
 }
 
-/// A table: how many rows, and where its blocks and its directory are.
+/// A table: the number of its rows, and the positions of its blocks and its directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableRef {
     pub(crate) rows: u64,
@@ -40,60 +42,60 @@ pub(crate) struct TableRef {
 }
 
 impl TableRef {
-    /// The same, `by` bytes further back.
+    /// The same table, `by` bytes further into the file.
     pub(crate) fn moved(self, by: u64) -> Self {
         Self { payload: moved(self.payload, by), directory: moved(self.directory, by), ..self }
     }
 }
 
-/// A place that is `by` bytes further back; 0 is none, and stays.
+/// The position `by` bytes further into the file. 0 means none, and stays 0.
 fn moved(at: u64, by: u64) -> u64 {
     if at == 0 { 0 } else { at + by }
 }
 
-/// Bytes from a place on.
+/// A range of bytes in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PageBytes {
     pub(crate) at: u64,
-    /// Bytes, or records where it says so.
+    /// Number of bytes, or of records where the field's comment states so.
     pub(crate) len: u64,
 }
 
-/// What the first page says.
+/// The contents of the first page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) key: Key,
+pub(crate) struct IndexHeader {
+    pub(crate) key: IndexKey,
     /// Bytes of the file.
     pub(crate) length: u64,
     /// Checksums of the pages.
-    pub(crate) checksums: Place,
-    /// Of `checksums`.
+    pub(crate) checksums: PageBytes,
+    /// Hash of the section `checksums`.
     pub(crate) checksums_hash: u64,
-    /// Types, values, containers, remarks: what is read as a whole.
-    pub(crate) model: Place,
-    /// Records of state lanes, events, variables and links.
-    pub(crate) states: Place,
-    pub(crate) marks: Place,
-    pub(crate) variables: Place,
-    pub(crate) links: Place,
-    /// Extra fields: where each row begins in the bytes behind.
+    /// Types, values, containers and diagnostics: the section that is read as a whole.
+    pub(crate) model: PageBytes,
+    /// Lane records of states. The next fields: those of events, variables and links.
+    pub(crate) states: PageBytes,
+    pub(crate) marks: PageBytes,
+    pub(crate) variables: PageBytes,
+    pub(crate) links: PageBytes,
+    /// Extra fields: where each row begins in `detail_bytes`.
     pub(crate) detail_rows: TableRef,
-    pub(crate) detail_bytes: Place,
+    pub(crate) detail_bytes: PageBytes,
     pub(crate) text_ends: TableRef,
-    pub(crate) text_bytes: Place,
+    pub(crate) text_bytes: PageBytes,
     pub(crate) keys: TableRef,
     pub(crate) references: TableRef,
     pub(crate) reference_tree: u64,
     pub ends: TableRef,
-    /// Tables of the overview, by the width of their columns.
-    pub(crate) overview: Place,
-    /// Records of the sums of nested states.
-    pub(crate) nested: Place,
+    /// Tables of the overview, one for each column width.
+    pub(crate) overview: PageBytes,
+    /// Lane records of the sums of nested states.
+    pub(crate) nested: PageBytes,
 }
 
-/// Why an index is not used.
+/// The reason why an index is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum IndexRefusal {
     #[error("it is no index of ours")]
     Foreign,
     #[error("it is of another version")]
@@ -104,10 +106,10 @@ pub(crate) enum Refused {
     Damaged,
 }
 
-/// Takes words one after the other; zeros behind the last.
-struct Words<'a>(&'a [u8]);
+/// Reads 64-bit words in sequence; gives zeros after the last word.
+struct HeaderWords<'a>(&'a [u8]);
 
-impl Words<'_> {
+impl HeaderWords<'_> {
     fn next(&mut self) -> u64 {
         let Some((word, rest)) = self.0.split_first_chunk() else { return 0 };
         self.0 = rest;
@@ -118,8 +120,8 @@ impl Words<'_> {
         TableRef { rows: self.next(), payload: self.next(), directory: self.next() }
     }
 
-    fn place(&mut self) -> Place {
-        Place { at: self.next(), len: self.next() }
+    fn place(&mut self) -> PageBytes {
+        PageBytes { at: self.next(), len: self.next() }
     }
 }
 
@@ -131,12 +133,12 @@ fn put_table(out: &mut Vec<u8>, table: TableRef) {
     put(out, &[table.rows, table.payload, table.directory]);
 }
 
-fn put_places(out: &mut Vec<u8>, places: &[Place]) {
+fn put_places(out: &mut Vec<u8>, places: &[PageBytes]) {
     places.iter().for_each(|place| put(out, &[place.at, place.len]));
 }
 
-impl Header {
-    /// The first page.
+impl IndexHeader {
+    /// Encodes the first page.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut page = Vec::with_capacity(PAGE);
         page.extend_from_slice(&MAGIC);
@@ -159,24 +161,25 @@ impl Header {
         page
     }
 
-    /// Reads the first page of a file that has `length` bytes, as an index of what `key` stands for.
-    pub(crate) fn decode(page: &[u8], length: u64, key: Key) -> Result<Self, Refused> {
+    /// Reads the first page of a file of `length` bytes. The index must belong to the trace that
+    /// `key` identifies.
+    pub(crate) fn decode(page: &[u8], length: u64, key: IndexKey) -> Result<Self, IndexRefusal> {
         if !page.starts_with(&MAGIC) {
-            return Err(Refused::Foreign);
+            return Err(IndexRefusal::Foreign);
         }
-        let mut words = Words(page.get(MAGIC.len()..).unwrap_or(&[]));
+        let mut words = HeaderWords(page.get(MAGIC.len()..).unwrap_or(&[]));
         if words.next() != VERSION {
-            return Err(Refused::Version);
+            return Err(IndexRefusal::Version);
         }
         let Some((body, hash)) = page.split_last_chunk::<8>().filter(|_| page.len() == PAGE) else {
-            return Err(Refused::Damaged);
+            return Err(IndexRefusal::Damaged);
         };
         if XxHash3_64::oneshot(body) != u64::from_le_bytes(*hash) {
-            return Err(Refused::Damaged);
+            return Err(IndexRefusal::Damaged);
         }
         let header = Self {
             length: words.next(),
-            key: Key { size: words.next(), content: words.next(), options: words.next() },
+            key: IndexKey { size: words.next(), content: words.next(), options: words.next() },
             checksums: words.place(),
             checksums_hash: words.next(),
             model: words.place(),
@@ -201,16 +204,16 @@ impl Header {
             && header.checksums.at.checked_add(header.checksums.len) == Some(length)
             && header.length == length;
         match () {
-            () if header.key != key => Err(Refused::Stale),
-            () if !whole => Err(Refused::Damaged),
+            () if header.key != key => Err(IndexRefusal::Stale),
+            () if !whole => Err(IndexRefusal::Damaged),
             () => Ok(header),
         }
     }
 }
 
-/// A lane of states, of events, of a variable, the links of a type, or the sums of nested states.
+/// A lane of states, of events or of a variable, the links of a type, or the sums of nested states.
 ///
-/// The meaning of the last places depends on what it is.
+/// The meaning of `values`, `sums` and `extra` depends on the kind of lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaneRecord {
     pub(crate) container: u32,
@@ -219,13 +222,21 @@ pub(crate) struct LaneRecord {
     /// Number of the first entity.
     pub(crate) base: u32,
     pub(crate) table: TableRef,
-    /// States and events: the values that occur, four bytes each, and their number. Links: the sorted ends, and how many.
-    pub(crate) values: Place,
-    /// States: sums of time, and which kind of them. Events: how many of each value come before some rows, and before how many.
-    /// Nested states: the sums, and their length in words. Variables and links: the tree. Links
-    /// also: the offset from the tree to the list of counts, if there is one.
-    pub(crate) sums: Place,
-    /// Links: how far behind the sorted ends their directory is. States: number of the lane in the overview plus one, or 0.
+    /// States and events: the values that occur, four bytes each, and their number. Links: the
+    /// sorted endpoints, and their number.
+    pub(crate) values: PageBytes,
+    /// The sums or the search tree of the lane:
+    ///
+    /// - States: sums of time, and the kind of these sums.
+    /// - Events: for some rows, the number of events of each value before that row; and the number
+    ///   of these rows.
+    /// - Nested states: the sums, and their length in words.
+    /// - Variables: the tree.
+    /// - Links: the tree, and the offset from the tree to the list of counts, or 0 if there is no
+    ///   list.
+    pub(crate) sums: PageBytes,
+    /// Links: offset from the sorted endpoints to their directory. States: number of the lane in
+    /// the overview plus one, or 0.
     pub(crate) extra: u64,
 }
 
@@ -233,9 +244,9 @@ impl LaneRecord {
     /// Bytes of a record.
     pub(crate) const BYTES: usize = 80;
 
-    /// The same, where all that it tells of stands `by` bytes further back.
+    /// The same record, with all its positions `by` bytes further into the file.
     pub(crate) fn moved(self, by: u64) -> Self {
-        let of = |place: Place| Place { at: moved(place.at, by), ..place };
+        let of = |place: PageBytes| PageBytes { at: moved(place.at, by), ..place };
         Self { table: self.table.moved(by), values: of(self.values), sums: of(self.sums), ..self }
     }
 
@@ -248,7 +259,7 @@ impl LaneRecord {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Self {
-        let mut words = Words(bytes);
+        let mut words = HeaderWords(bytes);
         let (place, number) = (words.next(), words.next());
         Self {
             container: place as u32,
@@ -275,8 +286,8 @@ mod tests {
             depth: 3,
             base: u32::MAX,
             table: TableRef { rows: 5, payload: 6, directory: 7 },
-            values: Place { at: 8, len: 9 },
-            sums: Place { at: 10, len: 11 },
+            values: PageBytes { at: 8, len: 9 },
+            sums: PageBytes { at: 10, len: 11 },
             extra: u64::MAX,
         };
         let mut bytes = Vec::new();
@@ -284,23 +295,23 @@ mod tests {
         assert_eq!(bytes.len(), LaneRecord::BYTES);
         assert_eq!(LaneRecord::decode(&bytes), lane);
         let table = |rows| TableRef { rows, payload: 1, directory: 2 };
-        let header = Header {
-            key: Key { size: 1, content: 2, options: 3 },
+        let header = IndexHeader {
+            key: IndexKey { size: 1, content: 2, options: 3 },
             length: 3 * PAGE as u64 + 8,
-            checksums: Place { at: 3 * PAGE as u64, len: 8 },
-            model: Place { at: 77, len: 78 },
+            checksums: PageBytes { at: 3 * PAGE as u64, len: 8 },
+            model: PageBytes { at: 77, len: 78 },
             text_ends: table(4),
             references: table(5),
             reference_tree: 6,
             ends: table(7),
-            ..Header::default()
+            ..IndexHeader::default()
         };
         let page = header.encode();
         assert_eq!(page.len(), PAGE);
-        assert_eq!(Header::decode(&page, header.length, header.key), Ok(header));
-        assert_eq!(Header::decode(&page, header.length, Key::default()), Err(Refused::Stale));
-        assert_eq!(Header::decode(&page, header.length + 1, header.key), Err(Refused::Damaged));
-        assert_eq!(Header::decode(&page[..100], header.length, header.key), Err(Refused::Damaged));
-        assert_eq!(Header::decode(b"%EventDef", 9, header.key), Err(Refused::Foreign));
+        assert_eq!(IndexHeader::decode(&page, header.length, header.key), Ok(header));
+        assert_eq!(IndexHeader::decode(&page, header.length, IndexKey::default()), Err(IndexRefusal::Stale));
+        assert_eq!(IndexHeader::decode(&page, header.length + 1, header.key), Err(IndexRefusal::Damaged));
+        assert_eq!(IndexHeader::decode(&page[..100], header.length, header.key), Err(IndexRefusal::Damaged));
+        assert_eq!(IndexHeader::decode(b"%EventDef", 9, header.key), Err(IndexRefusal::Foreign));
     }
 }

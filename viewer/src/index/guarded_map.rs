@@ -18,7 +18,7 @@ const MOST_MAPS: usize = 256;
 const RESERVED: usize = 1;
 
 /// The address range of a mapped file.
-struct Slot {
+struct MapSlot {
     /// Address; 0 if the slot is free.
     start: AtomicUsize,
     len: AtomicUsize,
@@ -26,8 +26,8 @@ struct Slot {
     is_hit: AtomicBool,
 }
 
-static SLOTS: [Slot; MOST_MAPS] =
-    [const { Slot { start: AtomicUsize::new(0), len: AtomicUsize::new(0), is_hit: AtomicBool::new(false) } };
+static SLOTS: [MapSlot; MOST_MAPS] =
+    [const { MapSlot { start: AtomicUsize::new(0), len: AtomicUsize::new(0), is_hit: AtomicBool::new(false) } };
         MOST_MAPS];
 
 /// The size of a page, and the previous action for SIGBUS.
@@ -36,7 +36,7 @@ static BEFORE: OnceLock<(usize, libc::sigaction)> = OnceLock::new();
 /// A mapped file.
 pub(crate) struct GuardedMap {
     map: memmap2::Mmap,
-    slot: &'static Slot,
+    slot: &'static MapSlot,
     tail: [u8; 4],
 }
 
@@ -52,7 +52,7 @@ impl GuardedMap {
         // module replaces the missing pages with zeros.
         let map = unsafe { memmap2::Mmap::map(file) }?;
         let free =
-            |slot: &&Slot| slot.start.compare_exchange(0, RESERVED, Ordering::Acquire, Ordering::Relaxed).is_ok();
+            |slot: &&MapSlot| slot.start.compare_exchange(0, RESERVED, Ordering::Acquire, Ordering::Relaxed).is_ok();
         let slot = SLOTS.iter().find(free).ok_or_else(|| io::Error::other("256 files are mapped already"))?;
         slot.is_hit.store(false, Ordering::Relaxed);
         slot.len.store(map.len(), Ordering::Relaxed);
@@ -114,8 +114,8 @@ fn install() -> io::Result<()> {
     let mut handler: libc::sigaction = unsafe { std::mem::zeroed() };
     handler.sa_sigaction = on_bus_error as *const () as usize;
     handler.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: the handler does only what a signal handler may: it reads atomics, and calls mmap and
-    // sigaction.
+    // SAFETY: all actions of the handler are allowed in a signal handler: it reads atomics, and
+    // calls mmap and sigaction.
     if unsafe { libc::sigaction(libc::SIGBUS, &raw const handler, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }

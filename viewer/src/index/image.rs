@@ -1,7 +1,7 @@
-//! [`Image`]: the bytes of an index, of which no page is believed before its checksum is right.
+//! [`IndexImage`]: the bytes of an index. A page is used only after its checksum was verified.
 //!
-//! Small files are read and checked as a whole. Of large ones a page is checked when it is first touched: opening costs no more
-//! than the header, the checksums and what is asked for.
+//! Small files are read and checked as a whole. A page of a large file is checked when it is first
+//! used. So opening costs only the header, the checksums and the requested pages.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -12,18 +12,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use twox_hash::XxHash3_64;
 
-use super::format::{Header, Key, PAGE, Refused, page_checksum};
+use super::format::{IndexHeader, IndexKey, IndexRefusal, PAGE, page_checksum};
 use super::guarded_map::GuardedMap;
 
-/// Bytes that come from memory at once.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-enum Data {
+enum ImageData {
     Read(Vec<u8>),
     Mapped(GuardedMap),
 }
 
-impl Deref for Data {
+impl Deref for ImageData {
     type Target = [u8];
 
     #[inline]
@@ -36,47 +36,47 @@ impl Deref for Data {
 }
 
 /// The bytes of an index.
-pub(crate) struct Image {
-    data: Data,
-    pub(crate) header: Header,
+pub(crate) struct IndexImage {
+    data: ImageData,
+    pub(crate) header: IndexHeader,
     path: PathBuf,
-    /// A bit per page: whether its checksum was found right.
+    /// One bit per page: whether its checksum was verified.
     verified: Vec<AtomicU64>,
     damaged: AtomicBool,
 }
 
 thread_local! {
-    /// Blocks and sums that this thread has looked into: what queries cost, whatever the machine. A number that threads shared
-    /// would cost more than what it counts.
+    /// Number of blocks and sums that this thread has read: the cost of queries, independent of the
+    /// machine. A counter shared by threads would cost more than the counted reads.
     static TOUCHED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts a block.
+/// Counts one block.
 #[inline]
 pub(crate) fn touch() {
     TOUCHED.set(TOUCHED.get() + 1);
 }
 
-/// Blocks that this thread has looked into.
+/// Number of blocks that this thread has read.
 pub(crate) fn touched() -> u64 {
     TOUCHED.get()
 }
 
-impl std::fmt::Debug for Image {
+impl std::fmt::Debug for IndexImage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Image").field("path", &self.path).field("bytes", &self.data.len()).finish_non_exhaustive()
     }
 }
 
-/// Why there is no image.
+/// The reason why there is no image.
 #[derive(Debug)]
 pub(crate) enum ImageError {
     Io(io::Error),
-    Refused(Refused),
+    Refused(IndexRefusal),
 }
 
-impl From<Refused> for ImageError {
-    fn from(refused: Refused) -> Self {
+impl From<IndexRefusal> for ImageError {
+    fn from(refused: IndexRefusal) -> Self {
         Self::Refused(refused)
     }
 }
@@ -87,42 +87,43 @@ impl From<io::Error> for ImageError {
     }
 }
 
-impl Image {
-    /// Opens the index at `path` of what `key` stands for. Files beyond `read_up_to` bytes are mapped.
-    pub(crate) fn open(path: &Path, key: Key, read_up_to: u64) -> Result<Self, ImageError> {
+impl IndexImage {
+    /// Opens the index at `path` of the trace that `key` identifies. Files of more than
+    /// `read_up_to` bytes are mapped.
+    pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, ImageError> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(Refused::Foreign.into());
+            return Err(IndexRefusal::Foreign.into());
         }
         let mut page = Vec::new();
         (&mut file).take(PAGE as u64).read_to_end(&mut page)?;
-        let header = Header::decode(&page, metadata.len(), key)?;
+        let header = IndexHeader::decode(&page, metadata.len(), key)?;
         let data = if metadata.len() <= read_up_to {
             let mut bytes = page;
-            // One byte more than there should be: a file that grows is none of ours.
+            // Reads one byte more than expected, to reject a file that grows.
             file.take(metadata.len() + 1 - bytes.len() as u64).read_to_end(&mut bytes)?;
-            Data::Read(bytes)
+            ImageData::Read(bytes)
         } else {
-            Data::Mapped(GuardedMap::new(&file)?)
+            ImageData::Mapped(GuardedMap::new(&file)?)
         };
         if data.len() as u64 != header.length {
-            return Err(Refused::Damaged.into());
+            return Err(IndexRefusal::Damaged.into());
         }
         let pages = header.checksums.len / 4 + 1;
         let verified: Vec<AtomicU64> = (0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let image = Self { data, header, path: path.to_owned(), verified, damaged: AtomicBool::new(false) };
         let checksums = &image.data[header.checksums.at as usize..];
         if XxHash3_64::oneshot(checksums) != header.checksums_hash {
-            return Err(Refused::Damaged.into());
+            return Err(IndexRefusal::Damaged.into());
         }
-        if matches!(image.data, Data::Read(_)) && !(1..pages).all(|page| image.verify(page)) {
-            return Err(Refused::Damaged.into());
+        if matches!(image.data, ImageData::Read(_)) && !(1..pages).all(|page| image.verify(page)) {
+            return Err(IndexRefusal::Damaged.into());
         }
         Ok(image)
     }
 
-    /// Whether all pages are as they were written. Reads the whole file.
+    /// Whether all pages are undamaged. Reads the whole file.
     pub(crate) fn is_whole(&self) -> bool {
         let is_whole = (1..=self.header.checksums.len / 4).all(|page| self.is_right(page));
         if !is_whole {
@@ -131,7 +132,7 @@ impl Image {
         is_whole
     }
 
-    /// Whether a page is as it was written.
+    /// Whether a page is undamaged.
     #[inline]
     fn is_right(&self, page: u64) -> bool {
         let known = self.verified.get((page / 64) as usize).map_or(0, |bits| bits.load(Ordering::Relaxed));
@@ -150,14 +151,14 @@ impl Image {
         right
     }
 
-    /// `len` bytes at `at`. Where there are none, or they are not as they were written: no bytes, and [`Self::is_damaged`] from
-    /// then on.
+    /// `len` bytes at `at`. If the file lacks them, or if they are damaged, it returns no bytes,
+    /// and [`Self::is_damaged`] is true from then on.
     #[inline]
     pub(crate) fn bytes(&self, at: u64, len: usize) -> &[u8] {
         let end = at.saturating_add(len as u64);
         if at >= PAGE as u64 && end <= self.header.checksums.at {
             let (first, last) = (at / PAGE as u64, end.saturating_sub(1).max(at) / PAGE as u64);
-            // Most are within a page.
+            // Most ranges are within one page.
             if self.is_right(first) && (first == last || (first + 1..=last).all(|page| self.is_right(page))) {
                 return self.data.get(at as usize..end as usize).unwrap_or(&[]);
             }
@@ -166,7 +167,7 @@ impl Image {
         &[]
     }
 
-    /// Tells the processor that some bytes will be asked for soon. It does nothing else, wherever they are.
+    /// Prefetches some bytes that will be read soon. It has no other effect, for any position.
     #[inline]
     #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the hint takes a pointer; see SAFETY"))]
     pub(crate) fn prefetch(&self, at: u64, len: usize) {
@@ -174,7 +175,8 @@ impl Image {
         let Some(bytes) = self.data.get(at as usize..end) else { return };
         for line in bytes.chunks(LINE) {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a hint reads nothing that the program could see, and is allowed for any address; this one is of bytes that are there.
+            // SAFETY: a prefetch hint has no effect that the program can observe, and is allowed
+            // for any address. This address is that of existing bytes.
             unsafe {
                 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
                 _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
@@ -187,14 +189,15 @@ impl Image {
     #[cold]
     fn damage(&self) {
         if !self.damaged.swap(true, Ordering::Relaxed) {
-            // So that the next opening makes a new one. That it may already be gone is no matter.
+            // Removes the file, so that the next opening makes a new one. An error is ignored,
+            // because the file may already be gone.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 
-    /// Whether anything that was asked for could not be given.
+    /// Whether any read failed.
     pub(crate) fn is_damaged(&self) -> bool {
-        if let Data::Mapped(map) = &self.data
+        if let ImageData::Mapped(map) = &self.data
             && map.is_truncated()
         {
             self.damage();
@@ -202,7 +205,7 @@ impl Image {
         self.damaged.load(Ordering::Relaxed)
     }
 
-    /// The word at `at`; 0 where there is none.
+    /// The word at `at`; 0 if it cannot be read.
     #[inline]
     pub(crate) fn word(&self, at: u64) -> u64 {
         self.bytes(at, 8).first_chunk().map_or(0, |word| u64::from_le_bytes(*word))

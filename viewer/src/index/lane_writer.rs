@@ -1,79 +1,80 @@
-//! Pieces of an index: some lanes each, read from their streams, packed, and summed on the way. Threads write them side by side, each with
-//! places counted from its own beginning; where they stand in the file is known when they are put one behind the other.
+//! Pieces of an index: each contains some lanes, which are read from their streams, packed and
+//! summed. Several threads write pieces in parallel, with positions relative to the piece. The
+//! positions in the file are known when the pieces are concatenated.
 //!
-//! What a piece is does not depend on the machine, so that neither does the file.
+//! The division into pieces does not depend on the machine, so the file does not, either.
 
 use std::io;
 use std::sync::Arc;
 
 use super::assembly::value;
 use super::bit_fields::ordered;
-use super::builder::{LINK_WORDS, Lane, unfold};
-use super::format::{LaneRecord, Place, TableRef};
-use super::link_density::CrowdWriter;
+use super::builder::{LINK_WORDS, LaneStreams, unfold};
+use super::format::{LaneRecord, PageBytes, TableRef};
+use super::link_density::LinkDensityWriter;
 use super::links;
 use super::nested_sums::{self, NestedLanes};
 use super::overview::OverviewWriter;
-use super::packed_table::TableWriter;
-use super::page_writer::Output;
-use super::prefix_counts::TallyWriter;
-use super::sort::Sorter;
-use super::state_writer::{self, OwnValues};
-use super::temporary_streams::{Room, Section, Taken};
-use super::tree::TreeWriter;
-use super::variables::NodeWriter;
+use super::packed_table::PackedTableWriter;
+use super::page_writer::PageWriter;
+use super::prefix_counts::PrefixCountWriter;
+use super::sort::RowSorter;
+use super::state_writer::{self, LaneValues};
+use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace};
+use super::tree::MaxEndTreeWriter;
+use super::variables::VariableNodeWriter;
 use crate::query::effective_end;
 
-/// States are in so many pieces, or one more, unless they are few.
+/// Maximum number of pieces of states. Few states are one piece.
 const STATE_PIECES: usize = 4;
-/// A lane, and its entities.
-pub(crate) struct Gathered {
-    pub(crate) lane: Lane,
-    /// Number of the first entity.
+/// A lane with its entities.
+pub(crate) struct GatheredLane {
+    pub(crate) lane: LaneStreams,
+    /// Number of its first entity.
     pub(crate) base: u32,
-    pub(crate) rows: Arc<Taken>,
+    pub(crate) rows: Arc<FinishedStream>,
 }
 
-/// Lanes other than those of states.
-pub(crate) struct Rest {
-    pub(crate) marks: Vec<Gathered>,
-    pub(crate) variables: Vec<Gathered>,
-    pub(crate) links: Sorter<LINK_WORDS, 2>,
-    /// Types that there are.
+/// All lanes other than those of states.
+pub(crate) struct OtherLanes {
+    pub(crate) marks: Vec<GatheredLane>,
+    pub(crate) variables: Vec<GatheredLane>,
+    pub(crate) links: RowSorter<LINK_WORDS, 2>,
+    /// Number of types.
     pub(crate) types: u64,
 }
 
-/// What becomes a piece.
-pub(crate) enum Job {
-    /// Lanes of states, and the number of the first in the overview.
-    States(Vec<Gathered>, u64),
-    Rest(Rest),
+/// The content of a piece.
+pub(crate) enum LaneJob {
+    /// Lanes of states, and the number of the first one in the overview.
+    States(Vec<GatheredLane>, u64),
+    Rest(OtherLanes),
     /// Nested states, by container and type.
     Nested(Vec<NestedLanes>),
 }
 
-/// What was written of some lanes, and what was learnt on the way.
-pub(crate) struct Piece {
-    pub(crate) out: Output,
-    /// End of what can be seen of them.
+/// The written bytes of some lanes, and facts that the writing yields.
+pub(crate) struct LanePiece {
+    pub(crate) out: PageWriter,
+    /// End of their visible time range.
     pub(crate) end: i64,
     /// Lanes of states, events, variables and links, and sums of nested states.
-    pub(crate) directories: [Directory; 5],
-    /// Ends of links by container, where links are in it.
+    pub(crate) directories: [LaneDirectory; 5],
+    /// Endpoints of links by container, if the piece contains links.
     pub ends: Option<TableRef>,
     pub(crate) overview: Option<OverviewWriter>,
 }
 
 /// A directory of lanes while it grows.
-pub(crate) struct Directory {
-    records: Section,
-    /// Entities of the lanes.
+pub(crate) struct LaneDirectory {
+    records: DeferredSection,
+    /// Number of entities in the lanes.
     pub(crate) entities: u64,
 }
 
-impl Directory {
-    pub(crate) fn new(room: &Room) -> Self {
-        Self { records: Section::new(room), entities: 0 }
+impl LaneDirectory {
+    pub(crate) fn new(room: &TemporarySpace) -> Self {
+        Self { records: DeferredSection::new(room), entities: 0 }
     }
 
     fn push(&mut self, record: &LaneRecord) -> io::Result<()> {
@@ -83,7 +84,8 @@ impl Directory {
         self.records.write(&bytes)
     }
 
-    /// Takes the lanes of a piece that stands `by` bytes further back than it knows.
+    /// Appends the lanes of a piece that starts `by` bytes after the position that its records
+    /// assume.
     pub(crate) fn append(&mut self, other: Self, by: u64) -> io::Result<()> {
         let mut bytes = Vec::new();
         other.records.each(LaneRecord::BYTES, |records| {
@@ -97,45 +99,46 @@ impl Directory {
         Ok(())
     }
 
-    pub(crate) fn write(self, out: &mut Output) -> io::Result<Place> {
+    pub(crate) fn write(self, out: &mut PageWriter) -> io::Result<PageBytes> {
         let len = self.records.len() / LaneRecord::BYTES as u64;
         let at = out.align()?;
         self.records.copy_to(out)?;
-        Ok(Place { at, len })
+        Ok(PageBytes { at, len })
     }
 }
 
-/// All pieces of an index, what takes longest first.
-pub(crate) fn jobs(mut states: Vec<Gathered>, rest: Rest, room: &Room) -> Vec<Job> {
+/// The jobs of all pieces, the longest one first.
+pub(crate) fn jobs(mut states: Vec<GatheredLane>, rest: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
     let wanted = if rows <= room.few_states() { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
-    let mut jobs = vec![Job::Rest(rest)];
+    let mut jobs = vec![LaneJob::Rest(rest)];
     let nested = nested_sums::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
-        // At least one, and as many more as begin before there are enough.
+        // Takes the first lane, and further lanes while the ones before have fewer than `wanted`
+        // states.
         let before = states.iter().scan(0, |before, lane| Some(std::mem::replace(before, *before + lane.lane.rows)));
         let later = states.split_off(before.take_while(|&before| before < wanted).count());
         let now = std::mem::replace(&mut states, later);
         let first = number;
         number += now.len() as u64;
-        jobs.push(Job::States(now, first));
+        jobs.push(LaneJob::States(now, first));
     }
     if !nested.is_empty() {
-        jobs.push(Job::Nested(nested));
+        jobs.push(LaneJob::Nested(nested));
     }
     jobs
 }
 
-impl Job {
-    /// Writes the piece, of a trace from `extent.0` to `extent.1`.
-    pub(crate) fn write(self, room: &Room, extent: (i64, i64)) -> io::Result<Piece> {
-        // Several are in memory at a time; what sorts is only one of them.
+impl LaneJob {
+    /// Writes the piece, for a trace from `extent.0` to `extent.1`.
+    pub(crate) fn write(self, room: &TemporarySpace, extent: (i64, i64)) -> io::Result<LanePiece> {
+        // Several pieces are in memory at a time, but only one of them sorts.
         let small = room.part(STATE_PIECES);
-        let mut piece = Piece {
-            out: Output::piece(&small),
+        let mut piece = LanePiece {
+            out: PageWriter::piece(&small),
             end: i64::MIN,
-            directories: std::array::from_fn(|_| Directory::new(&small)),
+            directories: std::array::from_fn(|_| LaneDirectory::new(&small)),
             ends: None,
             overview: None,
         };
@@ -147,7 +150,7 @@ impl Job {
                 }
             }
             Self::States(lanes, first) => piece.states(&small, lanes, first, extent.0)?,
-            Self::Rest(Rest { marks, variables, links, types }) => {
+            Self::Rest(OtherLanes { marks, variables, links, types }) => {
                 piece.marks(room, marks)?;
                 piece.variables(room, variables)?;
                 piece.links((room, &small), links, types, extent)?;
@@ -157,19 +160,19 @@ impl Job {
     }
 }
 
-fn record(lane: &Lane, base: u32) -> LaneRecord {
+fn record(lane: &LaneStreams, base: u32) -> LaneRecord {
     let (container, ty) = (lane.container.0, lane.ty.0);
     LaneRecord { container, ty, depth: lane.depth, base, ..LaneRecord::default() }
 }
 
-impl Piece {
+impl LanePiece {
     fn see(&mut self, start: i64, end: i64) {
         self.end = self.end.max(effective_end(start, end));
     }
 
-    fn states(&mut self, room: &Room, lanes: Vec<Gathered>, first: u64, origin: i64) -> io::Result<()> {
-        let (mut own, mut overview) = (OwnValues::default(), OverviewWriter::new(room, origin));
-        for (number, Gathered { lane, base, rows }) in (first..).zip(lanes) {
+    fn states(&mut self, room: &TemporarySpace, lanes: Vec<GatheredLane>, first: u64, origin: i64) -> io::Result<()> {
+        let (mut own, mut overview) = (LaneValues::default(), OverviewWriter::new(room, origin));
+        for (number, GatheredLane { lane, base, rows }) in (first..).zip(lanes) {
             let new = LaneRecord { extra: number, ..record(&lane, base) };
             let beside = (&mut overview, &mut own);
             let (written, last) = state_writer::write((room, &rows), &mut self.out, beside, &lane, new)?;
@@ -180,13 +183,13 @@ impl Piece {
         Ok(())
     }
 
-    fn marks(&mut self, room: &Room, lanes: Vec<Gathered>) -> io::Result<()> {
-        for Gathered { lane, base, rows } in lanes {
+    fn marks(&mut self, room: &TemporarySpace, lanes: Vec<GatheredLane>) -> io::Result<()> {
+        for GatheredLane { lane, base, rows } in lanes {
             let (mut from, mut last) = (rows.read()?, 0_i64);
-            let mut table = TableWriter::<3>::new(room, &mut self.out)?;
-            let mut unsorted = Sorter::<3, 1>::new(room);
+            let mut table = PackedTableWriter::<3>::new(room, &mut self.out)?;
+            let mut unsorted = RowSorter::<3, 1>::new(room);
             let mut latest = i64::MIN;
-            let mut tally = TallyWriter::new(room, &rows, lane.rows)?;
+            let mut tally = PrefixCountWriter::new(room, &rows, lane.rows)?;
             for _ in 0..lane.rows {
                 last = last.wrapping_add(unfold(from.number()?));
                 latest = latest.max(last);
@@ -213,11 +216,11 @@ impl Piece {
         Ok(())
     }
 
-    fn variables(&mut self, room: &Room, lanes: Vec<Gathered>) -> io::Result<()> {
-        for Gathered { lane, base, rows } in lanes {
+    fn variables(&mut self, room: &TemporarySpace, lanes: Vec<GatheredLane>) -> io::Result<()> {
+        for GatheredLane { lane, base, rows } in lanes {
             let mut from = rows.read()?;
-            let mut table = TableWriter::<2>::new(room, &mut self.out)?;
-            let mut nodes = NodeWriter::default();
+            let mut table = PackedTableWriter::<2>::new(room, &mut self.out)?;
+            let mut nodes = VariableNodeWriter::default();
             let (mut now, mut waiting) = (0_i64, None);
             for _ in 0..lane.rows {
                 now = now.wrapping_add(unfold(from.number()?));
@@ -232,7 +235,7 @@ impl Piece {
                 nodes.push(value, end.wrapping_sub(start));
             }
             let table = table.finish(&mut self.out, ordered(end))?;
-            let sums = Place { at: nodes.finish(&mut self.out)?, len: 0 };
+            let sums = PageBytes { at: nodes.finish(&mut self.out)?, len: 0 };
             self.see(now, end);
             self.directories[2].push(&LaneRecord { table, sums, ..record(&lane, base) })?;
         }
@@ -241,18 +244,18 @@ impl Piece {
 
     fn links(
         &mut self,
-        (room, small): (&Room, &Room),
-        links: Sorter<LINK_WORDS, 2>,
+        (room, small): (&TemporarySpace, &TemporarySpace),
+        links: RowSorter<LINK_WORDS, 2>,
         types: u64,
         extent: (i64, i64),
     ) -> io::Result<()> {
-        let mut both = Sorter::<3, 3>::new(room);
+        let mut both = RowSorter::<3, 3>::new(room);
         let mut sorted = links.finish()?;
         let mut next = sorted.next()?;
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
-            let mut table = TableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
-            let (mut tree, mut ends) = (TreeWriter::default(), Sorter::<1, 1>::new(room));
-            let mut crowds = CrowdWriter::new(small, extent);
+            let mut table = PackedTableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
+            let (mut tree, mut ends) = (MaxEndTreeWriter::default(), RowSorter::<1, 1>::new(room));
+            let mut crowds = LinkDensityWriter::new(small, extent);
             let base = u32::try_from(self.directories[3].entities).unwrap_or(u32::MAX);
             let mut number = u64::from(base);
             while let Some([_, words @ ..]) = next.filter(|words| words[0] == ty) {
@@ -274,17 +277,17 @@ impl Piece {
             }
             let table = table.finish(&mut self.out, 0)?;
             let at = tree.finish(&mut self.out)?;
-            let sums = Place { at, len: crowds.finish(small, &mut self.out, at)? };
-            let (mut ends, mut column) = (ends.finish()?, TableWriter::<1>::new(room, &mut self.out)?);
+            let sums = PageBytes { at, len: crowds.finish(small, &mut self.out, at)? };
+            let (mut ends, mut column) = (ends.finish()?, PackedTableWriter::<1>::new(room, &mut self.out)?);
             while let Some(end) = ends.next()? {
                 column.push(&mut self.out, end)?;
             }
             let ends = column.finish(&mut self.out, 0)?;
-            let values = Place { at: ends.payload, len: ends.rows };
+            let values = PageBytes { at: ends.payload, len: ends.rows };
             let (ty, extra) = (ty as u32, ends.directory - ends.payload);
             self.directories[3].push(&LaneRecord { ty, base, table, values, sums, extra, ..LaneRecord::default() })?;
         }
-        let (mut both, mut table) = (both.finish()?, TableWriter::<3>::new(room, &mut self.out)?);
+        let (mut both, mut table) = (both.finish()?, PackedTableWriter::<3>::new(room, &mut self.out)?);
         while let Some(row) = both.next()? {
             table.push(&mut self.out, row)?;
         }

@@ -1,8 +1,10 @@
-//! Links that are alike, counted: for stretches of time of some widths, how many links of a value lead from one container to another. So that
-//! a picture of ten million of them costs what it shows.
+//! Counts of equal links: how many links of each value connect two containers, per bin of time and
+//! for several bin widths. So the cost of an image of ten million links depends on its visible
+//! content.
 //!
-//! Widths are powers of two, each four times the one before. A width is kept where links are alike in it; all links that begin in an interval
-//! are those of the widest stretches that lie in it, of narrower ones at both its edges, and of single rows beyond.
+//! Bin widths are powers of two, each four times the previous one. A width is stored only if it
+//! groups enough links. The links that begin in an interval are composed of the widest bins inside
+//! it, of narrower bins at both its edges, and of single rows at the very ends.
 
 use std::io;
 
@@ -10,72 +12,74 @@ use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, ValueId};
 
 use super::bit_fields::{date, ordered};
-use super::format::Place;
-use super::image::Image;
-use super::packed_table::{Table, TableWriter};
-use super::page_writer::Output;
-use super::temporary_streams::{Room, Section};
+use super::format::PageBytes;
+use super::image::IndexImage;
+use super::packed_table::{PackedTable, PackedTableWriter};
+use super::page_writer::PageWriter;
+use super::temporary_streams::{DeferredSection, TemporarySpace};
 use crate::query::LinkRow;
 use crate::query::{EntityId, LinkCount, LinkVisitor, QueryError};
 
-/// Columns: number of the stretch of the earlier date, start, end, value, stretches to the later date × 2 + whether the end comes first,
-/// how many more than one, number of the first.
+/// Columns: bin of the earlier timestamp; start; end; value; bins to the later timestamp × 2 (+ 1
+/// if the end comes first); number of links minus one; number of the first link.
 const COLUMNS: usize = 7;
-/// Bytes of a row while rows are gathered.
+/// Bytes of a row in a [`DeferredSection`].
 const ROW_BYTES: usize = 8 * COLUMNS;
-/// The narrowest stretches are so many in a trace, about: two to the power of this.
+/// Two to the power of this is about the number of the narrowest bins in a trace.
 const MOST_BITS: u32 = 16;
-/// The widest are so many, at least.
+/// Minimum number of the widest bins in a trace.
 const LEAST_STRETCHES: u64 = 16;
-/// Each width is two to the power of this times the one before.
+/// Each bin width is two to the power of this times the previous one.
 const STEP: u8 = 2;
-/// A width is kept if it has at most one row for so many links, and one for two of the width below: what is less is as soon counted anew.
+/// A width is stored only if it has at most one row per this many links, and at most one row per
+/// two rows of the next narrower width. With more rows, counting the links again is as fast.
 const LINKS_PER_ROW: u64 = 8;
-/// Fewer links of a type are as soon counted.
+/// Below this number of links of a type, counting them again is as fast.
 const LEAST_LINKS: u64 = 1 << 10;
-/// Widths of a type, at most.
+/// Maximum number of widths of a type.
 const MOST_LEVELS: u64 = 16;
 
-/// Links that are alike in a stretch: start, end, value, stretches to the later date × 2 + whether the end comes first.
-type Alike = [u64; 4];
+/// Properties that equal links share in a bin: start; end; value; bins to the later timestamp × 2
+/// (+ 1 if the end comes first).
+type LinkGroupKey = [u64; 4];
 
-struct Level {
+struct DensityLevel {
     exponent: u8,
     stretch: i64,
-    /// How many, and the number of the first.
-    alike: FxHashMap<Alike, (u64, u64)>,
-    rows: Section,
+    /// The number of links, and the number of the first link.
+    alike: FxHashMap<LinkGroupKey, (u64, u64)>,
+    rows: DeferredSection,
     written: u64,
     is_kept: bool,
 }
 
-/// Counts the links of a type while they are written, which they are by their earlier dates.
-pub(crate) struct CrowdWriter {
-    /// Narrow stretches first.
-    levels: Vec<Level>,
+/// Counts the links of a type while they are written, in the order of their earlier timestamps.
+pub(crate) struct LinkDensityWriter {
+    /// Narrowest bins first.
+    levels: Vec<DensityLevel>,
     links: u64,
-    /// So many rows of a stretch are gathered before they are written, whether it is over or not.
+    /// Maximum number of rows of a bin in memory; beyond it, they are written before the bin ends.
     gathered: usize,
 }
 
-impl CrowdWriter {
-    /// Of a trace from `extent.0` to `extent.1`.
-    pub(crate) fn new(room: &Room, extent: (i64, i64)) -> Self {
+impl LinkDensityWriter {
+    /// A writer for a trace with timestamps from `extent.0` to `extent.1`.
+    pub(crate) fn new(room: &TemporarySpace, extent: (i64, i64)) -> Self {
         let span = extent.1.saturating_sub(extent.0).max(0).cast_unsigned();
         let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MOST_BITS).max(1) as u8;
         let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= LEAST_STRETCHES);
-        let level = |exponent| Level {
+        let level = |exponent| DensityLevel {
             exponent,
             stretch: 0,
             alike: FxHashMap::default(),
-            rows: Section::new(room),
+            rows: DeferredSection::new(room),
             written: 0,
             is_kept: true,
         };
         Self { levels: exponents.map(level).collect(), links: 0, gathered: room.gathered_rows() }
     }
 
-    /// Takes the next link.
+    /// Adds the next link.
     pub(crate) fn push(&mut self, row: &LinkRow, number: u64) -> io::Result<()> {
         self.links += 1;
         let Some(level) = self.levels.first() else { return Ok(()) };
@@ -85,7 +89,7 @@ impl CrowdWriter {
         self.add(0, low, [row.start.0.into(), row.end.0.into(), row.value.0.into(), span], (1, number))
     }
 
-    fn add(&mut self, at: usize, stretch: i64, alike: Alike, (count, first): (u64, u64)) -> io::Result<()> {
+    fn add(&mut self, at: usize, stretch: i64, alike: LinkGroupKey, (count, first): (u64, u64)) -> io::Result<()> {
         let Some(level) = self.levels.get(at) else { return Ok(()) };
         if level.stretch != stretch || level.alike.len() >= self.gathered {
             self.write(at)?;
@@ -96,22 +100,22 @@ impl CrowdWriter {
         Ok(())
     }
 
-    /// Writes what was gathered of a stretch, and gives it to the next width.
+    /// Writes the rows of the current bin, and adds them to the next width.
     fn write(&mut self, at: usize) -> io::Result<()> {
         let links = self.links;
         let level = &mut self.levels[at];
         let stretch = level.stretch;
-        let mut rows: Vec<(Alike, (u64, u64))> = level.alike.drain().collect();
+        let mut rows: Vec<(LinkGroupKey, (u64, u64))> = level.alike.drain().collect();
         rows.sort_unstable();
         level.written += rows.len() as u64;
-        // Where most links are unlike, nothing more of them need be kept.
+        // If most links are different, the width is dropped.
         if level.is_kept && level.written > self.gathered as u64 && level.written > links / (LINKS_PER_ROW / 2) {
             (level.is_kept, level.rows) = (false, level.rows.empty());
         }
         if level.is_kept {
             for &([start, end, value, span], (count, first)) in &rows {
                 let row: [u64; COLUMNS] = [ordered(stretch), start, end, value, span, count - 1, first];
-                // At once: whole rows are read again.
+                // One write per row, because whole rows are read again.
                 level.rows.write(row.map(u64::to_le_bytes).as_flattened())?;
             }
         }
@@ -123,9 +127,9 @@ impl CrowdWriter {
         Ok(())
     }
 
-    /// Writes the tables and their list, `from` bytes behind which it is told where they are. Gives how far behind the list is; 0 when there
-    /// is none.
-    pub(crate) fn finish(mut self, room: &Room, out: &mut Output, from: u64) -> io::Result<u64> {
+    /// Writes the tables and their list. Positions in the list are relative to `from`. Returns the
+    /// offset of the list from `from`, or 0 if there is no list.
+    pub(crate) fn finish(mut self, room: &TemporarySpace, out: &mut PageWriter, from: u64) -> io::Result<u64> {
         for at in 0..self.levels.len() {
             self.write(at)?;
         }
@@ -135,7 +139,7 @@ impl CrowdWriter {
                 continue;
             }
             least = level.written / 2;
-            let mut table = TableWriter::<COLUMNS>::new(room, out)?;
+            let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
             level.rows.each(ROW_BYTES, |rows| {
                 rows.chunks_exact(ROW_BYTES).try_for_each(|row| {
                     let word = |at: usize| row[8 * at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
@@ -155,13 +159,14 @@ impl CrowdWriter {
     }
 }
 
-/// The counts of the links of a type in an image: widths, and their tables, the widest first.
+/// The counts of the links of a type in an image: binary logarithms of widths, and their tables,
+/// the widest first.
 #[derive(Debug)]
-pub(crate) struct Crowds<'a>(Vec<(u8, Table<'a, COLUMNS>)>);
+pub(crate) struct LinkDensity<'a>(Vec<(u8, PackedTable<'a, COLUMNS>)>);
 
-impl<'a> Crowds<'a> {
-    /// Whatever is not wider than is asked for. The list is `place.len` bytes behind `place.at`.
-    pub(crate) fn new(image: &'a Image, place: Place, widest: u8) -> Self {
+impl<'a> LinkDensity<'a> {
+    /// The widths up to `widest`. The list is `place.len` bytes after `place.at`.
+    pub(crate) fn new(image: &'a IndexImage, place: PageBytes, widest: u8) -> Self {
         if place.len == 0 {
             return Self(Vec::new());
         }
@@ -170,14 +175,14 @@ impl<'a> Crowds<'a> {
             let word = |at_word: u64| image.word(at.saturating_add(8 + 32 * number + 8 * at_word));
             let behind = |by: u64| place.at.saturating_add(by);
             let of = super::format::TableRef { rows: word(1), payload: behind(word(2)), directory: behind(word(3)) };
-            (word(0).clamp(1, 63) as u8, Table::new(image, of))
+            (word(0).clamp(1, 63) as u8, PackedTable::new(image, of))
         };
         let levels = (0..image.word(at).min(MOST_LEVELS)).rev().map(level);
         Self(levels.filter(|level| level.0 <= widest).collect())
     }
 
-    /// Visits the counts of all links whose earlier date is at least `from` and before `to`: what `rows` visits stretch by stretch, where
-    /// there are no counts.
+    /// Visits the counts of all links with an earlier timestamp in `from..to`. For ranges without
+    /// counts, it calls `rows`, which visits single links.
     pub(crate) fn visit(
         &self,
         (from, to): (i64, i64),
@@ -190,7 +195,7 @@ impl<'a> Crowds<'a> {
 }
 
 fn visit_from(
-    levels: &[(u8, Table<'_, COLUMNS>)],
+    levels: &[(u8, PackedTable<'_, COLUMNS>)],
     (from, to): (i64, i64),
     exponent: u8,
     visit: &mut LinkVisitor<'_>,

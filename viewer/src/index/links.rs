@@ -1,4 +1,5 @@
-//! Links in an image: those of a type by the earlier of their two dates, and all their ends by container and date.
+//! Links in an image: the links of a type by the earlier of their two timestamps, and all endpoints
+//! by container and timestamp.
 
 use std::ops::ControlFlow;
 
@@ -6,27 +7,28 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::bit_fields::{date, ordered};
 use super::format::{LaneRecord, TableRef};
-use super::image::Image;
-use super::link_density::Crowds;
-use super::packed_table::{Block, Table};
-use super::tree::Tree;
+use super::image::IndexImage;
+use super::link_density::LinkDensity;
+use super::packed_table::{PackedTable, TableBlock};
+use super::tree::MaxEndTree;
 use crate::query::LinkRow;
 use crate::query::effective_end;
-use crate::query::{EntityId, GlobalNanos, Interval, Link, LinkCount, LinkVisitor, QueryError};
+use crate::query::{EntityId, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, QueryError, TimeRange};
 
-/// Columns: earlier date, length, value, start, end, holder, key, and the detail row with whether the end comes first.
+/// Columns: earlier timestamp; duration; value; start; end; holder; key; detail row × 2 + 1 if the
+/// end comes first.
 pub(crate) const COLUMNS: usize = 8;
 
 /// All links of a type.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LinkTable<'a> {
+pub(crate) struct IndexLinks<'a> {
     pub(crate) record: LaneRecord,
-    table: Table<'a, COLUMNS>,
-    ends: Table<'a, 1>,
-    tree: Tree<'a>,
+    table: PackedTable<'a, COLUMNS>,
+    ends: PackedTable<'a, 1>,
+    tree: MaxEndTree<'a>,
 }
 
-/// The words of a row.
+/// The words of a link's row.
 pub(crate) fn words(row: &LinkRow) -> [u64; COLUMNS] {
     let low = row.start_time.min(row.end_time);
     [
@@ -41,7 +43,7 @@ pub(crate) fn words(row: &LinkRow) -> [u64; COLUMNS] {
     ]
 }
 
-/// The row of these words.
+/// The row that these words encode.
 pub(crate) fn row(words: [u64; COLUMNS]) -> LinkRow {
     let [low, length, value, start, end, holder, key, detail] = words;
     let (low, high) = (date(low), date(low).wrapping_add(length.cast_signed()));
@@ -58,14 +60,14 @@ pub(crate) fn row(words: [u64; COLUMNS]) -> LinkRow {
     }
 }
 
-/// The end that overlap tests use.
-fn late(block: &Block<'_, COLUMNS>, index: usize) -> i64 {
+/// The end of a link for overlap tests.
+fn late(block: &TableBlock<'_, COLUMNS>, index: usize) -> i64 {
     let low = date(block.columns[0].get(index));
     effective_end(low, low.wrapping_add(block.columns[1].get(index).cast_signed()))
 }
 
-impl<'a> LinkTable<'a> {
-    pub(crate) fn new(image: &'a Image, record: LaneRecord) -> Self {
+impl<'a> IndexLinks<'a> {
+    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
         let ends = TableRef {
             rows: record.values.len,
             payload: record.values.at,
@@ -73,9 +75,9 @@ impl<'a> LinkTable<'a> {
         };
         Self {
             record,
-            table: Table::new(image, record.table),
-            ends: Table::new(image, ends),
-            tree: Tree { image, at: record.sums.at },
+            table: PackedTable::new(image, record.table),
+            ends: PackedTable::new(image, ends),
+            tree: MaxEndTree { image, at: record.sums.at },
         }
     }
 
@@ -87,18 +89,19 @@ impl<'a> LinkTable<'a> {
         row(self.table.row(index))
     }
 
-    fn started(&self, interval: Interval) -> u64 {
+    fn started(&self, interval: TimeRange) -> u64 {
         self.table.lower(0, ordered(interval.to.0))
     }
 
-    /// How many overlap an interval. O(log n): whatever ended by its start also started before its end.
-    pub(crate) fn count(&self, interval: Interval) -> u64 {
+    /// Number of links that overlap an interval. It costs O(log n): links that started before the
+    /// interval's end, minus links that ended by its start. The latter are a subset of the former.
+    pub(crate) fn count(&self, interval: TimeRange) -> u64 {
         let ended = interval.from.0.checked_add(1).map_or(self.len(), |after| self.ends.lower(0, ordered(after)));
         self.started(interval).saturating_sub(ended)
     }
 
-    /// The first that overlap an interval, by their earlier date.
-    pub(crate) fn list(&self, interval: Interval, limit: usize) -> Vec<Link> {
+    /// The first `limit` links that overlap an interval, by their earlier timestamp.
+    pub(crate) fn list(&self, interval: TimeRange, limit: usize) -> Vec<LinkEntity> {
         if limit == 0 {
             return Vec::new();
         }
@@ -106,7 +109,7 @@ impl<'a> LinkTable<'a> {
         let rows = 0..self.started(interval);
         self.tree.visit(self.table, rows, interval.from.0, late, |block, index| {
             let row = row(block.columns.map(|column| column.get(index)));
-            links.push(Link {
+            links.push(LinkEntity {
                 id: EntityId::Link(self.record.base.wrapping_add((block.row + index as u64) as u32)),
                 ty: TypeId(self.record.ty),
                 value: row.value,
@@ -121,22 +124,23 @@ impl<'a> LinkTable<'a> {
     }
 }
 
-impl<'a> LinkTable<'a> {
-    /// Counts those that overlap an interval.
+impl<'a> IndexLinks<'a> {
+    /// Visits counts of the links that overlap an interval.
     pub(crate) fn counts(
         &self,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        // What is on its way at the start has no stretch in the interval: few, as a rule, and found by the tree.
+        // Links in progress at the start of the interval begin in none of its bins. They are
+        // usually few, and the tree finds them.
         let (first, mut result) = (self.table.lower(0, ordered(interval.from.0)), Ok(()));
         self.tree.visit(self.table, 0..first, interval.from.0, late, |block, index| {
             result = visit(&self.one(block, index, exponent));
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let crowds = Crowds::new(self.tree.image, self.record.sums, exponent);
+        let crowds = LinkDensity::new(self.tree.image, self.record.sums, exponent);
         crowds.visit((interval.from.0, interval.to.0), exponent, visit, &mut |from, to, visit| {
             let first = self.table.lower(0, ordered(from));
             let mut result = Ok(());
@@ -148,7 +152,7 @@ impl<'a> LinkTable<'a> {
         })
     }
 
-    fn one(&self, block: &Block<'a, COLUMNS>, index: usize, exponent: u8) -> LinkCount {
+    fn one(&self, block: &TableBlock<'a, COLUMNS>, index: usize, exponent: u8) -> LinkCount {
         let [low, length, value, start, end, _, _, detail] = block.columns;
         let low = date(low.get(index));
         let high = low.wrapping_add(length.get(index).cast_signed()) >> exponent;
@@ -167,7 +171,7 @@ impl<'a> LinkTable<'a> {
     }
 }
 
-/// First row of `0..rows` that is not before what `is_before` tells.
+/// First row of `0..rows` for which `is_before` is false. It must be true for all rows before.
 pub(crate) fn partition(rows: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, rows);
     while low < high {
@@ -177,9 +181,9 @@ pub(crate) fn partition(rows: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Links that start or end in `container` at `from <= date <= to`, by that date.
+/// Links that start or end in `container` at `from <= timestamp <= to`, ordered by that timestamp.
 pub(crate) fn ends_within(
-    ends: Table<'_, 3>,
+    ends: PackedTable<'_, 3>,
     container: ContainerId,
     from: i64,
     to: i64,
@@ -195,12 +199,12 @@ pub(crate) fn ends_within(
     ends.list(first..last, most, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
 }
 
-/// States that refer to `container` and overlap the interval, by start.
+/// States that refer to `container` and overlap the interval, ordered by start.
 pub(crate) fn referring(
-    table: Table<'_, 4>,
-    tree: Tree<'_>,
+    table: PackedTable<'_, 4>,
+    tree: MaxEndTree<'_>,
     container: ContainerId,
-    interval: Interval,
+    interval: TimeRange,
     most: usize,
 ) -> Vec<EntityId> {
     let key = |row| {
@@ -212,7 +216,7 @@ pub(crate) fn referring(
     let last = partition(table.rows(), |row| key(row) < (container, ordered(interval.to.0)));
     let mut states = Vec::new();
     if most > 0 {
-        let end = |block: &Block<'_, 4>, index: usize| date(block.columns[2].get(index));
+        let end = |block: &TableBlock<'_, 4>, index: usize| date(block.columns[2].get(index));
         tree.visit(table, first..last, interval.from.0, end, |block, index| {
             states.push(EntityId::State(block.columns[3].get(index) as u32));
             if states.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

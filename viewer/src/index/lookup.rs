@@ -1,4 +1,4 @@
-//! Where the index of a trace is, and what makes it stale.
+//! The location of a trace's index, and the key that decides if the index is stale.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::hash::Hasher as _;
@@ -8,33 +8,34 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use tumit_converter::run::output_permissions;
-use tumit_paje::read::{PartOfTrace, ReadError, parts_of};
+use tumit_paje::read::{NamedPart, PajeReadError, parts_of};
 use twox_hash::XxHash3_64;
 
-use super::Index;
-use super::format::Key;
+use super::IndexReader;
+use super::format::IndexKey;
 use crate::input::options::{IndexChoice, OpenOptions};
 
-/// A Pajé file of this size is read in about a second: it needs no index, and no file appears beside it.
+/// A smaller Pajé file is read in about a second. It needs no index, so none is written next to it.
 const SMALL_TEXT: u64 = 32 << 20;
-/// The same for a run, which has several records in the room of a line of text.
+/// The same limit for a run, which has several records in the space of one line of text.
 const SMALL_RUN: u64 = 8 << 20;
-/// Bytes of a file that its hash takes in at each of [`SAMPLES`] places; its beginning and end are among them.
+/// Bytes per sample of a file for its hash. There are at most [`SAMPLES`] samples; the beginning
+/// and the end of the file are among them.
 const SAMPLE_BYTES: u64 = 1 << 16;
 const SAMPLES: u64 = 16;
-/// Ending of an index.
+/// File name extension of an index.
 const ENDING: &str = "tmtx";
 
-/// Where an index would be.
+/// The location of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// There, as the user said.
+pub(crate) enum IndexPath {
+    /// The path that the user gave.
     Given(PathBuf),
-    /// In the first of these places that can be written; a later one is in the user's cache.
+    /// The first writable one of these paths. A later path is in the user's cache.
     Usual(Vec<PathBuf>),
 }
 
-impl Target {
+impl IndexPath {
     /// The places in order.
     pub(crate) fn places(&self) -> &[PathBuf] {
         match self {
@@ -44,8 +45,9 @@ impl Target {
     }
 }
 
-impl Target {
-    /// The places, those with the newest files first: one in the user's cache was made because another could not be written, or mended.
+impl IndexPath {
+    /// The places, newest file first. A file in the user's cache exists because another place could
+    /// not be written or repaired.
     pub(crate) fn newest_first(&self) -> Vec<PathBuf> {
         let mut places = self.places().to_vec();
         let made = |place: &PathBuf| fs::metadata(place).and_then(|metadata| metadata.modified()).ok();
@@ -54,24 +56,25 @@ impl Target {
     }
 }
 
-/// What is known of a trace before it is read.
+/// Properties of a trace that are known before it is read.
 #[derive(Clone, Debug)]
-pub(crate) struct Lookup {
-    pub(crate) key: Key,
-    pub(crate) target: Target,
-    /// Whether it is as well read into memory.
+pub(crate) struct IndexLookup {
+    pub(crate) key: IndexKey,
+    pub(crate) target: IndexPath,
+    /// Whether the trace is so small that it is read into memory instead.
     pub(crate) is_small: bool,
-    /// Of the trace, without those to execute.
+    /// Permissions of the trace, without the execute bits.
     pub(crate) permissions: Option<Permissions>,
 }
 
-impl Lookup {
-    /// Whether there is an index of it, and nothing that is seen at once is wrong with it.
+impl IndexLookup {
+    /// Whether an index of the trace exists that passes the checks of opening.
     pub(crate) fn is_made(&self) -> bool {
-        self.target.places().iter().any(|place| Index::open_file(place, self.key).is_ok())
+        self.target.places().iter().any(|place| IndexReader::open_file(place, self.key).is_ok())
     }
 
-    /// Looks at the trace at `path`. `None` when it can have no index: it is no file, still being written, or the user wants none.
+    /// Examines the trace at `path`. `None` if the trace can have no index: it is not a file or
+    /// folder, it is still being written, or the user wants no index.
     pub(crate) fn new(path: &Path, options: &OpenOptions) -> io::Result<Option<Self>> {
         let metadata = fs::metadata(path)?;
         if options.index == IndexChoice::None || !(metadata.is_dir() || metadata.is_file()) {
@@ -89,7 +92,7 @@ impl Lookup {
         let parts = if is_run { Vec::new() } else { parts(path)? };
         for part in &parts {
             content.extend_from_slice(part.name.as_bytes());
-            // One that is missing may come later.
+            // A missing part may appear later.
             content.push(u8::from(part.path.is_some()));
             if let Some(path) = &part.path {
                 size += describe(path, &mut content)?.0;
@@ -107,7 +110,7 @@ impl Lookup {
             options.unit_is_known
         );
         let hash = |bytes: &[u8]| XxHash3_64::oneshot(bytes);
-        let key = Key { size, content: hash(&content), options: hash(options_text.as_bytes()) };
+        let key = IndexKey { size, content: hash(&content), options: hash(options_text.as_bytes()) };
         let files_of_parts = parts.iter().filter_map(|part| part.path.as_deref());
         let all_files = std::iter::once(path).chain(files.iter().map(PathBuf::as_path)).chain(files_of_parts);
         all_files.for_each(output_permissions::note_input);
@@ -122,16 +125,16 @@ impl Lookup {
 }
 
 /// The files that a Pajé file names as parts of its trace.
-fn parts(path: &Path) -> io::Result<Vec<PartOfTrace>> {
+fn parts(path: &Path) -> io::Result<Vec<NamedPart>> {
     match parts_of(path) {
         Ok(parts) => Ok(parts),
-        Err(ReadError::Input { source, .. } | ReadError::Sink { source, .. }) => Err(source),
-        // Who reads it says what it is.
+        Err(PajeReadError::Input { source, .. } | PajeReadError::Sink { source, .. }) => Err(source),
+        // The reader reports this error.
         Err(_) => Ok(Vec::new()),
     }
 }
 
-/// The files of a trace; `None` when one is still being written.
+/// The files of a trace; `None` if one of them is still being written.
 fn files(path: &Path, metadata: &Metadata) -> io::Result<Option<Vec<PathBuf>>> {
     if metadata.is_file() {
         let is_live = path.extension().is_some_and(|ending| ending == "live") || path.with_extension("live").exists();
@@ -150,8 +153,10 @@ fn files(path: &Path, metadata: &Metadata) -> io::Result<Option<Vec<PathBuf>>> {
     Ok((!files.is_empty()).then_some(files))
 }
 
-/// Appends what stands for a file: its name, size and date, and samples of its bytes. Its inode is not among them, so that a
-/// trace can be copied together with its index. Tells its size, and whether it is part of a run.
+/// Appends a file's name, size, modification time and hashes of samples to `out`. The inode is not
+/// included, so that a trace can be copied together with its index.
+///
+/// Returns the file's size, and whether it starts a run.
 fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -178,8 +183,8 @@ fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
     Ok((size, starts_run))
 }
 
-/// As [`describe`], for a copy: appends the hash of all its bytes. The name and time of a copy say
-/// nothing about the trace.
+/// Same as [`describe`], for a copy: appends the hash of all its bytes. The name and modification
+/// time of a copy are not those of the trace.
 fn describe_content(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
     const AT_ONCE: usize = 1 << 20;
     let mut file = io::BufReader::with_capacity(AT_ONCE, File::open(path)?);
@@ -199,10 +204,11 @@ fn describe_content(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
     Ok((size, starts_run))
 }
 
-/// Beside a file, inside a run; else in the user's cache, under a name that has the trace's whole path in it.
-fn target(path: &Path, is_folder: bool, options: &OpenOptions) -> Target {
+/// The index is next to a file, or inside a run. The second choice is the user's cache, under a
+/// name with a hash of the trace's whole path.
+fn target(path: &Path, is_folder: bool, options: &OpenOptions) -> IndexPath {
     if let IndexChoice::At(path) = &options.index {
-        return Target::Given(path.clone());
+        return IndexPath::Given(path.clone());
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let beside =
@@ -215,5 +221,5 @@ fn target(path: &Path, is_folder: bool, options: &OpenOptions) -> Target {
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         places.push(cache.join("tumit").join(format!("{stem}-{hash:016x}.{ENDING}")));
     }
-    Target::Usual(places)
+    IndexPath::Usual(places)
 }

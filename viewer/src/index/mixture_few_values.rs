@@ -1,11 +1,15 @@
-//! What a lane of few values has in many columns, or in one interval: at each edge of a column the time of each value before it is
-//! known, and a column has the difference of its two edges.
+//! Mixtures of a lane with few values, for many columns or for one interval.
 //!
-//! An edge belongs to two columns and is found once. From one to the next the states between them are added, where they are fewer in the
-//! block than those up to the nearest sums that are kept; else it starts from these. Within one state an edge costs two comparisons.
+//! At each edge of a column, the time of each value before the edge is known. The mixture of a
+//! column is the difference between its two edges.
 //!
-//! Where each edge lies in a block of its own, memory is what is waited for. So blocks are found some edges ahead, and the processor is told
-//! of them.
+//! Adjacent columns share an edge, which is computed once. From one edge to the next, the code adds
+//! the states between them if these are fewer, within the block, than the states up to the nearest
+//! stored sums. Otherwise, it starts from the stored sums. Within one state, an edge costs two
+//! comparisons.
+//!
+//! If each edge lies in a separate block, memory latency dominates. So the code finds the blocks
+//! some edges ahead, and prefetches them.
 
 use std::ops::Range;
 
@@ -13,50 +17,51 @@ use tumit_paje::ValueId;
 
 use super::bit_fields::ordered;
 use super::format::BLOCK;
-use super::state_cursor::Cursor;
-use super::states::{DENSE, DENSE_VALUES, StateBlock, StateLane, WITHIN, end};
-use crate::query::{CellWriter, Interval};
+use super::state_cursor::StateCursor;
+use super::states::{DENSE, DENSE_VALUES, IndexStateLane, StateBlock, WITHIN, end};
+use crate::query::{MixtureCellWriter, TimeRange};
 
-/// Bits of the place of a value among those of its lane.
+/// Bits of the index of a value in its lane.
 const PLACE_BITS: u32 = DENSE_VALUES.ilog2();
 
-/// So many edges ahead the processor is told of a block.
+/// Number of edges by which a block is prefetched ahead.
 const AHEAD: usize = 6;
 
 /// Time of each value.
-type Times<const N: usize> = [i64; N];
+type ValueTimes<const N: usize> = [i64; N];
 
-/// The walk over a lane of at most `N` values, a power of two, from left to right.
-pub(crate) struct FewWalk<'l, 'a, const N: usize> {
-    lane: &'l StateLane<'a>,
+/// The walk from left to right over a lane of at most `N` values. `N` is a power of two.
+pub(crate) struct FewValuesWalk<'l, 'a, const N: usize> {
+    lane: &'l IndexStateLane<'a>,
     values: [ValueId; N],
     count: usize,
-    /// The lane's own numbers of its values, in the order of these.
+    /// The lane's own numbers of its values, sorted by value.
     order: [u8; N],
-    at: Cursor<'a>,
-    /// The date of the place, and the time of each value before it.
+    at: StateCursor<'a>,
+    /// The timestamp of the current edge. The next field: the time of each value before it.
     date: i64,
-    before: Times<N>,
+    before: ValueTimes<N>,
 }
 
-impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
-    /// A walk, unless the lane has too many values.
-    pub(crate) fn new(lane: &'l StateLane<'a>) -> Option<Self> {
+impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
+    /// A walk; `None` if the lane has more than `N` values.
+    pub(crate) fn new(lane: &'l IndexStateLane<'a>) -> Option<Self> {
         let count = usize::try_from(lane.record.values.len).ok().filter(|&count| count <= N)?;
         let mut values = [ValueId(0); N];
         (0..).zip(&mut values[..count]).for_each(|(own, value)| *value = lane.value(own));
         let mut order = std::array::from_fn(|own| own as u8);
         order[..count].sort_unstable_by_key(|&own| values[usize::from(own)]);
-        Some(Self { lane, values, count, order, at: Cursor::new(lane), date: i64::MIN, before: [0; N] })
+        Some(Self { lane, values, count, order, at: StateCursor::new(lane), date: i64::MIN, before: [0; N] })
     }
 
-    /// The mixture of values in each of some columns, which come from left to right: the `most` largest shares.
+    /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
+    /// from left to right.
     pub(crate) fn cells(
         mut self,
-        columns: impl Iterator<Item = Interval> + Clone,
+        columns: impl Iterator<Item = TimeRange> + Clone,
         most: usize,
         blocks: &mut Vec<u64>,
-        cells: &mut CellWriter,
+        cells: &mut MixtureCellWriter,
     ) {
         self.find_blocks(columns.clone(), blocks);
         if !blocks.is_empty() {
@@ -76,8 +81,15 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         }
     }
 
-    /// The same of columns of which each edge lies in a block of its own, as a rule: that of the right edge of each is known.
-    fn far_apart(&self, columns: impl Iterator<Item = Interval>, most: usize, blocks: &[u64], cells: &mut CellWriter) {
+    /// Same as [`Self::cells`] for columns with edges mostly in separate blocks. `blocks` has the
+    /// block of each right edge.
+    fn far_apart(
+        &self,
+        columns: impl Iterator<Item = TimeRange>,
+        most: usize,
+        blocks: &[u64],
+        cells: &mut MixtureCellWriter,
+    ) {
         let mut before = None;
         for (at, (column, &block)) in columns.zip(blocks).enumerate() {
             if let Some(&ahead) = blocks.get(at + AHEAD) {
@@ -91,9 +103,9 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         }
     }
 
-    /// The block of the right edge of each column; none where they are so near to each other that most share one, or where there are no
-    /// sums.
-    fn find_blocks(&self, columns: impl Iterator<Item = Interval> + Clone, blocks: &mut Vec<u64>) {
+    /// Finds the block of the right edge of each column. `blocks` stays empty if the columns are so
+    /// narrow that most edges share a block, or if the lane has no dense sums.
+    fn find_blocks(&self, columns: impl Iterator<Item = TimeRange> + Clone, blocks: &mut Vec<u64>) {
         blocks.clear();
         let Some(first) = columns.clone().next().filter(|_| self.lane.record.sums.len == DENSE) else { return };
         let width = first.to.0.wrapping_sub(first.from.0).cast_unsigned();
@@ -110,19 +122,20 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         }
     }
 
-    /// Where the sums before a block are.
+    /// The position of the sums before a block.
     fn sums_at(&self, block: u64) -> u64 {
         self.lane.record.sums.at.saturating_add(block.saturating_mul(8 * self.count as u64))
     }
 
-    /// The time of each value before a date. There are sums.
-    fn before(&self, date: i64) -> Times<N> {
+    /// The time of each value before a timestamp. The lane must have dense sums.
+    fn before(&self, date: i64) -> ValueTimes<N> {
         self.before_in(self.lane.table.blocks_before(0, ordered(date)).saturating_sub(1), date)
     }
 
-    /// The same; the date is in this block, or before the next one.
+    /// Same as [`Self::before`]; the timestamp must lie in block `number`, or between it and the
+    /// next one.
     #[inline]
-    fn before_in(&self, number: u64, date: i64) -> Times<N> {
+    fn before_in(&self, number: u64, date: i64) -> ValueTimes<N> {
         let block = self.lane.table.block_here(number);
         let index = block.columns[0].lower(0, block.len, ordered(date));
         let mut times = self.sums(&block, index);
@@ -133,9 +146,10 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         times
     }
 
-    /// The time of each value before a state of a block, from the nearest sums, before or behind.
+    /// The time of each value before a state of a block, computed from the nearest sums on either
+    /// side.
     #[inline]
-    fn sums(&self, block: &StateBlock<'_>, index: usize) -> Times<N> {
+    fn sums(&self, block: &StateBlock<'_>, index: usize) -> ValueTimes<N> {
         let part = nearest(block, index);
         let (near, is_last) = (part * WITHIN, part * WITHIN == BLOCK);
         let number = block.row / BLOCK as u64 + u64::from(is_last);
@@ -155,12 +169,14 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         times
     }
 
-    /// Appends what there is between two edges: the `most` largest shares, those of equal time by value.
+    /// Appends the mixture between two edges: the `most` largest shares. Shares of equal time are
+    /// ordered by value.
     #[inline]
-    fn mixture(&self, before: &Times<N>, after: &Times<N>, most: usize, cells: &mut CellWriter) {
+    fn mixture(&self, before: &ValueTimes<N>, after: &ValueTimes<N>, most: usize, cells: &mut MixtureCellWriter) {
         let order = &self.order[..self.count.min(N)];
         let time_of = |own: u8| after[usize::from(own) % N].wrapping_sub(before[usize::from(own) % N]).max(0);
-        // A time and the place of its value, in one number each, are soon put in order: none of these steps has to be guessed.
+        // One number combines a time and the index of its value. Such numbers are sorted without
+        // unpredictable branches.
         let (mut keys, mut count, mut all) = ([0; N], 0, 0);
         for (at, &own) in order.iter().enumerate() {
             let time = time_of(own);
@@ -182,8 +198,8 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         cells.push(largest.iter().map(|&key| (value(key), time(key))), rest);
     }
 
-    /// Adds the time of each value in an interval to that of all values.
-    pub(crate) fn add_times(mut self, interval: Interval, mut add: impl FnMut(u32, i64)) {
+    /// Adds the time of each value in an interval.
+    pub(crate) fn add_times(mut self, interval: TimeRange, mut add: impl FnMut(u32, i64)) {
         let (from, to) = (interval.from.0, interval.to.0);
         let (before, after) = if self.lane.record.sums.len == DENSE {
             (self.before(from), self.before(to))
@@ -198,8 +214,8 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         }
     }
 
-    /// Appends the column from here to a date before which no other state starts.
-    fn within_one(&mut self, to: i64, most: usize, cells: &mut CellWriter) {
+    /// Appends the column from the current edge to a timestamp. No other state starts between them.
+    fn within_one(&mut self, to: i64, most: usize, cells: &mut MixtureCellWriter) {
         let (value, end) = self.at.open;
         let from = std::mem::replace(&mut self.date, to);
         if self.at.index == 0 || end <= from {
@@ -210,12 +226,12 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         cells.push_one((value, end.min(to).wrapping_sub(from)), most);
     }
 
-    /// Goes to a date.
+    /// Moves to the edge at a timestamp.
     fn go(&mut self, date: i64) {
         let bound = ordered(date);
         // Columns narrower than a nanosecond overlap.
         if bound <= self.at.last && self.at.index > 0 {
-            (self.at, self.before, self.date) = (Cursor::new(self.lane), [0; N], i64::MIN);
+            (self.at, self.before, self.date) = (StateCursor::new(self.lane), [0; N], i64::MIN);
         }
         let (row, block, open, behind) = (self.at.index, self.at.block.row, self.at.open.0, self.at.behind(self.date));
         self.at.seek(self.lane, bound);
@@ -229,7 +245,7 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
         } else if is_summed {
             self.before = self.sums(&edge.block, edge.index);
         } else {
-            // There are few blocks.
+            // A lane without dense sums has few blocks.
             add(&mut self.before, open, behind);
             for number in block / BLOCK as u64..=edge.block.row / BLOCK as u64 {
                 let of = self.lane.table.block(number);
@@ -242,22 +258,27 @@ impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
     }
 }
 
-/// Which sums within a block are nearest to a state: so many times [`WITHIN`] states are before them.
+/// The number of the sums within a block that are nearest to a state. Sums number `n` follow the
+/// first `n` × [`WITHIN`] states.
 #[inline]
 fn nearest(block: &StateBlock<'_>, index: usize) -> usize {
     ((index + WITHIN / 2) / WITHIN).min(block.len / WITHIN)
 }
 
 #[inline]
-fn add<const N: usize>(times: &mut Times<N>, value: u64, time: i64) {
+fn add<const N: usize>(times: &mut ValueTimes<N>, value: u64, time: i64) {
     if let Some(sum) = times.get_mut(value as usize) {
         *sum = sum.wrapping_add(time);
     }
 }
 
-/// Adds how long each value is in these states, or takes it away.
+/// Adds the durations of these states to the times of their values; subtracts them if `IS_LESS`.
 #[inline]
-fn add_states<const N: usize, const IS_LESS: bool>(times: &mut Times<N>, block: &StateBlock<'_>, part: Range<usize>) {
+fn add_states<const N: usize, const IS_LESS: bool>(
+    times: &mut ValueTimes<N>,
+    block: &StateBlock<'_>,
+    part: Range<usize>,
+) {
     let [starts, durations, values, _] = &block.columns;
     let mut add = |value: u64, time: u64| {
         let sum = &mut times[value as usize % N];

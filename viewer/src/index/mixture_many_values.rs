@@ -1,8 +1,10 @@
-//! What a lane of many values has in many columns, or in one interval: a walk over their edges from left to right.
+//! Mixtures of a lane with many values, for many columns or for one interval: a walk over their
+//! edges from left to right.
 //!
-//! An edge belongs to two columns and is found once, from the one before it: within the block that is at hand, else by steps over the
-//! directory that double. A column within one state costs two comparisons. A column with more states than a few costs its two edges: each
-//! the sums kept nearest, and the states up to there.
+//! Adjacent columns share an edge, which is found once, starting from the previous one. The search
+//! stays in the current block, or takes doubling steps over the directory. A column within one
+//! state costs two comparisons. A column with many states costs its two edges: for each, the
+//! nearest stored sums, and the states between them and the edge.
 
 use std::ops::Range;
 
@@ -11,36 +13,37 @@ use tumit_paje::ValueId;
 use super::bit_fields::{self, SLACK, ordered, packed_bytes};
 use super::format::BLOCK;
 use super::image::touch;
-use super::state_cursor::{Cursor, Unpacked};
-use super::states::{Accumulator, DIRECT, NO_SUMS, StateLane, stride};
+use super::state_cursor::{StateCursor, UnpackedStates};
+use super::states::{DIRECT, IndexStateLane, IndexTimeSums, NO_SUMS, stride};
 use super::unpack;
-use crate::query::{CellWriter, Interval};
+use crate::query::{MixtureCellWriter, TimeRange};
 
 /// The walk over a lane.
-pub(crate) struct Walk<'l, 'a> {
-    lane: &'l StateLane<'a>,
+pub(crate) struct ManyValuesWalk<'l, 'a> {
+    lane: &'l IndexStateLane<'a>,
     /// The lane's values, four bytes each.
     values: &'a [u8],
-    at: Cursor<'a>,
-    unpacked: Unpacked,
+    at: StateCursor<'a>,
+    unpacked: UnpackedStates,
 }
 
-impl<'l, 'a> Walk<'l, 'a> {
-    pub(crate) fn new(lane: &'l StateLane<'a>) -> Self {
-        Self { lane, values: lane.values(), at: Cursor::new(lane), unpacked: Unpacked::new() }
+impl<'l, 'a> ManyValuesWalk<'l, 'a> {
+    pub(crate) fn new(lane: &'l IndexStateLane<'a>) -> Self {
+        Self { lane, values: lane.values(), at: StateCursor::new(lane), unpacked: UnpackedStates::new() }
     }
 
     fn value(&self, own: u64) -> ValueId {
         value(self.values, own)
     }
 
-    /// The mixture of values in each of some columns, which come from left to right: the `most` largest shares.
+    /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
+    /// from left to right.
     pub(crate) fn cells(
         mut self,
-        columns: impl Iterator<Item = Interval>,
+        columns: impl Iterator<Item = TimeRange>,
         most: usize,
-        times: &mut Accumulator,
-        cells: &mut CellWriter,
+        times: &mut IndexTimeSums,
+        cells: &mut MixtureCellWriter,
     ) {
         let mut left = self.at;
         let count = self.lane.record.values.len as usize;
@@ -69,9 +72,9 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
     }
 
-    /// Adds the time of each value in an interval to that of all values. `own` is memory for the lane's own values: what is added to
-    /// some of them a dozen times is looked up among all values once.
-    pub(crate) fn add_times(mut self, interval: Interval, own: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
+    /// Adds the time of each value in an interval. `own` is a buffer for the lane's own values. It
+    /// saves look-ups: a value with many additions is passed to `add` once.
+    pub(crate) fn add_times(mut self, interval: TimeRange, own: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
         own.clear();
         own.resize(self.values.len() / 4, 0);
         self.at.seek(self.lane, ordered(interval.from.0));
@@ -89,8 +92,13 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
     }
 
-    /// Time per value between two edges.
-    fn sum(&mut self, (left, right): (&Cursor<'a>, &Cursor<'a>), part: Interval, mut add: impl FnMut(u64, i64)) {
+    /// Adds the time per value between two edges.
+    fn sum(
+        &mut self,
+        (left, right): (&StateCursor<'a>, &StateCursor<'a>),
+        part: TimeRange,
+        mut add: impl FnMut(u64, i64),
+    ) {
         let rows = left.row()..right.row().max(left.row());
         let count = rows.end - rows.start;
         let kind = self.lane.record.sums.len;
@@ -103,11 +111,11 @@ impl<'l, 'a> Walk<'l, 'a> {
         add(right.open.0, -right.behind(part.to.0));
     }
 
-    /// Adds what lies between two rows, by the totals that are kept nearest to each.
+    /// Adds the states between two rows, by means of the stored totals nearest to each row.
     fn sum_checkpoints(
         &mut self,
         rows: Range<u64>,
-        (left, right): (&Cursor<'a>, &Cursor<'a>),
+        (left, right): (&StateCursor<'a>, &StateCursor<'a>),
         add: &mut impl FnMut(u64, i64),
     ) {
         let lane = self.lane;
@@ -130,7 +138,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         for first in (0..values).step_by(BLOCK) {
             let part = first..values.min(first + BLOCK);
             for (totals, out) in [(before, &mut old), (after, &mut new)] {
-                // A whole number of words lies before.
+                // The bytes before are a whole number of words.
                 let rest = totals.get(packed_bytes(first, width)..).unwrap_or(&[]);
                 if !unpack::block(rest, width, out) {
                     (0..part.len()).for_each(|at| out[at] = bit_fields::get(rest, at, width));
@@ -142,12 +150,12 @@ impl<'l, 'a> Walk<'l, 'a> {
                 }
             }
         }
-        // What is between a row and its checkpoint is missing, or too much.
+        // The states between a row and its checkpoint are missing, or are surplus.
         self.signed(rows.start, low * every, add);
         self.signed(high * every, rows.end, add);
     }
 
-    /// Adds the states from one row to another, or takes away those from the other to the one.
+    /// Adds the states in `from..to`; if `to` is less than `from`, subtracts those in `to..from`.
     fn signed(&mut self, from: u64, to: u64, add: &mut impl FnMut(u64, i64)) {
         if from <= to {
             self.visit(from..to, &mut *add);
@@ -156,8 +164,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
     }
 
-    /// Adds the states between two places.
-    fn between(&mut self, left: &Cursor<'a>, right: &Cursor<'a>, add: &mut impl FnMut(u64, i64)) {
+    /// Adds the states between two positions.
+    fn between(&mut self, left: &StateCursor<'a>, right: &StateCursor<'a>, add: &mut impl FnMut(u64, i64)) {
         if left.block.row == right.block.row {
             return self.unpacked.durations(&left.block, left.index..right.index, add);
         }
@@ -166,7 +174,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         self.unpacked.durations(&right.block, 0..right.index, add);
     }
 
-    /// Gives value and duration of each state.
+    /// Passes value and duration of each state to `give`.
     fn visit(&mut self, rows: Range<u64>, mut give: impl FnMut(u64, i64)) {
         let mut row = rows.start;
         while row < rows.end {

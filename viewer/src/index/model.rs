@@ -1,16 +1,16 @@
-//! What of an index is read as a whole when it is opened: the summary, types, values and containers.
+//! The part of an index that is read as a whole at opening: summary, types, values and containers.
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
+use tumit_paje::{ContainerId, DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
 
 use super::bit_fields::{put, take};
-use crate::query::{ContainerInfo, Interval, Model, Summary, TypeInfo, ValueInfo};
+use crate::query::{ContainerInfo, TimeRange, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 
-/// Summary, model, containers in order, and by container id the rows of their extra fields.
+/// Summary, model, containers in order, and the rows of their extra fields by container id.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Whole {
-    pub(crate) summary: Summary,
-    pub(crate) model: Model,
+pub(crate) struct ModelTables {
+    pub(crate) summary: TraceSummary,
+    pub(crate) model: TypeModel,
     pub(crate) containers: Vec<ContainerInfo>,
     pub(crate) details: Vec<u32>,
 }
@@ -24,23 +24,24 @@ fn signed(out: &mut Vec<u8>, number: i64) {
     put(out, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned());
 }
 
-fn interval(out: &mut Vec<u8>, interval: Interval) {
+fn interval(out: &mut Vec<u8>, interval: TimeRange) {
     signed(out, interval.from.0);
     signed(out, interval.to.0);
 }
 
-fn color(out: &mut Vec<u8>, color: Color) {
+fn color(out: &mut Vec<u8>, color: RgbColor) {
     out.extend_from_slice(&[color.red, color.green, color.blue]);
 }
 
-/// A shape as its number from 1, 0 being none; a size as the bits of a float, 0 being none.
-fn look(out: &mut Vec<u8>, look: Look) {
+/// Writes a shape as its number from 1, or 0 for none; and a size as the bits of a float, or 0 for
+/// none.
+fn look(out: &mut Vec<u8>, look: DrawStyle) {
     let shape = look.shape.and_then(|shape| MarkShape::ALL.iter().position(|known| *known == shape));
     put(out, shape.map_or(0, |place| place as u64 + 1));
     put(out, look.size.map_or(0, f32::to_bits).into());
 }
 
-impl Whole {
+impl ModelTables {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let Self { summary, model, containers, details } = self;
@@ -57,11 +58,11 @@ impl Whole {
         put(&mut out, model.types.len() as u64);
         for ty in &model.types {
             let (kind, ends) = match ty.kind {
-                TypeKind::Container => (0, None),
-                TypeKind::State => (1, None),
-                TypeKind::Event => (2, None),
-                TypeKind::Variable => (3, None),
-                TypeKind::Link { start, end } => (4, Some([start, end])),
+                PajeTypeKind::Container => (0, None),
+                PajeTypeKind::State => (1, None),
+                PajeTypeKind::Event => (2, None),
+                PajeTypeKind::Variable => (3, None),
+                PajeTypeKind::Link { start, end } => (4, Some([start, end])),
             };
             put(&mut out, kind);
             ends.into_iter().flatten().for_each(|end| put(&mut out, end.0.into()));
@@ -91,15 +92,15 @@ impl Whole {
         out
     }
 
-    /// `None` when the bytes end early or make no sense.
+    /// Decodes the bytes. `None` if they end early or are inconsistent.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut from = Reader(bytes);
+        let mut from = ModelReader(bytes);
         let (name, extent) = (from.text()?, from.interval()?);
         let [containers, states, events, links, samples] =
             [from.number()?, from.number()?, from.number()?, from.number()?, from.number()?];
         let (intact, nanos, is_known) = (from.number()? == 1, from.number()?.cast_signed(), from.number()? == 1);
-        let (wall_clock, remarks) = (is_known.then_some(nanos), from.list(Reader::text)?);
-        let summary = Summary {
+        let (wall_clock, remarks) = (is_known.then_some(nanos), from.list(ModelReader::text)?);
+        let summary = TraceSummary {
             name,
             extent,
             containers,
@@ -112,24 +113,24 @@ impl Whole {
             wall_clock,
             generation: 1,
         };
-        let mut types: Vec<TypeInfo> = from.list(Reader::ty)?;
+        let mut types: Vec<TypeInfo> = from.list(ModelReader::ty)?;
         types.iter_mut().enumerate().for_each(|(at, ty)| ty.id = TypeId(at as u32));
-        let mut values: Vec<ValueInfo> = from.list(Reader::value)?;
+        let mut values: Vec<ValueInfo> = from.list(ModelReader::value)?;
         values.iter_mut().enumerate().for_each(|(at, value)| value.id = ValueId(at as u32));
         let is_known = |ty: TypeId| ty.index() < types.len();
         let types_known = types.iter().all(|ty| is_known(ty.parent)) && values.iter().all(|value| is_known(value.ty));
-        let containers: Vec<ContainerInfo> = from.list(Reader::container)?;
+        let containers: Vec<ContainerInfo> = from.list(ModelReader::container)?;
         let details = from.list(|from| u32::try_from(from.number()?).ok())?;
         let containers_known =
             containers.iter().all(|container| is_known(container.ty) && container.id.index() < details.len());
-        let model = Model { types, values };
+        let model = TypeModel { types, values };
         (types_known && containers_known).then_some(Self { summary, model, containers, details })
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct ModelReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl ModelReader<'_> {
     fn number(&mut self) -> Option<u64> {
         take(&mut self.0)
     }
@@ -143,8 +144,8 @@ impl Reader<'_> {
         Some((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
     }
 
-    fn interval(&mut self) -> Option<Interval> {
-        Some(Interval { from: GlobalNanos(self.signed()?), to: GlobalNanos(self.signed()?) })
+    fn interval(&mut self) -> Option<TimeRange> {
+        Some(TimeRange { from: GlobalNanos(self.signed()?), to: GlobalNanos(self.signed()?) })
     }
 
     fn text(&mut self) -> Option<String> {
@@ -154,23 +155,23 @@ impl Reader<'_> {
         String::from_utf8(text.to_vec()).ok()
     }
 
-    fn color(&mut self) -> Option<Color> {
+    fn color(&mut self) -> Option<RgbColor> {
         let (&[red, green, blue], rest) = self.0.split_first_chunk()?;
         self.0 = rest;
-        Some(Color { red, green, blue })
+        Some(RgbColor { red, green, blue })
     }
 
-    fn look(&mut self) -> Option<Look> {
+    fn look(&mut self) -> Option<DrawStyle> {
         let (shape, size) = (usize::try_from(self.number()?).ok()?, self.small()?);
         let shape = match shape.checked_sub(1) {
             Some(place) => Some(*MarkShape::ALL.get(place)?),
             None => None,
         };
-        let size = if size == 0 { None } else { Some(Look::checked_size(f32::from_bits(size).into())?) };
-        Some(Look { shape, size })
+        let size = if size == 0 { None } else { Some(DrawStyle::checked_size(f32::from_bits(size).into())?) };
+        Some(DrawStyle { shape, size })
     }
 
-    /// A list that says how long it is; every item takes a byte at least.
+    /// Reads a list that starts with its length. Each item takes at least one byte.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let length = usize::try_from(self.number()?).ok().filter(|&length| length <= self.0.len())?;
         (0..length).map(|_| item(self)).collect()
@@ -178,11 +179,11 @@ impl Reader<'_> {
 
     fn ty(&mut self) -> Option<TypeInfo> {
         let kind = match self.number()? {
-            0 => TypeKind::Container,
-            1 => TypeKind::State,
-            2 => TypeKind::Event,
-            3 => TypeKind::Variable,
-            4 => TypeKind::Link { start: TypeId(self.small()?), end: TypeId(self.small()?) },
+            0 => PajeTypeKind::Container,
+            1 => PajeTypeKind::State,
+            2 => PajeTypeKind::Event,
+            3 => PajeTypeKind::Variable,
+            4 => PajeTypeKind::Link { start: TypeId(self.small()?), end: TypeId(self.small()?) },
             _ => return None,
         };
         let (parent, name) = (TypeId(self.small()?), self.text()?);

@@ -10,10 +10,10 @@ use std::io;
 use std::sync::Arc;
 
 use super::assembly::value;
-use super::format::{LaneRecord, Place, TableRef};
-use super::lane_writer::Gathered;
-use super::page_writer::Output;
-use super::temporary_streams::{Room, Section, StreamReader, Taken};
+use super::format::{LaneRecord, PageBytes, TableRef};
+use super::lane_writer::GatheredLane;
+use super::page_writer::PageWriter;
+use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace, TemporaryStreamReader};
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 
 /// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
@@ -25,18 +25,18 @@ pub(crate) struct NestedLanes {
     container: u32,
     ty: u32,
     /// The number of states of each lane, and their location.
-    lanes: Vec<(u64, Arc<Taken>)>,
+    lanes: Vec<(u64, Arc<FinishedStream>)>,
 }
 
 /// The containers and types with many nested states. `lanes` are sorted by container, type and
 /// depth.
-pub(crate) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
-    let place = |one: &Gathered| (one.lane.container, one.lane.ty);
-    let is_nested = |lanes: &&[Gathered]| {
+pub(crate) fn groups(lanes: &[GatheredLane]) -> Vec<NestedLanes> {
+    let place = |one: &GatheredLane| (one.lane.container, one.lane.ty);
+    let is_nested = |lanes: &&[GatheredLane]| {
         let states: u64 = lanes.iter().map(|one| one.lane.rows).sum();
         (2..=MOST_DEPTHS).contains(&lanes.len()) && states >= NEEDS_CHECKPOINTS
     };
-    let group = |lanes: &[Gathered]| NestedLanes {
+    let group = |lanes: &[GatheredLane]| NestedLanes {
         container: lanes[0].lane.container.0,
         ty: lanes[0].lane.ty.0,
         lanes: lanes.iter().map(|one| (one.lane.rows, Arc::clone(&one.rows))).collect(),
@@ -46,7 +46,7 @@ pub(crate) fn groups(lanes: &[Gathered]) -> Vec<NestedLanes> {
 
 impl NestedLanes {
     /// Writes the sums and returns their record.
-    pub(crate) fn write(&self, room: &Room, out: &mut Output) -> io::Result<LaneRecord> {
+    pub(crate) fn write(&self, room: &TemporarySpace, out: &mut PageWriter) -> io::Result<LaneRecord> {
         let mut readers = Vec::with_capacity(self.lanes.len());
         let mut next = BinaryHeap::with_capacity(self.lanes.len());
         for (at, (rows, taken)) in self.lanes.iter().enumerate() {
@@ -55,7 +55,7 @@ impl NestedLanes {
             readers.push(reader);
         }
         let mut writer = CheckpointWriter::new(next.peek().map_or(0, |first| first.0.0));
-        let (mut rows, mut words) = (Section::new(room), 0);
+        let (mut rows, mut words) = (DeferredSection::new(room), 0);
         let mut keep = |word: u64| {
             words += 1;
             rows.write(&word.to_le_bytes())
@@ -74,7 +74,7 @@ impl NestedLanes {
             out.write(&word.to_le_bytes())?;
         }
         rows.copy_to(out)?;
-        let sums = Place { at, len: words + head.len() as u64 };
+        let sums = PageBytes { at, len: words + head.len() as u64 };
         let table = TableRef { rows: head[0], ..TableRef::default() };
         Ok(LaneRecord { container: self.container, ty: self.ty, table, sums, ..LaneRecord::default() })
     }
@@ -82,7 +82,7 @@ impl NestedLanes {
 
 /// Reads start, end and value of the states of one lane.
 struct StateReader<'a> {
-    from: StreamReader<'a>,
+    from: TemporaryStreamReader<'a>,
     left: u64,
     last: i64,
 }

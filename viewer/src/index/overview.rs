@@ -1,8 +1,10 @@
-//! The overview: for lanes of many values the largest shares of columns whose edges are multiples of a power of two, so that a
-//! picture costs what it shows, and the first one of a whole trace is read from one piece of the file.
+//! The overview: for lanes of many values, the largest shares of aligned columns.
 //!
-//! There is a table for each width of columns, of all lanes one behind the other. Its rows are the largest shares of a column, and
-//! behind them what is left.
+//! The edges of aligned columns are multiples of a power of two. So the cost of an image depends on
+//! its visible content, and the first image of a whole trace is read from one range of the file.
+//!
+//! There is one table per column width, with all lanes in sequence. The rows of a column are its
+//! largest shares, followed by the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -10,56 +12,60 @@ use std::io;
 use tumit_paje::ValueId;
 
 use super::bit_fields::put;
-use super::format::{BLOCK, Place, TableRef};
-use super::image::Image;
-use super::packed_table::{Table, TableWriter};
-use super::page_writer::Output;
-use super::states::Accumulator;
-use super::temporary_streams::{Room, Streams};
-use crate::query::{Cell, CellWriter, Interval};
+use super::format::{BLOCK, PageBytes, TableRef};
+use super::image::IndexImage;
+use super::packed_table::{PackedTable, PackedTableWriter};
+use super::page_writer::PageWriter;
+use super::states::IndexTimeSums;
+use super::temporary_streams::{TemporarySpace, TemporaryStreams};
+use crate::query::{MixtureCell, MixtureCellWriter, TimeRange};
 
-/// Columns of a table: lane and column, value + 1 or 0 for what is left, time.
+/// Columns: key of lane and column; value + 1, or 0 for the rest; time.
 const COLUMNS: usize = 3;
-/// Shares that are kept of a column.
+/// Number of shares that are stored per column.
 pub(crate) const SHARES: usize = 8;
-/// The narrowest columns have at least so many states, on the average of the lane: fewer are as soon summed.
+/// Minimum number of states per narrowest column, averaged over the lane. Summing fewer states is
+/// as fast.
 const STATES: u64 = BLOCK as u64;
-/// The widest columns are so many in a lane, at least.
+/// Minimum number of the widest columns in a lane.
 const LEAST_COLUMNS: u64 = 64;
-/// Bits of the number of a column in its key; those above are the lane's.
+/// Bits of the column number in a key. The bits above contain the lane number.
 const COLUMN_BITS: u32 = 40;
-/// Dates beyond are in no overview, so that no sum of them overflows.
+/// Lanes with timestamps beyond ±`LATEST` are in no overview, so that no sum of timestamps
+/// overflows.
 const LATEST: i64 = 1 << 61;
-/// Bytes that describe a table.
+/// Bytes of a table's description.
 const LEVEL_BYTES: u64 = 32;
 
-/// Number of the first column of a width, two to the power of `exponent`, in a trace that begins at `origin`.
+/// Number of the first column, with a width of two to the power of `exponent`, of a trace that
+/// begins at `origin`.
 fn first_column(origin: i64, exponent: u8) -> i64 {
     origin >> exponent.min(63)
 }
 
-/// Key of a column.
+/// Key of a column; `None` if the column or the lane is out of range.
 fn key(lane: u64, column: i64, origin: i64, exponent: u8) -> Option<u64> {
     let column = column.checked_sub(first_column(origin, exponent)).and_then(|at| u64::try_from(at).ok())?;
     (column >> COLUMN_BITS == 0 && lane >> (64 - COLUMN_BITS) == 0).then_some(lane << COLUMN_BITS | column)
 }
 
-/// The overview while lanes are written.
+/// Writes the overview while lanes are written.
 #[derive(Debug)]
 pub(crate) struct OverviewWriter {
-    streams: Streams,
-    /// By exponent: the stream of its rows, their number, and the latest key.
+    streams: TemporaryStreams,
+    /// By exponent: the stream of the rows, their number, and the latest key.
     levels: BTreeMap<u8, (usize, u64, u64)>,
     origin: i64,
 }
 
 impl OverviewWriter {
-    /// Of a trace that begins at `origin`.
-    pub(crate) fn new(room: &Room, origin: i64) -> Self {
-        Self { streams: Streams::holding(room, room.overview_bytes()), levels: BTreeMap::new(), origin }
+    /// A writer for a trace that begins at `origin`.
+    pub(crate) fn new(room: &TemporarySpace, origin: i64) -> Self {
+        Self { streams: TemporaryStreams::holding(room, room.overview_bytes()), levels: BTreeMap::new(), origin }
     }
 
-    /// Takes the states of a lane with so many rows from `life.0` to `life.1`; none if it is not worth it.
+    /// Starts a lane with `rows` states from `life.0` to `life.1`. `None` if the lane has too few
+    /// states for an overview.
     pub(crate) fn lane(
         &mut self,
         number: u64,
@@ -75,20 +81,26 @@ impl OverviewWriter {
         let narrowest = (u128::from(span) * u128::from(STATES)).div_ceil(u128::from(rows)).next_power_of_two();
         let first = narrowest.trailing_zeros() as u8;
         let wide = |exponent: &u8| *exponent == first || span >> exponent >= LEAST_COLUMNS;
-        let level = |exponent| Level { exponent, column: i64::MIN, sums: Accumulator::default(), all: Vec::new() };
-        let mut levels: Vec<Level> = (first..62).take_while(wide).map(level).collect();
+        let level =
+            |exponent| OverviewLevel { exponent, column: i64::MIN, sums: IndexTimeSums::default(), all: Vec::new() };
+        let mut levels: Vec<OverviewLevel> = (first..62).take_while(wide).map(level).collect();
         levels.iter_mut().for_each(|level| level.sums.reset(values.len()));
         let values = values.iter().map(|&value| ValueId(value as u32)).collect();
         Some(LaneOverview { of: self, number, values, levels, shares: Vec::new() })
     }
 }
 
-/// Writes the tables, widest columns first; each has the lanes of all writers, one writer's behind the other's.
-pub(crate) fn write(mut writers: Vec<OverviewWriter>, room: &Room, out: &mut Output) -> io::Result<Place> {
+/// Writes the tables, widest columns first. Each table has the lanes of all writers, in the order
+/// of the writers.
+pub(crate) fn write(
+    mut writers: Vec<OverviewWriter>,
+    room: &TemporarySpace,
+    out: &mut PageWriter,
+) -> io::Result<PageBytes> {
     let exponents: BTreeSet<u8> = writers.iter().flat_map(|writer| writer.levels.keys().copied()).collect();
     let mut head = Vec::new();
     for exponent in exponents.into_iter().rev() {
-        let mut table = TableWriter::<COLUMNS>::new(room, out)?;
+        let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
         for writer in &mut writers {
             let Some(&(stream, rows, _)) = writer.levels.get(&exponent) else { continue };
             let rows_of = writer.streams.take(stream);
@@ -103,33 +115,33 @@ pub(crate) fn write(mut writers: Vec<OverviewWriter>, room: &Room, out: &mut Out
     }
     let at = out.align()?;
     head.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
-    Ok(Place { at, len: head.len() as u64 * 8 / LEVEL_BYTES })
+    Ok(PageBytes { at, len: head.len() as u64 * 8 / LEVEL_BYTES })
 }
 
-/// The columns of one lane, from left to right.
+/// Sums the columns of one lane, from left to right.
 #[derive(Debug)]
 pub(crate) struct LaneOverview<'a> {
     of: &'a mut OverviewWriter,
     number: u64,
     values: Vec<ValueId>,
     /// Narrowest columns first.
-    levels: Vec<Level>,
-    /// A column that ends.
+    levels: Vec<OverviewLevel>,
+    /// Buffer: the shares of the column that ends.
     shares: Vec<(ValueId, i64)>,
 }
 
-/// Columns of one width, and the latest of them.
+/// The columns of one width. Only the latest one is in memory.
 #[derive(Debug)]
-struct Level {
+struct OverviewLevel {
     exponent: u8,
     column: i64,
-    sums: Accumulator,
-    /// A column that ends: times by the lane's own values.
+    sums: IndexTimeSums,
+    /// Buffer: times of the column that ends, by the lane's own values.
     all: Vec<(u32, i64)>,
 }
 
 impl LaneOverview<'_> {
-    /// The next state. Values are the lane's own.
+    /// Adds the next state. `value` is the lane's own number of the value.
     pub(crate) fn add(&mut self, start: i64, end: i64, value: u64) -> io::Result<()> {
         let exponent = self.levels[0].exponent;
         let mut from = start;
@@ -151,9 +163,9 @@ impl LaneOverview<'_> {
         Ok(())
     }
 
-    /// Writes a column, and adds it to the one that is twice as wide.
+    /// Writes a column, and adds it to the column of twice the width.
     fn end_column(&mut self, level: usize) -> io::Result<()> {
-        let Level { exponent, column, sums, all } = &mut self.levels[level];
+        let OverviewLevel { exponent, column, sums, all } = &mut self.levels[level];
         let (exponent, column, mut all) = (*exponent, *column, std::mem::take(all));
         all.clear();
         all.extend(sums.nonzero());
@@ -163,7 +175,7 @@ impl LaneOverview<'_> {
         }
         self.shares.clear();
         self.shares.extend(all.iter().map(|&(value, time)| (self.values[value as usize], time)));
-        let Cell { shares, rest } = Cell::of(&mut self.shares[..], SHARES);
+        let MixtureCell { shares, rest } = MixtureCell::of(&mut self.shares[..], SHARES);
         if let Some(key) = key(self.number, column, self.of.origin, exponent) {
             let OverviewWriter { streams, levels, .. } = &mut *self.of;
             let (stream, rows, last) = levels.entry(exponent).or_insert_with(|| (streams.open(), 0, 0));
@@ -188,30 +200,31 @@ impl LaneOverview<'_> {
         Ok(())
     }
 
-    /// Writes the last columns.
+    /// Writes the last column of each width.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         (0..self.levels.len()).try_for_each(|level| self.end_column(level))
     }
 }
 
-/// The cells of columns that are aligned, where there is a table of their width.
+/// The cells of aligned columns, from the table of their width.
 #[derive(Debug)]
-pub(crate) struct Overview<'a> {
-    table: Table<'a, COLUMNS>,
+pub(crate) struct OverviewTable<'a> {
+    table: PackedTable<'a, COLUMNS>,
     exponent: u8,
     origin: i64,
-    /// Number of the first column, and how many are asked for.
+    /// Number of the first requested column. The next field: the number of columns.
     first: i64,
     columns: u32,
-    /// Shares of a cell.
+    /// Maximum number of shares of a cell.
     most: usize,
 }
 
-impl<'a> Overview<'a> {
-    /// The table that has the cells that are asked for, if there is one.
+impl<'a> OverviewTable<'a> {
+    /// Finds the table for the requested columns. `None` if they are not aligned, or if no table
+    /// has their width or enough shares.
     pub(crate) fn new(
-        image: &'a Image,
-        (interval, columns, most): (Interval, u32, usize),
+        image: &'a IndexImage,
+        (interval, columns, most): (TimeRange, u32, usize),
         origin: i64,
     ) -> Option<Self> {
         let length = interval.to.0.checked_sub(interval.from.0)?;
@@ -228,15 +241,16 @@ impl<'a> Overview<'a> {
         Some(Self { table, exponent, origin, first: interval.from.0 >> exponent, columns, most })
     }
 
-    /// Appends the cells of a lane, empty ones at the end left out. Nothing, and `false`, where no columns of this width are kept of it.
-    pub(crate) fn cells(&self, lane: u64, cells: &mut CellWriter) -> bool {
-        // Before the trace begins, there is nothing.
+    /// Appends the cells of a lane, without empty ones at the end. Appends nothing and returns
+    /// `false` if the table has no columns of the lane.
+    pub(crate) fn cells(&self, lane: u64, cells: &mut MixtureCellWriter) -> bool {
+        // There are no columns before the beginning of the trace.
         let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
         let skipped = before.clamp(0, self.columns.into());
         let column = |at: i64| key(lane, self.first.checked_add(at)?, self.origin, self.exponent);
         let (begin, end) = (column(skipped.min(i64::from(self.columns) - 1).max(0)), column(self.columns.into()));
         let (Some(begin), Some(end)) = (begin, end) else {
-            // All of it lies before the trace, or where no columns are kept.
+            // All columns lie before the trace, or in a range without stored columns.
             return skipped == i64::from(self.columns);
         };
         let (mut row, rows) = (self.table.lower(0, begin), self.table.rows());
@@ -260,7 +274,7 @@ impl<'a> Overview<'a> {
                 if key >= end {
                     return true;
                 }
-                // The rest of it may be in the next block.
+                // The next block may contain further rows of this column.
                 let others = of.clone().find(|&at| values[at] == 0).unwrap_or(of.end);
                 let share = |at: usize| (ValueId(values[at].wrapping_sub(1) as u32), times[at].cast_signed());
                 let rest = times[others..of.end].iter().fold(0_i64, |sum, time| sum.wrapping_add(time.cast_signed()));
@@ -276,9 +290,12 @@ impl<'a> Overview<'a> {
     }
 }
 
-impl Overview<'_> {
-    /// Whether columns of this width are kept of a lane: each lane has those that suit its length and number of states, and the table is of all lanes.
-    /// `row` is the first of what is asked for or behind it, which ends before the key `end`.
+impl OverviewTable<'_> {
+    /// Whether the table has columns of a lane. Each lane has the widths that suit its duration and
+    /// number of states, while a table spans all lanes.
+    ///
+    /// `row` is the first row with a key of at least that of the first requested column. `end` is
+    /// the key after the last requested column.
     fn has(&self, lane: u64, row: u64, end: u64) -> bool {
         let is_there = |row: u64| (row < self.table.rows()).then(|| self.table.row(row)[0]);
         is_there(row).is_some_and(|key| key < end)
@@ -286,14 +303,14 @@ impl Overview<'_> {
     }
 }
 
-/// The table of columns of a width.
-fn table(image: &Image, exponent: u8) -> Option<Table<'_, COLUMNS>> {
-    let Place { at, len } = image.header.overview;
+/// The table of a column width.
+fn table(image: &IndexImage, exponent: u8) -> Option<PackedTable<'_, COLUMNS>> {
+    let PageBytes { at, len } = image.header.overview;
     for level in 0..len.min(64) {
         let at = at.saturating_add(level * LEVEL_BYTES);
         if image.word(at) == u64::from(exponent) {
             let word = |number: u64| image.word(at + 8 * number);
-            return Some(Table::new(image, TableRef { rows: word(1), payload: word(2), directory: word(3) }));
+            return Some(PackedTable::new(image, TableRef { rows: word(1), payload: word(2), directory: word(3) }));
         }
     }
     None

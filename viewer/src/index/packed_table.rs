@@ -1,58 +1,61 @@
-//! Tables of `K` columns of unsigned numbers, in blocks of 64 rows. In each block a column takes as many bits as the range of its
-//! numbers there needs, so that any number is found in one step.
+//! Tables of `K` columns of unsigned numbers, in blocks of 64 rows.
 //!
-//! A directory has 16 bytes for each block: the first number of the first column, the block's place, and flags. One more entry at
-//! the end says where the blocks end; its number is free for the writer's use.
+//! Within a block, each column uses a fixed number of bits per number, derived from the range of
+//! the column's numbers in the block. So any number is found in one step.
+//!
+//! A directory has one entry of 16 bytes per block: the first number of the first column, the
+//! block's position in words of 8 bytes, and flags. One more entry at the end gives the end of the
+//! last block; its number is free for the writer's use.
 
 use std::io;
 use std::ops::Range;
 
 use super::bit_fields::{self, SLACK};
 use super::format::{BLOCK, TableRef};
-use super::image::{Image, touch};
-use super::page_writer::Output;
-use super::temporary_streams::{Room, Section};
+use super::image::{IndexImage, touch};
+use super::page_writer::PageWriter;
+use super::temporary_streams::{DeferredSection, TemporarySpace};
 use super::unpack;
 
-/// Bytes of an entry of the directory.
+/// Bytes of a directory entry.
 const ENTRY: usize = 16;
-/// Set in a column's shift: eight bytes of a least number follow the head.
+/// Flag in a column's shift byte: 8 bytes of base, added to each number, follow the head.
 const HAS_BASE: u8 = 0x80;
 
-/// Most bytes of a block that are worth telling the processor of.
+/// Maximum bytes of a block to prefetch.
 const PREFETCHED: u64 = 512;
 
-/// Most bytes behind the columns of a block.
+/// Maximum bytes after the columns of a block.
 pub(crate) const MOST_BEHIND: usize = 384;
 
-/// So many blocks are looked at one by one in a search: their entries lie together.
+/// Number of blocks that a search examines one by one first: their directory entries are adjacent.
 const STEPS: u64 = 8;
 
-/// Where more blocks are left, the place is guessed.
+/// If more blocks than this remain, the search guesses the position.
 const FAR: u64 = 64;
 
 /// Writes a table at the end of an output.
 #[derive(Debug)]
-pub(crate) struct TableWriter<const K: usize> {
+pub(crate) struct PackedTableWriter<const K: usize> {
     rows: u64,
     waiting: [Vec<u64>; K],
     payload: u64,
-    directory: Section,
+    directory: DeferredSection,
     block: Vec<u8>,
 }
 
-impl<const K: usize> TableWriter<K> {
-    pub(crate) fn new(room: &Room, out: &mut Output) -> io::Result<Self> {
+impl<const K: usize> PackedTableWriter<K> {
+    pub(crate) fn new(room: &TemporarySpace, out: &mut PageWriter) -> io::Result<Self> {
         Ok(Self {
             rows: 0,
             waiting: std::array::from_fn(|_| Vec::with_capacity(BLOCK)),
             payload: out.align()?,
-            directory: Section::new(room),
+            directory: DeferredSection::new(room),
             block: Vec::new(),
         })
     }
 
-    pub(crate) fn push(&mut self, out: &mut Output, row: [u64; K]) -> io::Result<()> {
+    pub(crate) fn push(&mut self, out: &mut PageWriter, row: [u64; K]) -> io::Result<()> {
         self.waiting.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
         if self.waiting[0].len() == BLOCK {
             self.flush(out)?;
@@ -60,7 +63,7 @@ impl<const K: usize> TableWriter<K> {
         Ok(())
     }
 
-    fn flush(&mut self, out: &mut Output) -> io::Result<()> {
+    fn flush(&mut self, out: &mut PageWriter) -> io::Result<()> {
         let columns = std::mem::replace(&mut self.waiting, std::array::from_fn(|_| Vec::new()));
         self.push_block(out, columns.each_ref().map(Vec::as_slice), 0, &[])?;
         self.waiting = columns;
@@ -68,8 +71,8 @@ impl<const K: usize> TableWriter<K> {
         Ok(())
     }
 
-    fn entry(&mut self, out: &Output, first: u64, flags: u32) -> io::Result<()> {
-        // 32 GiB of packed rows in one table: more than there can be numbers of entities.
+    fn entry(&mut self, out: &PageWriter, first: u64, flags: u32) -> io::Result<()> {
+        // The limit is 32 GiB of packed rows in one table: more than the entity numbers allow.
         let Ok(place) = u32::try_from((out.place() - self.payload) / 8) else {
             return Err(io::Error::other("a single lane of the trace is too large for an index"));
         };
@@ -78,11 +81,12 @@ impl<const K: usize> TableWriter<K> {
         self.directory.write(&flags.to_le_bytes())
     }
 
-    /// A whole block at once, and bytes to be kept behind its columns, in whole words; none or all of a table's blocks come this way. Only
-    /// the last may have fewer than 64 rows.
+    /// Appends a whole block, and `behind`, bytes to be kept after its columns, in whole words. A
+    /// table takes either all or none of its blocks this way. Only the last block may have fewer
+    /// than 64 rows.
     pub(crate) fn push_block(
         &mut self,
-        out: &mut Output,
+        out: &mut PageWriter,
         columns: [&[u64]; K],
         flags: u32,
         behind: &[u8],
@@ -94,7 +98,8 @@ impl<const K: usize> TableWriter<K> {
         self.block.resize(head_bytes, 0);
         let mut shapes = [(0, 0, 0); K];
         for (at, column) in columns.into_iter().enumerate() {
-            // The directory has the base of the first column, if it is the least: for sorted ones it is.
+            // The directory contains the base of the first column if its first number is its least,
+            // as in a sorted column.
             let least = column.iter().copied().min().unwrap_or(0);
             let (mut most, mut all) = (0, 0);
             for &number in column {
@@ -118,14 +123,14 @@ impl<const K: usize> TableWriter<K> {
         out.write(&self.block)
     }
 
-    /// Writes the directory. `last` goes to its last entry.
-    pub(crate) fn finish(mut self, out: &mut Output, last: u64) -> io::Result<TableRef> {
+    /// Writes the directory. `last` becomes the number of its last entry.
+    pub(crate) fn finish(mut self, out: &mut PageWriter, last: u64) -> io::Result<TableRef> {
         if !self.waiting[0].is_empty() {
             self.flush(out)?;
         }
         self.entry(out, last, 0)?;
         let Self { rows, payload, directory, .. } = self;
-        // The last numbers are read with bytes behind them.
+        // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
         let at = out.align()?;
         directory.copy_to(out)?;
@@ -135,24 +140,24 @@ impl<const K: usize> TableWriter<K> {
 
 /// A table in an image.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Table<'a, const K: usize> {
-    image: &'a Image,
+pub(crate) struct PackedTable<'a, const K: usize> {
+    image: &'a IndexImage,
     of: TableRef,
 }
 
 /// One column of a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column<'a> {
+pub(crate) struct TableColumn<'a> {
     bytes: &'a [u8],
     base: u64,
-    /// As many ones as a number has bits.
+    /// The lowest `width` bits are ones.
     mask: u64,
     width: u8,
     shift: u8,
 }
 
-impl<'a> Column<'a> {
-    const NONE: Self = Column { bytes: &[], base: 0, mask: 0, width: 0, shift: 0 };
+impl<'a> TableColumn<'a> {
+    const NONE: Self = TableColumn { bytes: &[], base: 0, mask: 0, width: 0, shift: 0 };
 
     #[inline]
     pub(crate) fn get(&self, index: usize) -> u64 {
@@ -160,14 +165,16 @@ impl<'a> Column<'a> {
         self.base.wrapping_add(number << self.shift)
     }
 
-    /// The numbers from `index` on, without end. Those behind the last one mean nothing.
+    /// The numbers from `index` on, without end. Numbers after the column's last one are
+    /// meaningless.
     #[inline]
     pub(crate) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { base, shift, .. } = *self;
         self.kept(index).map(move |kept| base.wrapping_add(kept << shift))
     }
 
-    /// The same as they are kept: differences of them, shifted, are differences of the numbers.
+    /// The numbers from `index` on as stored. A difference of stored numbers, shifted left by
+    /// [`Self::shift`], is the difference of the numbers.
     #[inline]
     pub(crate) fn kept(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { bytes, mask, width, .. } = *self;
@@ -183,11 +190,11 @@ impl<'a> Column<'a> {
         self.shift
     }
 
-    /// The numbers of a range, at their places in `out`; others may be written, too.
+    /// Writes the numbers of a range to the same indexes of `out`; may overwrite other elements.
     #[inline]
     pub(crate) fn unpack(&self, range: Range<usize>, out: &mut [u64; BLOCK]) {
         let Self { bytes, base, width, shift, .. } = *self;
-        // One by one a few are sooner had.
+        // For a few numbers, reading them one by one is faster.
         if range.len() > BLOCK / 4 && unpack::block(bytes, width, out) {
             if shift != 0 || base != 0 {
                 out.iter_mut().for_each(|number| *number = base.wrapping_add(*number << shift));
@@ -199,14 +206,15 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// First index in `low..high` of which the number is not less than `bound`; the column is sorted, and its numbers do not pass the
-    /// largest that there is.
+    /// The first index in `low..high` with a number that is not less than `bound`. The column must
+    /// be sorted, and base plus number must not exceed the largest `u64`.
     #[inline]
     pub(crate) fn lower(&self, mut low: usize, high: usize, bound: u64) -> usize {
         let Some(above) = bound.checked_sub(self.base) else { return low };
-        // As numbers are kept: of two that differ by less than a step, the bound is the next one.
+        // The bound in stored units, rounded up: numbers below the next multiple of the step are
+        // less than it.
         let bound = (above >> self.shift) + u64::from(above & bit_fields::mask(self.shift) > 0);
-        // Which half cannot be foreseen: a jump would be guessed wrong every other time.
+        // A branch on the comparison would be mispredicted every other time.
         let mut len = high.saturating_sub(low);
         while len > 0 {
             let half = len / 2;
@@ -221,22 +229,22 @@ impl<'a> Column<'a> {
 
 /// One block of a table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block<'a, const K: usize> {
+pub(crate) struct TableBlock<'a, const K: usize> {
     /// Row of the table at index 0.
     pub(crate) row: u64,
     /// Rows in it.
     pub(crate) len: usize,
     pub(crate) flags: u32,
-    pub(crate) columns: [Column<'a>; K],
-    /// First number of the block behind it, or the free number of the directory.
+    pub(crate) columns: [TableColumn<'a>; K],
+    /// First number of the next block; for the last block, the free number of the directory.
     pub(crate) next: u64,
-    /// What its writer kept behind the columns, and more bytes.
+    /// The bytes that the writer put after the columns, and further bytes.
     pub(crate) behind: &'a [u8],
 }
 
-impl<'a, const K: usize> Table<'a, K> {
-    pub(crate) fn new(image: &'a Image, of: TableRef) -> Self {
-        // A number of rows that cannot be in the file is none.
+impl<'a, const K: usize> PackedTable<'a, K> {
+    pub(crate) fn new(image: &'a IndexImage, of: TableRef) -> Self {
+        // A number of rows that does not fit in the file counts as 0.
         let most = image.header.checksums.at.saturating_mul(4);
         Self { image, of: if of.rows > most { TableRef::default() } else { of } }
     }
@@ -249,27 +257,27 @@ impl<'a, const K: usize> Table<'a, K> {
         self.of.rows.div_ceil(BLOCK as u64)
     }
 
-    /// The first number of a block; of the one behind the last: the writer's number.
+    /// The first number of a block. For `block == blocks()`, it is the writer's free number.
     #[inline]
     pub(crate) fn first(&self, block: u64) -> u64 {
         self.image.word(self.of.directory.saturating_add(block * ENTRY as u64))
     }
 
-    /// A block. Empty when there is none, or when the file is damaged.
-    pub(crate) fn block(&self, number: u64) -> Block<'a, K> {
+    /// A block. It is empty if no such block exists, or if the file is damaged.
+    pub(crate) fn block(&self, number: u64) -> TableBlock<'a, K> {
         self.block_here(number)
     }
 
-    /// The same where it is asked for, which leaves out what is not used of it.
+    /// Same as [`Self::block`], but inlined, so that the compiler omits the unused fields.
     #[inline(always)]
-    pub(crate) fn block_here(&self, number: u64) -> Block<'a, K> {
+    pub(crate) fn block_here(&self, number: u64) -> TableBlock<'a, K> {
         touch();
         let row = number * BLOCK as u64;
         let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
-        let mut block = Block { row, len, flags: 0, columns: [Column::NONE; K], next: 0, behind: &[] };
+        let mut block = TableBlock { row, len, flags: 0, columns: [TableColumn::NONE; K], next: 0, behind: &[] };
         let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(&entries) = entries.first_chunk::<{ 2 * ENTRY }>().filter(|_| len > 0) else {
-            return Block { len: 0, ..block };
+            return TableBlock { len: 0, ..block };
         };
         let word = |at: usize| u64::from_le_bytes(*entries[at..].first_chunk().unwrap_or(&[0; 8]));
         let (first, place, end) = (word(0), word(8) & u64::from(u32::MAX), word(24) & u64::from(u32::MAX));
@@ -278,7 +286,7 @@ impl<'a, const K: usize> Table<'a, K> {
         let bytes = end.saturating_sub(place).saturating_mul(8).min(most as u64) as usize;
         let bytes = self.image.bytes(self.of.payload.saturating_add(place * 8), bytes + SLACK);
         let Some((head, mut rest)) = bytes.split_at_checked((2 * K).next_multiple_of(8)) else {
-            return Block { len: 0, ..block };
+            return TableBlock { len: 0, ..block };
         };
         for (at, column) in block.columns.iter_mut().enumerate() {
             let shift = head[K + at];
@@ -300,7 +308,7 @@ impl<'a, const K: usize> Table<'a, K> {
         block
     }
 
-    /// Tells the processor that a block will be asked for soon.
+    /// Prefetches a block that will be read soon.
     #[inline]
     pub(crate) fn prefetch(&self, number: u64) {
         let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
@@ -311,9 +319,9 @@ impl<'a, const K: usize> Table<'a, K> {
         self.image.prefetch(self.of.payload.saturating_add(place * 8), bytes);
     }
 
-    /// The block that a row is in, and its index there.
+    /// The block of a row, and the row's index in it.
     #[inline]
-    pub(crate) fn at(&self, row: u64) -> (Block<'a, K>, usize) {
+    pub(crate) fn at(&self, row: u64) -> (TableBlock<'a, K>, usize) {
         (self.block(row / BLOCK as u64), (row % BLOCK as u64) as usize)
     }
 
@@ -323,21 +331,26 @@ impl<'a, const K: usize> Table<'a, K> {
         block.columns.map(|column| column.get(index))
     }
 
-    /// How many rows of the first column, which is sorted, are less than `bound`; the answer is known to be at least `near`.
-    /// A walk from left to right costs what one search costs.
+    /// Number of rows with a number less than `bound` in the first column, which must be sorted.
+    ///
+    /// The result must be known to be at least `near`. A walk from left to right with `near` costs
+    /// about as much as one search.
     pub(crate) fn lower(&self, near: u64, bound: u64) -> u64 {
         let Some(last) = self.blocks_before(near / BLOCK as u64, bound).checked_sub(1) else { return 0 };
         let block = self.block(last);
         block.row + block.columns[0].lower(0, block.len, bound) as u64
     }
 
-    /// The last block of which the first number is less than `bound`. That holds of block `near`, as is known.
-    pub(crate) fn last_block_before(&self, near: u64, bound: u64) -> Block<'a, K> {
+    /// The last block with a first number less than `bound`. Block `near` is known to have such a
+    /// number.
+    pub(crate) fn last_block_before(&self, near: u64, bound: u64) -> TableBlock<'a, K> {
         self.block(self.blocks_before(near, bound).saturating_sub(1).max(near))
     }
 
-    /// How many blocks begin with a number less than `bound`; known to be at least `near`. Some steps, doubling ones, then halves. Far away
-    /// the place is guessed first, as if numbers grew evenly.
+    /// Number of blocks with a first number less than `bound`; known to be at least `near`.
+    ///
+    /// It examines some blocks one by one, then takes doubling steps, then bisects. If many blocks
+    /// remain, it first guesses the position by linear interpolation.
     pub(crate) fn blocks_before(&self, near: u64, bound: u64) -> u64 {
         let blocks = self.blocks();
         let mut low = near.min(blocks);
@@ -368,7 +381,8 @@ impl<'a, const K: usize> Table<'a, K> {
         low
     }
 
-    /// Which block would be the first that does not begin before `bound`, if their first numbers grew evenly from block `low` on.
+    /// Guesses the first block with a first number of at least `bound`, as if first numbers grew
+    /// evenly from block `low` on.
     fn guess(&self, low: u64, bound: u64) -> u64 {
         let last = self.blocks().saturating_sub(1);
         let (from, to) = (self.first(low), self.first(last));
@@ -379,7 +393,8 @@ impl<'a, const K: usize> Table<'a, K> {
         u64::try_from(part).map_or(last, |part| low.saturating_add(part).min(last))
     }
 
-    /// Between which blocks the first one is that does not begin before `bound`, found by doubling steps to both sides of a guess.
+    /// A range that contains the first block with a first number of at least `bound`. It is found
+    /// by doubling steps from a guess.
     fn around(&self, guess: u64, (mut low, mut high): (u64, u64), bound: u64) -> (u64, u64) {
         let mut step = STEPS / 2;
         if self.first(guess) < bound {
@@ -400,8 +415,13 @@ impl<'a, const K: usize> Table<'a, K> {
         (low, high)
     }
 
-    /// Rows in order, block by block: what `of` makes of a block and an index, until there are `limit`.
-    pub(crate) fn list<T>(&self, rows: Range<u64>, limit: usize, of: impl Fn(&Block<'a, K>, usize) -> T) -> Vec<T> {
+    /// Maps rows in order with `of`, which gets a block and an index; at most `limit` rows.
+    pub(crate) fn list<T>(
+        &self,
+        rows: Range<u64>,
+        limit: usize,
+        of: impl Fn(&TableBlock<'a, K>, usize) -> T,
+    ) -> Vec<T> {
         let end = rows.end.min(rows.start.saturating_add(limit as u64));
         let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
         self.each_block(rows.start..end, |block, range| {
@@ -411,13 +431,14 @@ impl<'a, const K: usize> Table<'a, K> {
         items
     }
 
-    /// Visits rows in order, for as long as that gives `true`.
-    pub(crate) fn each(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, usize) -> bool) {
+    /// Visits rows in order, until `visit` returns `false`.
+    pub(crate) fn each(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, usize) -> bool) {
         self.each_block(rows, |block, mut range| range.all(|index| visit(block, index)));
     }
 
-    /// The same block by block, each with the indexes that the rows have in it.
-    pub(crate) fn each_block(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, Range<usize>) -> bool) {
+    /// Visits rows block by block, with the range of their indexes in each block, until `visit`
+    /// returns `false`.
+    pub(crate) fn each_block(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, Range<usize>) -> bool) {
         let mut row = rows.start;
         while row < rows.end {
             let (block, first) = self.at(row);

@@ -1,55 +1,56 @@
-//! [`Output`]: the index while it is written, page by page with a checksum each.
+//! [`PageWriter`]: writes an index page by page, with one checksum per page.
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 
 use super::format::{ALIGNMENT, PAGE, page_checksum};
-use super::temporary_streams::{Room, Section};
+use super::temporary_streams::{DeferredSection, TemporarySpace};
 
-/// Bytes written at once; whole pages.
+/// Number of pages written at once.
 const BUFFER_PAGES: usize = 64;
 
-/// Appends to the file, behind the page that is left for the header; or to a piece of it.
+/// Appends to the file, after the page reserved for the header; or to a piece of the file.
 #[derive(Debug)]
-pub(crate) struct Output {
-    sink: Sink,
+pub(crate) struct PageWriter {
+    sink: PageSink,
     buffer: Vec<u8>,
-    /// Place of the buffer's first byte.
+    /// Position of the buffer's first byte.
     start: u64,
 }
 
 #[derive(Debug)]
-enum Sink {
+enum PageSink {
     File {
         file: File,
         checksums: Vec<u32>,
     },
-    /// What goes to the file later.
-    Piece(Section),
+    /// A piece, which is copied to the file later.
+    Piece(DeferredSection),
 }
 
-impl Output {
+impl PageWriter {
     pub(crate) fn new(mut file: File) -> io::Result<Self> {
         file.seek(io::SeekFrom::Start(PAGE as u64))?;
-        Ok(Self { sink: Sink::File { file, checksums: Vec::new() }, buffer: Vec::new(), start: PAGE as u64 })
+        Ok(Self { sink: PageSink::File { file, checksums: Vec::new() }, buffer: Vec::new(), start: PAGE as u64 })
     }
 
-    /// A piece, whose first place is [`ALIGNMENT`]: none is 0.
-    pub(crate) fn piece(room: &Room) -> Self {
-        Self { sink: Sink::Piece(Section::new(room)), buffer: Vec::new(), start: ALIGNMENT }
+    /// A piece. Its first position is [`ALIGNMENT`], because position 0 means none.
+    pub(crate) fn piece(room: &TemporarySpace) -> Self {
+        Self { sink: PageSink::Piece(DeferredSection::new(room)), buffer: Vec::new(), start: ALIGNMENT }
     }
 
-    /// Appends a piece. Tells how much further back its bytes are than it knows.
+    /// Appends a piece. Returns the distance by which its bytes move from their positions in the
+    /// piece.
     pub(crate) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
         let by = self.align()? - ALIGNMENT;
-        if let Sink::Piece(written) = piece.sink {
+        if let PageSink::Piece(written) = piece.sink {
             written.copy_to(self)?;
             self.write(&std::mem::take(&mut piece.buffer))?;
         }
         Ok(by)
     }
 
-    /// Where the next byte goes.
+    /// The position of the next byte.
     pub(crate) fn place(&self) -> u64 {
         self.start + self.buffer.len() as u64
     }
@@ -65,18 +66,19 @@ impl Output {
     fn write_pages(&mut self) -> io::Result<()> {
         let whole = self.buffer.len() / PAGE * PAGE;
         match &mut self.sink {
-            Sink::File { file, checksums } => {
+            PageSink::File { file, checksums } => {
                 checksums.extend(self.buffer[..whole].chunks(PAGE).map(page_checksum));
                 file.write_all(&self.buffer[..whole])?;
             }
-            Sink::Piece(written) => written.write(&self.buffer[..whole])?,
+            PageSink::Piece(written) => written.write(&self.buffer[..whole])?,
         }
         self.start += whole as u64;
         self.buffer.drain(..whole);
         Ok(())
     }
 
-    /// Fills up with zeros, so that the next section begins at a multiple of [`ALIGNMENT`]. Tells where.
+    /// Pads with zeros, so that the next section begins at a multiple of [`ALIGNMENT`]. Returns its
+    /// position.
     pub(crate) fn align(&mut self) -> io::Result<u64> {
         let to = self.place().next_multiple_of(ALIGNMENT);
         let zeros = [0; ALIGNMENT as usize];
@@ -84,12 +86,13 @@ impl Output {
         Ok(to)
     }
 
-    /// Ends the last page with zeros, appends the checksums of all pages, and gives back the file with their place. A piece has none.
+    /// Pads the last page with zeros and appends the checksums of all pages. Returns the file, the
+    /// position of the checksums, and the checksums. It fails for a piece.
     pub(crate) fn finish(mut self) -> io::Result<(File, u64, Vec<u8>)> {
         let whole = self.buffer.len().next_multiple_of(PAGE);
         self.buffer.resize(whole, 0);
         self.write_pages()?;
-        let Sink::File { mut file, checksums } = self.sink else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let PageSink::File { mut file, checksums } = self.sink else { return Err(io::ErrorKind::InvalidInput.into()) };
         let table: Vec<u8> = checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
         file.write_all(&table)?;
         Ok((file, self.start, table))

@@ -1,5 +1,5 @@
-//! How many events of each value come before some rows of a lane: so that a column of a picture costs its two edges, however many events
-//! lie between them.
+//! Prefix counts: the number of events of each value before some rows of a lane. With them, a
+//! column of an image costs its two edges, independent of the number of events between them.
 
 use std::io;
 use std::ops::Range;
@@ -7,43 +7,45 @@ use std::ops::Range;
 use tumit_paje::ValueId;
 
 use super::assembly::value;
-use super::format::{BLOCK, Place};
-use super::image::{Image, touch};
-use super::packed_table::Table;
-use super::page_writer::Output;
-use super::state_writer::OwnValues;
-use super::temporary_streams::{Room, Section, Taken};
+use super::format::{BLOCK, PageBytes};
+use super::image::{IndexImage, touch};
+use super::packed_table::PackedTable;
+use super::page_writer::PageWriter;
+use super::state_writer::LaneValues;
+use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace};
 
-/// Lanes of fewer events have no such numbers: they are as soon counted.
+/// Lanes with fewer events have no prefix counts. Counting the events is as fast.
 const LEAST_ROWS: u64 = 1 << 13;
-/// So many rows lie between two of these numbers, at least …
+/// Minimum number of rows between two entries.
 const LEAST_STRIDE: u64 = 1 << 10;
-/// … and so many for each value, so that they take little room beside the rows.
+/// Minimum number of rows between two entries, per value. It limits the space of the entries
+/// relative to the rows.
 const ROWS_PER_VALUE: u64 = 64;
-/// Beyond this number of values they lie too far apart to be of use.
+/// With more values, entries would be too far apart to be useful.
 const MOST_VALUES: usize = 256;
 
-/// Rows between two entries, for so many values.
+/// Number of rows between two entries, for this number of values.
 fn stride(values: usize) -> u64 {
     (ROWS_PER_VALUE * values as u64).max(LEAST_STRIDE)
 }
 
-/// Counts while a lane is written.
-pub(crate) struct TallyWriter {
-    values: OwnValues,
-    /// Of each value, before the next row.
+/// Counts events while a lane is written.
+pub(crate) struct PrefixCountWriter {
+    values: LaneValues,
+    /// For each value, the number of events before the next row.
     counts: Vec<u32>,
-    entries: Section,
+    entries: DeferredSection,
     rows: u64,
 }
 
-impl TallyWriter {
-    /// Of a lane with so many rows; none where it is not worth it. The values are found in a pass over the rows before that which writes them.
-    pub(crate) fn new(room: &Room, rows: &Taken, len: u64) -> io::Result<Option<Self>> {
+impl PrefixCountWriter {
+    /// Counts for a lane with `len` rows. `None` if they do not pay off. This pass over the rows
+    /// finds the values; a later one writes the rows.
+    pub(crate) fn new(room: &TemporarySpace, rows: &FinishedStream, len: u64) -> io::Result<Option<Self>> {
         if len < LEAST_ROWS {
             return Ok(None);
         }
-        let (mut values, mut from) = (OwnValues::default(), rows.read()?);
+        let (mut values, mut from) = (LaneValues::default(), rows.read()?);
         for _ in 0..len {
             from.number()?;
             values.insert(value(&mut from)?.0);
@@ -52,10 +54,10 @@ impl TallyWriter {
             }
         }
         let counts = vec![0; values.values.len()];
-        Ok(Some(Self { values, counts, entries: Section::new(room), rows: 0 }))
+        Ok(Some(Self { values, counts, entries: DeferredSection::new(room), rows: 0 }))
     }
 
-    /// Takes the value of the next row, in the order of the table.
+    /// Counts the value of the next row, in the order of the table.
     pub(crate) fn push(&mut self, value: u64) -> io::Result<()> {
         if self.rows.is_multiple_of(stride(self.counts.len())) {
             self.counts.iter().try_for_each(|count| self.entries.write(&count.to_le_bytes()))?;
@@ -67,30 +69,30 @@ impl TallyWriter {
         Ok(())
     }
 
-    /// Writes the values, and where the numbers are.
-    pub(crate) fn finish(self, out: &mut Output) -> io::Result<(Place, Place)> {
-        let values = Place { at: out.align()?, len: self.values.values.len() as u64 };
+    /// Writes the values and the entries. Returns the positions of both.
+    pub(crate) fn finish(self, out: &mut PageWriter) -> io::Result<(PageBytes, PageBytes)> {
+        let values = PageBytes { at: out.align()?, len: self.values.values.len() as u64 };
         self.values.values.iter().try_for_each(|&value| out.write(&(value as u32).to_le_bytes()))?;
-        let sums = Place { at: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
+        let sums = PageBytes { at: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
         self.entries.copy_to(out)?;
         Ok((values, sums))
     }
 }
 
-/// The numbers of a lane in an image.
+/// The prefix counts of a lane in an image.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tally<'a> {
-    image: &'a Image,
+pub(crate) struct PrefixCounts<'a> {
+    image: &'a IndexImage,
     /// Values of the lane, four bytes each.
-    values: Place,
-    /// Entries: as many numbers of four bytes each as there are values.
-    sums: Place,
+    values: PageBytes,
+    /// Entries. Each has a number of four bytes per value.
+    sums: PageBytes,
 }
 
-impl<'a> Tally<'a> {
-    pub(crate) fn new(image: &'a Image, values: Place, sums: Place) -> Self {
+impl<'a> PrefixCounts<'a> {
+    pub(crate) fn new(image: &'a IndexImage, values: PageBytes, sums: PageBytes) -> Self {
         let fits = values.len <= MOST_VALUES as u64;
-        Self { image, values: if fits { values } else { Place::default() }, sums }
+        Self { image, values: if fits { values } else { PageBytes::default() }, sums }
     }
 
     fn numbers(&self, at: u64) -> impl Iterator<Item = u32> + use<'a> {
@@ -103,13 +105,14 @@ impl<'a> Tally<'a> {
         self.numbers(self.sums.at.saturating_add(number.saturating_mul(4 * self.values.len)))
     }
 
-    /// Adds what is in a range of rows to `counts`; the values are in column `column` of the table.
+    /// Adds the events in a range of rows to `counts`. The values are in column `column` of the
+    /// table.
     pub(crate) fn add<const K: usize>(
         &self,
-        table: Table<'_, K>,
+        table: PackedTable<'_, K>,
         column: usize,
         rows: Range<u64>,
-        counts: &mut Counts,
+        counts: &mut CountsByValue,
     ) {
         if self.values.len > 0 {
             let stride = stride(self.values.len as usize);
@@ -127,7 +130,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-fn one_by_one<const K: usize>(table: Table<'_, K>, column: usize, rows: Range<u64>, counts: &mut Counts) {
+fn one_by_one<const K: usize>(table: PackedTable<'_, K>, column: usize, rows: Range<u64>, counts: &mut CountsByValue) {
     let mut values = [0; BLOCK];
     table.each_block(rows, |block, range| {
         block.columns[column].unpack(range.clone(), &mut values);
@@ -136,16 +139,16 @@ fn one_by_one<const K: usize>(table: Table<'_, K>, column: usize, rows: Range<u6
     });
 }
 
-/// Numbers by value, for one column after the other.
+/// Numbers by value, reused for one column after another.
 #[derive(Debug)]
-pub(crate) struct Counts {
+pub(crate) struct CountsByValue {
     of: Vec<u64>,
-    /// Values that have a number.
+    /// Values with a nonzero number.
     touched: Vec<u32>,
 }
 
-impl Counts {
-    /// For values below `values`.
+impl CountsByValue {
+    /// Counts for values below `values`.
     pub(crate) fn new(values: usize) -> Self {
         Self { of: vec![0; values], touched: Vec::new() }
     }
@@ -160,7 +163,7 @@ impl Counts {
         }
     }
 
-    /// Gives the numbers, and begins anew.
+    /// Removes and returns the numbers, and so starts again.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = (ValueId, u64)> + '_ {
         self.touched.drain(..).map(|value| (ValueId(value), std::mem::take(&mut self.of[value as usize])))
     }

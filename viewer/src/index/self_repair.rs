@@ -1,4 +1,4 @@
-//! [`Mending`]: an index that is repaired if a query finds it damaged.
+//! [`SelfRepairingIndex`]: an index that is repaired if a query finds it damaged.
 //!
 //! A page of a large index is checked when it is first read. If it is damaged, the index is made
 //! anew from the trace and the query runs again. The numbers of entities stay the same, because the
@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use crate::index::{Index, Key};
-use crate::input::options::{OpenError, OpenOptions};
+use crate::index::{IndexKey, IndexReader};
+use crate::input::options::{OpenOptions, TraceOpenError};
 use crate::query::{
-    Cells, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link, LinkVisitor, Listed, Mark,
-    Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
+    ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
+    LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
+    TimelineSource, TraceSummary, TypeModel, VariableSample,
 };
 
 /// Maximum number of repairs. After them the disk is assumed to lose data.
@@ -24,37 +25,43 @@ const WAITING: usize = 1 << 20;
 
 /// The source of the answers.
 #[derive(Clone)]
-enum Answering {
-    Index(Arc<Index>),
+enum AnswerSource {
+    Index(Arc<IndexReader>),
     /// The trace in memory, because no index can be written.
     Memory(Arc<dyn TimelineSource>),
 }
 
 /// An index that was made anew, or the trace in memory if no index can be written.
-pub(crate) type Rebuilt = Result<Result<Index, Arc<dyn TimelineSource>>, OpenError>;
+pub(crate) type RebuildResult = Result<Result<IndexReader, Arc<dyn TimelineSource>>, TraceOpenError>;
 
 /// Makes the index of a trace anew. Fails if the trace no longer has this key.
-type Rebuild = fn(&Path, &OpenOptions, Key) -> Rebuilt;
+type RebuildFn = fn(&Path, &OpenOptions, IndexKey) -> RebuildResult;
 
 /// The index of a trace, and the function that makes another one.
-pub(crate) struct Mending {
+pub(crate) struct SelfRepairingIndex {
     path: PathBuf,
     options: OpenOptions,
-    key: Key,
-    rebuild: Rebuild,
-    now: RwLock<Answering>,
+    key: IndexKey,
+    rebuild: RebuildFn,
+    now: RwLock<AnswerSource>,
     /// The number of repairs. Locked during a repair.
     made: Mutex<u32>,
 }
 
-impl Mending {
-    pub(crate) fn new(index: Index, key: Key, path: &Path, options: &OpenOptions, rebuild: Rebuild) -> Self {
+impl SelfRepairingIndex {
+    pub(crate) fn new(
+        index: IndexReader,
+        key: IndexKey,
+        path: &Path,
+        options: &OpenOptions,
+        rebuild: RebuildFn,
+    ) -> Self {
         let options = OpenOptions { glimpse: None, ..options.clone() };
-        let now = RwLock::new(Answering::Index(Arc::new(index)));
+        let now = RwLock::new(AnswerSource::Index(Arc::new(index)));
         Self { path: path.to_owned(), options, key, rebuild, now, made: Mutex::new(0) }
     }
 
-    fn now(&self) -> Answering {
+    fn now(&self) -> AnswerSource {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -62,8 +69,8 @@ impl Mending {
     fn ask<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
         loop {
             let index = match self.now() {
-                Answering::Memory(source) => return of(source.as_ref()),
-                Answering::Index(index) => index,
+                AnswerSource::Memory(source) => return of(source.as_ref()),
+                AnswerSource::Index(index) => index,
             };
             let answer = of(index.as_ref());
             if !index.is_damaged() || !self.mend(&index) {
@@ -74,9 +81,9 @@ impl Mending {
 
     /// Repairs the index. Returns whether another source answers now.
     #[cold]
-    fn mend(&self, damaged: &Arc<Index>) -> bool {
+    fn mend(&self, damaged: &Arc<IndexReader>) -> bool {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(self.now(), Answering::Index(index) if Arc::ptr_eq(&index, damaged)) {
+        if !matches!(self.now(), AnswerSource::Index(index) if Arc::ptr_eq(&index, damaged)) {
             return true;
         }
         if *made >= TRIES {
@@ -85,8 +92,8 @@ impl Mending {
         *made += 1;
         let remark = "the index was damaged, and has been made anew";
         let next = match (self.rebuild)(&self.path, &self.options, self.key) {
-            Ok(Ok(index)) => Answering::Index(Arc::new(index.remarking(Some(remark.to_owned())))),
-            Ok(Err(memory)) => Answering::Memory(memory),
+            Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.remarking(Some(remark.to_owned())))),
+            Ok(Err(memory)) => AnswerSource::Memory(memory),
             // The trace was removed or changed.
             Err(_) => return false,
         };
@@ -95,12 +102,12 @@ impl Mending {
     }
 }
 
-impl TimelineSource for Mending {
-    fn summary(&self) -> Summary {
+impl TimelineSource for SelfRepairingIndex {
+    fn summary(&self) -> TraceSummary {
         self.ask(|source| source.summary())
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         self.ask(|source| source.model())
     }
 
@@ -116,15 +123,21 @@ impl TimelineSource for Mending {
         self.ask(|source| source.types_in(container))
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         self.ask(|source| source.cells(lanes, interval, columns))
     }
 
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        most: usize,
+    ) -> Result<MixtureCells, QueryError> {
         self.ask(|source| source.largest(lanes, interval, columns, most))
     }
 
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         self.ask(|source| source.times(lanes, interval))
     }
 
@@ -132,12 +145,17 @@ impl TimelineSource for Mending {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         self.ask(|source| source.nested_times(container, ty, interval))
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         self.ask(|source| source.states(lane, interval, limit))
     }
 
@@ -145,13 +163,13 @@ impl TimelineSource for Mending {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         self.ask(|source| source.events(container, ty, interval, limit))
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.ask(|source| source.links(ty, interval, limit))
     }
 
@@ -159,7 +177,7 @@ impl TimelineSource for Mending {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
@@ -169,18 +187,18 @@ impl TimelineSource for Mending {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        // Visits cannot be undone. They are held back until the index is known to be good, as far
-        // as there is room.
+        // Visits cannot be undone. They are held back until the index is known to be undamaged, up
+        // to [`WAITING`] counts.
         loop {
             let now = self.now();
             let (mut waiting, mut visited) = (Vec::new(), false);
             let source: &dyn TimelineSource = match &now {
-                Answering::Index(index) => index.as_ref(),
-                Answering::Memory(source) => source.as_ref(),
+                AnswerSource::Index(index) => index.as_ref(),
+                AnswerSource::Memory(source) => source.as_ref(),
             };
             let answer = source.link_counts(ty, interval, exponent, &mut |count| {
                 waiting.push(*count);
@@ -191,7 +209,7 @@ impl TimelineSource for Mending {
                 waiting.drain(..).try_for_each(|count| visit(&count))
             });
             match now {
-                Answering::Index(index) if index.is_damaged() => {
+                AnswerSource::Index(index) if index.is_damaged() => {
                     if !self.mend(&index) || visited {
                         return Err(QueryError::Damaged);
                     }
@@ -208,9 +226,9 @@ impl TimelineSource for Mending {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         self.ask(|source| source.samples(container, ty, interval, limit))
     }
 
@@ -218,7 +236,7 @@ impl TimelineSource for Mending {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         self.ask(|source| source.series(container, ty, interval, columns))
@@ -228,11 +246,11 @@ impl TimelineSource for Mending {
         self.ask(|source| source.range(ty))
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         self.ask(|source| source.facts(id))
     }
 
-    fn facts_without_paths(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         self.ask(|source| source.facts_without_paths(id))
     }
 
@@ -240,7 +258,7 @@ impl TimelineSource for Mending {
         self.ask(|source| source.related(id, limit))
     }
 
-    fn extent(&self) -> Interval {
+    fn extent(&self) -> TimeRange {
         self.ask(|source| source.extent())
     }
 
@@ -248,11 +266,11 @@ impl TimelineSource for Mending {
         self.ask(|source| source.shows(value))
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         self.ask(|source| source.is_dense(lane, interval, most))
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
+    fn free_numbers(&self) -> FirstFreeNumbers {
         self.ask(|source| source.free_numbers())
     }
 }

@@ -1,4 +1,4 @@
-//! [`Sorter`]: sorts more rows than fit in memory, in runs that are merged.
+//! [`RowSorter`]: sorts more rows than fit in memory, by merging sorted runs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,37 +6,37 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 
-use super::temporary_streams::Room;
+use super::temporary_streams::TemporarySpace;
 
-/// Bytes read from a run at once.
+/// Maximum bytes read from a run at once.
 const READ_BYTES: usize = 1 << 16;
-/// And at least so many, however many runs there are.
+/// Minimum bytes read from a run at once, even with many runs.
 const LEAST_READ_BYTES: usize = 1 << 12;
 
-/// Rows that come between two calls of [`Sorter::flush`], or so.
+/// Approximate maximum number of rows between two calls of [`RowSorter::flush`].
 const ROWS_BETWEEN: usize = 64;
 
-/// Rows of `N` words, sorted by the first `K`; rows with equal keys stay in the order in which they came.
+/// Rows of `N` words, sorted by the first `K`. Rows with equal keys keep their order.
 #[derive(Debug)]
-pub(crate) struct Sorter<const N: usize, const K: usize> {
-    room: Room,
+pub(crate) struct RowSorter<const N: usize, const K: usize> {
+    room: TemporarySpace,
     rows: Vec<[u64; N]>,
     file: Option<File>,
-    /// Where the runs end in the file, in bytes.
+    /// Ends of the runs in the file, in bytes.
     runs: Vec<u64>,
     run_rows: usize,
 }
 
-impl<const N: usize, const K: usize> Sorter<N, K> {
-    pub(crate) fn new(room: &Room) -> Self {
+impl<const N: usize, const K: usize> RowSorter<N, K> {
+    pub(crate) fn new(room: &TemporarySpace) -> Self {
         Self::with_runs(room, room.sorted_bytes() / (8 * N))
     }
 
-    fn with_runs(room: &Room, run_rows: usize) -> Self {
+    fn with_runs(room: &TemporarySpace, run_rows: usize) -> Self {
         Self { room: room.clone(), rows: Vec::new(), file: None, runs: Vec::new(), run_rows }
     }
 
-    /// Takes a row. Memory is bounded by [`Self::flush`].
+    /// Adds a row. [`Self::flush`] bounds the memory.
     #[inline]
     pub(crate) fn push(&mut self, row: [u64; N]) {
         if self.rows.len() == self.rows.capacity() {
@@ -45,7 +45,7 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
         self.rows.push(row);
     }
 
-    /// Room for twice as many rows, but for no more than a run has, and some that come before [`Self::flush`].
+    /// Doubles the capacity, up to the rows of a run and some that arrive before [`Self::flush`].
     #[cold]
     fn grow(&mut self) {
         let have = self.rows.len();
@@ -53,7 +53,7 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
         self.rows.reserve_exact(have.clamp(ROWS_BETWEEN, most));
     }
 
-    /// Writes a run when there are enough rows for one.
+    /// Writes a run if there are enough rows for one.
     #[inline]
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.rows.len() < self.run_rows { Ok(()) } else { self.write_run() }
@@ -84,36 +84,38 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
         Ok(())
     }
 
-    /// All rows in order.
-    pub(crate) fn finish(mut self) -> io::Result<Sorted<N, K>> {
+    /// Returns all rows in order.
+    pub(crate) fn finish(mut self) -> io::Result<SortedRows<N, K>> {
         if self.runs.is_empty() {
             self.sort();
         } else {
-            // The last one goes to the others: several lists are merged at a time, and it takes as much memory as reading all of them.
+            // The last run is written to the file, too. Several sorters merge at a time, and this
+            // run would take as much memory as the buffers of all runs.
             self.write_run()?;
             self.rows = Vec::new();
         }
         let mut begin = 0;
-        let mut runs: Vec<Run<N>> = Vec::new();
+        let mut runs: Vec<SortRun<N>> = Vec::new();
         for &end in &self.runs {
-            runs.push(Run { at: begin, end, buffer: Vec::new(), next: 0 });
+            runs.push(SortRun { at: begin, end, buffer: Vec::new(), next: 0 });
             begin = end;
         }
         let memory = runs.len();
-        runs.push(Run { at: 0, end: 0, buffer: self.rows, next: 0 });
-        // All runs together are read into as much memory as one took, or into little more where they are many.
+        runs.push(SortRun { at: 0, end: 0, buffer: self.rows, next: 0 });
+        // The buffers of all runs together take as much memory as one run did, or little more if
+        // there are many.
         let portion = (self.room.sorted_bytes() / runs.len()).clamp(LEAST_READ_BYTES, READ_BYTES);
         let mut sorted =
-            Sorted { file: self.file, runs, heap: BinaryHeap::new(), rows_read: (portion / (8 * N)).max(1) };
+            SortedRows { file: self.file, runs, heap: BinaryHeap::new(), rows_read: (portion / (8 * N)).max(1) };
         (0..=memory).try_for_each(|run| sorted.advance(run))?;
         Ok(sorted)
     }
 }
 
-/// A sorted part.
+/// A sorted run.
 #[derive(Debug)]
-struct Run<const N: usize> {
-    /// What of it is still in the file.
+struct SortRun<const N: usize> {
+    /// The range of its rows that are still in the file.
     at: u64,
     end: u64,
     buffer: Vec<[u64; N]>,
@@ -122,18 +124,19 @@ struct Run<const N: usize> {
 
 /// Gives rows in order.
 #[derive(Debug)]
-pub(crate) struct Sorted<const N: usize, const K: usize> {
+pub(crate) struct SortedRows<const N: usize, const K: usize> {
     file: Option<File>,
-    runs: Vec<Run<N>>,
-    heap: BinaryHeap<Reverse<First<N, K>>>,
-    /// Rows that are read at once.
+    runs: Vec<SortRun<N>>,
+    heap: BinaryHeap<Reverse<RunHead<N, K>>>,
+    /// Number of rows that are read at once.
     rows_read: usize,
 }
 
-/// The first row of a run: its key, its run (earlier ones came first), the row.
-type First<const N: usize, const K: usize> = ([u64; K], usize, [u64; N]);
+/// The first row of a run: its key, the number of the run, and the row. Earlier rows have lower run
+/// numbers.
+type RunHead<const N: usize, const K: usize> = ([u64; K], usize, [u64; N]);
 
-impl<const N: usize, const K: usize> Sorted<N, K> {
+impl<const N: usize, const K: usize> SortedRows<N, K> {
     fn advance(&mut self, at: usize) -> io::Result<()> {
         let run = &mut self.runs[at];
         if run.next == run.buffer.len() && run.at < run.end {
@@ -172,7 +175,7 @@ mod tests {
         #[test]
         fn as_a_stable_sort_in_memory(keys in prop::collection::vec(0_u64..20, 0..300), run_rows in 1_usize..50) {
             let folder = tempfile::tempdir().expect("a temporary folder");
-            let mut sorter = Sorter::<2, 1>::with_runs(&Room::new(folder.path()), run_rows);
+            let mut sorter = RowSorter::<2, 1>::with_runs(&TemporarySpace::new(folder.path()), run_rows);
             let mut rows: Vec<[u64; 2]> = keys.iter().enumerate().map(|(at, &key)| [key, at as u64]).collect();
             for &row in &rows {
                 sorter.push(row);

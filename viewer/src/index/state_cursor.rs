@@ -1,49 +1,50 @@
-//! A place between the states of a lane, and the way from one to another that is further right. And the states of a block, unpacked
-//! once for all columns that have some of them.
+//! A position between the states of a lane, which moves to the right. And the states of a block,
+//! unpacked once for all columns that overlap it.
 
 use std::ops::Range;
 
 use super::format::BLOCK;
-use super::states::{StateBlock, StateLane, end, start};
+use super::states::{IndexStateLane, StateBlock, end, start};
 
-/// Up to so many states of a block are passed one by one before halves are tried.
+/// Maximum number of states of a block that a linear search passes before bisection.
 pub(crate) const STEPS: usize = 4;
 
-/// A place between the states of a lane.
+/// A position between the states of a lane.
 #[derive(Clone, Copy)]
-pub(crate) struct Cursor<'a> {
-    /// The block of the last state before it; the first one where there is none.
+pub(crate) struct StateCursor<'a> {
+    /// The block of the last state before the position, or the first block.
     pub(crate) block: StateBlock<'a>,
-    /// States of that block before it.
+    /// Number of states of that block before the position.
     pub(crate) index: usize,
-    /// Where the last state before it starts, and the first one behind. As numbers that sort.
+    /// Start of the last state before the position, as a number of `ordered`. The next field: start
+    /// of the first state after it.
     pub(crate) last: u64,
     pub(crate) next: u64,
-    /// Value and end of the last state before it.
+    /// Value and end of the last state before the position.
     pub(crate) open: (u64, i64),
 }
 
-impl<'a> Cursor<'a> {
-    /// Before all states.
-    pub(crate) fn new(lane: &StateLane<'a>) -> Self {
+impl<'a> StateCursor<'a> {
+    /// The position before all states.
+    pub(crate) fn new(lane: &IndexStateLane<'a>) -> Self {
         let block = lane.table.block(0);
         let next = if block.len > 0 { block.columns[0].get(0) } else { u64::MAX };
         Self { block, index: 0, last: 0, next, open: (0, i64::MIN) }
     }
 
-    /// States before it.
+    /// Number of states before the position.
     pub(crate) fn row(&self) -> u64 {
         self.block.row + self.index as u64
     }
 
-    /// Whether it is where states start before `date`, and no others.
+    /// Whether exactly the states that start before `date` are before the position.
     #[inline]
     pub(crate) fn is_at(&self, date: u64) -> bool {
         date <= self.next && (date > self.last || self.index == 0)
     }
 
-    /// Goes to the right, to where the states that start before `date` end.
-    pub(crate) fn seek(&mut self, lane: &StateLane<'a>, date: u64) {
+    /// Moves right, to the position after all states that start before `date`.
+    pub(crate) fn seek(&mut self, lane: &IndexStateLane<'a>, date: u64) {
         if date <= self.next {
             return;
         }
@@ -55,7 +56,7 @@ impl<'a> Cursor<'a> {
         }
         let starts = &self.block.columns[0];
         let len = self.block.len;
-        // The next one starts before the date, as is known.
+        // The next state is known to start before `date`.
         let mut at = (self.index + 1).min(len);
         let linear = len.min(at + STEPS);
         while at < linear && starts.get(at) < date {
@@ -76,28 +77,29 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// How much of the state before it lies right of a date.
+    /// Duration of the last state before the position after a timestamp.
     pub(crate) fn behind(&self, date: i64) -> i64 {
         if self.index > 0 { self.open.1.saturating_sub(date).max(0) } else { 0 }
     }
 }
 
-/// Value and duration of the states of a block that is at hand, unpacked once for all that is asked of it.
+/// Value and duration of the states of the current block, unpacked once for all queries on it.
 #[derive(Clone)]
-pub(crate) struct Unpacked {
-    /// The first row of the block; none is at hand yet when it is no block's.
+pub(crate) struct UnpackedStates {
+    /// The first row of the block; `u64::MAX` if there is no current block.
     row: u64,
     values: [u64; BLOCK],
     times: [u64; BLOCK],
 }
 
-impl Unpacked {
-    /// No block.
+impl UnpackedStates {
+    /// Without a current block.
     pub(crate) fn new() -> Self {
         Self { row: u64::MAX, values: [0; BLOCK], times: [0; BLOCK] }
     }
 
-    /// Gives the value and the duration of each of these states. A few of a block that is not at hand are sooner had one by one.
+    /// Passes value and duration of each of these states to `give`. A few states of another block
+    /// are decoded one by one, which is faster.
     #[inline]
     pub(crate) fn durations(&mut self, block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
         if self.row != block.row {

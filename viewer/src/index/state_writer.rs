@@ -1,36 +1,37 @@
-//! Writes a lane of states: two passes over its stream, the first for the values that occur, the second for blocks, sums and the
-//! overview.
+//! Writes a lane of states in two passes over its stream: the first for its values, the second for
+//! blocks, sums and the overview.
 
 use std::io;
 
 use super::assembly::value;
 use super::bit_fields::{SLACK, ordered, pack, width};
-use super::builder::Lane;
-use super::format::{BLOCK, LaneRecord, Place};
+use super::builder::LaneStreams;
+use super::format::{BLOCK, LaneRecord, PageBytes};
 use super::overview::OverviewWriter;
-use super::packed_table::TableWriter;
-use super::page_writer::Output;
+use super::packed_table::PackedTableWriter;
+use super::page_writer::PageWriter;
 use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride};
-use super::temporary_streams::{Room, Section, Taken};
-use crate::query::{GlobalNanos, Interval};
+use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace};
+use crate::query::{GlobalNanos, TimeRange};
 
-/// Writes the lane. Gives its record, and when its last state is. What the record has in `extra` becomes its number in the overview.
+/// Writes the lane. Returns its record, and the time range of its last state. `record.extra` must
+/// be the number of the lane in the overview.
 pub(crate) fn write(
-    (room, rows): (&Room, &Taken),
-    out: &mut Output,
-    (overview, own): (&mut OverviewWriter, &mut OwnValues),
-    lane: &Lane,
+    (room, rows): (&TemporarySpace, &FinishedStream),
+    out: &mut PageWriter,
+    (overview, own): (&mut OverviewWriter, &mut LaneValues),
+    lane: &LaneStreams,
     record: LaneRecord,
-) -> io::Result<(LaneRecord, Interval)> {
-    let Survey { life, time } = Survey::of(rows, lane, own)?;
+) -> io::Result<(LaneRecord, TimeRange)> {
+    let LaneSurvey { life, time } = LaneSurvey::of(rows, lane, own)?;
     let values = &own.values;
-    let mut sums = Sums::new(room, lane.rows, values.len(), time);
+    let mut sums = TimeSumWriter::new(room, lane.rows, values.len(), time);
     let mut columns =
         if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, life, values) } else { None };
     let extra = if columns.is_some() { record.extra + 1 } else { 0 };
     sums.begin()?;
-    let mut table = TableWriter::<COLUMNS>::new(room, out)?;
-    let mut block = Waiting::new(if sums.is_dense() { values.len() } else { 0 });
+    let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
+    let mut block = PendingStateBlock::new(if sums.is_dense() { values.len() } else { 0 });
     let (mut from, mut last) = (rows.read()?, 0_i64);
     let mut life = (0, 0);
     for _ in 0..lane.rows {
@@ -57,21 +58,23 @@ pub(crate) fn write(
     for value in values {
         out.write(&(*value as u32).to_le_bytes())?;
     }
-    let values = Place { at, len: values.len() as u64 };
+    let values = PageBytes { at, len: values.len() as u64 };
     let sums = sums.finish(out)?;
-    let life = Interval { from: GlobalNanos(life.0), to: GlobalNanos(life.1) };
+    let life = TimeRange { from: GlobalNanos(life.0), to: GlobalNanos(life.1) };
     Ok((LaneRecord { table, values, sums, extra, ..record }, life))
 }
 
-/// The values of a lane, in the order in which they first occur, and their places in that list. It serves one lane after the other.
+/// The values of a lane in the order of their first occurrence, and their indexes in that list. It
+/// is reused for one lane after another.
 #[derive(Debug, Default)]
-pub(crate) struct OwnValues {
+pub(crate) struct LaneValues {
     pub(crate) values: Vec<u64>,
-    /// Place plus 1 by value; 0 where it does not occur. Values are numbered from 0 without gaps.
+    /// Index plus 1 by value; 0 if the value does not occur. Values are numbered from 0 without
+    /// gaps.
     places: Vec<u32>,
 }
 
-impl OwnValues {
+impl LaneValues {
     pub(crate) fn clear(&mut self) {
         self.values.drain(..).for_each(|value| self.places[value as usize] = 0);
     }
@@ -92,16 +95,16 @@ impl OwnValues {
     }
 }
 
-/// What the first pass over a lane tells, beside its values.
-struct Survey {
-    /// From the first date to the last.
+/// Results of the first pass over a lane, except for its values.
+struct LaneSurvey {
+    /// The first and the last timestamp.
     life: (i64, i64),
-    /// All states together.
+    /// The sum of all durations.
     time: u64,
 }
 
-impl Survey {
-    fn of(rows: &Taken, lane: &Lane, own: &mut OwnValues) -> io::Result<Self> {
+impl LaneSurvey {
+    fn of(rows: &FinishedStream, lane: &LaneStreams, own: &mut LaneValues) -> io::Result<Self> {
         own.clear();
         let mut survey = Self { life: (0, 0), time: 0 };
         let mut from = rows.read()?;
@@ -120,19 +123,19 @@ impl Survey {
     }
 }
 
-/// A block that waits for the start of the next state.
-struct Waiting {
+/// A block that is incomplete until the start of the next state is known.
+struct PendingStateBlock {
     columns: [Vec<u64>; COLUMNS],
     ends: Vec<i64>,
-    /// Time of each value in the block so far; of none where no sums are kept within blocks.
+    /// Time of each value in the block so far. It is empty if no sums are stored within blocks.
     times: Vec<u64>,
-    /// The same before each of some states.
+    /// The value of `times` before each multiple of [`WITHIN`] states.
     within: Vec<u64>,
     packed: Vec<u8>,
 }
 
-impl Waiting {
-    /// With sums of so many values within blocks.
+impl PendingStateBlock {
+    /// An empty block that sums `values` values; 0 means no sums within blocks.
     fn new(values: usize) -> Self {
         let (columns, times) = (std::array::from_fn(|_| Vec::with_capacity(BLOCK)), vec![0; values]);
         Self { columns, ends: Vec::with_capacity(BLOCK), times, within: Vec::new(), packed: Vec::new() }
@@ -151,8 +154,8 @@ impl Waiting {
         }
     }
 
-    /// `next` is where the next state starts, or the last one ends.
-    fn write(&mut self, table: &mut TableWriter<COLUMNS>, out: &mut Output, next: i64) -> io::Result<()> {
+    /// Writes the block. `next` is the start of the next state, or the end of the last one.
+    fn write(&mut self, table: &mut PackedTableWriter<COLUMNS>, out: &mut PageWriter, next: i64) -> io::Result<()> {
         let starts = self.columns[0].iter().skip(1).copied().chain([ordered(next)]);
         let gapless = self.ends.iter().zip(starts).all(|(&end, start)| ordered(end) == start);
         if gapless {
@@ -170,16 +173,16 @@ impl Waiting {
     }
 }
 
-/// Sums of time while a lane is written: the totals so far, now and then.
-enum Sums {
+/// Sums of time while a lane is written: the totals so far, stored at intervals.
+enum TimeSumWriter {
     None,
-    Kept { totals: Vec<i64>, rows: Section, blocks: usize, stride: usize, width: Option<u8> },
+    Kept { totals: Vec<i64>, rows: DeferredSection, blocks: usize, stride: usize, width: Option<u8> },
 }
 
-impl Sums {
-    /// `time` is more than any total.
-    fn new(room: &Room, states: u64, values: usize, time: u64) -> Self {
-        let (rows, totals) = (Section::new(room), vec![0; values]);
+impl TimeSumWriter {
+    /// `time` is an upper bound of all totals.
+    fn new(room: &TemporarySpace, states: u64, values: usize, time: u64) -> Self {
+        let (rows, totals) = (DeferredSection::new(room), vec![0; values]);
         match values {
             _ if states <= DIRECT => Self::None,
             0..=DENSE_VALUES => Self::Kept { totals, rows, blocks: 0, stride: 1, width: None },
@@ -187,7 +190,7 @@ impl Sums {
         }
     }
 
-    /// Whether there are sums of all values before every block.
+    /// Whether all values have sums before every block.
     fn is_dense(&self) -> bool {
         matches!(self, Self::Kept { width: None, .. })
     }
@@ -206,20 +209,20 @@ impl Sums {
         if ends_block && blocks.is_multiple_of(*stride) { write_totals(totals, rows, *width) } else { Ok(()) }
     }
 
-    fn finish(self, out: &mut Output) -> io::Result<Place> {
-        let Self::Kept { rows, width, .. } = self else { return Ok(Place { at: 0, len: NO_SUMS }) };
+    fn finish(self, out: &mut PageWriter) -> io::Result<PageBytes> {
+        let Self::Kept { rows, width, .. } = self else { return Ok(PageBytes { at: 0, len: NO_SUMS }) };
         let at = out.align()?;
         if let Some(width) = width {
             out.write(&u64::from(width).to_le_bytes())?;
         }
         rows.copy_to(out)?;
-        // The last numbers are read with bytes behind them.
+        // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
-        Ok(Place { at, len: if width.is_some() { CHECKPOINTS } else { DENSE } })
+        Ok(PageBytes { at, len: if width.is_some() { CHECKPOINTS } else { DENSE } })
     }
 }
 
-fn write_totals(totals: &[i64], rows: &mut Section, width: Option<u8>) -> io::Result<()> {
+fn write_totals(totals: &[i64], rows: &mut DeferredSection, width: Option<u8>) -> io::Result<()> {
     let Some(width) = width else {
         return totals.iter().try_for_each(|total| rows.write(&total.to_le_bytes()));
     };

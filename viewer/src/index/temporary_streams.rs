@@ -1,5 +1,5 @@
-//! What is gathered while a trace is read, and does not fit in memory: streams that grow by turns in one temporary file, and
-//! sections that are copied behind others.
+//! Storage for data that is collected while a trace is read, and that may exceed memory: streams
+//! that grow alternately in one temporary file, and sections that are copied to the output later.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -7,28 +7,29 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tumit_spill::endpoint_map::Overflow;
+use tumit_spill::endpoint_map::OverflowStore;
 
 use super::bit_fields;
-use super::page_writer::Output;
+use super::page_writer::PageWriter;
 
 /// Bytes read from a stream at once.
 const READ_BYTES: usize = 1 << 16;
-/// Beyond this number, streams that were written give their memory back.
+/// With more streams than this, a stream that was written frees its buffer.
 const MANY_STREAMS: usize = 1 << 12;
-/// Bytes before each chunk in the file: where the one before it is, and its length.
+/// Bytes before each chunk in the file: the position of the previous chunk, and the chunk's length.
 const CHUNK_HEAD: usize = 16;
 
-/// Where what is gathered has room: some bytes of memory, and files in a folder.
+/// Limits for collected data: bytes of memory, and a folder for temporary files.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct TemporarySpace {
     folder: PathBuf,
-    /// Bytes of the streams of all lanes together that stay in memory; other things get parts of this.
+    /// Bytes of all lanes' streams together that stay in memory. Other structures get fractions of
+    /// this.
     memory: usize,
 }
 
-impl Room {
-    /// The usual.
+impl TemporarySpace {
+    /// The default amount of memory.
     pub(crate) fn new(folder: &Path) -> Self {
         Self::of(folder, super::MEMORY)
     }
@@ -37,90 +38,91 @@ impl Room {
         Self { folder: folder.to_owned(), memory }
     }
 
-    /// One of some parts of equal size.
+    /// One of `of` equal parts.
     pub(crate) fn part(&self, of: usize) -> Self {
         Self::of(&self.folder, self.memory / of.max(1))
     }
 
-    /// An unnamed file: gone when the process ends, however it ends.
+    /// An unnamed file. It disappears when the process ends, even after a crash.
     pub(crate) fn file(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.folder)
     }
 
-    /// Bytes of a list that is sorted: several are at a time.
+    /// Bytes of a list that is sorted. Several such lists exist at a time.
     pub(crate) fn sorted_bytes(&self) -> usize {
         self.memory / 2
     }
 
-    /// Bytes of the streams of the overview.
+    /// Bytes of the overview's streams.
     pub(crate) fn overview_bytes(&self) -> usize {
         self.memory / 4
     }
 
-    /// Halves of links that wait in memory: as many as is usual, or fewer.
-    pub(crate) fn overflow(&self) -> Overflow {
-        let most = Overflow::default().most.min(self.memory / 256);
-        Overflow { folder: self.folder.clone(), most }
+    /// Limits the link endpoints that wait in memory: the default number, or fewer.
+    pub(crate) fn overflow(&self) -> OverflowStore {
+        let most = OverflowStore::default().most.min(self.memory / 256);
+        OverflowStore { folder: self.folder.clone(), most }
     }
 
-    /// So few states that a thread for some of them is not worth it: 65,536 with the usual memory.
+    /// With at most this many states, threads for parts of them do not pay off: 65,536 with the
+    /// default memory.
     pub(crate) fn few_states(&self) -> u64 {
         (self.memory / 512) as u64
     }
 
-    /// Rows of links that are alike in a stretch of time, of each width.
+    /// Maximum rows of equal links per bin and bin width in memory.
     pub(crate) fn gathered_rows(&self) -> usize {
         (self.memory / 256).max(64)
     }
 
-    /// Bytes of a section.
+    /// Bytes of a section in memory.
     fn section_bytes(&self) -> usize {
         self.memory / 8
     }
 }
 
-/// A stream of bytes of one lane, as a chain of chunks; the latest is in memory.
+/// A stream of bytes of one lane: a chain of chunks. The latest chunk is in memory.
 #[derive(Debug, Default)]
-struct Stream {
+struct TemporaryStream {
     buffer: Vec<u8>,
-    /// Where its last chunk in the file begins, plus 1; 0 when there is none.
+    /// Position of its last chunk in the file, plus 1; 0 if there is none.
     last: u64,
 }
 
 /// Many streams in one file.
 #[derive(Debug)]
-pub(crate) struct Streams {
-    room: Room,
+pub(crate) struct TemporaryStreams {
+    room: TemporarySpace,
     file: Option<Arc<File>>,
     end: u64,
-    streams: Vec<Stream>,
+    streams: Vec<TemporaryStream>,
     buffered: usize,
     /// Bytes of all streams together that stay in memory.
     most: usize,
 }
 
-impl Streams {
-    pub(crate) fn new(room: &Room) -> Self {
+impl TemporaryStreams {
+    pub(crate) fn new(room: &TemporarySpace) -> Self {
         Self::holding(room, room.memory)
     }
 
-    /// Streams of which so many bytes stay in memory.
-    pub(crate) fn holding(room: &Room, most: usize) -> Self {
+    /// Streams that keep at most `most` bytes in memory.
+    pub(crate) fn holding(room: &TemporarySpace, most: usize) -> Self {
         Self { room: room.clone(), file: None, end: 0, streams: Vec::new(), buffered: 0, most }
     }
 
-    /// How many there are.
+    /// Number of streams.
     pub(crate) fn len(&self) -> usize {
         self.streams.len()
     }
 
-    /// The number of a new stream.
+    /// Opens a stream and returns its number.
     pub(crate) fn open(&mut self) -> usize {
-        self.streams.push(Stream::default());
+        self.streams.push(TemporaryStream::default());
         self.streams.len() - 1
     }
 
-    /// Appends to a stream whatever `put` writes. Memory is bounded by [`Self::flush`].
+    /// Appends the bytes that `put` writes to a stream. [`Self::flush`] bounds the memory.
     #[inline]
     pub(crate) fn append(&mut self, stream: usize, put: impl FnOnce(&mut Vec<u8>)) {
         let buffer = &mut self.streams[stream].buffer;
@@ -129,7 +131,7 @@ impl Streams {
         self.buffered += buffer.len() - before;
     }
 
-    /// Writes to the file what is in memory if that is too much.
+    /// Writes all buffers to the file if they exceed the limit.
     #[inline]
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.buffered < self.most { Ok(()) } else { self.flush_all() }
@@ -160,20 +162,22 @@ impl Streams {
     }
 
     /// Reads a stream from its beginning.
-    pub(crate) fn read(&self, stream: usize) -> io::Result<StreamReader<'_>> {
-        self.streams.get(stream).map_or_else(|| Ok(StreamReader::default()), |stream| stream.read(self.file.as_deref()))
+    pub(crate) fn read(&self, stream: usize) -> io::Result<TemporaryStreamReader<'_>> {
+        self.streams
+            .get(stream)
+            .map_or_else(|| Ok(TemporaryStreamReader::default()), |stream| stream.read(self.file.as_deref()))
     }
 
-    /// A whole stream, to be read by anyone; none is left here.
-    pub(crate) fn take(&mut self, stream: usize) -> Taken {
+    /// Removes a whole stream, which any thread can then read.
+    pub(crate) fn take(&mut self, stream: usize) -> FinishedStream {
         let stream = self.streams.get_mut(stream).map(std::mem::take).unwrap_or_default();
         self.buffered -= stream.buffer.len();
-        Taken { stream, file: self.file.clone() }
+        FinishedStream { stream, file: self.file.clone() }
     }
 }
 
-impl Stream {
-    fn read<'a>(&'a self, file: Option<&'a File>) -> io::Result<StreamReader<'a>> {
+impl TemporaryStream {
+    fn read<'a>(&'a self, file: Option<&'a File>) -> io::Result<TemporaryStreamReader<'a>> {
         let (mut chunks, mut last) = (Vec::new(), self.last);
         if let Some(file) = file {
             while last > 0 {
@@ -185,37 +189,37 @@ impl Stream {
                 last = word(before);
             }
         }
-        Ok(StreamReader { file, chunks, tail: &self.buffer, window: Vec::new(), at: 0 })
+        Ok(TemporaryStreamReader { file, chunks, tail: &self.buffer, window: Vec::new(), at: 0 })
     }
 }
 
-/// A stream to which nothing is added any more.
+/// A stream that no longer grows.
 #[derive(Debug)]
-pub(crate) struct Taken {
-    stream: Stream,
+pub(crate) struct FinishedStream {
+    stream: TemporaryStream,
     file: Option<Arc<File>>,
 }
 
-impl Taken {
+impl FinishedStream {
     /// Reads it from its beginning.
-    pub(crate) fn read(&self) -> io::Result<StreamReader<'_>> {
+    pub(crate) fn read(&self) -> io::Result<TemporaryStreamReader<'_>> {
         self.stream.read(self.file.as_deref())
     }
 }
 
 /// Reads one stream.
 #[derive(Debug, Default)]
-pub(crate) struct StreamReader<'a> {
+pub(crate) struct TemporaryStreamReader<'a> {
     file: Option<&'a File>,
-    /// Place and length of what is in the file and not yet read, last first.
+    /// Position and length of the chunks in the file that are not yet read, last one first.
     chunks: Vec<(u64, u64)>,
     tail: &'a [u8],
     window: Vec<u8>,
     at: usize,
 }
 
-impl StreamReader<'_> {
-    /// At least `wanted` bytes at [`Self::rest`], if there are so many.
+impl TemporaryStreamReader<'_> {
+    /// Makes at least `wanted` bytes available in `window[at..]`, if the stream has that many.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         while self.window.len() - self.at < wanted {
             self.window.drain(..self.at);
@@ -254,7 +258,7 @@ impl StreamReader<'_> {
     }
 
     /// Copies the rest to `out`.
-    pub(crate) fn copy_to(&mut self, out: &mut Output) -> io::Result<()> {
+    pub(crate) fn copy_to(&mut self, out: &mut PageWriter) -> io::Result<()> {
         loop {
             self.fill(1)?;
             if self.at == self.window.len() {
@@ -266,27 +270,27 @@ impl StreamReader<'_> {
     }
 }
 
-/// A section that is written while another one is, and comes behind it.
+/// A section of the output that is written while another one grows, and follows it.
 #[derive(Debug)]
-pub(crate) struct Section {
-    room: Room,
+pub(crate) struct DeferredSection {
+    room: TemporarySpace,
     memory: Vec<u8>,
     file: Option<File>,
     /// Bytes in the file.
     written: u64,
 }
 
-impl Section {
-    pub(crate) fn new(room: &Room) -> Self {
+impl DeferredSection {
+    pub(crate) fn new(room: &TemporarySpace) -> Self {
         Self { room: room.clone(), memory: Vec::new(), file: None, written: 0 }
     }
 
-    /// Another one where this one has room.
+    /// An empty section with the same limits.
     pub(crate) fn empty(&self) -> Self {
         Self::new(&self.room)
     }
 
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub(crate) fn len(&self) -> u64 {
         self.written + self.memory.len() as u64
     }
@@ -307,11 +311,12 @@ impl Section {
     }
 
     /// Copies everything to `out`.
-    pub(crate) fn copy_to(self, out: &mut Output) -> io::Result<()> {
+    pub(crate) fn copy_to(self, out: &mut PageWriter) -> io::Result<()> {
         self.each(1, |bytes| out.write(bytes))
     }
 
-    /// Gives everything, in order, in some portions; what is written at once are multiples of `unit` bytes, and so is each portion.
+    /// Passes all bytes to `give`, in order and in portions. Each portion is a multiple of `unit`
+    /// bytes; each [`Self::write`] must be, too.
     pub(crate) fn each(self, unit: usize, mut give: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut file) = self.file {
             file.rewind()?;
@@ -335,7 +340,7 @@ mod tests {
     #[test]
     fn streams_that_grow_by_turns_are_read_one_by_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut streams = Streams::new(&Room::new(folder.path()));
+        let mut streams = TemporaryStreams::new(&TemporarySpace::new(folder.path()));
         let ids: Vec<usize> = (0..5).map(|_| streams.open()).collect();
         for round in 0..3_000_u64 {
             for (at, &id) in ids.iter().enumerate() {

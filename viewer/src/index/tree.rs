@@ -1,26 +1,27 @@
-//! The largest end in each block of a table, and in groups of sixteen of them: which rows of a list sorted by start overlap an
-//! interval, at a cost that does not grow with those passed over.
+//! The largest end in each block of a table, and in groups of sixteen nodes. The tree finds the
+//! rows that overlap an interval in a list sorted by start. The cost does not grow with the number
+//! of skipped rows.
 
 use std::io;
 use std::ops::{ControlFlow, Range};
 
 use super::format::BLOCK;
-use super::image::Image;
-use super::packed_table::{Block, Table};
-use super::page_writer::Output;
+use super::image::IndexImage;
+use super::packed_table::{PackedTable, TableBlock};
+use super::page_writer::PageWriter;
 
 /// Children per node.
 const FAN: u64 = 16;
 
-/// Gathers the largest ends.
+/// Collects the largest ends.
 #[derive(Debug, Default)]
-pub(crate) struct TreeWriter {
+pub(crate) struct MaxEndTreeWriter {
     blocks: Vec<i64>,
     rows: usize,
 }
 
-impl TreeWriter {
-    /// The end of the next row.
+impl MaxEndTreeWriter {
+    /// Adds the end of the next row.
     pub(crate) fn push(&mut self, end: i64) {
         match self.blocks.last_mut() {
             Some(most) if !self.rows.is_multiple_of(BLOCK) => *most = end.max(*most),
@@ -29,8 +30,8 @@ impl TreeWriter {
         self.rows += 1;
     }
 
-    /// Writes all levels, lowest first. Tells where.
-    pub(crate) fn finish(self, out: &mut Output) -> io::Result<u64> {
+    /// Writes all levels, lowest first. Returns their position.
+    pub(crate) fn finish(self, out: &mut PageWriter) -> io::Result<u64> {
         let at = out.align()?;
         let mut level = self.blocks;
         loop {
@@ -47,13 +48,14 @@ impl TreeWriter {
 
 /// The tree of a table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tree<'a> {
-    pub(crate) image: &'a Image,
+pub(crate) struct MaxEndTree<'a> {
+    pub(crate) image: &'a IndexImage,
     pub(crate) at: u64,
 }
 
-impl<'a> Tree<'a> {
-    /// Blocks from `block` on, of `blocks`, in which all ends are at most `from`; 0 when there is none.
+impl<'a> MaxEndTree<'a> {
+    /// Number of blocks from `block` on that can be skipped, because all their ends are at most
+    /// `from`. `blocks` is the number of all blocks.
     fn passed_over(&self, block: u64, blocks: u64, from: i64) -> u64 {
         let (mut passed, mut size, mut nodes, mut level) = (0, 1, blocks, self.at);
         while nodes > 0 && block.is_multiple_of(size) && self.largest(level, block / size) <= from {
@@ -72,14 +74,14 @@ impl<'a> Tree<'a> {
         self.image.word(level.saturating_add(8 * node)).cast_signed()
     }
 
-    /// Visits the rows of a range that end after `from`, in order, until told to stop.
+    /// Visits the rows of a range that end after `from`, in order, until `visit` breaks.
     pub(crate) fn visit<const K: usize>(
         &self,
-        table: Table<'a, K>,
+        table: PackedTable<'a, K>,
         rows: Range<u64>,
         from: i64,
-        end: impl Fn(&Block<'a, K>, usize) -> i64,
-        mut visit: impl FnMut(&Block<'a, K>, usize) -> ControlFlow<()>,
+        end: impl Fn(&TableBlock<'a, K>, usize) -> i64,
+        mut visit: impl FnMut(&TableBlock<'a, K>, usize) -> ControlFlow<()>,
     ) {
         let (mut number, blocks) = (rows.start / BLOCK as u64, table.blocks());
         while number < blocks && number * (BLOCK as u64) < rows.end {

@@ -1,10 +1,10 @@
-//! Whole blocks of packed numbers at once: for each width a straight line of loads and shifts by constants, several times as fast as one
-//! number after the other.
+//! Unpacks whole blocks of packed numbers. For each width, it is straight-line code with constant
+//! shifts. This is several times as fast as reading one number after another.
 
 use super::bit_fields::SLACK;
 use super::format::BLOCK;
 
-/// Calls the function of a width; those of 58 to 63 bits are not in use.
+/// Calls the function for a width. Widths of 58 to 63 bits do not occur.
 macro_rules! by_width {
     ($function:ident, $width:expr, $bytes:expr, $out:expr) => {
         by_width!($function, $width, $bytes, $out;
@@ -19,14 +19,15 @@ macro_rules! by_width {
     };
 }
 
-/// Writes the numbers with these places.
+/// Writes the numbers with these indexes.
 macro_rules! numbers {
     ($bytes:ident, $out:ident, $bits:ident; $($at:literal)*) => {
         $($out[$at] = number::<$bits>($bytes, $at);)*
     };
 }
 
-/// Unpacks [`BLOCK`] numbers of a width. `false` when there are not as many bytes: then some may be written.
+/// Unpacks [`BLOCK`] numbers of a width. It returns `false`, and may write some numbers, if there
+/// are not enough bytes or the width is not supported.
 pub(crate) fn block(bytes: &[u8], width: u8, out: &mut [u64; BLOCK]) -> bool {
     by_width!(straight, width, bytes, out)
 }

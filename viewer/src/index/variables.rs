@@ -1,32 +1,33 @@
-//! A variable in an image: dates and values, and a tree of minimum, maximum and integral over blocks of samples.
+//! A variable in an image: timestamps and values, and a tree with minimum, maximum and integral
+//! over blocks of samples.
 
 use std::io;
 use std::ops::Range;
 
 use super::bit_fields::{date, ordered};
 use super::format::{BLOCK, LaneRecord};
-use super::image::Image;
-use super::packed_table::{Block, Table};
-use super::page_writer::Output;
-use crate::query::{EntityId, GlobalNanos, Interval, Sample, SeriesColumn};
+use super::image::IndexImage;
+use super::packed_table::{PackedTable, TableBlock};
+use super::page_writer::PageWriter;
+use crate::query::{EntityId, GlobalNanos, SeriesColumn, TimeRange, VariableSample};
 
-/// Columns: date, and the bits of the value.
+/// Columns: timestamp, and the bits of the value.
 pub(crate) const COLUMNS: usize = 2;
 /// Children per node of the tree.
 const FAN: u64 = 16;
 /// Bytes of a node.
 const NODE: u64 = 24;
 
-/// Part of a variable's course.
+/// Summary of some samples of a variable.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+pub(crate) struct VariableNode {
     pub(crate) min: f64,
     pub(crate) max: f64,
     /// Value × nanoseconds.
     pub(crate) integral: f64,
 }
 
-impl Node {
+impl VariableNode {
     const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral: 0.0 };
 
     fn of(value: f64, time: i64) -> Self {
@@ -38,17 +39,17 @@ impl Node {
     }
 }
 
-/// Gathers nodes.
+/// Collects the nodes of a tree.
 #[derive(Debug, Default)]
-pub(crate) struct NodeWriter {
-    blocks: Vec<Node>,
+pub(crate) struct VariableNodeWriter {
+    blocks: Vec<VariableNode>,
     rows: usize,
 }
 
-impl NodeWriter {
-    /// The next sample.
+impl VariableNodeWriter {
+    /// Adds the next sample.
     pub(crate) fn push(&mut self, value: f64, time: i64) {
-        let node = Node::of(value, time);
+        let node = VariableNode::of(value, time);
         match self.blocks.last_mut() {
             Some(block) if !self.rows.is_multiple_of(BLOCK) => *block = block.join(node),
             _ => self.blocks.push(node),
@@ -56,8 +57,8 @@ impl NodeWriter {
         self.rows += 1;
     }
 
-    /// Writes all levels, lowest first. Tells where.
-    pub(crate) fn finish(self, out: &mut Output) -> io::Result<u64> {
+    /// Writes all levels, lowest first. Returns their position.
+    pub(crate) fn finish(self, out: &mut PageWriter) -> io::Result<u64> {
         let at = out.align()?;
         let mut level = self.blocks;
         loop {
@@ -67,21 +68,22 @@ impl NodeWriter {
             if level.len() <= 1 {
                 return Ok(at);
             }
-            let join = |group: &[Node]| group.iter().fold(Node::EMPTY, |all, &node| all.join(node));
+            let join = |group: &[VariableNode]| group.iter().fold(VariableNode::EMPTY, |all, &node| all.join(node));
             level = level.chunks(FAN as usize).map(join).collect();
         }
     }
 }
 
-/// A variable of a container. Each sample lasts until the next; the last one until the record's end.
+/// A variable of a container. Each sample lasts until the next one. The last one lasts until the
+/// end that the table stores.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct VariableLane<'a> {
+pub(crate) struct IndexVariableLane<'a> {
     pub(crate) record: LaneRecord,
-    image: &'a Image,
-    table: Table<'a, COLUMNS>,
+    image: &'a IndexImage,
+    table: PackedTable<'a, COLUMNS>,
 }
 
-type SampleBlock<'a> = Block<'a, COLUMNS>;
+type SampleBlock<'a> = TableBlock<'a, COLUMNS>;
 
 fn start(block: &SampleBlock<'_>, index: usize) -> i64 {
     date(block.columns[0].get(index))
@@ -95,15 +97,15 @@ fn value(block: &SampleBlock<'_>, index: usize) -> f64 {
     f64::from_bits(block.columns[1].get(index))
 }
 
-impl<'a> VariableLane<'a> {
-    pub(crate) fn new(image: &'a Image, record: LaneRecord) -> Self {
-        Self { record, image, table: Table::new(image, record.table) }
+impl<'a> IndexVariableLane<'a> {
+    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
+        Self { record, image, table: PackedTable::new(image, record.table) }
     }
 
-    /// When a sample was, and its value.
-    pub(crate) fn row(&self, row: u64) -> (Interval, f64) {
+    /// The time range and the value of a sample.
+    pub(crate) fn row(&self, row: u64) -> (TimeRange, f64) {
         let (block, index) = self.table.at(row);
-        let life = Interval { from: GlobalNanos(start(&block, index)), to: GlobalNanos(end(&block, index)) };
+        let life = TimeRange { from: GlobalNanos(start(&block, index)), to: GlobalNanos(end(&block, index)) };
         (life, value(&block, index))
     }
 
@@ -117,8 +119,9 @@ impl<'a> VariableLane<'a> {
         (nodes == 1).then(|| self.node(level, 0)).map(|node| (node.min, node.max))
     }
 
-    /// Samples that overlap an interval. One without duration, at the very end, counts at its date.
-    pub(crate) fn overlapping(&self, interval: Interval) -> Range<u64> {
+    /// Samples that overlap an interval. A sample without duration at the very end counts at its
+    /// timestamp.
+    pub(crate) fn overlapping(&self, interval: TimeRange) -> Range<u64> {
         let from = interval.from.0;
         let after = from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, ordered(after)));
         let mut first = after.saturating_sub(1);
@@ -131,34 +134,37 @@ impl<'a> VariableLane<'a> {
         first..self.table.lower(first, ordered(interval.to.0)).max(first)
     }
 
-    /// At most `limit` samples from a range, in order.
-    pub(crate) fn list(&self, rows: Range<u64>, limit: usize) -> Vec<Sample> {
-        self.table.list(rows, limit, |block, index| Sample {
+    /// At most `limit` samples of a range, in order.
+    pub(crate) fn list(&self, rows: Range<u64>, limit: usize) -> Vec<VariableSample> {
+        self.table.list(rows, limit, |block, index| VariableSample {
             id: EntityId::Sample(self.record.base.wrapping_add((block.row + index as u64) as u32)),
-            life: Interval { from: GlobalNanos(start(block, index)), to: GlobalNanos(end(block, index)) },
+            life: TimeRange { from: GlobalNanos(start(block, index)), to: GlobalNanos(end(block, index)) },
             value: value(block, index),
         })
     }
 
-    /// Minimum, maximum and mean over each of some intervals, which come from left to right; `None` where there is no value.
-    /// O(log n) each, and what lies in the blocks of its two edges: a block is unpacked once for all intervals in it.
-    pub(crate) fn columns(&self, intervals: impl Iterator<Item = Interval>) -> Vec<Option<SeriesColumn>> {
-        let mut course = Course::new(*self);
+    /// Minimum, maximum and mean over each interval; `None` if it has no value. Intervals are
+    /// ordered from left to right.
+    ///
+    /// Each costs O(log n), plus the samples in the blocks of its two edges. A block is unpacked
+    /// once for all intervals in it.
+    pub(crate) fn columns(&self, intervals: impl Iterator<Item = TimeRange>) -> Vec<Option<SeriesColumn>> {
+        let mut course = SampleWalk::new(*self);
         intervals.map(|interval| course.column(interval)).collect()
     }
 
-    fn node(&self, level: u64, node: u64) -> Node {
+    fn node(&self, level: u64, node: u64) -> VariableNode {
         let at = level.saturating_add(NODE * node);
         let number = |step: u64| f64::from_bits(self.image.word(at.saturating_add(8 * step)));
-        Node { min: number(0), max: number(1), integral: number(2) }
+        VariableNode { min: number(0), max: number(1), integral: number(2) }
     }
 
-    /// Whole blocks, by the largest nodes that fit.
-    fn whole(&self, blocks: Range<u64>) -> Node {
-        let (mut low, mut high, mut all) = (blocks.start, blocks.end, Node::EMPTY);
+    /// Combines whole blocks, with the largest possible nodes.
+    fn whole(&self, blocks: Range<u64>) -> VariableNode {
+        let (mut low, mut high, mut all) = (blocks.start, blocks.end, VariableNode::EMPTY);
         let (mut level, mut nodes) = (self.record.sums.at, self.table.blocks());
         while low < high {
-            let of = |range: Range<u64>| range.fold(Node::EMPTY, |sum, node| sum.join(self.node(level, node)));
+            let of = |range: Range<u64>| range.fold(VariableNode::EMPTY, |sum, node| sum.join(self.node(level, node)));
             let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
             if inner_low >= inner_high {
                 return all.join(of(low..high));
@@ -172,19 +178,20 @@ impl<'a> VariableLane<'a> {
     }
 }
 
-/// A walk over the samples of a variable, from left to right, with one block at hand.
-struct Course<'a> {
-    lane: VariableLane<'a>,
+/// A walk over the samples of a variable, from left to right, with one unpacked block.
+struct SampleWalk<'a> {
+    lane: IndexVariableLane<'a>,
     block: SampleBlock<'a>,
-    /// When each sample of the block begins, and when the last one ends.
+    /// The start of each sample of the block, and the end of the last one.
     starts: [u64; BLOCK + 1],
     values: [u64; BLOCK],
-    /// The first sample of the latest interval; of the next ones it is none before.
+    /// The first sample of the latest interval. The next intervals begin with this sample or a
+    /// later one.
     near: u64,
 }
 
-impl<'a> Course<'a> {
-    fn new(lane: VariableLane<'a>) -> Self {
+impl<'a> SampleWalk<'a> {
+    fn new(lane: IndexVariableLane<'a>) -> Self {
         let mut course = Self { lane, block: lane.table.block(0), starts: [0; BLOCK + 1], values: [0; BLOCK], near: 0 };
         course.unpack();
         course
@@ -198,7 +205,7 @@ impl<'a> Course<'a> {
         self.starts[len.min(BLOCK)] = self.block.next;
     }
 
-    /// Takes a block at hand, if there is one of this number.
+    /// Unpacks block `number`, if it exists.
     fn load(&mut self, number: u64) {
         if self.block.row != number * BLOCK as u64 && number < self.lane.table.blocks() {
             self.block = self.lane.table.block(number);
@@ -206,13 +213,14 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Number of the block behind that at hand; none when it is the last.
+    /// Number of the block after the unpacked one; `None` if that is the last.
     fn behind(&self) -> Option<u64> {
         let behind = self.block.row / BLOCK as u64 + 1;
         (behind < self.lane.table.blocks()).then_some(behind)
     }
 
-    /// How many samples begin before a date, which is in the block at hand, or behind: that block is at hand then.
+    /// Number of samples that begin before a timestamp. The timestamp must be in the unpacked
+    /// block, or later; its block is then unpacked.
     fn before(&mut self, date: u64) -> u64 {
         if let Some(behind) = self.behind().filter(|_| self.block.next < date) {
             self.load(self.lane.table.blocks_before(behind, date).saturating_sub(1).max(behind));
@@ -220,17 +228,17 @@ impl<'a> Course<'a> {
         self.block.row + self.starts[..self.block.len].partition_point(|&start| start < date) as u64
     }
 
-    /// When a sample of the block is, and its value.
+    /// Start, end and value of a sample of the block.
     fn sample(&self, index: usize) -> (i64, i64, f64) {
         let (from, to) = (self.starts[index % BLOCK], self.starts[index % BLOCK + 1]);
         (date(from), date(to), f64::from_bits(self.values[index % BLOCK]))
     }
 
     /// Minimum, maximum and mean over an interval.
-    fn column(&mut self, interval: Interval) -> Option<SeriesColumn> {
+    fn column(&mut self, interval: TimeRange) -> Option<SeriesColumn> {
         let (from, to) = (interval.from.0, interval.to.0);
         self.load(self.near / BLOCK as u64);
-        // Of several samples at one date, the last one is in force.
+        // The last of several samples with the same timestamp counts.
         let started = match from.checked_add(1) {
             Some(after) => self.before(ordered(after)),
             None => self.lane.table.rows(),
@@ -250,8 +258,9 @@ impl<'a> Course<'a> {
         if at >= self.block.len || self.starts[at] >= bound {
             return None;
         }
-        let clipped =
-            |(begin, end, value): (i64, i64, f64)| Node::of(value, end.min(to).saturating_sub(begin.max(from)).max(0));
+        let clipped = |(begin, end, value): (i64, i64, f64)| {
+            VariableNode::of(value, end.min(to).saturating_sub(begin.max(from)).max(0))
+        };
         let (begin, mut last) = (self.sample(at), None);
         let mut all = clipped(begin);
         match self.behind().filter(|_| self.block.next < bound) {
@@ -281,15 +290,17 @@ impl<'a> Course<'a> {
         });
         let covered = last.1.min(to).saturating_sub(begin.0.max(from));
         let mean = if covered > 0 { all.integral / covered as f64 } else { last.2 };
-        // Rounding must not push the mean out of the range; a damaged file has no order.
+        // Rounding must not move the mean out of the range. A damaged file may have no order at
+        // all.
         Some(SeriesColumn { min: all.min, max: all.max, mean: mean.max(all.min).min(all.max) })
     }
 
-    /// Whole samples of the block.
-    fn direct(&self, part: Range<usize>) -> Node {
+    /// Combines whole samples of the block.
+    fn direct(&self, part: Range<usize>) -> VariableNode {
         let (starts, values) = (self.starts.get(part.start..=part.end), self.values.get(part));
         let steps = starts.unwrap_or(&[]).windows(2).map(|edges| edges[1].wrapping_sub(edges[0]).cast_signed());
-        let nodes = values.unwrap_or(&[]).iter().zip(steps).map(|(&value, time)| Node::of(f64::from_bits(value), time));
-        nodes.fold(Node::EMPTY, Node::join)
+        let nodes =
+            values.unwrap_or(&[]).iter().zip(steps).map(|(&value, time)| VariableNode::of(f64::from_bits(value), time));
+        nodes.fold(VariableNode::EMPTY, VariableNode::join)
     }
 }

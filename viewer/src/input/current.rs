@@ -1,4 +1,4 @@
-//! [`Current`]: the source behind a page, which is replaced while the trace is read or written.
+//! [`CurrentTrace`]: the source of a page. It is replaced while the trace is read or written.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,12 +6,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tumit_paje::PajeEvent;
 
 use crate::query::TimelineSource;
-use crate::store::Store;
+use crate::store::TraceStore;
 
 /// How much of a trace is available.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum TraceAvailability {
     /// The whole trace.
     #[default]
     Final,
@@ -24,9 +24,9 @@ pub enum Standing {
     },
     /// The part that has been written so far. More can follow.
     Growing {
-        /// Processes of a run that still run. The timestamps of their records are provisional.
+        /// Number of processes that still run. The timestamps of their records are provisional.
         open: usize,
-        /// The number of processes. 0 for a Pajé file, whose writers are unknown. Its
+        /// The number of processes. 0 for a Pajé file, because its writers are unknown. Its
         /// timestamps are final.
         processes: usize,
     },
@@ -36,7 +36,7 @@ pub enum Standing {
     Kept(String),
 }
 
-impl Standing {
+impl TraceAvailability {
     /// The state as a sentence. `None` if the trace is final.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
@@ -72,16 +72,16 @@ impl Standing {
 /// A trace at one moment.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Now {
+pub struct TraceSnapshot {
     /// The source.
     pub source: Arc<dyn TimelineSource>,
     /// The number of the source. It increases with each new source.
     pub generation: u64,
     /// How much of the trace the source has.
-    pub standing: Standing,
+    pub standing: TraceAvailability,
 }
 
-impl fmt::Debug for Now {
+impl fmt::Debug for TraceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Now")
             .field("generation", &self.generation)
@@ -90,29 +90,29 @@ impl fmt::Debug for Now {
     }
 }
 
-/// A trace whose source can be replaced by a newer one. Clones share the source.
+/// A trace with a source that can be replaced by a newer one. Clones share the source.
 #[derive(Clone, Debug)]
-pub struct Current(Arc<RwLock<Now>>);
+pub struct CurrentTrace(Arc<RwLock<TraceSnapshot>>);
 
-impl From<Arc<dyn TimelineSource>> for Current {
+impl From<Arc<dyn TimelineSource>> for CurrentTrace {
     fn from(source: Arc<dyn TimelineSource>) -> Self {
-        Self(Arc::new(RwLock::new(Now { source, generation: 1, standing: Standing::Final })))
+        Self(Arc::new(RwLock::new(TraceSnapshot { source, generation: 1, standing: TraceAvailability::Final })))
     }
 }
 
-impl Current {
-    /// A trace of which only the name is known.
+impl CurrentTrace {
+    /// A trace without contents; only its name is known.
     #[must_use]
-    pub fn empty(name: &str, standing: Standing) -> Self {
+    pub fn empty(name: &str, standing: TraceAvailability) -> Self {
         let current =
-            Self::from(Arc::new(Store::from_events(name, [] as [PajeEvent<'_>; 0])) as Arc<dyn TimelineSource>);
+            Self::from(Arc::new(TraceStore::from_events(name, [] as [PajeEvent<'_>; 0])) as Arc<dyn TimelineSource>);
         current.stand(standing);
         current
     }
 
     /// The present source. A source that was returned before stays valid.
     #[must_use]
-    pub fn now(&self) -> Now {
+    pub fn now(&self) -> TraceSnapshot {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -123,17 +123,17 @@ impl Current {
     }
 
     /// Replaces the source by a newer one.
-    pub fn put(&self, source: Arc<dyn TimelineSource>, standing: Standing) {
+    pub fn put(&self, source: Arc<dyn TimelineSource>, standing: TraceAvailability) {
         let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let generation = now.generation + 1;
-        let before = std::mem::replace(&mut *now, Now { source, generation, standing });
+        let before = std::mem::replace(&mut *now, TraceSnapshot { source, generation, standing });
         drop(now);
         // The old source can be large. It is dropped after the lock is released.
         drop(before);
     }
 
     /// Changes the state and keeps the source.
-    pub fn stand(&self, standing: Standing) {
+    pub fn stand(&self, standing: TraceAvailability) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).standing = standing;
     }
 }

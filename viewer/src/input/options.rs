@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use tumit::Spec;
-use tumit_converter::clock::Method;
-use tumit_converter::convert::launches::Launches;
-use tumit_converter::convert::{ConvertError, Progress};
-use tumit_paje::read::ReadError;
-use tumit_paje::time::Unit;
+use tumit_converter::clock::CorrectionMethod;
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::convert::{ConvertError, ProgressFn};
+use tumit_paje::read::PajeReadError;
+use tumit_paje::time::TimeUnit;
 
-use super::current::Current;
+use super::current::CurrentTrace;
 
 /// An index of at most this many bytes is read and checked as a whole. A larger one is mapped.
 pub(crate) const READ_BYTES: u64 = 32 << 20;
@@ -25,9 +25,9 @@ pub(crate) const READ_BYTES: u64 = 32 << 20;
 pub struct OpenOptions {
     /// Callback for progress with the numbers of steps done and of all steps: bytes of a Pajé file,
     /// or records of a run.
-    pub progress: Option<Progress>,
+    pub progress: Option<ProgressFn>,
     /// The method of clock correction of a run.
-    pub clock: Method,
+    pub clock: CorrectionMethod,
     /// Whether links of a run that end before they start are put in order.
     pub causal: bool,
     /// Rules to use instead of those in the run.
@@ -39,10 +39,11 @@ pub struct OpenOptions {
     /// Memory budget in bytes for the link endpoints of a run. The rest goes to temporary files.
     pub memory: usize,
     /// The launches of a run folder to read.
-    pub launches: Launches,
+    pub launches: LaunchSelection,
     /// The unit of the timestamps of Pajé text.
-    pub unit: Unit,
-    /// Whether the user gave the unit. If not, timestamps that are unlikely to be seconds are reported.
+    pub unit: TimeUnit,
+    /// Whether the user gave the unit. If not, timestamps that are unlikely to be seconds are
+    /// reported.
     pub unit_is_known: bool,
     /// Whether tables show timestamps as the time of day.
     pub wall_clock: bool,
@@ -58,7 +59,7 @@ pub struct OpenOptions {
     /// Whether numbers of Pajé text are read as `pj_dump` reads them, with timestamps as doubles.
     pub(crate) as_pj_dump: bool,
     /// Receives the beginning of the trace while it is read.
-    pub(crate) glimpse: Option<Current>,
+    pub(crate) glimpse: Option<CurrentTrace>,
     /// An index of at most this many bytes is read and checked as a whole. A larger one is mapped.
     pub(crate) read_up_to: u64,
 }
@@ -68,11 +69,11 @@ pub struct OpenOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexChoice {
-    /// A large trace has an index: beside it (`trace.paje.tmtx`), inside a run (`index.tmtx`), or
+    /// A large trace has an index: next to it (`trace.paje.tmtx`), inside a run (`index.tmtx`), or
     /// in the user's cache folder if those cannot be written.
     #[default]
     Auto,
-    /// In this file, whatever the size of the trace.
+    /// In this file, for any size of the trace.
     At(PathBuf),
     /// No index: the trace is read into memory.
     None,
@@ -83,14 +84,14 @@ impl Default for OpenOptions {
         let memory = tumit_converter::convert::DEFAULT_MEMORY;
         Self {
             progress: None,
-            clock: Method::default(),
+            clock: CorrectionMethod::default(),
             causal: true,
             rules: None,
             output: None,
             threads: None,
             memory,
-            launches: Launches::default(),
-            unit: Unit::default(),
+            launches: LaunchSelection::default(),
+            unit: TimeUnit::default(),
             unit_is_known: false,
             wall_clock: false,
             index: IndexChoice::default(),
@@ -113,7 +114,7 @@ impl fmt::Debug for OpenOptions {
 /// Errors of opening a trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum TraceOpenError {
     /// A read error.
     #[error("{}: {source}", path.display())]
     Io {
@@ -128,7 +129,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
         /// The error.
-        source: ReadError,
+        source: PajeReadError,
     },
     /// Options for runs were given for a Pajé file.
     #[error("{} is a Pajé file: clocks, rules, outputs and launches can be chosen for a run only", path.display())]
@@ -150,7 +151,7 @@ pub enum OpenError {
     },
     /// The run cannot be opened.
     #[error(transparent)]
-    Run(#[from] tumit_converter::run::OpenError),
+    Run(#[from] tumit_converter::run::RunOpenError),
     /// The run cannot be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),
@@ -177,6 +178,6 @@ pub enum OpenError {
         /// The name of the text output.
         output: String,
         /// The error.
-        source: ReadError,
+        source: PajeReadError,
     },
 }

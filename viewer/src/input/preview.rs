@@ -1,32 +1,32 @@
-//! [`Preview`]: publishes the beginning of a trace while the whole trace goes to another sink.
+//! [`PreviewSink`]: publishes the beginning of a trace while the whole trace goes to another sink.
 
 use std::io;
 use std::sync::Arc;
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{KeyId, PajeEvent, Shape, Sink};
+use tumit_paje::{FieldSet, KeyId, PajeEvent, PajeSink};
 
-use super::current::Current;
+use super::current::CurrentTrace;
 use crate::query::TimelineSource;
 use crate::sim::Simulation;
 
-/// Operations before the first published source. Each later source has twice as many as the one
-/// before, so all together cost at most twice as much as the last one.
+/// Number of operations before the first published source. Each later source has twice as many as
+/// the previous one. So all sources together cost at most twice as much as the last one.
 const FIRST: u64 = 1 << 12;
 /// The preview ends after this many operations. It takes about 25 MB then.
 const MOST: u64 = 1 << 19;
 
 /// Forwards all operations, and simulates the first ones for the preview.
-pub(crate) struct Preview<'a> {
-    target: &'a mut dyn Sink,
+pub(crate) struct PreviewSink<'a> {
+    target: &'a mut dyn PajeSink,
     glimpse: Option<Simulation>,
-    current: &'a Current,
+    current: &'a CurrentTrace,
     taken: u64,
     next: u64,
 }
 
-impl<'a> Preview<'a> {
-    pub(crate) fn new(target: &'a mut dyn Sink, name: &str, current: &'a Current) -> Self {
+impl<'a> PreviewSink<'a> {
+    pub(crate) fn new(target: &'a mut dyn PajeSink, name: &str, current: &'a CurrentTrace) -> Self {
         Self { target, glimpse: Some(Simulation::new(name)), current, taken: 0, next: FIRST }
     }
 
@@ -47,12 +47,12 @@ pub(crate) fn shown(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
     Arc::new(simulation.into_store())
 }
 
-fn put(glimpse: Simulation, current: &Current) {
+fn put(glimpse: Simulation, current: &CurrentTrace) {
     let standing = current.now().standing;
     current.put(shown(glimpse), standing);
 }
 
-impl Sink for Preview<'_> {
+impl PajeSink for PreviewSink<'_> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         if let Some(glimpse) = &mut self.glimpse {
             glimpse.take(event);
@@ -78,7 +78,7 @@ impl Sink for Preview<'_> {
         self.target.name_part(name);
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         self.target.announce(shape)
     }
 
@@ -96,12 +96,12 @@ impl Sink for Preview<'_> {
 
 #[cfg(test)]
 mod tests {
-    use tumit_paje::read::Reader;
-    use tumit_paje::{PajeEvent, Sink};
+    use tumit_paje::read::PajeReader;
+    use tumit_paje::{PajeEvent, PajeSink};
 
-    use super::{FIRST, MOST, Preview, shown};
-    use crate::input::current::{Current, Standing};
-    use crate::query::{GlobalNanos, Lane, TimelineSource as _};
+    use super::{FIRST, MOST, PreviewSink, shown};
+    use crate::input::current::{CurrentTrace, TraceAvailability};
+    use crate::query::{GlobalNanos, StateLaneId, TimelineSource as _};
     use crate::sim::Simulation;
 
     /// A preview is exactly the beginning, and the other sink receives everything.
@@ -111,10 +111,10 @@ mod tests {
             "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
             include_str!("../../tests/header.paje")
         );
-        let current = Current::empty("t", Standing::Reading { done: 1, total: 3 });
+        let current = CurrentTrace::empty("t", TraceAvailability::Reading { done: 1, total: 3 });
         let mut target = Simulation::new("t");
-        let mut peek = Preview::new(&mut target, "t", &current);
-        let mut reader = Reader::new(text.as_bytes());
+        let mut peek = PreviewSink::new(&mut target, "t", &current);
+        let mut reader = PajeReader::new(text.as_bytes());
         while reader.next(&mut peek).expect("it is Pajé") {}
         let container = peek
             .glimpse
@@ -130,7 +130,7 @@ mod tests {
             let now = current.now();
             if now.generation > seen.len() as u64 + 1 {
                 seen.push(at + 1);
-                let lane = Lane { container, ty, depth: 0 };
+                let lane = StateLaneId { container, ty, depth: 0 };
                 let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane is there");
                 assert_eq!((listed.total, now.standing.percent()), (at + 1, Some(33)));
             }

@@ -1,56 +1,58 @@
-//! Time as pixels: the scale of an image and the ticks and labels of its ruler. `ui/axis.js` has the same rules.
+//! Time as pixels: the scale of an image and the ticks and labels of its ruler. `ui/axis.js` has
+//! the same rules.
 
-use crate::query::{GlobalNanos, Interval};
+use crate::query::{GlobalNanos, TimeRange};
 use crate::text::time::{DAY, HOUR, LONG, MINUTE, SECOND, in_parts, in_unit, timestamp, unit_of};
 
 /// Maps an interval of time to `width` units from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeScale {
-    /// What is shown.
-    pub interval: Interval,
-    /// Its width in the picture.
+    /// The shown interval.
+    pub interval: TimeRange,
+    /// Its width in the image.
     pub width: f32,
 }
 
 /// A line of the ruler.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tick {
+pub struct RulerTick {
     /// Its place in units of the scale.
     pub x: f32,
     /// Its label, if there is room for it.
-    pub label: Option<Label>,
+    pub label: Option<TickLabel>,
 }
 
 /// The text at a tick.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Label {
+pub struct TickLabel {
     /// The text.
     pub text: String,
-    /// The place of its middle. At an edge of the scale it differs from the tick's, so that the label is not cut.
+    /// The place of its middle. At an edge of the scale it differs from the tick's, so that the
+    /// label is not cut.
     pub center: f32,
 }
 
 /// The ruler of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ruler {
+pub struct TimeRuler {
     /// The timestamp that the labels count from, if they would be too long otherwise.
     pub base: Option<String>,
     /// The ticks, by time.
-    pub ticks: Vec<Tick>,
+    pub ticks: Vec<RulerTick>,
 }
 
-/// Least distance of ticks.
+/// Minimum distance of ticks.
 const SPACING: f32 = 92.0;
-/// Least space between labels.
+/// Minimum space between labels.
 const GAP: f32 = 8.0;
-/// Labels with the numbers of more steps than this count from a base.
+/// If a label would count more steps than this, the labels count from a base.
 const MOST_STEPS: f64 = 1e6;
 /// Steps of a ruler of long times, in seconds; days follow.
 const LONG_STEPS: [i64; 17] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
 
-/// Ticks whose labels are not placed yet.
+/// Ticks with labels that have no position yet.
 #[derive(Default)]
-struct Ticks {
+struct RulerTicks {
     base: Option<String>,
     /// Place and text.
     all: Vec<(f32, String)>,
@@ -63,20 +65,21 @@ impl TimeScale {
         self.interval.to.0.saturating_sub(self.interval.from.0).max(1)
     }
 
-    /// Where a date is; may lie outside of the picture.
+    /// The position of a timestamp. It may lie outside the image.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the last step before pixels")]
     pub fn x(&self, time: GlobalNanos) -> f32 {
         let offset = time.0.saturating_sub(self.interval.from.0) as f64;
-        // Far outside is as good as just outside, and keeps what draws lines away from huge numbers.
+        // Positions far outside are limited, to protect line drawing from huge numbers.
         let x = offset / self.nanos() as f64 * f64::from(self.width);
         x.clamp(-1e5, f64::from(self.width) + 1e5) as f32
     }
 
-    /// The ruler. `measure` is the width of a label in units of the scale. No label reaches beyond the scale or into
-    /// another one: ticks are as far apart as their labels need, and a label at an edge is moved or left out.
+    /// The ruler. `measure` is the width of a label in units of the scale. No label extends beyond
+    /// the scale or into another label. Ticks are as far apart as their labels need, and a label at
+    /// an edge is moved or left out.
     #[must_use]
-    pub fn ruler(&self, measure: impl Fn(&str) -> f32) -> Ruler {
+    pub fn ruler(&self, measure: impl Fn(&str) -> f32) -> TimeRuler {
         const ROUNDS: usize = 8;
         let mut spacing = SPACING;
         let mut ticks = self.ticks(spacing);
@@ -92,30 +95,31 @@ impl TimeScale {
         let mut free = 0.0;
         let place = |(x, text): (f32, String)| {
             let half = measure(&text) / 2.0;
-            // Beyond the right edge there is no place, even if the label is wider than the scale.
+            // There is no place beyond the right edge, even if the label is wider than the scale.
             let center = x.min(self.width - half).max(half);
             let fits = center - half >= free && center + half <= self.width;
             if fits {
                 free = center + half + GAP;
             }
-            Tick { x, label: fits.then_some(Label { text, center }) }
+            RulerTick { x, label: fits.then_some(TickLabel { text, center }) }
         };
-        Ruler { base: ticks.base, ticks: ticks.all.into_iter().map(place).collect() }
+        TimeRuler { base: ticks.base, ticks: ticks.all.into_iter().map(place).collect() }
     }
 
-    /// Ticks at least `spacing` apart.
+    /// Computes ticks at least `spacing` apart.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a number of ticks")]
-    fn ticks(&self, spacing: f32) -> Ticks {
+    fn ticks(&self, spacing: f32) -> RulerTicks {
         let (from, to) = (self.interval.from.0, self.interval.to.0);
         if to <= from || self.width <= 0.0 {
-            return Ticks::default();
+            return RulerTicks::default();
         }
         let least = (self.nanos() as f64 * f64::from(spacing) / f64::from(self.width)).ceil() as i64;
         let farthest = from.saturating_abs().max(to.saturating_abs());
         let is_long = farthest >= LONG;
         let step = if is_long && least > SECOND { long_step_of_at_least(least) } else { step_of_at_least(least) };
         let base = if is_long {
-            // A label has two parts at most: days and hours, hours and minutes, or minutes and seconds.
+            // A label has two parts at most: days and hours, hours and minutes, or minutes and
+            // seconds.
             let is_fine = step < SECOND || step < MINUTE && farthest >= HOUR || step < HOUR && farthest >= DAY;
             is_fine.then(|| long_base_of(from, step))
         } else {
@@ -133,11 +137,11 @@ impl TimeScale {
             .map_while(|n| n.checked_mul(step).filter(|&at| at <= to))
             .map(|at| (self.x(GlobalNanos(at)), format!("{sign}{}", label(at.saturating_sub(zero), step, largest))))
             .collect();
-        Ticks { base: base.map(|(at, round)| timestamp(GlobalNanos(at), round)), all }
+        RulerTicks { base: base.map(|(at, round)| timestamp(GlobalNanos(at), round)), all }
     }
 }
 
-/// The text at a tick of a ruler with this step whose farthest label is `largest` from 0.
+/// The label of a tick, for a ruler with this step and a label farthest from 0 of `largest`.
 fn label(nanos: i64, step: i64, largest: i64) -> String {
     if largest < LONG {
         let unit = unit_of(largest);
@@ -146,7 +150,7 @@ fn label(nanos: i64, step: i64, largest: i64) -> String {
     in_parts(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)
 }
 
-/// The smallest of 1, 2, 5 × 10ⁿ that is not less.
+/// The smallest number of the form 1, 2 or 5 × 10ⁿ that is at least `least`.
 fn step_of_at_least(least: i64) -> i64 {
     let mut decade = 1_i64;
     loop {
@@ -160,7 +164,7 @@ fn step_of_at_least(least: i64) -> i64 {
     }
 }
 
-/// The smallest round part or multiple of a minute, an hour or a day that is not less.
+/// The smallest round fraction or multiple of a minute, an hour or a day that is at least `least`.
 fn long_step_of_at_least(least: i64) -> i64 {
     let steps = LONG_STEPS.into_iter().map(|seconds| seconds * SECOND);
     let days = || step_of_at_least(least / DAY + i64::from(least % DAY > 0)).saturating_mul(DAY);
@@ -177,7 +181,8 @@ fn base_of(from: i64, step: i64) -> (i64, i64) {
     (from.div_euclid(round).saturating_mul(round), round)
 }
 
-/// A round timestamp at or before `from`, about as long before it as the ruler is, and its resolution.
+/// A round timestamp at or before `from`, at a distance similar to the length of the ruler, and its
+/// resolution.
 fn long_base_of(from: i64, step: i64) -> (i64, i64) {
     const STEPS: i64 = 20;
     let mut rounds = (0..=10).map(|power| 10_i64.pow(power)).chain([MINUTE, LONG, HOUR, DAY]);
@@ -201,14 +206,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::style::theme::font::{Weight, width};
+    use crate::style::theme::font::{FontWeight, width};
 
     fn scale(from: i64, to: i64, width: f32) -> TimeScale {
-        TimeScale { interval: Interval { from: GlobalNanos(from), to: GlobalNanos(to) }, width }
+        TimeScale { interval: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width }
     }
 
     fn measure(text: &str) -> f32 {
-        width(text, 11.0, Weight::Regular)
+        width(text, 11.0, FontWeight::Regular)
     }
 
     fn labels(from: i64, to: i64) -> Vec<String> {
@@ -289,13 +294,13 @@ mod tests {
                 let half = measure(&label.text) / 2.0;
                 prop_assert!(label.center - half >= free, "{ruler:?}");
                 prop_assert!(label.center + half <= wide + 0.01, "{ruler:?}");
-                // A label is at its tick, but for those at the edges.
+                // A label is at its tick, except at the edges.
                 prop_assert!((label.center - tick.x).abs() < half + 0.01, "{ruler:?}");
                 prop_assert!(!texts.contains(&&label.text), "{ruler:?}");
                 free = label.center + half;
                 texts.push(&label.text);
             }
-            // Where there is room there is a ruler.
+            // Wide scales have at least some labels.
             prop_assert!(wide < 400.0 || texts.len() >= 2, "{ruler:?}");
             prop_assert!(wide < 1000.0 || texts.len() >= 3, "{ruler:?}");
         }

@@ -1,11 +1,11 @@
 //! Layouts of small trees.
 
 use super::*;
-use crate::query::{GlobalNanos, Interval};
+use crate::query::{GlobalNanos, TimeRange};
 
-fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> Node {
-    let life = Interval { from: GlobalNanos(0), to: GlobalNanos(1) };
-    // As the tree below has it.
+fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> LayoutNode {
+    let life = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1) };
+    // As in the tree of `outline`.
     let parent = ContainerId(match id {
         2 | 3 => 1,
         5 => 4,
@@ -14,11 +14,12 @@ fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> Node {
     let (id, ty) = (ContainerId(id), TypeId(depth));
     let info = ContainerInfo { id, ty, parent, depth, name: format!("c{}", id.0), life };
     let states = states.iter().map(|&(ty, depths)| (TypeId(ty), depths, 1)).collect();
-    Node { info, end: 0, states, events: Vec::new(), variables: Vec::new() }
+    LayoutNode { info, end: 0, states, events: Vec::new(), variables: Vec::new() }
 }
 
-/// The root, two nodes, the first with two threads (one of them nested three deep) and the second with one.
-fn outline() -> Outline {
+/// The root with two nodes. The first node has two threads, one of them with three nesting depths;
+/// the second has one thread.
+fn outline() -> ContainerOutline {
     let mut nodes = vec![
         container(0, 0, &[]),
         container(1, 1, &[]),
@@ -30,16 +31,16 @@ fn outline() -> Outline {
     for (node, end) in nodes.iter_mut().zip([6, 4, 3, 4, 6, 6]) {
         node.end = end;
     }
-    Outline { by_type: positions_by_type(&nodes), nodes, positions: (0..6).collect(), factors: Vec::new() }
+    ContainerOutline { by_type: positions_by_type(&nodes), nodes, positions: (0..6).collect(), factors: Vec::new() }
 }
 
-fn names(layout: &Layout) -> Vec<&str> {
+fn names(layout: &RowLayout) -> Vec<&str> {
     layout.rows.iter().map(|row| row.name.as_str()).collect()
 }
 
 #[test]
 fn a_root_that_draws_nothing_has_no_row() {
-    let layout = Layout::new(&outline(), &Options::default());
+    let layout = RowLayout::new(&outline(), &LayoutOptions::default());
     assert_eq!(names(&layout), ["c1", "c2", "c3", "c4", "c5"]);
     assert_eq!(layout.rows.iter().map(|row| row.depth).collect::<Vec<_>>(), [0, 1, 1, 0, 1]);
     assert_eq!(layout.index_of(ContainerId(0)), None);
@@ -47,7 +48,7 @@ fn a_root_that_draws_nothing_has_no_row() {
 
 #[test]
 fn rows_follow_each_other_without_overlap() {
-    let layout = Layout::new(&outline(), &Options::default());
+    let layout = RowLayout::new(&outline(), &LayoutOptions::default());
     for pair in layout.rows.windows(2) {
         assert!(pair[0].y + pair[0].height <= pair[1].y, "{pair:?}");
     }
@@ -62,7 +63,7 @@ fn rows_follow_each_other_without_overlap() {
 
 #[test]
 fn deeper_nesting_is_higher_and_its_boxes_lie_inside() {
-    let layout = Layout::new(&outline(), &Options::default());
+    let layout = RowLayout::new(&outline(), &LayoutOptions::default());
     let (flat, nested) = (&layout.rows[1].strips[0], &layout.rows[2].strips[0]);
     assert!(nested.height > flat.height);
     let boxes: Vec<(f32, f32)> = (0..3).map(|depth| nested.lane(depth, 3)).collect();
@@ -74,15 +75,15 @@ fn deeper_nesting_is_higher_and_its_boxes_lie_inside() {
 
 #[test]
 fn deep_nesting_is_drawn_line_by_line() {
-    let strip = Strip { kind: StripKind::States { depths: 8 }, ty: TypeId(0), y: 10.0, height: 80.0 };
+    let strip = RowStrip { kind: StripKind::States { depths: 8 }, ty: TypeId(0), y: 10.0, height: 80.0 };
     assert_eq!(strip.lane(0, 8), (10.0, 10.0));
     assert_eq!(strip.lane(7, 8), (80.0, 10.0));
 }
 
 #[test]
 fn what_is_folded_is_seen_in_its_ancestor() {
-    let folds = Folds { level: Some(0), toggled: [ContainerId(4)].into() };
-    let layout = Layout::new(&outline(), &Options { folds, ..Options::default() });
+    let folds = FoldedContainers { level: Some(0), toggled: [ContainerId(4)].into() };
+    let layout = RowLayout::new(&outline(), &LayoutOptions { folds, ..LayoutOptions::default() });
     assert_eq!(names(&layout), ["c1", "c4", "c5"], "the second node was toggled");
     assert!(layout.rows[0].folded && layout.rows[0].expandable);
     assert_eq!(layout.row_of(ContainerId(3)).unwrap().container, ContainerId(1));
@@ -92,25 +93,29 @@ fn what_is_folded_is_seen_in_its_ancestor() {
 
 #[test]
 fn hidden_types_take_no_space() {
-    let layout = Layout::new(&outline(), &Options { hidden: [TypeId(9)].into(), ..Options::default() });
+    let layout = RowLayout::new(&outline(), &LayoutOptions { hidden: [TypeId(9)].into(), ..LayoutOptions::default() });
     assert!(layout.rows.iter().all(|row| row.strips.is_empty()));
 }
 
 #[test]
 fn a_layout_fills_a_height_within_its_factors() {
-    let (outline, options) = (outline(), Options::default());
-    let natural = Layout::new(&outline, &options).height;
-    let half = Layout::filling(&outline, &options, natural / 2.0, 0.1..=4.0);
+    let (outline, options) = (outline(), LayoutOptions::default());
+    let natural = RowLayout::new(&outline, &options).height;
+    let half = RowLayout::filling(&outline, &options, natural / 2.0, 0.1..=4.0);
     assert!(half.height < natural * 0.6 && half.height > natural * 0.4, "{} of {natural}", half.height);
-    let grown = Layout::filling(&outline, &options, natural * 10.0, 1.0..=1.5);
+    let grown = RowLayout::filling(&outline, &options, natural * 10.0, 1.0..=1.5);
     assert!(grown.height > natural && grown.height <= natural * 1.5);
 }
 
 #[test]
 fn nothing_at_all_has_no_rows() {
-    let empty =
-        Outline { nodes: Vec::new(), positions: Vec::new(), by_type: FxHashMap::default(), factors: Vec::new() };
-    let layout = Layout::filling(&empty, &Options::default(), 100.0, 0.1..=4.0);
+    let empty = ContainerOutline {
+        nodes: Vec::new(),
+        positions: Vec::new(),
+        by_type: FxHashMap::default(),
+        factors: Vec::new(),
+    };
+    let layout = RowLayout::filling(&empty, &LayoutOptions::default(), 100.0, 0.1..=4.0);
     assert!(layout.rows.is_empty() && layout.row_of(ContainerId(0)).is_none());
 }
 
@@ -130,29 +135,29 @@ fn axes_have_two_ends_whatever_the_values() {
     assert_eq!(axis(None), None);
 }
 
-fn arranged(arrangement: Arrangement) -> Layout {
-    Layout::new(&outline(), &Options { arrangement, ..Options::default() })
+fn arranged(arrangement: RowArrangement) -> RowLayout {
+    RowLayout::new(&outline(), &LayoutOptions { arrangement, ..LayoutOptions::default() })
 }
 
 #[test]
 fn pinned_rows_stand_on_top_and_once() {
-    let layout = arranged(Arrangement { pinned: [5, 1].map(ContainerId).into(), ..Arrangement::default() });
+    let layout = arranged(RowArrangement { pinned: [5, 1].map(ContainerId).into(), ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c5", "c1", "c2", "c3", "c4"]);
     assert_eq!(layout.rows.iter().map(|row| row.pinned).collect::<Vec<_>>(), [true, true, true, true, false]);
     assert_eq!(layout.rows.iter().map(|row| row.depth).collect::<Vec<_>>(), [0, 0, 1, 1, 0]);
     let last = &layout.rows[3];
     assert!(layout.pinned > last.y + last.height && (layout.rows[4].y - layout.pinned).abs() < 1e-3);
-    assert_eq!(arranged(Arrangement::default()).pinned.to_bits(), 0.0_f32.to_bits());
+    assert_eq!(arranged(RowArrangement::default()).pinned.to_bits(), 0.0_f32.to_bits());
 }
 
 #[test]
 fn what_is_hidden_takes_what_is_below_it_and_is_in_no_summary() {
     let hidden = [ContainerId(3), ContainerId(4)].into();
-    let layout = arranged(Arrangement { hidden, ..Arrangement::default() });
+    let layout = arranged(RowArrangement { hidden, ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c1", "c2"]);
-    let folds = Folds { level: Some(0), ..Folds::default() };
-    let arrangement = Arrangement { hidden: [ContainerId(3)].into(), ..Arrangement::default() };
-    let layout = Layout::new(&outline(), &Options { arrangement, folds, ..Options::default() });
+    let folds = FoldedContainers { level: Some(0), ..FoldedContainers::default() };
+    let arrangement = RowArrangement { hidden: [ContainerId(3)].into(), ..RowArrangement::default() };
+    let layout = RowLayout::new(&outline(), &LayoutOptions { arrangement, folds, ..LayoutOptions::default() });
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
     assert_eq!(members, &[(ContainerId(2), 1)]);
     assert_eq!((layout.index_of(ContainerId(2)), layout.index_of(ContainerId(3))), (Some(0), None));
@@ -162,7 +167,7 @@ fn what_is_hidden_takes_what_is_below_it_and_is_in_no_summary() {
 fn rows_move_among_their_siblings_only() {
     let moved = |moves: &[(u32, u32)]| {
         let moved = moves.iter().map(|&(a, b)| (ContainerId(a), ContainerId(b))).collect();
-        names(&arranged(Arrangement { moved, ..Arrangement::default() })).join(" ")
+        names(&arranged(RowArrangement { moved, ..RowArrangement::default() })).join(" ")
     };
     assert_eq!(moved(&[(4, 1)]), "c4 c5 c1 c2 c3");
     assert_eq!(moved(&[(2, 0)]), "c1 c3 c2 c4 c5");
@@ -173,9 +178,9 @@ fn rows_move_among_their_siblings_only() {
 #[test]
 fn names_that_are_looked_for_keep_what_is_above_and_below_them() {
     let looked_for = |names: &str, level: Option<u32>| {
-        let arrangement = Arrangement { names: names.to_owned(), ..Arrangement::default() };
-        let folds = Folds { level, ..Folds::default() };
-        Layout::new(&outline(), &Options { arrangement, folds, ..Options::default() })
+        let arrangement = RowArrangement { names: names.to_owned(), ..RowArrangement::default() };
+        let folds = FoldedContainers { level, ..FoldedContainers::default() };
+        RowLayout::new(&outline(), &LayoutOptions { arrangement, folds, ..LayoutOptions::default() })
     };
     assert_eq!(names(&looked_for("C3", None)), ["c1", "c3"]);
     assert_eq!(names(&looked_for("c4", None)), ["c4", "c5"]);

@@ -1,8 +1,10 @@
-//! [`begin`]: opens a trace at once and shows what there is of it, while it is read or still being written.
+//! [`begin`]: opens a trace at once, and shows its available part while it is read or still being
+//! written.
 //!
-//! What is shown is [`Current`]: a source that is replaced by a newer one, each with a number, the *generation*. Views ask for the number
-//! and ask again when it has changed; a question is answered from one source to its end. Where a trace stands is its [`Standing`]:
-//! being read (a picture of its beginning), growing, or final.
+//! The shown trace is a [`CurrentTrace`]: its source is replaced by newer sources. Each source has a
+//! number, its *generation*. Views poll this number, and query again when it has changed. A query
+//! uses a single source from start to end. The [`TraceAvailability`] of a trace is its progress: being read
+//! (a preview of its beginning), growing, or final.
 
 pub(crate) mod follow_paje;
 pub(crate) mod follow_run;
@@ -12,47 +14,50 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::index::Lookup;
-use crate::input::options::{IndexChoice, OpenError, OpenOptions};
-use crate::input::trace::Input;
+use crate::index::IndexLookup;
+use crate::input::options::{IndexChoice, OpenOptions, TraceOpenError};
+use crate::input::trace::TraceInputFile;
 use crate::open::open;
-use crate::query::{Summary, TimelineSource};
+use crate::query::{TimelineSource, TraceSummary};
 
-pub use crate::input::current::{Current, Now, Standing};
+pub use crate::input::current::{CurrentTrace, TraceAvailability, TraceSnapshot};
 
-/// A trace that was opened.
+/// An opened trace.
 #[derive(Clone)]
-pub enum Begun {
-    /// All of it: it has an index, or is small.
+pub enum OpenedTrace {
+    /// The whole trace: it has an index, or is small.
     Whole(Arc<dyn TimelineSource>),
-    /// It is being read, or followed.
-    Going(Current),
+    /// It is being read or followed.
+    Going(CurrentTrace),
 }
 
-impl fmt::Debug for Begun {
+impl fmt::Debug for OpenedTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if matches!(self, Self::Whole(_)) { "Whole" } else { "Going" })
     }
 }
 
-/// What is told when all of a trace has been read, or why that cannot be.
-pub type Ended = Box<dyn FnOnce(Result<Summary, OpenError>) + Send>;
+/// Called when a trace has been read completely, or with the error.
+pub type CompletionFn = Box<dyn FnOnce(Result<TraceSummary, TraceOpenError>) + Send>;
 
-/// Opens a trace as [`open()`](crate::open()) does; but of one whose reading takes long, a growing part is shown meanwhile, and `ended` is
-/// told when it is whole or cannot be had. [`OpenOptions::cancel`] ends the reading.
+/// Opens a trace as [`open()`](crate::open()) does. If reading takes long, a growing part is shown
+/// meanwhile.
+///
+/// `ended` is called when the trace is complete or has failed. [`OpenOptions::cancel`] ends the
+/// reading.
 ///
 /// # Errors
-/// When there is nothing at `path`, or what is read at once cannot be.
-pub fn begin(path: &Path, options: &OpenOptions, ended: Ended) -> Result<Begun, OpenError> {
+/// If `path` does not exist, or if a trace that is opened at once cannot be read.
+pub fn begin(path: &Path, options: &OpenOptions, ended: CompletionFn) -> Result<OpenedTrace, TraceOpenError> {
     if is_quick(path, options)? {
-        return open(path, options).map(Begun::Whole);
+        return open(path, options).map(OpenedTrace::Whole);
     }
-    let name = Input::find_name(path);
-    let current = Current::empty(&name, Standing::Reading { done: 0, total: 0 });
+    let name = TraceInputFile::find_name(path);
+    let current = CurrentTrace::empty(&name, TraceAvailability::Reading { done: 0, total: 0 });
     let (shown, path, mut options) = (current.clone(), path.to_owned(), options.clone());
     let (told, progress) = (current.clone(), options.progress.take());
     options.progress = Some(Arc::new(move |done, total| {
-        told.stand(Standing::Reading { done, total });
+        told.stand(TraceAvailability::Reading { done, total });
         if let Some(progress) = &progress {
             progress(done, total);
         }
@@ -61,22 +66,22 @@ pub fn begin(path: &Path, options: &OpenOptions, ended: Ended) -> Result<Begun, 
     std::thread::spawn(move || {
         let opened = open(&path, &options).map(|source| {
             let summary = source.summary();
-            shown.put(source, Standing::Final);
+            shown.put(source, TraceAvailability::Final);
             summary
         });
         ended(opened);
     });
-    Ok(Begun::Going(current))
+    Ok(OpenedTrace::Going(current))
 }
 
-/// Whether a trace is opened in a moment: it is small, or has an index.
-fn is_quick(path: &Path, options: &OpenOptions) -> Result<bool, OpenError> {
-    let io_error = |source| OpenError::Io { path: path.to_owned(), source };
-    // How large it is is asked whether it is to have an index or not.
+/// Whether a trace opens within a moment: it is small, or has an index.
+fn is_quick(path: &Path, options: &OpenOptions) -> Result<bool, TraceOpenError> {
+    let io_error = |source| TraceOpenError::Io { path: path.to_owned(), source };
+    // The size is determined even if the user wants no index.
     let index = if options.index == IndexChoice::None { IndexChoice::Auto } else { options.index.clone() };
-    let lookup = Lookup::new(path, &OpenOptions { index, ..options.clone() }).map_err(io_error)?;
+    let lookup = IndexLookup::new(path, &OpenOptions { index, ..options.clone() }).map_err(io_error)?;
     Ok(match lookup {
-        // A run that is still written has no index: what there is of it is read.
+        // A run that is still being written has no index. Its available part is read.
         None => !is_stream(path),
         Some(lookup) => match options.index {
             IndexChoice::None => lookup.is_small,
@@ -86,21 +91,24 @@ fn is_quick(path: &Path, options: &OpenOptions) -> Result<bool, OpenError> {
     })
 }
 
-/// Whether it is a pipe or the like, whose end nobody knows.
+/// Whether the path is a pipe or similar, with an unknown end.
 fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
-/// Follows a trace that is being written: a run in mapped mode, or a Pajé file. It need not be there yet. The picture grows with it
-/// until [`OpenOptions::cancel`] is set; `ended` is told if it cannot go on. It is kept in memory.
+/// Follows a trace that is being written: a run in mapped mode, or a Pajé file.
 ///
-/// A Pajé file is read on from where it ended; a last line without its end waits for it. A run is read as a whole each time, as
-/// its clocks can be: then as long as that took, four times over, nothing is done.
+/// The trace need not exist yet. It is kept in memory, and the shown part grows until
+/// [`OpenOptions::cancel`] is set. `ended` is called if following fails.
+///
+/// A Pajé file is read on from the previous end; an incomplete last line is read when it is
+/// complete. A run is read as a whole each time, because its clock correction needs all of it.
+/// After each reading, the follower waits four times as long as the reading took.
 #[must_use]
-pub fn follow(path: &Path, options: &OpenOptions, ended: Ended) -> Current {
-    let waiting = Standing::Awaited(format!("waiting for {}", path.display()));
-    let current = Current::empty(&Input::find_name(path), waiting);
-    let follower = Follower {
+pub fn follow(path: &Path, options: &OpenOptions, ended: CompletionFn) -> CurrentTrace {
+    let waiting = TraceAvailability::Awaited(format!("waiting for {}", path.display()));
+    let current = CurrentTrace::empty(&TraceInputFile::find_name(path), waiting);
+    let follower = TraceFollower {
         path: path.to_owned(),
         options: options.clone(),
         current: current.clone(),
@@ -114,26 +122,26 @@ pub fn follow(path: &Path, options: &OpenOptions, ended: Ended) -> Current {
     current
 }
 
-/// Who follows a trace.
-struct Follower {
+/// Follows a trace.
+struct TraceFollower {
     path: PathBuf,
     options: OpenOptions,
-    current: Current,
+    current: CurrentTrace,
     cancel: Arc<AtomicBool>,
 }
 
-/// Milliseconds between two looks at whether there is more.
+/// Milliseconds between two checks for more data.
 const LOOK_EVERY: u64 = 100;
 
-impl Follower {
-    fn run(&self) -> Result<(), OpenError> {
+impl TraceFollower {
+    fn run(&self) -> Result<(), TraceOpenError> {
         while !self.is_cancelled() {
-            // It may not be there yet, or not have a beginning.
+            // The trace may not exist yet, or may still be empty.
             match std::fs::metadata(&self.path) {
                 Ok(about) if about.is_dir() => return self.follow_run(),
                 Ok(about) if !about.is_file() || about.len() > 0 => return self.follow_file(),
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(OpenError::Io { path: self.path.clone(), source });
+                    return Err(TraceOpenError::Io { path: self.path.clone(), source });
                 }
                 _ => self.pause(LOOK_EVERY),
             }
@@ -141,10 +149,10 @@ impl Follower {
         Ok(())
     }
 
-    fn follow_file(&self) -> Result<(), OpenError> {
-        match Input::find(&self.path, &self.options)? {
-            Input::Run(_) => self.follow_run(),
-            Input::Paje(..) => self.follow_text(),
+    fn follow_file(&self) -> Result<(), TraceOpenError> {
+        match TraceInputFile::find(&self.path, &self.options)? {
+            TraceInputFile::Run(_) => self.follow_run(),
+            TraceInputFile::Paje(..) => self.follow_text(),
         }
     }
 
@@ -152,7 +160,7 @@ impl Follower {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Waits so many milliseconds, at most until it is cancelled.
+    /// Waits for a number of milliseconds, or until it is cancelled.
     fn pause(&self, milliseconds: u64) {
         let mut left = milliseconds;
         while left > 0 && !self.is_cancelled() {

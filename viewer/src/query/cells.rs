@@ -1,150 +1,153 @@
-//! Mixtures of values: cells, and the memory of their shares. A picture has a hundred thousand mixtures, which would be as many pieces of
-//! memory: those of cells that are made together lie one behind the other, in pieces that all these cells hold together.
+//! Mixtures of values: cells, and the memory of their shares.
+//!
+//! An image has up to 100,000 mixtures. To avoid as many allocations, cells that are built together
+//! store their shares one after another in shared blocks of memory.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use super::ValueId;
 
-/// Shares that have a piece of memory together: those of more cells begin a new one.
+/// Number of shares in a block of memory.
 const PIECE: usize = 1 << 12;
 
-/// A value and nanoseconds.
-type Share = (ValueId, i64);
+/// A value, and its time in nanoseconds.
+type ValueShare = (ValueId, i64);
 
-/// `(value, nanoseconds)`, as a list. One share alone, as most columns have once a picture is of few states, needs no memory beside the
-/// list; that of more may be shared with the lists of other cells, until it is changed.
+/// A list of values and their times in nanoseconds.
+/// A single share, which most columns have when few states are visible, needs no allocation. A
+/// longer list may share its memory with other cells until it is changed.
 #[derive(Clone, Default)]
-pub struct Shares(List);
+pub struct ValueShares(ShareList);
 
 #[derive(Clone, Default)]
-enum List {
+enum ShareList {
     #[default]
     None,
-    One([Share; 1]),
+    One([ValueShare; 1]),
     Part {
-        of: Arc<Vec<Share>>,
+        of: Arc<Vec<ValueShare>>,
         from: u32,
         len: u32,
     },
-    Own(Vec<Share>),
+    Own(Vec<ValueShare>),
 }
 
-impl Shares {
-    /// No shares.
+impl ValueShares {
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Changes the list, which is its own from then on.
-    fn change(&mut self, how: impl FnOnce(&mut Vec<Share>)) {
+    /// Changes the list. It has its own memory from then on.
+    fn change(&mut self, how: impl FnOnce(&mut Vec<ValueShare>)) {
         let mut own = match std::mem::take(&mut self.0) {
-            List::Own(own) => own,
+            ShareList::Own(own) => own,
             other => Self(other).to_vec(),
         };
         how(&mut own);
-        self.0 = List::Own(own);
+        self.0 = ShareList::Own(own);
     }
 
     /// Appends a share.
     pub fn push(&mut self, share: (ValueId, i64)) {
         match self.0 {
-            List::None => self.0 = List::One([share]),
-            List::One(_) | List::Part { .. } | List::Own(_) => self.change(|own| own.push(share)),
+            ShareList::None => self.0 = ShareList::One([share]),
+            ShareList::One(_) | ShareList::Part { .. } | ShareList::Own(_) => self.change(|own| own.push(share)),
         }
     }
 
-    /// Leaves those for which `is_kept` holds.
+    /// Keeps the shares for which `is_kept` returns `true`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&(ValueId, i64)) -> bool) {
         if !self.iter().all(&mut is_kept) {
             self.change(|own| own.retain(is_kept));
         }
     }
 
-    /// Leaves the first `len`.
+    /// Keeps the first `len` shares.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len() {
             match &mut self.0 {
-                List::Part { len: old, .. } => *old = u32::try_from(len).unwrap_or(*old),
-                List::None | List::One(_) | List::Own(_) => self.change(|own| own.truncate(len)),
+                ShareList::Part { len: old, .. } => *old = u32::try_from(len).unwrap_or(*old),
+                ShareList::None | ShareList::One(_) | ShareList::Own(_) => self.change(|own| own.truncate(len)),
             }
         }
     }
 }
 
-impl Deref for Shares {
+impl Deref for ValueShares {
     type Target = [(ValueId, i64)];
 
     fn deref(&self) -> &[(ValueId, i64)] {
         match &self.0 {
-            List::None => &[],
-            List::One(one) => one,
-            List::Part { of, from, len } => {
+            ShareList::None => &[],
+            ShareList::One(one) => one,
+            ShareList::Part { of, from, len } => {
                 let from = *from as usize;
                 of.get(from..from + *len as usize).unwrap_or(&[])
             }
-            List::Own(own) => own,
+            ShareList::Own(own) => own,
         }
     }
 }
 
-impl DerefMut for Shares {
+impl DerefMut for ValueShares {
     fn deref_mut(&mut self) -> &mut [(ValueId, i64)] {
-        if matches!(self.0, List::Part { .. }) {
+        if matches!(self.0, ShareList::Part { .. }) {
             self.change(|_| ());
         }
         match &mut self.0 {
-            List::One(one) => one,
-            List::Own(own) => own,
-            List::None | List::Part { .. } => &mut [],
+            ShareList::One(one) => one,
+            ShareList::Own(own) => own,
+            ShareList::None | ShareList::Part { .. } => &mut [],
         }
     }
 }
 
-impl std::fmt::Debug for Shares {
+impl std::fmt::Debug for ValueShares {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl PartialEq for Shares {
+impl PartialEq for ValueShares {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl Eq for Shares {}
+impl Eq for ValueShares {}
 
-impl From<Vec<(ValueId, i64)>> for Shares {
+impl From<Vec<(ValueId, i64)>> for ValueShares {
     fn from(shares: Vec<(ValueId, i64)>) -> Self {
         match shares[..] {
             [] => Self::new(),
-            [share] => Self(List::One([share])),
-            _ => Self(List::Own(shares)),
+            [share] => Self(ShareList::One([share])),
+            _ => Self(ShareList::Own(shares)),
         }
     }
 }
 
-impl FromIterator<(ValueId, i64)> for Shares {
+impl FromIterator<(ValueId, i64)> for ValueShares {
     fn from_iter<I: IntoIterator<Item = (ValueId, i64)>>(shares: I) -> Self {
         Vec::from_iter(shares).into()
     }
 }
 
-impl IntoIterator for Shares {
+impl IntoIterator for ValueShares {
     type Item = (ValueId, i64);
     type IntoIter = std::vec::IntoIter<(ValueId, i64)>;
 
     fn into_iter(self) -> Self::IntoIter {
         match self.0 {
-            List::Own(own) => own.into_iter(),
+            ShareList::Own(own) => own.into_iter(),
             other => Self(other).to_vec().into_iter(),
         }
     }
 }
 
-impl<'a> IntoIterator for &'a Shares {
+impl<'a> IntoIterator for &'a ValueShares {
     type Item = &'a (ValueId, i64);
     type IntoIter = std::slice::Iter<'a, (ValueId, i64)>;
 
@@ -153,7 +156,7 @@ impl<'a> IntoIterator for &'a Shares {
     }
 }
 
-impl<'a> IntoIterator for &'a mut Shares {
+impl<'a> IntoIterator for &'a mut ValueShares {
     type Item = &'a mut (ValueId, i64);
     type IntoIter = std::slice::IterMut<'a, (ValueId, i64)>;
 
@@ -162,17 +165,17 @@ impl<'a> IntoIterator for &'a mut Shares {
     }
 }
 
-/// Exact shares of time: for one lane and one column of pixels, how much of the column each value takes.
+/// Exact shares of time: the time of each value in one lane and one pixel column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// Largest first, of equal ones the lower value first; only values that occur.
-    pub shares: Shares,
-    /// Nanoseconds of all values that are not listed, together.
+pub struct MixtureCell {
+    /// The values that occur, by decreasing time. Of equal times, the lower value comes first.
+    pub shares: ValueShares,
+    /// Total nanoseconds of all values that are not listed.
     pub rest: i64,
 }
 
-impl Cell {
-    /// The `most` largest of these shares, in order, and the others as the rest.
+impl MixtureCell {
+    /// Creates a cell of the `most` largest shares, in order. The others become the rest.
     pub fn of(mut shares: impl AsMut<[(ValueId, i64)]>, most: usize) -> Self {
         let shares = shares.as_mut();
         let order = |a: &(ValueId, i64), b: &(ValueId, i64)| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
@@ -182,14 +185,14 @@ impl Cell {
         let (largest, others) = shares.split_at_mut(most.min(shares.len()));
         largest.sort_unstable_by(order);
         let shares = match *largest {
-            [] => Shares::new(),
-            [share] => Shares(List::One([share])),
-            _ => Shares(List::Own(largest.to_vec())),
+            [] => ValueShares::new(),
+            [share] => ValueShares(ShareList::One([share])),
+            _ => ValueShares(ShareList::Own(largest.to_vec())),
         };
         Self { shares, rest: others.iter().map(|share| share.1).sum() }
     }
 
-    /// Leaves the `most` largest shares; the others become the rest.
+    /// Keeps the `most` largest shares. The others are added to the rest.
     pub fn keep(&mut self, most: usize) {
         self.rest += self.shares.iter().skip(most).map(|share| share.1).sum::<i64>();
         self.shares.truncate(most);
@@ -199,66 +202,68 @@ impl Cell {
 /// Cells of several lanes, `columns` for each, lane by lane.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Cells {
+pub struct MixtureCells {
     pub columns: u32,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MixtureCell>,
 }
 
-/// Cells while they are made.
-pub(crate) struct CellWriter {
-    cells: Vec<Cell>,
-    /// What becomes a piece of memory.
-    shares: Vec<Share>,
-    /// The cells that have their shares in it: number of the cell, first share, and how many.
+/// Builds cells.
+pub(crate) struct MixtureCellWriter {
+    cells: Vec<MixtureCell>,
+    /// The block of memory in progress.
+    shares: Vec<ValueShare>,
+    /// The cells with shares in the block: index of the cell, first share, and number of shares.
     waiting: Vec<(usize, u32, u32)>,
-    /// Bits that the number of any value has.
+    /// Number of bits of the largest value.
     value_bits: u32,
-    /// A mixture while it is put in order: of each value the time and, below, the number, turned over.
+    /// Sort keys of a mixture: the time of each value and, in the lower bits, the inverted value.
     keys: Vec<u64>,
 }
 
-impl CellWriter {
-    /// With room for some cells, of a model with so many values.
+impl MixtureCellWriter {
+    /// Creates a writer with room for `room` cells, for a model with `values` values.
     pub(crate) fn new(room: usize, values: usize) -> Self {
         let value_bits = usize::BITS - values.leading_zeros();
         Self { cells: Vec::with_capacity(room), shares: Vec::new(), waiting: Vec::new(), value_bits, keys: Vec::new() }
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub(crate) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Appends empty cells, until there are so many.
+    /// Appends empty cells until there are `len`.
     pub(crate) fn fill(&mut self, len: usize) {
-        self.cells.resize_with(len, Cell::default);
+        self.cells.resize_with(len, MixtureCell::default);
     }
 
-    /// Appends a cell of one value, or of none: time that has no place in a list is the rest.
+    /// Appends a cell of one value. If the list may have no shares (`most` is 0), the time becomes
+    /// the rest.
     pub(crate) fn push_one(&mut self, share: (ValueId, i64), most: usize) {
         self.cells.push(match most {
-            0 => Cell { shares: Shares::new(), rest: share.1 },
-            _ => Cell { shares: Shares(List::One([share])), rest: 0 },
+            0 => MixtureCell { shares: ValueShares::new(), rest: share.1 },
+            _ => MixtureCell { shares: ValueShares(ShareList::One([share])), rest: 0 },
         });
     }
 
-    /// Appends a cell of shares that are in order.
+    /// Appends a cell of sorted shares.
     #[inline]
     pub(crate) fn push(&mut self, mut shares: impl ExactSizeIterator<Item = (ValueId, i64)>, rest: i64) {
         let len = shares.len();
         let list = match len {
-            1 => shares.next().map_or(List::None, |share| List::One([share])),
-            _ => List::None,
+            1 => shares.next().map_or(ShareList::None, |share| ShareList::One([share])),
+            _ => ShareList::None,
         };
         if len > 1 {
             self.make_room(len);
             self.waiting.push((self.cells.len(), self.shares.len() as u32, len as u32));
             self.shares.extend(shares);
         }
-        self.cells.push(Cell { shares: Shares(list), rest });
+        self.cells.push(MixtureCell { shares: ValueShares(list), rest });
     }
 
-    /// Appends shares to the last cell that has any, or gives a later one its first: as many as there may be, and the others as the rest.
+    /// Appends shares to the last cell that has any, or to a later cell without shares. The cell
+    /// gets at most `most` shares; the others are added to the rest.
     pub(crate) fn append(&mut self, cell: usize, shares: impl Iterator<Item = (ValueId, i64)>, most: usize, rest: i64) {
         if cell >= self.cells.len() {
             return;
@@ -280,7 +285,7 @@ impl CellWriter {
         self.cells[cell].rest = self.cells[cell].rest.wrapping_add(rest);
     }
 
-    /// Appends a cell of shares in any order: the `most` largest, and the others as the rest.
+    /// Appends a cell of unsorted shares: the `most` largest, and the others as the rest.
     pub(crate) fn push_unordered(&mut self, shares: impl Iterator<Item = (ValueId, i64)> + Clone, most: usize) {
         let (bits, mask) = (self.value_bits, (1 << self.value_bits) - 1);
         let mut all = 0;
@@ -289,10 +294,10 @@ impl CellWriter {
             all |= time;
             time.cast_unsigned() << bits | (mask & !u64::from(value.0))
         }));
-        // Both must be in one number, which is soon compared.
+        // Time and value must fit into one 64-bit number, so that comparison is fast.
         let is_fit = all >= 0 && all.leading_zeros() > bits;
         if !is_fit || self.keys.len() < 2 {
-            let Cell { shares, rest } = Cell::of(shares.collect::<Vec<_>>(), most);
+            let MixtureCell { shares, rest } = MixtureCell::of(shares.collect::<Vec<_>>(), most);
             return self.push(shares.iter().copied(), rest);
         }
         let others = self.keys.len().saturating_sub(most);
@@ -303,13 +308,13 @@ impl CellWriter {
         self.keys[others..].sort_unstable();
         let len = self.keys.len() - others;
         self.make_room(len);
-        self.cells.push(Cell { shares: Shares::new(), rest });
+        self.cells.push(MixtureCell { shares: ValueShares::new(), rest });
         self.wait(self.cells.len() - 1, len);
         let share = |key: &u64| (ValueId((mask & !key) as u32), (key >> bits).cast_signed());
         self.shares.extend(self.keys[others..].iter().rev().map(share));
     }
 
-    /// Begins a new piece of memory where so many shares would make this one too large.
+    /// Starts a new block of memory if `len` more shares would make this one too large.
     fn make_room(&mut self, len: usize) {
         if !self.shares.is_empty() && self.shares.len() + len > PIECE {
             self.seal();
@@ -321,20 +326,20 @@ impl CellWriter {
         self.waiting.push((cell, self.shares.len() as u32, len as u32));
     }
 
-    /// Gives the cells that wait their shares.
+    /// Assigns the shares of the block to their cells.
     fn seal(&mut self) {
         let of = Arc::new(std::mem::take(&mut self.shares));
         for (cell, from, len) in self.waiting.drain(..) {
             self.cells[cell].shares = match of.get(from as usize..) {
-                Some([share, ..]) if len == 1 => Shares(List::One([*share])),
+                Some([share, ..]) if len == 1 => ValueShares(ShareList::One([*share])),
                 _ if len == 0 => continue,
-                _ => Shares(List::Part { of: Arc::clone(&of), from, len }),
+                _ => ValueShares(ShareList::Part { of: Arc::clone(&of), from, len }),
             };
         }
     }
 
-    /// All cells.
-    pub(crate) fn finish(mut self) -> Vec<Cell> {
+    /// Returns all cells.
+    pub(crate) fn finish(mut self) -> Vec<MixtureCell> {
         self.shares.shrink_to_fit();
         self.seal();
         self.cells
@@ -346,8 +351,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Mixtures of some values with some time, of at most 2^58 ns or of any.
-    fn mixtures() -> impl Strategy<Value = Vec<Vec<Share>>> {
+    /// Mixtures of up to 60 values. Times are below 2^58 ns, or very large.
+    fn mixtures() -> impl Strategy<Value = Vec<Vec<ValueShare>>> {
         let time = prop_oneof![1_i64..20, 1_i64..1 << 58, Just(i64::MAX / 2)];
         let mixture = prop::collection::btree_map(0_u32..400, time, 0..60);
         let list = mixture.prop_map(|of| of.into_iter().map(|(value, time)| (ValueId(value), time)).collect());
@@ -357,14 +362,14 @@ mod tests {
     proptest! {
         #[test]
         fn cells_that_share_memory_are_as_each_alone(mixtures in mixtures(), most in 0_usize..70) {
-            // Two that together pass the largest time cannot be the rest of one cell.
-            let is_sum = |of: &Vec<Share>| of.iter().try_fold(0_i64, |sum, share| sum.checked_add(share.1)).is_some();
-            let mixtures: Vec<Vec<Share>> = mixtures.into_iter().filter(is_sum).collect();
-            let mut cells = CellWriter::new(0, 400);
+            // Shares with a sum above the largest time cannot be the rest of one cell.
+            let is_sum = |of: &Vec<ValueShare>| of.iter().try_fold(0_i64, |sum, share| sum.checked_add(share.1)).is_some();
+            let mixtures: Vec<Vec<ValueShare>> = mixtures.into_iter().filter(is_sum).collect();
+            let mut cells = MixtureCellWriter::new(0, 400);
             for of in &mixtures {
                 cells.push_unordered(of.iter().copied(), most);
             }
-            let expected: Vec<Cell> = mixtures.into_iter().map(|of| Cell::of(of, most)).collect();
+            let expected: Vec<MixtureCell> = mixtures.into_iter().map(|of| MixtureCell::of(of, most)).collect();
             let found = cells.finish();
             prop_assert_eq!(&found, &expected);
             let mut kept = found.clone();
@@ -378,7 +383,7 @@ mod tests {
 
         #[test]
         fn a_changed_list_changes_no_other(mixtures in mixtures()) {
-            let mut cells = CellWriter::new(0, 400);
+            let mut cells = MixtureCellWriter::new(0, 400);
             mixtures.iter().for_each(|of| cells.push(of.iter().copied(), 0));
             let mut found = cells.finish();
             for cell in found.iter_mut().step_by(2) {

@@ -1,25 +1,32 @@
-//! Point events and links as numbers, where they are too many to be listed: [`EventCount`], [`LinkCount`], and how they are counted of any
-//! lists, so that each source has an answer, in memory that does not grow with the number of entities.
+//! Counts of point events and links, for cases in which they are too many to be listed:
+//! [`EventCount`] and [`LinkCount`].
+//!
+//! The functions count the entities of any lists, so that each source has an answer. Their memory
+//! does not grow with the number of entities.
 
 use rustc_hash::FxHashMap;
 
-use super::{ContainerId, EntityId, Interval, Link, Listed, Mark, QueryError, TimelineSource, TypeId, ValueId};
+use super::{
+    ContainerId, EntityId, EntityList, EventEntity, LinkEntity, QueryError, TimeRange, TimelineSource, TypeId, ValueId,
+};
 use crate::query::walk;
 
-/// Entities of a stretch, about. A filter may have to look through a whole interval to list its beginning.
+/// Approximate number of entities in a stretch. To list the begin of an interval, a filter may have
+/// to scan the whole interval.
 const STRETCH: u64 = 1 << 16;
 
 /// Point events of one column, by value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventCount {
-    /// All of them.
+    /// Number of all events.
     pub total: u64,
-    /// How many of each value, the most frequent first, those of equal number by value.
+    /// The number of events of each value. The most frequent come first, those of equal number by
+    /// value.
     pub values: Vec<(ValueId, u64)>,
 }
 
 impl EventCount {
-    /// From numbers by value, in any order; of equal values they add up.
+    /// Creates a count from numbers by value, in any order. Numbers of equal values are added.
     pub fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, most: usize) -> Self {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         for (value, number) in parts {
@@ -33,30 +40,31 @@ impl EventCount {
     }
 }
 
-/// Links that are alike: of one value, from one container to another, each end in one stretch of time.
+/// A number of links with the same value, containers and stretches of time at both endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkCount {
-    /// Where they start.
+    /// The container in which they start.
     pub start: ContainerId,
-    /// Where they end.
+    /// The container in which they end.
     pub end: ContainerId,
     /// Their value.
     pub value: ValueId,
-    /// Number of the stretch in which they start: the date, shifted right by the exponent that was asked for.
+    /// Number of the stretch in which they start: the timestamp, shifted right by the requested
+    /// exponent.
     pub start_bin: i64,
     /// Number of the stretch in which they end.
     pub end_bin: i64,
-    /// Whether their end comes before their start.
+    /// Whether they end before they start.
     pub reversed: bool,
-    /// How many they are.
+    /// The number of these links.
     pub count: u64,
-    /// The one of them with the least number.
+    /// The link with the smallest number.
     pub first: EntityId,
 }
 
 impl LinkCount {
-    /// A link alone.
-    pub(crate) fn one(link: &Link, exponent: u8) -> Self {
+    /// Creates a count of one link.
+    pub(crate) fn one(link: &LinkEntity, exponent: u8) -> Self {
         let bin = |date: i64| date >> exponent.min(63);
         Self {
             start: link.start,
@@ -71,19 +79,19 @@ impl LinkCount {
     }
 }
 
-/// Whoever is given counts of links, one after the other.
+/// A function that receives the counts of links one by one.
 pub type LinkVisitor<'a> = dyn FnMut(&LinkCount) -> Result<(), QueryError> + 'a;
 
-/// Counts events column by column, as they are listed by `ask`.
+/// Counts the events that `ask` lists, column by column.
 pub(crate) fn events(
-    ask: impl Fn(Interval, usize) -> Result<Listed<Mark>, QueryError>,
-    interval: Interval,
+    ask: impl Fn(TimeRange, usize) -> Result<EntityList<EventEntity>, QueryError>,
+    interval: TimeRange,
     columns: u32,
     most: usize,
 ) -> Result<Vec<EventCount>, QueryError> {
-    // What refuses an interval refuses it at once.
+    // Fails at once if the source rejects the interval.
     ask(interval, 0)?;
-    let count = |column: Interval| {
+    let count = |column: TimeRange| {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         each(
             &ask,
@@ -99,30 +107,31 @@ pub(crate) fn events(
     if columns == 0 { Err(QueryError::EmptyInterval) } else { interval.columns(columns).map(count).collect() }
 }
 
-/// Counts links, as they are listed by `ask`.
+/// Counts the links that `ask` lists.
 pub(crate) fn links(
-    ask: impl Fn(Interval, usize) -> Result<Listed<Link>, QueryError>,
-    interval: Interval,
+    ask: impl Fn(TimeRange, usize) -> Result<EntityList<LinkEntity>, QueryError>,
+    interval: TimeRange,
     exponent: u8,
     visit: &mut LinkVisitor<'_>,
 ) -> Result<(), QueryError> {
-    let key = |link: &Link| (link.id, link.start_time.0.min(link.end_time.0));
+    let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
     each(ask, key, interval, |link| visit(&LinkCount::one(link, exponent)))
 }
 
-/// Visits each entity of an interval once, stretch by stretch; `key` gives its number and the date at which it begins.
+/// Visits each entity of an interval once, stretch by stretch. `key` returns its number and the
+/// timestamp at which it begins.
 fn each<T>(
-    ask: impl Fn(Interval, usize) -> Result<Listed<T>, QueryError>,
+    ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
-    interval: Interval,
+    interval: TimeRange,
     mut visit: impl FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let total = ask(interval, 0)?.total;
-    // No narrower than a nanosecond: stretches would overlap.
+    // A stretch is at least one nanosecond wide. Otherwise, stretches would overlap.
     let width = interval.to.0.abs_diff(interval.from.0);
     let stretches = u32::try_from(total.div_ceil(STRETCH).min(width)).unwrap_or(u32::MAX);
     for stretch in interval.columns(stretches) {
-        // What began before the first stretch belongs to that.
+        // Entities that began before the first stretch belong to it.
         let is_first = stretch.from == interval.from;
         let mut visit = |item: &T| if is_first || key(item).1 >= stretch.from.0 { visit(item) } else { Ok(()) };
         walk::pages(stretch, &ask, &key, &mut visit)?;
@@ -130,14 +139,14 @@ fn each<T>(
     Ok(())
 }
 
-/// How many links of each value overlap an interval.
+/// Number of links of each value that overlap an interval.
 ///
 /// # Errors
 /// As [`TimelineSource::link_counts`].
 pub(crate) fn link_values(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<FxHashMap<ValueId, u64>, QueryError> {
     let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
     source.link_counts(ty, interval, 63, &mut |count| {

@@ -1,73 +1,73 @@
-//! Facts of entities and relations between them (thesis P79, papers S22), from the few look-ups that the store in memory and the
-//! index both have.
+//! Facts of entities and relations between them (thesis P79, papers S22). They need only the few
+//! look-ups that both the store in memory and the index have.
 
 use tumit_paje::{ContainerId, TypeId};
 
-use crate::query::{ContainerInfo, EntityId, Facts, Interval, Model, QueryError};
+use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, TimeRange, TypeModel};
 use crate::query::{LinkRow, effective_end};
 
-/// An entity found by its number.
+/// An entity, looked up by its number.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundEntity {
     pub(crate) name: String,
     pub(crate) ty: TypeId,
     pub(crate) container: ContainerId,
-    pub(crate) life: Interval,
-    /// Row of its extra fields; 0 when it has none.
+    pub(crate) life: TimeRange,
+    /// Row of its extra fields; 0 if it has none.
     pub(crate) detail: u32,
 }
 
 /// Value of an extra field.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum FieldValue {
+pub(crate) enum DetailValue {
     Text(String),
     Integer(i64),
     Float(f64),
     Container(ContainerId),
 }
 
-/// What an entity has beside its value.
+/// Properties of an entity besides its value.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Detail {
-    pub fields: Vec<(String, FieldValue)>,
-    /// Where in the source: file and line.
+pub(crate) struct EntityDetail {
+    pub fields: Vec<(String, DetailValue)>,
+    /// File and line in the source.
     pub(crate) source: Option<(String, u32)>,
 }
 
-impl Detail {
-    /// Containers that it refers to.
+impl EntityDetail {
+    /// The containers to which it refers.
     fn references(&self) -> impl Iterator<Item = ContainerId> {
         self.fields.iter().filter_map(|(_, value)| match value {
-            FieldValue::Container(container) => Some(*container),
+            DetailValue::Container(container) => Some(*container),
             _ => None,
         })
     }
 }
 
-/// The look-ups. Lists are cut after `most` entities.
-pub(crate) trait LookUp {
-    fn types(&self) -> &Model;
+/// The look-ups. Lists contain at most `most` entities.
+pub(crate) trait EntityLookup {
+    fn types(&self) -> &TypeModel;
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError>;
-    /// An entity by its number; for a container, itself.
-    fn find(&self, id: EntityId) -> Result<Found, QueryError>;
-    /// A link by its number.
+    /// Finds an entity by its number. For a container, returns itself.
+    fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError>;
+    /// Finds a link by its number.
     fn link(&self, number: u32) -> Option<LinkRow>;
-    fn detail(&self, row: u32) -> Detail;
+    fn detail(&self, row: u32) -> EntityDetail;
     /// The text of a link's key.
     fn key(&self, key: u64) -> String;
     /// States in a container that overlap an interval, lane by lane.
-    fn states_during(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId>;
-    /// States in a container that are there at a date, or just end or begin.
+    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    /// States in a container that exist at a timestamp, or end or begin at it.
     fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId>;
     /// States that refer to a container and overlap an interval, by start.
-    fn referring(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId>;
-    /// Links that start or end in a container at `from <= date <= to`, by that date.
+    fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    /// Links that start or end in a container at a timestamp in `from..=to`, by that timestamp.
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId>;
 }
 
-/// What [`crate::query::TimelineSource::facts`] promises, or
+/// Implements [`crate::query::TimelineSource::facts`] or
 /// [`facts_without_paths`](crate::query::TimelineSource::facts_without_paths).
-pub(crate) fn facts(tables: &impl LookUp, id: EntityId, with_paths: bool) -> Result<Facts, QueryError> {
+pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) -> Result<EntityFacts, QueryError> {
     let found = tables.find(id)?;
     let path = |container| if with_paths { container_path(tables, container) } else { Vec::new() };
     let mut fields = Vec::new();
@@ -78,17 +78,17 @@ pub(crate) fn facts(tables: &impl LookUp, id: EntityId, with_paths: bool) -> Res
         fields.push(("to".to_owned(), path(row.end).join(" › ")));
         fields.push(("key".to_owned(), tables.key(row.key)));
     }
-    let Detail { fields: extra, source } = tables.detail(found.detail);
+    let EntityDetail { fields: extra, source } = tables.detail(found.detail);
     fields.extend(extra.into_iter().map(|(name, value)| {
         let text = match value {
-            FieldValue::Text(text) => text,
-            FieldValue::Integer(number) => number.to_string(),
-            FieldValue::Float(number) => number.to_string(),
-            FieldValue::Container(container) => name_of(tables, container),
+            DetailValue::Text(text) => text,
+            DetailValue::Integer(number) => number.to_string(),
+            DetailValue::Float(number) => number.to_string(),
+            DetailValue::Container(container) => name_of(tables, container),
         };
         (name, text)
     }));
-    Ok(Facts {
+    Ok(EntityFacts {
         id,
         type_path: if with_paths { type_path(tables.types(), found.ty) } else { Vec::new() },
         container_path: path(found.container),
@@ -100,13 +100,13 @@ pub(crate) fn facts(tables: &impl LookUp, id: EntityId, with_paths: bool) -> Res
     })
 }
 
-fn name_of(tables: &impl LookUp, container: ContainerId) -> String {
+fn name_of(tables: &impl EntityLookup, container: ContainerId) -> String {
     let name = tables.container(container).map(|info| info.name.clone());
     name.unwrap_or_else(|_| "a container that was left out".to_owned())
 }
 
-/// Names from the root, which is left out unless it is all there is.
-fn type_path(model: &Model, ty: TypeId) -> Vec<String> {
+/// The names on the path from the root. The root's name is left out unless it is the only one.
+fn type_path(model: &TypeModel, ty: TypeId) -> Vec<String> {
     let mut path = Vec::new();
     let mut at = ty;
     while let Some(info) = model.types.get(at.index()) {
@@ -123,7 +123,7 @@ fn type_path(model: &Model, ty: TypeId) -> Vec<String> {
     path
 }
 
-fn container_path(tables: &impl LookUp, container: ContainerId) -> Vec<String> {
+fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<String> {
     let mut path = Vec::new();
     let mut at = container;
     while let Ok(info) = tables.container(at) {
@@ -140,23 +140,25 @@ fn container_path(tables: &impl LookUp, container: ContainerId) -> Vec<String> {
     path
 }
 
-/// What [`crate::query::TimelineSource::related`] promises, and how it is decided:
+/// Implements [`crate::query::TimelineSource::related`], by these rules:
 ///
-/// - a state or event that refers to containers: the states of those containers that overlap it, and the containers;
-/// - a state: the states that refer to its container and overlap it, and the links that start or end in its container from
-///   its first date to its last, both included;
-/// - a link: the states of its two containers at its two dates, a state that just ends or begins there included;
-/// - an event: the states of its container at its date, likewise;
+/// - a state or event that refers to containers: these containers, and their states that overlap
+///   it;
+/// - a state: the states that refer to its container and overlap it, and the links that start or
+///   end in its container between its first and last timestamp, both included;
+/// - a link: the states of its two containers at its two timestamps, including states that end or
+///   begin there;
+/// - an event: the states of its container at its timestamp, likewise;
 /// - a container: the states that refer to it.
-pub(crate) fn related(tables: &impl LookUp, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+pub(crate) fn related(tables: &impl EntityLookup, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
     let found = tables.find(id)?;
     let (from, to) = (found.life.from, found.life.to);
     let low = from.min(to);
-    let during = Interval { from: low, to: tumit_paje::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
-    let mut related = Collector { entities: Vec::new(), limit, asked: id };
-    // A list may have an entity twice, and some that are known already.
+    let during = TimeRange { from: low, to: tumit_paje::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
+    let mut related = EntityCollector { entities: Vec::new(), limit, asked: id };
+    // A list may contain an entity twice, and entities that were found before.
     let most = limit.saturating_add(1).saturating_mul(2);
-    // A reference may be to a container that the simulation left out.
+    // A reference may point to a container that the simulation left out.
     let detail = tables.detail(found.detail);
     for container in detail.references().filter(|&container| tables.container(container).is_ok()) {
         related.add(vec![EntityId::Container(container)]);
@@ -180,14 +182,14 @@ pub(crate) fn related(tables: &impl LookUp, id: EntityId, limit: usize) -> Resul
     Ok(related.entities)
 }
 
-/// Entities without repetition, up to a limit.
-struct Collector {
+/// Collects entities without repetition, up to a limit.
+struct EntityCollector {
     entities: Vec<EntityId>,
     limit: usize,
     asked: EntityId,
 }
 
-impl Collector {
+impl EntityCollector {
     fn add(&mut self, more: Vec<EntityId>) {
         for entity in more {
             if self.entities.len() >= self.limit {

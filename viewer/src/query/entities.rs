@@ -1,10 +1,10 @@
 //! Entities of a trace: lanes, states, events, links and values of variables.
 
-use super::{ContainerId, GlobalNanos, Interval, TypeId, ValueId};
+use super::{ContainerId, GlobalNanos, TimeRange, TypeId, ValueId};
 
-/// A line of entities that never overlap each other: one nesting depth of one state type of one container.
+/// A sequence of entities that never overlap: one nesting depth of one state type of one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lane {
+pub struct StateLaneId {
     /// The container.
     pub container: ContainerId,
     /// The state type.
@@ -13,7 +13,7 @@ pub struct Lane {
     pub depth: u32,
 }
 
-/// An entity or container that can be pointed at.
+/// An entity or container that can be referred to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntityId {
     /// A container.
@@ -24,33 +24,33 @@ pub enum EntityId {
     Event(u32),
     /// A link.
     Link(u32),
-    /// A value of a variable, from its date to the next.
+    /// A value of a variable. It lasts from its timestamp to the next.
     Sample(u32),
 }
 
 /// A state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct State {
+pub struct StateEntity {
     pub id: EntityId,
     pub value: ValueId,
-    pub life: Interval,
+    pub life: TimeRange,
     pub depth: u32,
 }
 
 /// A point event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Mark {
+pub struct EventEntity {
     pub id: EntityId,
     pub value: ValueId,
     pub time: GlobalNanos,
 }
 
-/// A link. Its end may come before its start when clocks were not corrected.
+/// A link. Without clock correction, it may end before it starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Link {
+pub struct LinkEntity {
     pub id: EntityId,
     pub ty: TypeId,
     pub value: ValueId,
@@ -63,35 +63,35 @@ pub struct Link {
 /// A value of a variable over an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Sample {
+pub struct VariableSample {
     pub id: EntityId,
-    pub life: Interval,
+    pub life: TimeRange,
     pub value: f64,
 }
 
-/// A list that may have been cut at the asker's limit.
+/// A list that may be cut at the caller's limit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed<T> {
-    /// How many there are.
+pub struct EntityList<T> {
+    /// The total number of entities.
     pub total: u64,
-    /// The first of them, at most as many as asked for.
+    /// The first entities, at most as many as the limit.
     pub items: Vec<T>,
 }
 
-/// A variable over one column of pixels.
+/// A variable over one pixel column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct SeriesColumn {
     pub min: f64,
     pub max: f64,
-    /// Time-weighted.
+    /// The time-weighted mean.
     pub mean: f64,
 }
 
-/// All that is known of one entity.
+/// All known facts of one entity.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
-    /// What was asked about.
+pub struct EntityFacts {
+    /// The entity.
     pub id: EntityId,
     /// Name of the value, or of the container; for a sample, its number.
     pub name: String,
@@ -99,21 +99,21 @@ pub struct Facts {
     pub type_path: Vec<String>,
     /// Names of the containers from the root.
     pub container_path: Vec<String>,
-    /// The container that holds it.
+    /// The container of the entity.
     pub container: ContainerId,
-    /// When it was. A point event has `from == to`.
-    pub life: Interval,
+    /// Its time range. A point event has `from == to`.
+    pub life: TimeRange,
     /// Extra fields, in order: name and text. For links also source, destination and key.
     pub fields: Vec<(String, String)>,
-    /// Where in the source: file and line.
+    /// File and line in the source.
     pub source: Option<(String, u32)>,
 }
 
 /// The first numbers that no entity of a source has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FreeNumbers {
-    /// Of states.
+pub struct FirstFreeNumbers {
+    /// First free number of states.
     pub state: u32,
-    /// Of values of variables.
+    /// First free number of values of variables.
     pub sample: u32,
 }

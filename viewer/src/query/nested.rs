@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-use super::{ContainerId, GlobalNanos, Interval, Lane, Listed, QueryError, State, TypeId, ValueId};
-use crate::query::walk::Pages;
+use super::{ContainerId, EntityList, GlobalNanos, QueryError, StateEntity, StateLaneId, TimeRange, TypeId, ValueId};
+use crate::query::walk::EntityPages;
 
 /// Maximum number of states in memory, over all depths.
 const STATES_IN_MEMORY: usize = 1 << 16;
@@ -40,7 +40,7 @@ pub struct NestedTime {
 
 /// Running sums of one value.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct NestingSum {
     value: u32,
     total: i64,
     self_time: i64,
@@ -52,7 +52,7 @@ struct Sum {
 /// Sums up states in order of their start. At equal starts, the outer state comes first.
 #[derive(Debug, Default)]
 pub(crate) struct NestingSums {
-    sums: Vec<Sum>,
+    sums: Vec<NestingSum>,
     places: FxHashMap<u32, u32>,
     /// End and position of each open state, outermost first.
     stack: Vec<(i64, u32)>,
@@ -74,7 +74,7 @@ impl NestingSums {
         let next = self.sums.len() as u32;
         let place = *self.places.entry(value).or_insert(next);
         if place == next {
-            self.sums.push(Sum { value, ..Sum::default() });
+            self.sums.push(NestingSum { value, ..NestingSum::default() });
         }
         let sum = &mut self.sums[place as usize];
         if sum.open == 0 {
@@ -107,7 +107,7 @@ impl NestingSums {
     /// Value, total and self time of all values up to the time of the last [`Self::advance`], in
     /// the order in which the values first occur.
     pub(crate) fn sums(&self) -> impl Iterator<Item = (u32, i64, i64)> {
-        let open = |sum: &Sum| if sum.open > 0 { self.now.wrapping_sub(sum.since) } else { 0 };
+        let open = |sum: &NestingSum| if sum.open > 0 { self.now.wrapping_sub(sum.since) } else { 0 };
         self.sums.iter().map(move |sum| (sum.value, sum.total.wrapping_add(open(sum)), sum.self_time))
     }
 
@@ -117,19 +117,19 @@ impl NestingSums {
     }
 }
 
-/// Total and self time in an interval, from the states of all depths. The cost is proportional to
-/// their number.
+/// Computes total and self time in an interval from the states of all depths. The cost is
+/// proportional to their number.
 pub(crate) fn sweep(
-    list: impl Fn(Lane, Interval, usize) -> Result<Listed<State>, QueryError>,
+    list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
     (container, ty, depths): (ContainerId, TypeId, u32),
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<Vec<NestedTime>, QueryError> {
     if interval.from >= interval.to {
         return Ok(Vec::new());
     }
     let size = (STATES_IN_MEMORY / depths.max(1) as usize).max(16);
     let mut lanes: Vec<LaneCursor> =
-        (0..depths).map(|depth| LaneCursor::new(Lane { container, ty, depth }, interval, size)).collect();
+        (0..depths).map(|depth| LaneCursor::new(StateLaneId { container, ty, depth }, interval, size)).collect();
     let mut next = BinaryHeap::with_capacity(lanes.len());
     for (depth, lane) in lanes.iter_mut().enumerate() {
         next.extend(lane.next(&list)?.map(|state| Reverse((state.life.from, depth, state.life.to, state.value))));
@@ -152,7 +152,7 @@ pub(crate) fn sweep(
     Ok(sums.sums().map(time).collect())
 }
 
-/// The times of states that are not nested: total and self time are equal.
+/// The times of states that are not nested. Total and self time are equal.
 pub(crate) fn flat(times: Vec<(ValueId, i64)>) -> Vec<NestedTime> {
     let time = |(value, nanos): (ValueId, i64)| NestedTime { value, total: nanos.into(), self_time: nanos.into() };
     times.into_iter().map(time).collect()
@@ -160,20 +160,20 @@ pub(crate) fn flat(times: Vec<(ValueId, i64)>) -> Vec<NestedTime> {
 
 /// Reads the states of one depth that have a duration, by start.
 struct LaneCursor {
-    lane: Lane,
-    pages: Pages,
-    page: VecDeque<State>,
+    lane: StateLaneId,
+    pages: EntityPages,
+    page: VecDeque<StateEntity>,
 }
 
 impl LaneCursor {
-    fn new(lane: Lane, interval: Interval, size: usize) -> Self {
-        Self { lane, pages: Pages::new(interval, size), page: VecDeque::new() }
+    fn new(lane: StateLaneId, interval: TimeRange, size: usize) -> Self {
+        Self { lane, pages: EntityPages::new(interval, size), page: VecDeque::new() }
     }
 
     fn next(
         &mut self,
-        list: impl Fn(Lane, Interval, usize) -> Result<Listed<State>, QueryError>,
-    ) -> Result<Option<State>, QueryError> {
+        list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
+    ) -> Result<Option<StateEntity>, QueryError> {
         loop {
             while let Some(state) = self.page.pop_front() {
                 if state.life.from < state.life.to {
@@ -182,7 +182,7 @@ impl LaneCursor {
             }
             let lane = self.lane;
             let ask = |part, limit| list(lane, part, limit);
-            match self.pages.next(ask, |state: &State| (state.id, state.life.from.0))? {
+            match self.pages.next(ask, |state: &StateEntity| (state.id, state.life.from.0))? {
                 Some(page) => self.page = page.into(),
                 None => return Ok(None),
             }
@@ -308,8 +308,8 @@ impl<F: Fn(u64) -> u64> Checkpoints<F> {
 /// checkpoints and edges.
 pub(crate) fn between(
     checkpoints: &Checkpoints<impl Fn(u64) -> u64>,
-    interval: Interval,
-    sweep: impl Fn(Interval) -> Result<Vec<NestedTime>, QueryError>,
+    interval: TimeRange,
+    sweep: impl Fn(TimeRange) -> Result<Vec<NestedTime>, QueryError>,
 ) -> Result<Vec<NestedTime>, QueryError> {
     let partition = |is_before: &dyn Fn(i64) -> bool| {
         let (mut low, mut high) = (0, checkpoints.len);
@@ -327,13 +327,13 @@ pub(crate) fn between(
     let last = after - 1;
     let mut all = NestedTotals::default();
     let at = |at: u64| GlobalNanos(checkpoints.time(at));
-    all.add(sweep(Interval { from: interval.from, to: at(first) })?);
+    all.add(sweep(TimeRange { from: interval.from, to: at(first) })?);
     all.add((0..checkpoints.values).map(|value| {
         let (low, high) = (checkpoints.sums(first, value), checkpoints.sums(last, value));
         let (total, own) = (high.0.wrapping_sub(low.0), high.1.wrapping_sub(low.1));
         NestedTime { value: checkpoints.value(value), total: total.into(), self_time: own.into() }
     }));
-    all.add(sweep(Interval { from: at(last), to: interval.to })?);
+    all.add(sweep(TimeRange { from: at(last), to: interval.to })?);
     Ok(all.finish())
 }
 

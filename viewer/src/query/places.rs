@@ -1,26 +1,32 @@
-//! Which types of entities each container has: asking for each type in each container costs the product of their numbers.
+//! The types of entities that each container has. Without it, a caller would query every type in
+//! every container, at a cost of the product of their numbers.
 
 use rustc_hash::FxHashMap;
 
-use super::{ContainerId, ContainerInfo, Model, TimelineSource, TypeId, TypeInfo};
+use super::{ContainerId, ContainerInfo, TimelineSource, TypeId, TypeInfo, TypeModel};
 
-/// The types to ask for in a container, in order of ids: all of them if the source does not know.
-pub(crate) fn types_in<'m>(source: &dyn TimelineSource, model: &'m Model, container: ContainerId) -> Vec<&'m TypeInfo> {
+/// The types to query in a container, in order of their ids. If the source does not know them, all
+/// types.
+pub(crate) fn types_in<'m>(
+    source: &dyn TimelineSource,
+    model: &'m TypeModel,
+    container: ContainerId,
+) -> Vec<&'m TypeInfo> {
     match source.types_in(container) {
         Some(types) => types.iter().filter_map(|ty| model.types.get(ty.index())).collect(),
         None => model.types.iter().collect(),
     }
 }
 
-/// The containers to ask for each type, in the order of the list.
+/// The containers to query for each type, in the order of the list.
 pub(crate) struct ContainersByType<'a> {
     list: &'a [ContainerInfo],
-    /// `None` if the source does not know: then all.
+    /// `None` if the source does not know them. Then all containers are queried.
     known: Option<FxHashMap<TypeId, Vec<ContainerId>>>,
 }
 
 impl<'a> ContainersByType<'a> {
-    /// Asks the source for the types of each container of the list.
+    /// Queries the source for the types of each container of the list.
     pub(crate) fn new(source: &dyn TimelineSource, list: &'a [ContainerInfo]) -> Self {
         let mut known: FxHashMap<TypeId, Vec<ContainerId>> = FxHashMap::default();
         for info in list {

@@ -8,23 +8,26 @@ use std::io;
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, RgbColor, SourcePosition, TypeId,
+    ValueId, VariableOp,
 };
 
-use crate::query::{ContainerInfo, EntityId, Facts, Interval, Lane, QueryError, State, TimelineSource, types_in};
+use crate::query::{
+    ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, types_in,
+};
 
 /// The unlimited interval.
-const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
 /// An operation to be sorted.
-struct Op {
+struct ReplayOp {
     time: i64,
     /// At equal times, creations come first and destructions last.
     rank: u8,
-    what: What,
+    what: ReplayEvent,
 }
 
-enum What {
+enum ReplayEvent {
     Create(usize),
     Push(ContainerId, TypeId, ValueId, EntityId),
     Pop(ContainerId, TypeId),
@@ -41,14 +44,14 @@ struct LinkParts {
     value: ValueId,
     ends: (ContainerId, ContainerId),
     key: String,
-    facts: Facts,
+    facts: EntityFacts,
 }
 
 /// Sends a whole source to a sink, and finishes the sink with the last timestamp.
 ///
 /// # Errors
 /// If the source or the sink fails.
-pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()> {
+pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Result<()> {
     let model = source.model();
     for ty in model.types.iter().skip(1) {
         let parent = ty.parent;
@@ -56,13 +59,13 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
         sink.event(&PajeEvent::DefineType { ty, kind, parent, name, color, look })?;
     }
     for value in &model.values {
-        let color: Option<Color> = Some(value.color);
+        let color: Option<RgbColor> = Some(value.color);
         let (name, look) = (value.name.as_str(), value.look);
         sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, look })?;
     }
     let containers = source.containers();
     let creation_order = in_order_of_creation(&containers);
-    let mut replay = Replay { source, ops: Vec::new(), links: Vec::new() };
+    let mut replay = TraceReplay { source, ops: Vec::new(), links: Vec::new() };
     let cannot = |error: QueryError| io::Error::other(error);
     for &at in &creation_order {
         replay.container(at, &containers[at]);
@@ -76,13 +79,13 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn Sink) -> io::Result<()
             replay.entities(container, ty.id, ty.kind).map_err(cannot)?;
         }
     }
-    for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
         replay.links_of(ty.id).map_err(cannot)?;
     }
     // Children are destroyed before their parents.
     for container in depth_first_order.iter().rev().map(|&at| &containers[at]).filter(|one| one.id != ContainerId::ROOT)
     {
-        replay.add(container.life.to.0, 2, What::Destroy(container.id));
+        replay.add(container.life.to.0, 2, ReplayEvent::Destroy(container.id));
     }
     replay.send(&containers, sink)?;
     sink.finish(source.extent().to)
@@ -127,62 +130,62 @@ fn non_negative(time: i64) -> i64 {
     time.max(0)
 }
 
-struct Replay<'a> {
+struct TraceReplay<'a> {
     source: &'a dyn TimelineSource,
-    ops: Vec<Op>,
+    ops: Vec<ReplayOp>,
     links: Vec<LinkParts>,
 }
 
-impl Replay<'_> {
-    fn add(&mut self, time: i64, rank: u8, what: What) {
-        self.ops.push(Op { time: non_negative(time), rank, what });
+impl TraceReplay<'_> {
+    fn add(&mut self, time: i64, rank: u8, what: ReplayEvent) {
+        self.ops.push(ReplayOp { time: non_negative(time), rank, what });
     }
 
     fn container(&mut self, at: usize, container: &ContainerInfo) {
         if container.id != ContainerId::ROOT {
-            self.add(container.life.from.0, 0, What::Create(at));
+            self.add(container.life.from.0, 0, ReplayEvent::Create(at));
         }
     }
 
-    fn entities(&mut self, container: ContainerId, ty: TypeId, kind: TypeKind) -> Result<(), QueryError> {
+    fn entities(&mut self, container: ContainerId, ty: TypeId, kind: PajeTypeKind) -> Result<(), QueryError> {
         match kind {
-            TypeKind::State => {
+            PajeTypeKind::State => {
                 let mut states = Vec::new();
                 for depth in 0..self.source.depths(container, ty) {
-                    states.extend(self.source.states(Lane { container, ty, depth }, EVER, usize::MAX)?.items);
+                    states.extend(self.source.states(StateLaneId { container, ty, depth }, EVER, usize::MAX)?.items);
                 }
                 self.states(container, ty, states);
             }
-            TypeKind::Variable => {
+            PajeTypeKind::Variable => {
                 let samples = self.source.samples(container, ty, EVER, usize::MAX)?.items;
-                // Of those at one timestamp, readers keep the last.
+                // Of several samples at one timestamp, readers keep the last.
                 for together in
                     samples.chunk_by(|one, next| non_negative(one.life.from.0) == non_negative(next.life.from.0))
                 {
                     let last = together.last().into_iter();
-                    last.for_each(|it| self.add(it.life.from.0, 1, What::Set(container, ty, it.value)));
+                    last.for_each(|it| self.add(it.life.from.0, 1, ReplayEvent::Set(container, ty, it.value)));
                 }
             }
-            TypeKind::Event => {
+            PajeTypeKind::Event => {
                 for mark in self.source.events(container, ty, EVER, usize::MAX)?.items {
-                    self.add(mark.time.0, 1, What::Event(container, ty, mark.value, mark.id));
+                    self.add(mark.time.0, 1, ReplayEvent::Event(container, ty, mark.value, mark.id));
                 }
             }
-            TypeKind::Container | TypeKind::Link { .. } => {}
+            PajeTypeKind::Container | PajeTypeKind::Link { .. } => {}
         }
         Ok(())
     }
 
     /// Pushes and pops of the states of one type in a container, outer states first.
-    fn states(&mut self, container: ContainerId, ty: TypeId, mut states: Vec<State>) {
+    fn states(&mut self, container: ContainerId, ty: TypeId, mut states: Vec<StateEntity>) {
         for state in &mut states {
-            let Interval { from, to } = state.life;
-            state.life = Interval { from: GlobalNanos(non_negative(from.0)), to: GlobalNanos(non_negative(to.0)) };
+            let TimeRange { from, to } = state.life;
+            state.life = TimeRange { from: GlobalNanos(non_negative(from.0)), to: GlobalNanos(non_negative(to.0)) };
         }
         states.sort_by_key(|state| (state.life.from, state.depth, state.life.to));
         let mut open: Vec<i64> = Vec::new();
         let mut states = VecDeque::from(states);
-        let mut alike: Vec<State> = Vec::new();
+        let mut alike: Vec<StateEntity> = Vec::new();
         while let Some(first) = states.front() {
             let from = first.life.from;
             while states.front().is_some_and(|state| state.life.from == from) {
@@ -194,14 +197,14 @@ impl Replay<'_> {
                 let (at, depth) = next_of(&alike, &open, from.0);
                 let state = alike.remove(at);
                 for end in open.drain(depth..).rev() {
-                    self.add(end.min(from.0), 1, What::Pop(container, ty));
+                    self.add(end.min(from.0), 1, ReplayEvent::Pop(container, ty));
                 }
-                self.add(from.0, 1, What::Push(container, ty, state.value, state.id));
+                self.add(from.0, 1, ReplayEvent::Push(container, ty, state.value, state.id));
                 open.push(state.life.to.0);
             }
         }
         for end in open.into_iter().rev() {
-            self.add(end, 1, What::Pop(container, ty));
+            self.add(end, 1, ReplayEvent::Pop(container, ty));
         }
     }
 
@@ -219,23 +222,23 @@ impl Replay<'_> {
             }
             let at = self.links.len();
             let ends = (link.start, link.end);
-            self.add(link.start_time.0, 1, What::StartLink(at));
-            self.add(link.end_time.0, 1, What::EndLink(at));
+            self.add(link.start_time.0, 1, ReplayEvent::StartLink(at));
+            self.add(link.end_time.0, 1, ReplayEvent::EndLink(at));
             self.links.push(LinkParts { holder: facts.container, ty, value: link.value, ends, key, facts });
         }
         Ok(())
     }
 
-    fn send(mut self, containers: &[ContainerInfo], sink: &mut dyn Sink) -> io::Result<()> {
+    fn send(mut self, containers: &[ContainerInfo], sink: &mut dyn PajeSink) -> io::Result<()> {
         // The sort is stable: operations of one type in one container keep their order.
         self.ops.sort_by_key(|op| (op.time, op.rank));
         let mut numbers = HashMap::from([(ContainerId::ROOT, ContainerId::ROOT)]);
         let cannot = |error: QueryError| io::Error::other(error);
-        for Op { time, what, .. } in &self.ops {
+        for ReplayOp { time, what, .. } in &self.ops {
             let time = GlobalNanos(*time);
             let number = |container: &ContainerId| numbers.get(container).copied().unwrap_or(ContainerId::ROOT);
             match what {
-                What::Create(at) => {
+                ReplayEvent::Create(at) => {
                     let info = &containers[*at];
                     let facts = self.source.facts_without_paths(EntityId::Container(info.id)).map_err(cannot)?;
                     let (extra, parent) = (extra_of(&facts), number(&info.parent));
@@ -244,32 +247,32 @@ impl Replay<'_> {
                     let (ty, name, extra) = (info.ty, info.name.as_str(), &extra[..]);
                     sink.event(&PajeEvent::CreateContainer { time, container, ty, parent, name, extra })?;
                 }
-                What::Destroy(container) => {
+                ReplayEvent::Destroy(container) => {
                     sink.event(&PajeEvent::DestroyContainer { time, container: number(container) })?;
                 }
-                What::Pop(container, ty) => {
+                ReplayEvent::Pop(container, ty) => {
                     sink.event(&PajeEvent::PopState { time, container: number(container), ty: *ty })?;
                 }
-                What::Set(container, ty, value) => {
+                ReplayEvent::Set(container, ty, value) => {
                     let (container, ty, op) = (number(container), *ty, VariableOp::Set);
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value: *value })?;
                 }
-                What::Push(container, ty, value, id) | What::Event(container, ty, value, id) => {
+                ReplayEvent::Push(container, ty, value, id) | ReplayEvent::Event(container, ty, value, id) => {
                     let facts = self.source.facts_without_paths(*id).map_err(cannot)?;
                     let (container, ty, value) = (number(container), *ty, *value);
                     let (extras, source) = (extra_of(&facts), source_of(&facts));
                     let extra = &extras[..];
                     sink.event(&match what {
-                        What::Push(..) => PajeEvent::PushState { time, container, ty, value, extra, source },
+                        ReplayEvent::Push(..) => PajeEvent::PushState { time, container, ty, value, extra, source },
                         _ => PajeEvent::NewEvent { time, container, ty, value, extra, source },
                     })?;
                 }
-                What::StartLink(at) | What::EndLink(at) => {
+                ReplayEvent::StartLink(at) | ReplayEvent::EndLink(at) => {
                     let LinkParts { holder, ty, value, ends, key: text, facts } = &self.links[*at];
                     let (container, ty, value, key) = (number(holder), *ty, *value, KeyId(*at as u64));
                     sink.name_key(key, text)?;
                     let extras = link_extra_of(facts);
-                    sink.event(&if matches!(what, What::StartLink(_)) {
+                    sink.event(&if matches!(what, ReplayEvent::StartLink(_)) {
                         let (start, extra, source) = (number(&ends.0), &extras[..], source_of(facts));
                         PajeEvent::StartLink { time, container, ty, value, start, key, extra, source }
                     } else {
@@ -285,8 +288,8 @@ impl Replay<'_> {
 
 /// The next of the states that begin now, and the number of open states around it. Takes the
 /// deepest state that fits.
-fn next_of(alike: &[State], open: &[i64], now: i64) -> (usize, usize) {
-    let fits = |state: &State| {
+fn next_of(alike: &[StateEntity], open: &[i64], now: i64) -> (usize, usize) {
+    let fits = |state: &StateEntity| {
         let most = open.len().min(state.depth as usize);
         (0..=most).rev().find(|&depth| {
             (depth == 0 || open[depth - 1] >= state.life.to.0) && open[depth..].iter().all(|&end| end <= now)
@@ -305,16 +308,16 @@ fn next_of(alike: &[State], open: &[i64], now: i64) -> (usize, usize) {
     best.unwrap_or((alike.len() - 1, 0))
 }
 
-fn extra_of(facts: &Facts) -> Vec<Extra<'_>> {
-    facts.fields.iter().map(|(name, text)| Extra { name, value: ExtraValue::Text(text) }).collect()
+fn extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {
+    facts.fields.iter().map(|(name, text)| ExtraField { name, value: ExtraValue::Text(text) }).collect()
 }
 
 /// Fields of a link in addition to those of the format. Start, end and key come first in its facts.
-fn link_extra_of(facts: &Facts) -> Vec<Extra<'_>> {
+fn link_extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {
     let others = facts.fields.iter().skip(3);
-    others.map(|(name, text)| Extra { name, value: ExtraValue::Text(text) }).collect()
+    others.map(|(name, text)| ExtraField { name, value: ExtraValue::Text(text) }).collect()
 }
 
-fn source_of(facts: &Facts) -> Option<Source<'_>> {
-    facts.source.as_ref().map(|(file, line)| Source { file, line: *line })
+fn source_of(facts: &EntityFacts) -> Option<SourcePosition<'_>> {
+    facts.source.as_ref().map(|(file, line)| SourcePosition { file, line: *line })
 }

@@ -1,25 +1,29 @@
-//! Passes over all entities of an interval, however many they are: several threads share them, and whoever waits is told how far they are.
+//! Scans of all entities of an interval, regardless of their number. Several threads share a scan,
+//! and the caller receives its progress.
 //!
-//! What sums cannot answer (how many lasted how long, who sends to whom, what fits a question) is counted so, in memory that does not grow with
-//! the number of entities. Lists are cut into stretches of time; an entity belongs to the stretch in which it begins.
+//! A scan computes results that stored sums cannot give: distributions of durations, communication
+//! between containers, or matches of a search. Its memory does not grow with the number of
+//! entities. Lists are divided into stretches of time. An entity belongs to the stretch in which it
+//! begins.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::query::walk;
-use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+use crate::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
 
-/// Entities of a job, about: enough that it is worth its questions, few enough that progress is seen.
+/// Approximate number of entities in a job. It is large enough to outweigh the cost of the queries,
+/// and small enough that progress is visible.
 const AT_ONCE: u64 = 1 << 18;
-/// Jobs of one list.
+/// Maximum number of jobs per list.
 const MOST_JOBS: u64 = 1 << 12;
 
 /// A list of entities of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum List {
+pub enum ScanList {
     /// The states of a lane.
-    States(Lane),
+    States(StateLaneId),
     /// The events of a type in a container.
     Events(ContainerId, TypeId),
     /// The links of a type.
@@ -28,7 +32,7 @@ pub enum List {
 
 /// An entity in a scan.
 #[derive(Clone, Copy, Debug)]
-pub struct Item {
+pub struct ScanItemRef {
     /// The entity.
     pub id: EntityId,
     /// Its value.
@@ -37,17 +41,17 @@ pub struct Item {
     pub from: i64,
     /// End in nanoseconds.
     pub to: i64,
-    /// The containers at both ends of a link.
+    /// The containers at both endpoints of a link.
     pub ends: Option<(ContainerId, ContainerId)>,
 }
 
-impl Item {
+impl ScanItemRef {
     /// Duration in nanoseconds. It is negative for a link that ends before it starts.
     pub fn nanos(&self) -> i64 {
         self.to.saturating_sub(self.from)
     }
 
-    /// Its earlier date.
+    /// Its earlier timestamp.
     pub fn begin(&self) -> i64 {
         self.from.min(self.to)
     }
@@ -55,19 +59,19 @@ impl Item {
 
 /// A part of a list.
 #[derive(Clone, Copy, Debug)]
-pub struct Job {
+pub struct ScanJob {
     /// The list.
-    pub list: List,
-    pub(crate) part: Interval,
-    /// Whether what began before the stretch belongs to it, too.
+    pub list: ScanList,
+    pub(crate) part: TimeRange,
+    /// Whether entities that began before the part belong to it, too.
     pub(crate) is_first: bool,
-    /// Entities in it, about.
+    /// Approximate number of entities in the part.
     weight: u64,
 }
 
-impl List {
-    /// How many of it are in an interval.
-    pub fn count(self, source: &dyn TimelineSource, interval: Interval) -> Result<u64, QueryError> {
+impl ScanList {
+    /// Counts the entities of the list in an interval.
+    pub fn count(self, source: &dyn TimelineSource, interval: TimeRange) -> Result<u64, QueryError> {
         Ok(match self {
             Self::States(lane) => source.states(lane, interval, 0)?.total,
             Self::Events(container, ty) => source.events(container, ty, interval, 0)?.total,
@@ -76,43 +80,43 @@ impl List {
     }
 }
 
-impl Job {
-    /// A stretch of a list, to be done with others of the same stretch.
-    pub fn of(list: List, part: Interval, is_first: bool) -> Self {
+impl ScanJob {
+    /// Creates a job for a part of a list. It counts as much as others of the same part.
+    pub fn of(list: ScanList, part: TimeRange, is_first: bool) -> Self {
         Self { list, part, is_first, weight: 1 }
     }
 
-    /// Visits what belongs to it, by date.
+    /// Visits the entities of the job, by timestamp.
     pub fn visit(
         &self,
         source: &dyn TimelineSource,
-        mut visit: impl FnMut(&Item) -> Result<(), QueryError>,
+        mut visit: impl FnMut(&ScanItemRef) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        let mut visit = |item: Item| {
+        let mut visit = |item: ScanItemRef| {
             if self.is_first || item.begin() >= self.part.from.0 { visit(&item) } else { Ok(()) }
         };
         match self.list {
-            List::States(lane) => walk::states(source, lane, self.part, |state| {
+            ScanList::States(lane) => walk::states(source, lane, self.part, |state| {
                 let (from, to) = (state.life.from.0, state.life.to.0);
-                visit(Item { id: state.id, value: state.value, from, to, ends: None })
+                visit(ScanItemRef { id: state.id, value: state.value, from, to, ends: None })
             }),
-            List::Events(container, ty) => walk::events(source, (container, ty), self.part, |mark| {
-                visit(Item { id: mark.id, value: mark.value, from: mark.time.0, to: mark.time.0, ends: None })
+            ScanList::Events(container, ty) => walk::events(source, (container, ty), self.part, |mark| {
+                visit(ScanItemRef { id: mark.id, value: mark.value, from: mark.time.0, to: mark.time.0, ends: None })
             }),
-            List::Links(ty) => walk::links(source, ty, self.part, |link| {
+            ScanList::Links(ty) => walk::links(source, ty, self.part, |link| {
                 let (from, to, ends) = (link.start_time.0, link.end_time.0, Some((link.start, link.end)));
-                visit(Item { id: link.id, value: link.value, from, to, ends })
+                visit(ScanItemRef { id: link.id, value: link.value, from, to, ends })
             }),
         }
     }
 }
 
-/// The stretches of some lists; of lists that have nothing in the interval, none.
+/// Divides lists into jobs. Lists without entities in the interval have no jobs.
 pub fn jobs(
     source: &dyn TimelineSource,
-    lists: impl IntoIterator<Item = List>,
-    interval: Interval,
-) -> Result<Vec<Job>, QueryError> {
+    lists: impl IntoIterator<Item = ScanList>,
+    interval: TimeRange,
+) -> Result<Vec<ScanJob>, QueryError> {
     let mut jobs = Vec::new();
     let width = interval.to.0.abs_diff(interval.from.0);
     for list in lists {
@@ -120,19 +124,20 @@ pub fn jobs(
         if total == 0 {
             continue;
         }
-        // No narrower than a nanosecond: stretches would overlap.
+        // A part is at least one nanosecond wide. Otherwise, parts would overlap.
         let parts = total.div_ceil(AT_ONCE).min(MOST_JOBS).min(width).max(1);
         let (count, weight) = (u32::try_from(parts).unwrap_or(u32::MAX), total.div_ceil(parts));
-        jobs.extend((0..count).map(|at| Job { list, part: interval.column(at, count), is_first: at == 0, weight }));
+        jobs.extend((0..count).map(|at| ScanJob { list, part: interval.column(at, count), is_first: at == 0, weight }));
     }
     Ok(jobs)
 }
 
-/// Does jobs, as many at a time as there are processors. `add` is given what `of` made of each, in the order in which they are done, and the
-/// share of all that is done then. Ends at the first that fails.
+/// Runs jobs, as many at a time as there are processors. Ends at the first error.
+/// `add` receives the result of `of` for each job, in order of completion, and the completed share
+/// of all jobs.
 pub fn run<A: Send>(
-    jobs: Vec<Job>,
-    of: impl Fn(&Job) -> Result<A, QueryError> + Sync,
+    jobs: Vec<ScanJob>,
+    of: impl Fn(&ScanJob) -> Result<A, QueryError> + Sync,
     add: impl FnMut(A, f64) + Send,
 ) -> Result<(), QueryError> {
     let all: u64 = jobs.iter().map(|job| job.weight).sum();
@@ -153,12 +158,12 @@ pub fn run<A: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Job, List, jobs, run};
-    use crate::query::{GlobalNanos, Interval, Lane, QueryError, TimelineSource as _, TypeId, TypeKind};
-    use crate::store::Store;
+    use super::{ScanJob, ScanList, jobs, run};
+    use crate::query::{GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource as _, TypeId};
+    use crate::store::TraceStore;
 
-    /// Long links and states over short ones, so that stretches share some.
-    fn store() -> Store {
+    /// A trace with long links and states over short ones, so that stretches share some.
+    fn store() -> TraceStore {
         let mut text = include_str!("../../tests/header.paje").to_owned();
         text.push_str("0 T 0 Thread\n2 S T State\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n");
         text.push_str("15 0 0 M t long a\n");
@@ -167,7 +172,7 @@ mod tests {
             text.push_str(&format!("11 {date} t S w\n15 {date} 0 M t short k{key}\n16 {end} 0 M t short k{key}\n"));
         }
         text.push_str("16 300 0 M t long a\n7 300 T t\n");
-        Store::from_paje("trace", text.as_bytes()).expect("a Pajé file")
+        TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file")
     }
 
     #[test]
@@ -175,19 +180,22 @@ mod tests {
         let store = store();
         let model = store.model();
         let ty = |link: bool| {
-            let fits = |kind| if link { matches!(kind, TypeKind::Link { .. }) } else { kind == TypeKind::State };
+            let fits =
+                |kind| if link { matches!(kind, PajeTypeKind::Link { .. }) } else { kind == PajeTypeKind::State };
             model.types.iter().find(|ty| fits(ty.kind)).expect("it is defined").id
         };
         let thread = store.containers().last().expect("there is one").id;
         let second = 1_000_000_000;
-        let interval = Interval { from: GlobalNanos(50 * second), to: GlobalNanos(150 * second) };
-        for list in [List::States(Lane { container: thread, ty: ty(false), depth: 0 }), List::Links(ty(true))] {
+        let interval = TimeRange { from: GlobalNanos(50 * second), to: GlobalNanos(150 * second) };
+        for list in
+            [ScanList::States(StateLaneId { container: thread, ty: ty(false), depth: 0 }), ScanList::Links(ty(true))]
+        {
             let total = list.count(&store, interval).expect("it is there");
             assert!(total > 99, "{list:?}: {total}");
             for count in [1, 2, 7, 64, 333] {
-                let parts = (0..count).map(|at| Job::of(list, interval.column(at, count), at == 0)).collect();
+                let parts = (0..count).map(|at| ScanJob::of(list, interval.column(at, count), at == 0)).collect();
                 let mut seen = Vec::new();
-                let visit = |job: &Job| {
+                let visit = |job: &ScanJob| {
                     let mut ids = Vec::new();
                     job.visit(&store, |item| {
                         ids.push(item.id);
@@ -212,8 +220,8 @@ mod tests {
         }
         let none = jobs(
             &store,
-            [List::Links(ty(true))],
-            Interval { from: GlobalNanos(400 * second), to: GlobalNanos(500 * second) },
+            [ScanList::Links(ty(true))],
+            TimeRange { from: GlobalNanos(400 * second), to: GlobalNanos(500 * second) },
         );
         assert!(none.expect("it is there").is_empty());
     }
@@ -222,11 +230,11 @@ mod tests {
     fn what_fails_ends_all() {
         let store = store();
         let thread = store.containers().last().expect("there is one").id;
-        let list = List::Events(thread, TypeId(0));
-        let part = Interval { from: GlobalNanos(0), to: GlobalNanos(9) };
+        let list = ScanList::Events(thread, TypeId(0));
+        let part = TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) };
         let mut added = 0;
         let error =
-            run(vec![Job::of(list, part, true); 100], |_| Err::<(), _>(QueryError::NotAwaited), |(), _| added += 1);
+            run(vec![ScanJob::of(list, part, true); 100], |_| Err::<(), _>(QueryError::NotAwaited), |(), _| added += 1);
         assert_eq!((error, added), (Err(QueryError::NotAwaited), 0));
     }
 }

@@ -1,21 +1,23 @@
-//! The container tree as a list, depth first: what lies below, paths of names, and the list made anew after a change.
+//! The container tree as a list, depth first: subtrees, paths of names, and rebuilding of the list
+//! after a change.
 
 use rustc_hash::FxHashMap;
 
 use super::{ContainerId, ContainerInfo};
 
-/// First position after the subtree at `at`.
+/// The first position after the subtree at `at`.
 pub(crate) fn end(list: &[ContainerInfo], at: usize) -> usize {
     let depth = list.get(at).map_or(0, |info| info.depth);
     at + 1 + list.iter().skip(at + 1).take_while(|info| info.depth > depth).count()
 }
 
-/// Position of each container.
+/// The position of each container.
 pub fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
     list.iter().enumerate().map(|(at, info)| (info.id, at)).collect()
 }
 
-/// Names from the root to the container at `at`; the root is left out unless it is all there is. O(depth).
+/// The names from the root to the container at `at`. The root's name is left out unless it is the
+/// only one. Takes O(depth).
 pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, at: usize) -> Vec<String> {
     let Some(info) = list.get(at) else { return Vec::new() };
     let mut path = vec![info.name.clone()];
@@ -31,8 +33,8 @@ pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, a
     path
 }
 
-/// The list made depth first again: siblings in the order in which they are given, parents by id, depths anew. What hangs on
-/// no root is dropped.
+/// Sorts a list depth first and recomputes the depths. Siblings keep their order, and parents are
+/// given by id. Containers that are not connected to a root are removed.
 pub(crate) fn rebuilt(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
     let mut children: FxHashMap<ContainerId, Vec<usize>> = FxHashMap::default();
     let mut stack: Vec<(usize, u32)> = Vec::new();

@@ -1,120 +1,125 @@
-//! Walks over all entities of a list in pages, so that no list is ever whole in memory.
+//! Visits all entities of a list in pages, so that the whole list is never in memory.
 
 use rustc_hash::FxHashSet;
 
 use super::{
-    ContainerId, EntityId, GlobalNanos, Interval, Lane, Link, Listed, Mark, QueryError, Sample, State, TimelineSource,
-    TypeId,
+    ContainerId, EntityId, EntityList, EventEntity, GlobalNanos, LinkEntity, QueryError, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TypeId, VariableSample,
 };
 
 /// Entities per page.
 const PAGE: usize = 8192;
 
-/// All time there is.
-pub(crate) const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+/// The unlimited interval.
+pub(crate) const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
-/// Visits the states of a lane that overlap an interval, by start. The cost is that of listing them.
+/// Visits the states of a lane that overlap an interval, by start. It costs as much as listing
+/// them.
 ///
 /// # Errors
-/// As [`TimelineSource::states`], and what `visit` gives.
+/// As [`TimelineSource::states`], and the errors of `visit`.
 pub fn states(
     source: &dyn TimelineSource,
-    lane: Lane,
-    interval: Interval,
-    mut visit: impl FnMut(&State) -> Result<(), QueryError>,
+    lane: StateLaneId,
+    interval: TimeRange,
+    mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let key = |state: &State| (state.id, state.life.from.0);
+    let key = |state: &StateEntity| (state.id, state.life.from.0);
     pages(interval, |part, limit| source.states(lane, part, limit), key, &mut visit)
 }
 
-/// Visits point events in an interval, by date.
+/// Visits point events in an interval, by timestamp.
 ///
 /// # Errors
-/// As [`TimelineSource::events`], and what `visit` gives.
+/// As [`TimelineSource::events`], and the errors of `visit`.
 pub fn events(
     source: &dyn TimelineSource,
     (container, ty): (ContainerId, TypeId),
-    interval: Interval,
-    mut visit: impl FnMut(&Mark) -> Result<(), QueryError>,
+    interval: TimeRange,
+    mut visit: impl FnMut(&EventEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let key = |mark: &Mark| (mark.id, mark.time.0);
+    let key = |mark: &EventEntity| (mark.id, mark.time.0);
     pages(interval, |part, limit| source.events(container, ty, part, limit), key, &mut visit)
 }
 
-/// Visits the links of a type that overlap an interval, by the earlier of their dates.
+/// Visits the links of a type that overlap an interval, by the earlier of their timestamps.
 ///
 /// # Errors
-/// As [`TimelineSource::links`], and what `visit` gives.
+/// As [`TimelineSource::links`], and the errors of `visit`.
 pub fn links(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: Interval,
-    mut visit: impl FnMut(&Link) -> Result<(), QueryError>,
+    interval: TimeRange,
+    mut visit: impl FnMut(&LinkEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let key = |link: &Link| (link.id, link.start_time.0.min(link.end_time.0));
+    let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
     pages(interval, |part, limit| source.links(ty, part, limit), key, &mut visit)
 }
 
 /// Visits the values of a variable that overlap an interval, by start.
 ///
 /// # Errors
-/// As [`TimelineSource::samples`], and what `visit` gives.
+/// As [`TimelineSource::samples`], and the errors of `visit`.
 pub fn samples(
     source: &dyn TimelineSource,
     (container, ty): (ContainerId, TypeId),
-    interval: Interval,
-    mut visit: impl FnMut(&Sample) -> Result<(), QueryError>,
+    interval: TimeRange,
+    mut visit: impl FnMut(&VariableSample) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let key = |sample: &Sample| (sample.id, sample.life.from.0);
+    let key = |sample: &VariableSample| (sample.id, sample.life.from.0);
     pages(interval, |part, limit| source.samples(container, ty, part, limit), key, &mut visit)
 }
 
-/// Page by page.
+/// Visits the entities of a list page by page.
 pub(crate) fn pages<T>(
-    interval: Interval,
-    ask: impl Fn(Interval, usize) -> Result<Listed<T>, QueryError>,
+    interval: TimeRange,
+    ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
     visit: &mut dyn FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let mut pages = Pages::new(interval, PAGE);
+    let mut pages = EntityPages::new(interval, PAGE);
     while let Some(page) = pages.next(&ask, &key)? {
         page.iter().try_for_each(&mut *visit)?;
     }
     Ok(())
 }
 
-/// The pages of a list, for who takes one when it needs it: each is asked for from the start of the last entity of the one before.
+/// The pages of a list, for a caller that takes them one by one. Each page starts at the start of
+/// the last entity of the page before.
 #[derive(Debug)]
-pub(crate) struct Pages {
-    interval: Interval,
+pub(crate) struct EntityPages {
+    interval: TimeRange,
     from: i64,
     limit: usize,
-    /// Those that were there already and that the next page may bring again: what started before `from` was, once `from` has moved.
+    /// Entities of earlier pages that the next page may contain again. Entities that started before
+    /// `from` are not stored: once `from` has moved, earlier pages contained all of them.
     seen: FxHashSet<EntityId>,
     moved: bool,
     ended: bool,
 }
 
-impl Pages {
-    /// Of an interval, of so many entities each; of more where as many are open, or begin, at one date.
-    pub(crate) fn new(interval: Interval, size: usize) -> Self {
+impl EntityPages {
+    /// Creates the pages of an interval, with `size` entities each. A page is larger if as many
+    /// entities are open or begin at one timestamp.
+    pub(crate) fn new(interval: TimeRange, size: usize) -> Self {
         let (from, limit) = (interval.from.0, size.max(1));
         Self { interval, from, limit, seen: FxHashSet::default(), moved: false, ended: false }
     }
 
-    /// The next page, which may have nothing new in it; none at the end.
+    /// Returns the next page, which may contain nothing new, or `None` at the end.
     ///
     /// # Errors
-    /// What `ask` gives.
+    /// The errors of `ask`.
     pub(crate) fn next<T>(
         &mut self,
-        ask: impl Fn(Interval, usize) -> Result<Listed<T>, QueryError>,
+        ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
         key: impl Fn(&T) -> (EntityId, i64),
     ) -> Result<Option<Vec<T>>, QueryError> {
         if self.ended {
             return Ok(None);
         }
-        let Listed { total, mut items } = ask(Interval { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
+        let EntityList { total, mut items } =
+            ask(TimeRange { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
         self.ended = total <= items.len() as u64;
         let Some(last) = items.last().map(|item| key(item).1) else {
             self.ended = true;
@@ -146,30 +151,30 @@ mod tests {
 
     #[test]
     fn each_is_visited_once_however_pages_are_cut() {
-        // Many that are open at the start, many that begin at one date, then a chain.
+        // Many entities that are open at the start, many that begin at one timestamp, then a chain.
         let mut all: Vec<(i64, i64)> = (0..9_000).map(|n| (-n % 50, 200_000)).collect();
         all.extend((0..20_000).map(|n| (100, 101 + n % 7)));
         all.extend((0..30_000).map(|n| (200 + n, 201 + n)));
         all.sort_unstable();
-        let list = |part: Interval, limit: usize| {
+        let list = |part: TimeRange, limit: usize| {
             let inside = |&(_, life): &(usize, &(i64, i64))| life.0 < part.to.0 && life.1 > part.from.0;
-            let found: Vec<State> = all
+            let found: Vec<StateEntity> = all
                 .iter()
                 .enumerate()
                 .filter(inside)
-                .map(|(at, life)| State {
+                .map(|(at, life)| StateEntity {
                     id: EntityId::State(at as u32),
                     value: ValueId(0),
-                    life: Interval { from: GlobalNanos(life.0), to: GlobalNanos(life.1) },
+                    life: TimeRange { from: GlobalNanos(life.0), to: GlobalNanos(life.1) },
                     depth: 0,
                 })
                 .collect();
-            Ok(Listed { total: found.len() as u64, items: found.into_iter().take(limit).collect() })
+            Ok(EntityList { total: found.len() as u64, items: found.into_iter().take(limit).collect() })
         };
         for (from, to) in [(-100, 300_000), (50, 10_000), (100, 101)] {
-            let part = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
+            let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
             let mut found = Vec::new();
-            let mut visit = |state: &State| {
+            let mut visit = |state: &StateEntity| {
                 found.push(state.id);
                 Ok(())
             };

@@ -1,18 +1,19 @@
-//! Names among other words of one line: those that run from right to left, or hold signs of direction, would turn what stands around them.
+//! Isolation of names within a line. Names that run from right to left, or contain direction
+//! characters, would otherwise reverse the surrounding text.
 
 use std::borrow::Cow;
 
-/// A name that turns only itself; the same as `apart` in `ui/dom.js`.
+/// Isolates the direction of a name. Same as `apart` in `ui/dom.js`.
 pub(crate) fn apart(name: &str) -> Cow<'_, str> {
     if !name.chars().any(turns) {
         return Cow::Borrowed(name);
     }
-    // A sign in it that ends an isolate would end this one.
+    // A character that ends an isolate would end this one, so it is removed.
     let inside: String = name.chars().filter(|sign| !('\u{2066}'..='\u{2069}').contains(sign)).collect();
     Cow::Owned(format!("\u{2068}{inside}\u{2069}"))
 }
 
-/// Letters of scripts that run from right to left, and signs of direction.
+/// Whether a character belongs to a script that runs from right to left, or controls direction.
 fn turns(sign: char) -> bool {
     matches!(
         sign,

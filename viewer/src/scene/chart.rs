@@ -1,95 +1,106 @@
-//! The rows of an interval as primitives: tracks, states, curves, events, and arrows above them all.
+//! The rows of an interval as primitives: tracks, states, curves and events, and the arrows on top.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::bidi_isolate::apart;
-use super::value_palette::Palette;
-use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
+use super::value_palette::ValuePalette;
+use super::{
+    FilledRect, MixtureColumns, OTHERS, OutlineRect, Scene, SceneCells, SceneItem, labels, links, marks, states,
+    variables,
+};
 use crate::layout::scale::TimeScale;
-use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
+use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::parallel::{MOST_THREADS, in_turn};
-use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, ValueId};
+use crate::query::{ContainerId, GlobalNanos, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, ValueId};
 use crate::style::sizes;
-use crate::style::theme::{Paint, Theme};
+use crate::style::theme::{ColorTheme, ColorWithOpacity};
 use crate::text::time::{duration, timestamp};
-use tumit_paje::{Color, Look};
+use tumit_paje::{DrawStyle, RgbColor};
 
-/// Lanes that are worth a thread: a row may have one, or as many as calls are deep.
+/// Minimum number of lanes per thread. A row has one lane, or as many as calls are nested.
 const LANES_PER_THREAD: usize = 8;
-/// About so many are drawn by one thread at a time.
+/// Approximate number of lanes in a job of one thread.
 const LANES_PER_JOB: usize = 4;
 
-/// Names in the path of a row, at most.
+/// Maximum number of names in the path of a row.
 const MOST_NAMES: usize = 32;
 
-/// What part of the rows is drawn, and how finely.
+/// The visible range of time and rows, and the resolution of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct View {
-    /// The part of time.
-    pub interval: Interval,
-    /// Its width in units.
+pub struct ChartView {
+    /// The time range.
+    pub interval: TimeRange,
+    /// The width of the time range in units.
     pub width: f32,
-    /// The part of the rows: from this height …
+    /// The upper end of the visible rows.
     pub top: f32,
-    /// … to this one.
+    /// The lower end of the visible rows.
     pub bottom: f32,
-    /// Pixels per unit: edges lie on pixels, and mixtures are exact for each.
+    /// Pixels per unit. Edges lie on pixels, and mixtures are exact per pixel column.
     pub resolution: f32,
-    /// Whether entities carry sentences for an SVG's `<title>`.
+    /// Whether entities have sentences for an SVG's `<title>`.
     pub titles: bool,
-    /// Whether a row of many containers may show the mean of what their own rows would show, which is sooner had than the mean of all that they
-    /// do; [`Scene::is_quick`] says whether one does.
+    /// Whether a row of many containers may show the mean of the shares that their own rows would
+    /// show.
+    /// This is faster than the mean of all shares. [`Scene::is_quick`] reports whether a row does.
     pub quick: bool,
 }
 
-/// All that drawing needs.
-pub(crate) struct Context<'a> {
+/// The inputs of drawing.
+pub(crate) struct ChartContext<'a> {
     pub(crate) source: &'a dyn TimelineSource,
-    pub(crate) model: Arc<Model>,
-    pub(crate) layout: &'a Layout,
-    pub(crate) options: &'a Options,
-    pub(crate) theme: Theme,
-    pub(crate) view: View,
+    pub(crate) model: Arc<TypeModel>,
+    pub(crate) layout: &'a RowLayout,
+    pub(crate) options: &'a LayoutOptions,
+    pub(crate) theme: ColorTheme,
+    pub(crate) view: ChartView,
     pub(crate) scale: TimeScale,
-    /// In what each value is drawn, when it is not dimmed.
-    colors: Vec<Color>,
-    /// By which factor the strip of each type differs from the usual height.
+    /// The colour of each value that is not dimmed.
+    colors: Vec<RgbColor>,
+    /// For each type, the factor of its strip's height relative to the usual height.
     factors: Vec<f32>,
-    /// Which part of its strip's height the states of each value have; none where each has all of it.
+    /// For each value, the share of the strip's height that its states have. `None` if all states
+    /// have the full height.
     heights: Option<Vec<f32>>,
-    /// The row that each row is inside of.
+    /// The enclosing row of each row.
     outer: Vec<Option<usize>>,
 }
 
-/// What was drawn by one thread.
+/// The output of one drawing job.
 #[derive(Default)]
-struct Part {
-    items: Vec<Item>,
-    /// What lies over all rows.
-    over: Vec<Item>,
-    /// States that want a name: it is written when all arrows are known.
-    names: Vec<labels::Wanted>,
+struct ThreadDrawing {
+    items: Vec<SceneItem>,
+    /// Items on top of all rows.
+    over: Vec<SceneItem>,
+    /// States that need a name. Names are written once all arrows are known.
+    names: Vec<labels::LabelRequest>,
     notes: Vec<String>,
 }
 
-/// Draws the rows. The origin is the top left corner of the first row at the interval's start; rows outside of the view are left out.
+/// Draws the rows. The origin is the top left corner of the first row at the interval's start. Rows
+/// outside of the view are left out.
 ///
 /// # Errors
-/// When the source cannot answer.
-pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, view: View) -> Result<Scene, QueryError> {
-    let context = Context::new(source, layout, options, view);
-    // Pinned rows are seen wherever the others have been scrolled to.
-    let is_seen = |row: &Row| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
+/// If the source cannot answer.
+pub fn chart(
+    source: &dyn TimelineSource,
+    layout: &RowLayout,
+    options: &LayoutOptions,
+    view: ChartView,
+) -> Result<Scene, QueryError> {
+    let context = ChartContext::new(source, layout, options, view);
+    // Pinned rows are visible regardless of the scroll position.
+    let is_seen = |row: &LayoutRow| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
-    // Links lie over all rows. They may take as long as many of these, and are begun first; rows differ in what they cost.
+    // Links lie on top of all rows. They may take as long as many rows, so their job starts first.
     let (jobs, lanes) = jobs(&seen, |&at| lanes(&layout.rows[at].strips));
     let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(jobs.into_iter().map(Some)).collect();
     let threads = threads(lanes);
     let mut parts =
         in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
-    let mut all = Part { notes: links.notes, ..Part::default() };
+    let mut all = ThreadDrawing { notes: links.notes, ..ThreadDrawing::default() };
     for part in parts {
         let part = part?;
         all.items.extend(part.items);
@@ -102,7 +113,8 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, is_quick, ..Scene::default() })
 }
 
-/// Rows in jobs of [`LANES_PER_JOB`] lanes or more, but of one row where it has as many; and how many lanes there are in all.
+/// Divides rows into jobs of at least [`LANES_PER_JOB`] lanes. Also returns the total number of
+/// lanes.
 fn jobs<R>(mut rows: &[R], lanes: impl Fn(&R) -> usize) -> (Vec<&[R]>, usize) {
     let (mut jobs, mut all) = (Vec::new(), 0);
     while !rows.is_empty() {
@@ -118,13 +130,13 @@ fn jobs<R>(mut rows: &[R], lanes: impl Fn(&R) -> usize) -> (Vec<&[R]>, usize) {
     (jobs, all)
 }
 
-/// How many threads are worth it.
+/// Number of threads that are worth starting.
 fn threads(lanes: usize) -> usize {
     if lanes < 2 * LANES_PER_THREAD { 1 } else { MOST_THREADS }
 }
 
-/// How many lanes a row of these strips draws, about.
-fn lanes(strips: &[Strip]) -> usize {
+/// Approximate number of lanes of a row with these strips.
+fn lanes(strips: &[RowStrip]) -> usize {
     let lanes = strips.iter().map(|strip| match &strip.kind {
         StripKind::States { depths } => *depths as usize,
         StripKind::Summary { members } => members.iter().map(|member| member.1 as usize).sum(),
@@ -133,40 +145,40 @@ fn lanes(strips: &[Strip]) -> usize {
     lanes.sum::<usize>().max(1)
 }
 
-/// Draws the mean mixture of all states over the whole width: a trace at a glance.
+/// Draws the mean mixture of all states over the whole width, as an overview of the trace.
 ///
 /// # Errors
-/// When the source cannot answer.
+/// If the source cannot answer.
 pub fn overview(
     source: &dyn TimelineSource,
-    outline: &Outline,
-    options: &Options,
-    view: View,
+    outline: &ContainerOutline,
+    options: &LayoutOptions,
+    view: ChartView,
 ) -> Result<Scene, QueryError> {
-    let layout = Layout::new(outline, options);
-    // So low a row cannot show more.
-    let context = Context::new(source, &layout, options, View { quick: true, ..view });
+    let layout = RowLayout::new(outline, options);
+    // A row of this height cannot show more.
+    let context = ChartContext::new(source, &layout, options, ChartView { quick: true, ..view });
     let members = |ty| outline.states_within(ContainerId::ROOT, ty);
     let types = outline.state_types_within(ContainerId::ROOT);
     let mut items = Vec::new();
     if let Some(ty) = types.into_iter().filter(|ty| !options.hidden.contains(ty)).max_by_key(|&ty| members(ty).len()) {
         let kind = StripKind::Summary { members: Vec::new() };
-        let strip = Strip { kind, ty, y: 0.0, height: view.bottom };
+        let strip = RowStrip { kind, ty, y: 0.0, height: view.bottom };
         states::summary(&context, &strip, &members(ty), &mut items)?;
     }
     Ok(Scene { width: view.width, height: view.bottom, items, ..Scene::default() })
 }
 
-impl<'a> Context<'a> {
-    /// Draws some rows: what lies below, and what lies over all rows.
-    fn rows(&self, rows: &[usize]) -> Result<Part, QueryError> {
-        let mut part = Part::default();
+impl<'a> ChartContext<'a> {
+    /// Draws some rows. Returns the items below and on top of all rows.
+    fn rows(&self, rows: &[usize]) -> Result<ThreadDrawing, QueryError> {
+        let mut part = ThreadDrawing::default();
         for &index in rows {
             let row = &self.layout.rows[index];
             for strip in &row.strips {
-                let frame = Frame::new(0.0, strip.y, self.view.width, strip.height);
+                let frame = OutlineRect::new(0.0, strip.y, self.view.width, strip.height);
                 if !matches!(strip.kind, StripKind::Events { .. }) {
-                    part.items.push(Item::Rect(Rect::plain(frame, self.theme.track, 0.0)));
+                    part.items.push(SceneItem::Rect(FilledRect::plain(frame, self.theme.track, 0.0)));
                 }
                 match &strip.kind {
                     StripKind::States { depths } => {
@@ -188,20 +200,25 @@ impl<'a> Context<'a> {
         Ok(part)
     }
 
-    /// Draws the links: what lies over all rows.
-    fn links(&self) -> Result<Part, QueryError> {
+    /// Draws the links, which lie on top of all rows.
+    fn links(&self) -> Result<ThreadDrawing, QueryError> {
         let (items, notes) = links::arrows(self)?;
-        Ok(Part { items, notes, ..Part::default() })
+        Ok(ThreadDrawing { items, notes, ..ThreadDrawing::default() })
     }
 
-    pub(crate) fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
-        // An empty interval is shown as its first nanosecond.
-        let interval = Interval {
+    pub(crate) fn new(
+        source: &'a dyn TimelineSource,
+        layout: &'a RowLayout,
+        options: &'a LayoutOptions,
+        view: ChartView,
+    ) -> Self {
+        // An empty interval is drawn as its first nanosecond.
+        let interval = TimeRange {
             to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))),
             ..view.interval
         };
-        let view = View { interval, ..view };
-        let (model, theme) = (source.model(), Theme::new(options.theme));
+        let view = ChartView { interval, ..view };
+        let (model, theme) = (source.model(), ColorTheme::new(options.theme));
         let factors = sizes::factors(&model);
         let heights = model
             .values
@@ -223,20 +240,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Columns of pixels in the picture.
+    /// Number of pixel columns of the image.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels")]
     pub(crate) fn pixels(&self) -> usize {
         (self.view.width * self.view.resolution).round().clamp(1.0, 65_536.0) as usize
     }
 
-    /// Columns to ask for: one per pixel, but none shorter than a nanosecond.
+    /// Number of columns to query: one per pixel, but none narrower than a nanosecond.
     pub(crate) fn columns(&self) -> u32 {
         let most = u32::try_from(self.scale.nanos()).unwrap_or(u32::MAX);
         u32::try_from(self.pixels()).unwrap_or(u32::MAX).min(most)
     }
 
     /// The colour of a value, grey when it is dimmed.
-    pub(crate) fn color(&self, value: ValueId) -> Color {
+    pub(crate) fn color(&self, value: ValueId) -> RgbColor {
         if value == OTHERS {
             return self.theme.others();
         }
@@ -247,16 +264,16 @@ impl<'a> Context<'a> {
     }
 
     /// The shape and size of a value.
-    pub(crate) fn look(&self, value: ValueId) -> Look {
-        self.model.values.get(value.index()).map_or(Look::NONE, |value| value.look)
+    pub(crate) fn look(&self, value: ValueId) -> DrawStyle {
+        self.model.values.get(value.index()).map_or(DrawStyle::NONE, |value| value.look)
     }
 
-    /// By which factor a band of events of these types differs from the usual height.
+    /// The factor of the height of an event band of these types relative to the usual height.
     pub(crate) fn band(&self, types: &[TypeId]) -> f32 {
         sizes::of_band(&self.factors, types)
     }
 
-    /// Which part of its strip's height a state of this value has.
+    /// The share of the strip's height that a state of this value has.
     pub(crate) fn height(&self, value: ValueId) -> f32 {
         self.heights.as_ref().and_then(|heights| heights.get(value.index())).map_or(1.0, |&height| height.min(1.0))
     }
@@ -270,17 +287,17 @@ impl<'a> Context<'a> {
     }
 
     /// A fill in the colour of a value.
-    pub(crate) fn fill(&self, value: ValueId) -> Paint {
-        Paint::solid(self.color(value))
+    pub(crate) fn fill(&self, value: ValueId) -> ColorWithOpacity {
+        ColorWithOpacity::solid(self.color(value))
     }
 
-    /// What an SVG says of an entity, when it should.
-    pub(crate) fn title(&self, name: &str, life: Interval, row: usize) -> Option<String> {
+    /// The tooltip of an entity in an SVG, if tooltips are on.
+    pub(crate) fn title(&self, name: &str, life: TimeRange, row: usize) -> Option<String> {
         self.view.titles.then(|| self.sentence(&apart(name), life, row))
     }
 
-    /// An entity by its name, its place and its dates.
-    pub(crate) fn sentence(&self, name: &str, life: Interval, row: usize) -> String {
+    /// A sentence with the name, path and timestamps of an entity.
+    pub(crate) fn sentence(&self, name: &str, life: TimeRange, row: usize) -> String {
         let nanos = life.to.0.saturating_sub(life.from.0);
         let path = self.path(row);
         if nanos == 0 {
@@ -308,24 +325,24 @@ impl<'a> Context<'a> {
         names.join(" › ")
     }
 
-    /// Cells from columns of `(value, share)`, as primitive; nothing where all are empty.
-    pub(crate) fn cells(&self, frame: Frame, columns: &Columns<ValueId>) -> Option<Item> {
-        let palette = Palette::new(columns.parts().iter().map(|part| part.0), self.colors.len());
+    /// Creates a primitive from columns of values and shares. `None` if all columns are empty.
+    pub(crate) fn cells(&self, frame: OutlineRect, columns: &MixtureColumns<ValueId>) -> Option<SceneItem> {
+        let palette = ValuePalette::new(columns.parts().iter().map(|part| part.0), self.colors.len());
         let values = palette.values();
         if values.is_empty() {
             return None;
         }
         let colors = values.iter().map(|&value| self.color(value)).collect();
-        let mut placed = Columns::with_room(columns.len(), columns.parts().len());
-        // Place and share as one number each, which sort faster.
+        let mut placed = MixtureColumns::with_room(columns.len(), columns.parts().len());
+        // Place and share are packed into one number, which sorts faster.
         let (mut column, mut last): (Vec<u64>, &[_]) = (Vec::new(), &[]);
         let as_one = |&(value, share): &(ValueId, f32)| {
-            // What is drawn low when it is alone is as low in a mixture.
+            // A value with a reduced height has the same reduced height in a mixture.
             let share = if self.heights.is_some() { share * self.height(value) } else { share };
             u64::from(palette.place(value)) << 32 | u64::from(share.to_bits())
         };
         for parts in columns.iter() {
-            // Many are as the one before.
+            // Many columns equal the one before.
             if parts != std::mem::replace(&mut last, parts) {
                 column.clear();
                 column.extend(parts.iter().map(as_one));
@@ -334,11 +351,11 @@ impl<'a> Context<'a> {
             #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
             placed.push(column.iter().map(|&part| ((part >> 32) as u16, f32::from_bits(part as u32))));
         }
-        Some(Item::Cells(Cells { frame, palette: colors, values, columns: placed }))
+        Some(SceneItem::Cells(SceneCells { frame, palette: colors, values, columns: placed }))
     }
 }
 
-/// The row that each row is inside of: the last one before it that is less deep.
+/// The enclosing row of each row: the last row before it with a smaller depth.
 fn outer_rows(depths: impl Iterator<Item = u32>) -> Vec<Option<usize>> {
     let mut open: Vec<(u32, usize)> = Vec::new();
     let mut outer = Vec::new();
@@ -372,7 +389,7 @@ mod tests {
 
     #[test]
     fn few_rows_of_many_lanes_are_worth_threads() {
-        let strip = |kind| Strip { kind, ty: TypeId(0), y: 0.0, height: 1.0 };
+        let strip = |kind| RowStrip { kind, ty: TypeId(0), y: 0.0, height: 1.0 };
         let members = vec![(ContainerId(1), 2), (ContainerId(2), 3)];
         let deep = [strip(StripKind::States { depths: 13 }), strip(StripKind::Variable { bounds: None })];
         assert_eq!([lanes(&deep), lanes(&[strip(StripKind::Summary { members })]), lanes(&[])], [14, 5, 1]);

@@ -1,29 +1,29 @@
-//! A whole page: heading, names, ruler, rows, legend. `tumit view --output` draws it.
+//! A whole page: heading, names, ruler, rows and legend. `tumit view --output` draws it.
 
 mod key;
 
-use super::chart::{View, chart};
-use super::{Anchor, Frame, Group, Item, Line, Rect, Scene, Text, legend, number};
+use super::chart::{ChartView, chart};
+use super::{FilledRect, OutlineRect, Scene, SceneGroup, SceneItem, SceneLine, SceneText, TextAnchor, legend, number};
 use crate::layout::scale::TimeScale;
-use crate::layout::{Folds, Layout, Options, Outline, Row, Strip, StripKind};
-use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
-use crate::style::theme::font::{self, Weight};
-use crate::style::theme::{Paint, Theme};
+use crate::layout::{ContainerOutline, FoldedContainers, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
+use crate::query::{QueryError, TimeRange, TimelineSource, TraceSummary, TypeModel};
+use crate::style::theme::font::{self, FontWeight};
+use crate::style::theme::{ColorTheme, ColorWithOpacity};
 use crate::text::time::{duration, grouped, timestamp};
-use key::Legend;
+use key::DocumentLegend;
 
-/// Size and part of a document.
+/// Size and time range of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocumentOptions {
-    /// The part of time.
-    pub interval: Interval,
+    /// The time range.
+    pub interval: TimeRange,
     /// Width in units.
     pub width: f32,
-    /// Height in units; as high as its rows when not given.
+    /// Height in units. By default, the height of the rows.
     pub height: Option<f32>,
     /// Pixels per unit.
     pub resolution: f32,
-    /// Whether entities carry sentences for an SVG's `<title>`.
+    /// Whether entities have sentences for an SVG's `<title>`.
     pub titles: bool,
 }
 
@@ -31,33 +31,33 @@ const MARGIN: f32 = 36.0;
 const HEADING: f32 = 58.0;
 const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
-/// How far right the deepest level of names stands, at most.
+/// Maximum indentation of the deepest level of names.
 const MOST_INDENT: f32 = 110.0;
-/// Rows are made lower to fit a given height, down to this part of what is natural.
+/// Minimum scale of the rows' natural height, to fit a given height.
 const LEAST_SCALE: f32 = 0.1;
-/// Pixels of the largest image: programs that show images refuse much larger ones. If the rows need more, containers are
-/// folded.
+/// Maximum number of pixels of an image. Programs that show images reject much larger ones. If the
+/// rows need more, containers are folded.
 pub(crate) const MOST_PIXELS: f32 = 128e6;
 const BOUND_SIZE: f32 = 9.0;
 /// Size of the second line of the heading.
 const HEADING_SIZE: f32 = 12.5;
 /// Size of the ruler's labels.
 const RULER_SIZE: f32 = 11.0;
-/// Between the ruler and the timestamp that it counts from.
+/// Distance between the ruler and its base timestamp.
 const RULER_GAP: f32 = 12.0;
 
-/// Everything that the parts of the page share.
-struct Page<'a> {
-    theme: Theme,
-    summary: Summary,
-    model: &'a Model,
-    layout: Layout,
+/// The shared data of the parts of the page.
+struct DocumentPage<'a> {
+    theme: ColorTheme,
+    summary: TraceSummary,
+    model: &'a TypeModel,
+    layout: RowLayout,
     options: DocumentOptions,
     /// Width of the column of names.
     names: f32,
-    /// From a level of names to the next.
+    /// Distance between two levels of names.
     indent: f32,
-    /// Width of the column of the least and largest values of variables.
+    /// Width of the column with the smallest and largest values of variables.
     gutter: f32,
     /// Left edge of the rows.
     left: f32,
@@ -69,32 +69,32 @@ struct Page<'a> {
 /// Draws a page.
 ///
 /// # Errors
-/// When the source cannot answer.
+/// If the source cannot answer.
 pub fn document(
     source: &dyn TimelineSource,
-    outline: &Outline,
-    options: &Options,
+    outline: &ContainerOutline,
+    options: &LayoutOptions,
     of: DocumentOptions,
 ) -> Result<Scene, QueryError> {
-    let (model, theme) = (source.model(), Theme::new(options.theme));
+    let (model, theme) = (source.model(), ColorTheme::new(options.theme));
     let groups = legend(source, outline, of.interval, theme)?;
     let inner = of.width - 2.0 * MARGIN;
-    let legend_lines = Legend::new(&groups, &options.dimmed, inner, theme);
+    let legend_lines = DocumentLegend::new(&groups, &options.dimmed, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
-    let lay = |options: &Options| match of.height {
-        Some(height) => Layout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
-        None => Layout::new(outline, options),
+    let lay = |options: &LayoutOptions| match of.height {
+        Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
+        None => RowLayout::new(outline, options),
     };
     let most = MOST_PIXELS / (of.width * of.resolution * of.resolution) - around;
     let mut layout = lay(options);
     let mut folded = None;
     if layout.height > most && options.folds.level.is_none() {
-        // As many rows as there is room for, if they can be so few.
+        // Shows as many rows as fit, if folding can make them few enough.
         let room = of.height.map_or(most, |height| (height - around).max(40.0) / LEAST_SCALE);
-        if let Some(level) = Layout::level_that_fits(outline, options, room) {
+        if let Some(level) = RowLayout::level_that_fits(outline, options, room) {
             let rows = layout.rows.len();
-            let folds = Folds { level: Some(level), ..options.folds.clone() };
-            layout = lay(&Options { folds, ..options.clone() });
+            let folds = FoldedContainers { level: Some(level), ..options.folds.clone() };
+            layout = lay(&LayoutOptions { folds, ..options.clone() });
             folded = Some(format!(
                 "containers of level {level} are folded, as {} rows are too many for a picture",
                 grouped(rows as u64)
@@ -109,9 +109,10 @@ pub fn document(
     let scale = TimeScale { interval: of.interval, width };
     let indent = indent(&layout);
     let summary = source.summary();
-    let page = Page { theme, summary, model: &model, layout, options: of, names, indent, gutter, left, top, scale };
+    let page =
+        DocumentPage { theme, summary, model: &model, layout, options: of, names, indent, gutter, left, top, scale };
     let rows = page.layout.height;
-    let view = View {
+    let view = ChartView {
         interval: of.interval,
         width,
         top: 0.0,
@@ -127,12 +128,12 @@ pub fn document(
     items.extend(page.panels());
     items.extend(page.ruler());
     items.extend(page.names());
-    let window = Some(Frame::new(0.0, 0.0, width, rows));
-    items.push(Item::Group(Group { name: "Rows".into(), x: left, y: top, window, items: picture.items }));
-    let note = Text::new((of.width - MARGIN, top + rows + 16.0), picture.notes.join("; "), 11.0, theme.muted);
-    items.extend((!picture.notes.is_empty()).then(|| Item::Text(note.anchored(Anchor::End))));
+    let window = Some(OutlineRect::new(0.0, 0.0, width, rows));
+    items.push(SceneItem::Group(SceneGroup { name: "Rows".into(), x: left, y: top, window, items: picture.items }));
+    let note = SceneText::new((of.width - MARGIN, top + rows + 16.0), picture.notes.join("; "), 11.0, theme.muted);
+    items.extend((!picture.notes.is_empty()).then(|| SceneItem::Text(note.anchored(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
-    items.push(Item::Group(Group {
+    items.push(SceneItem::Group(SceneGroup {
         name: "Legend".into(),
         x: MARGIN,
         y: legend_top,
@@ -159,14 +160,14 @@ pub fn document(
     })
 }
 
-impl Page<'_> {
+impl DocumentPage<'_> {
     fn interval_text(&self) -> String {
         let interval = self.options.interval;
         let resolution = (self.scale.nanos() / 1000).max(1);
         format!("{} – {}", timestamp(interval.from, resolution), timestamp(interval.to, resolution))
     }
 
-    fn heading(&self) -> Vec<Item> {
+    fn heading(&self) -> Vec<SceneItem> {
         let summary = &self.summary;
         let right = self.options.width - MARGIN;
         let counts = [
@@ -181,32 +182,32 @@ impl Page<'_> {
             .filter(|(count, _)| *count > 0)
             .map(|(count, name)| format!("{} {name}{}", grouped(*count), if *count == 1 { "" } else { "s" }))
             .collect();
-        let name = font::fit(&summary.name, 24.0, Weight::SemiBold, right - MARGIN - 260.0).unwrap_or_default();
+        let name = font::fit(&summary.name, 24.0, FontWeight::SemiBold, right - MARGIN - 260.0).unwrap_or_default();
         let is_empty = summary.states + summary.links + summary.events + summary.samples == 0;
         let mut said = parts.join("  ·  ");
         if is_empty {
             said = if said.is_empty() { "nothing is in this trace".into() } else { format!("{said}, nothing in them") };
         }
-        let mut texts = vec![Text::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()];
+        let mut texts = vec![SceneText::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()];
         let room = right - MARGIN;
-        // Of nothing there are no dates.
+        // An empty trace has no timestamps.
         let mut wide = 0.0;
         if !is_empty || self.scale.nanos() > 1 {
-            let length = Text::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink);
+            let length = SceneText::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink);
             let interval = self.interval_text();
-            wide = font::width(&interval, HEADING_SIZE, Weight::Regular);
-            // A narrow image has a smaller text: it is not cut.
+            wide = font::width(&interval, HEADING_SIZE, FontWeight::Regular);
+            // A narrow image has a smaller text, which is not cut.
             let size = HEADING_SIZE * (room / wide).min(1.0);
-            let interval = Text::new((right, MARGIN + 41.0), interval, size, self.theme.muted);
-            texts.extend([length.strong(), interval].map(|text| text.anchored(Anchor::End)));
+            let interval = SceneText::new((right, MARGIN + 41.0), interval, size, self.theme.muted);
+            texts.extend([length.strong(), interval].map(|text| text.anchored(TextAnchor::End)));
         }
-        let said = font::fit(&said, HEADING_SIZE, Weight::Regular, room - wide - 20.0).unwrap_or_default();
-        texts.insert(1, Text::new((MARGIN, MARGIN + 41.0), said, HEADING_SIZE, self.theme.muted));
-        texts.into_iter().filter(|text| !text.text.is_empty()).map(Item::Text).collect()
+        let said = font::fit(&said, HEADING_SIZE, FontWeight::Regular, room - wide - 20.0).unwrap_or_default();
+        texts.insert(1, SceneText::new((MARGIN, MARGIN + 41.0), said, HEADING_SIZE, self.theme.muted));
+        texts.into_iter().filter(|text| !text.text.is_empty()).map(SceneItem::Text).collect()
     }
 
-    /// A quiet ground behind each group of rows.
-    fn panels(&self) -> Vec<Item> {
+    /// A subtle background for each group of rows.
+    fn panels(&self) -> Vec<SceneItem> {
         let mut items = Vec::new();
         let rows = &self.layout.rows;
         let top_groups: Vec<usize> = (0..rows.len()).filter(|&at| is_group(rows, at)).collect();
@@ -214,47 +215,49 @@ impl Page<'_> {
             let next = top_groups.get(place + 1).copied().unwrap_or(rows.len());
             let end = (start + 1..next).find(|&at| rows[at].depth <= rows[start].depth).unwrap_or(next);
             let bottom = rows[end - 1].y + rows[end - 1].height;
-            let frame = Frame::new(
+            let frame = OutlineRect::new(
                 MARGIN - 12.0,
                 self.top + rows[start].y + 1.0,
                 self.options.width - 2.0 * MARGIN + 24.0,
                 bottom - rows[start].y + 1.0,
             );
-            items.push(Item::Rect(Rect::plain(frame, self.theme.panel, 6.0)));
+            items.push(SceneItem::Rect(FilledRect::plain(frame, self.theme.panel, 6.0)));
         }
         items
     }
 
-    fn ruler(&self) -> Vec<Item> {
-        let ruler = self.scale.ruler(|label| font::width(label, RULER_SIZE, Weight::Regular));
+    fn ruler(&self) -> Vec<SceneItem> {
+        let ruler = self.scale.ruler(|label| font::width(label, RULER_SIZE, FontWeight::Regular));
         let (top, bottom) = (self.top - 6.0, self.top + self.layout.height);
         let mut items = Vec::new();
         for tick in ruler.ticks {
             let x = self.left + tick.x;
-            let paint = Paint::solid(self.theme.grid);
-            items.push(Item::Line(Line { from: (x, top), to: (x, bottom), width: 1.0, paint }));
+            let paint = ColorWithOpacity::solid(self.theme.grid);
+            items.push(SceneItem::Line(SceneLine { from: (x, top), to: (x, bottom), width: 1.0, paint }));
             items.extend(tick.label.map(|label| {
                 let at = (self.left + label.center, self.top - 12.0);
-                Item::Text(Text::new(at, label.text, RULER_SIZE, self.theme.muted).anchored(Anchor::Middle))
+                SceneItem::Text(
+                    SceneText::new(at, label.text, RULER_SIZE, self.theme.muted).anchored(TextAnchor::Middle),
+                )
             }));
         }
-        items.extend(ruler.base.map(|base| Item::Text(self.ruler_base(base))));
+        items.extend(ruler.base.map(|base| SceneItem::Text(self.ruler_base(base))));
         items
     }
 
-    /// The timestamp that the ruler counts from: left of the ruler, or above it if there is too little room, as large as
-    /// it fits.
-    fn ruler_base(&self, base: String) -> Text {
-        let width = font::width(&base, RULER_SIZE, Weight::Regular);
+    /// The ruler's base timestamp. It is left of the ruler, or above it if there is too little
+    /// room. Its size is reduced until it fits.
+    fn ruler_base(&self, base: String) -> SceneText {
+        let width = font::width(&base, RULER_SIZE, FontWeight::Regular);
         if width <= self.left - 2.0 * RULER_GAP {
             let at = (self.left - RULER_GAP, self.top - 12.0);
-            return Text::new(at, base, RULER_SIZE, self.theme.muted).anchored(Anchor::End);
+            return SceneText::new(at, base, RULER_SIZE, self.theme.muted).anchored(TextAnchor::End);
         }
         let size = RULER_SIZE * ((self.options.width - 2.0 * RULER_GAP) / width).min(1.0);
-        Text::new((RULER_GAP, self.top - 26.0), base, size, self.theme.muted)
+        SceneText::new((RULER_GAP, self.top - 26.0), base, size, self.theme.muted)
     }
 
-    fn names(&self) -> Vec<Item> {
+    fn names(&self) -> Vec<SceneItem> {
         let mut items = Vec::new();
         for (at, row) in self.layout.rows.iter().enumerate() {
             let size = 12.0_f32.min(row.height * 0.78);
@@ -264,32 +267,36 @@ impl Page<'_> {
             let indent = self.indent * level(row.depth);
             let x = MARGIN + indent;
             let heading = is_group(&self.layout.rows, at) || row.strips.is_empty() || row.folded;
-            let weight = if heading { Weight::SemiBold } else { Weight::Regular };
+            let weight = if heading { FontWeight::SemiBold } else { FontWeight::Regular };
             let labels = strip_labels(row, self.model);
             let taken =
-                labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 14.0).fold(0.0, f32::max);
+                labels.iter().map(|label| font::width(label.1, 10.0, FontWeight::Regular) + 14.0).fold(0.0, f32::max);
             let y =
                 if row.strips.len() > 1 { row.strips[0].y + first_line(row) / 2.0 } else { row.y + row.height / 2.0 };
             if let Some(name) = font::fit(&row.name, size, weight, self.names - indent - taken - 10.0) {
                 let ink = if heading { self.theme.ink } else { self.theme.muted };
-                let text = Text::new((x, self.top + y + size * 0.36), name, size, ink);
-                items.push(Item::Text(Text { weight, ..text }));
+                let text = SceneText::new((x, self.top + y + size * 0.36), name, size, ink);
+                items.push(SceneItem::Text(SceneText { weight, ..text }));
             }
             for (y, label) in labels {
                 let at = (self.left - self.gutter - 10.0, self.top + y + 3.6);
-                items.push(Item::Text(Text::new(at, label, 10.0, self.theme.faint).anchored(Anchor::End)));
+                items
+                    .push(SceneItem::Text(SceneText::new(at, label, 10.0, self.theme.faint).anchored(TextAnchor::End)));
             }
             for (y, text) in row.strips.iter().flat_map(bounds) {
                 let at = (self.left - 7.0, self.top + y);
-                items.push(Item::Text(Text::new(at, text, BOUND_SIZE, self.theme.faint).anchored(Anchor::End)));
+                items.push(SceneItem::Text(
+                    SceneText::new(at, text, BOUND_SIZE, self.theme.faint).anchored(TextAnchor::End),
+                ));
             }
         }
         items
     }
 }
 
-/// Whether a row starts a group: it has no strips of its own, or is folded, and the next is deeper; the deepest such level groups.
-fn is_group(rows: &[Row], at: usize) -> bool {
+/// Whether a row starts a group: it is folded, or the next row is deeper and the row is of the
+/// deepest level without own strips.
+fn is_group(rows: &[LayoutRow], at: usize) -> bool {
     let row = &rows[at];
     if row.folded {
         return true;
@@ -303,14 +310,14 @@ const fn level(depth: u32) -> f32 {
     depth as f32
 }
 
-/// How much further right the names of each level stand: less where levels are many, so that there is room for names.
-fn indent(layout: &Layout) -> f32 {
+/// Indentation per level of names. It is smaller if there are many levels, to leave room for names.
+fn indent(layout: &RowLayout) -> f32 {
     let deepest = layout.rows.iter().map(|row| row.depth).max().unwrap_or(0);
     (MOST_INDENT / level(deepest.max(1))).min(14.0)
 }
 
-/// Height of the strip that a row's name stands beside.
-fn first_line(row: &Row) -> f32 {
+/// Height of the strip next to a row's name.
+fn first_line(row: &LayoutRow) -> f32 {
     match row.strips.as_slice() {
         [events, states, ..] if matches!(events.kind, StripKind::Events { .. }) => {
             2.0 * (states.y - events.y) + states.height
@@ -320,9 +327,9 @@ fn first_line(row: &Row) -> f32 {
     }
 }
 
-/// What the strips of a row are, where its name alone does not say it: height of the middle, and text.
-fn strip_labels<'a>(row: &Row, model: &'a Model) -> Vec<(f32, &'a str)> {
-    let states = |strip: &Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
+/// Labels of a row's strips, if the row's name is not sufficient: height of the middle, and text.
+fn strip_labels<'a>(row: &LayoutRow, model: &'a TypeModel) -> Vec<(f32, &'a str)> {
+    let states = |strip: &RowStrip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
     let several = row.strips.iter().filter(|strip| states(strip)).count() > 1;
     row.strips
         .iter()
@@ -336,8 +343,8 @@ fn strip_labels<'a>(row: &Row, model: &'a Model) -> Vec<(f32, &'a str)> {
         .collect()
 }
 
-/// The largest and least value of a variable's axis, beside its ends.
-fn bounds(strip: &Strip) -> Vec<(f32, String)> {
+/// The largest and smallest value of a variable's axis, next to its ends.
+fn bounds(strip: &RowStrip) -> Vec<(f32, String)> {
     match strip.kind {
         StripKind::Variable { bounds: Some((low, high)) } if strip.height >= 2.0 * BOUND_SIZE + 2.0 => {
             let inset = ((strip.height - 2.0 * BOUND_SIZE) * 0.15).min(3.0);
@@ -348,19 +355,20 @@ fn bounds(strip: &Strip) -> Vec<(f32, String)> {
     }
 }
 
-/// Width that those values need.
-fn gutter(layout: &Layout) -> f32 {
+/// Width of the column with these values.
+fn gutter(layout: &RowLayout) -> f32 {
     let texts = layout.rows.iter().flat_map(|row| &row.strips).flat_map(bounds);
-    let widest = texts.map(|(_, text)| font::width(&text, BOUND_SIZE, Weight::Regular)).fold(0.0, f32::max);
+    let widest = texts.map(|(_, text)| font::width(&text, BOUND_SIZE, FontWeight::Regular)).fold(0.0, f32::max);
     if widest > 0.0 { widest + 6.0 } else { 0.0 }
 }
 
-fn names_width(layout: &Layout, model: &Model) -> f32 {
+fn names_width(layout: &RowLayout, model: &TypeModel) -> f32 {
     let indent = indent(layout);
-    let width = |row: &Row| {
+    let width = |row: &LayoutRow| {
         let labels = strip_labels(row, model);
-        let label = labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 16.0).fold(0.0, f32::max);
-        indent * level(row.depth) + font::width(&row.name, 12.0, Weight::SemiBold) + label
+        let label =
+            labels.iter().map(|label| font::width(label.1, 10.0, FontWeight::Regular) + 16.0).fold(0.0, f32::max);
+        indent * level(row.depth) + font::width(&row.name, 12.0, FontWeight::SemiBold) + label
     };
     layout.rows.iter().map(width).fold(60.0, f32::max) + 18.0
 }

@@ -1,44 +1,49 @@
-//! Names inside of states: where they fit, nothing covers them, and no arrow runs through them.
+//! Names inside states, at places where they fit, no other state covers them, and no arrow crosses
+//! them.
 
-use super::chart::Context;
-use super::{Anchor, Arrow, Frame, Item, Rect, Text};
+use super::chart::ChartContext;
+use super::{FilledRect, OutlineRect, SceneArrow, SceneItem, SceneText, TextAnchor};
 use crate::query::ValueId;
-use crate::style::theme::font::{self, Weight};
-use crate::style::theme::{Paint, Theme, ThemeKind};
+use crate::style::theme::font::{self, FontWeight};
+use crate::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind};
 
 /// A state that was drawn as a rectangle.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
-    pub(crate) frame: Frame,
+pub(crate) struct DrawnState {
+    pub(crate) frame: OutlineRect,
     pub value: ValueId,
 }
 
-/// A state that has room for a name, and the part of it that nothing covers. Its name is written once all arrows are known.
+/// A state with room for a name, and the uncovered range of it. The name is written once all arrows
+/// are known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
-    state: Placed,
+pub(crate) struct LabelRequest {
+    state: DrawnState,
     from: f32,
     to: f32,
 }
 
 const PADDING: f32 = 5.0;
-/// Below this height a letter cannot be read.
+/// Below this height, letters cannot be read.
 const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
-/// Letters, and share of a name, that tell what it is when the rest is cut off; of a very long name as much as of one of [`LONG`] letters.
+/// Minimum number of letters, and minimum share of a name, that a cut name keeps. A name of more
+/// than [`LONG`] letters counts as one of [`LONG`] letters.
 const TELLING: (usize, f32) = (6, 0.6);
 const LONG: usize = 40;
-/// The name of what is idle wants so much more room than its letters take: without, it comes and goes between the mixtures of a dense row.
+/// The name of an idle value needs this factor of its width as room. Without it, names appear and
+/// vanish between the mixtures of a dense row.
 const QUIET_ROOM: f32 = 1.5;
-/// An arrow fainter than this disturbs no letter.
+/// Arrows fainter than this do not disturb letters.
 const FAINT: f32 = 0.2;
-/// So far from a line a letter is not disturbed by it.
+/// At this distance from a line, letters are not disturbed by it.
 const CLEAR: f32 = 3.0;
-/// A name may lie over so many arrows that would run through it.
+/// Maximum number of crossing arrows that a name may cover.
 const CROSSED: usize = 2;
 
-/// The states of a strip that want a name, given by depth; a depth that was drawn as mixtures is `None`.
-pub(crate) fn states(depths: &[Option<Vec<Placed>>], wanted: &mut Vec<Wanted>) {
+/// Collects the states of a strip that need a name. The states are given by depth. A depth that is
+/// drawn as mixtures is `None`.
+pub(crate) fn states(depths: &[Option<Vec<DrawnState>>], wanted: &mut Vec<LabelRequest>) {
     for (depth, placed) in depths.iter().enumerate() {
         let deeper = depths.get(depth + 1);
         for &state in placed.iter().flatten().filter(|state| state.frame.height >= LOWEST) {
@@ -51,17 +56,17 @@ pub(crate) fn states(depths: &[Option<Vec<Placed>>], wanted: &mut Vec<Wanted>) {
                 Some(Some(above)) => widest_gap(state.frame, above),
             };
             let free = free.filter(|(from, to)| to - from > 2.0 * PADDING);
-            wanted.extend(free.map(|(from, to)| Wanted { state, from, to }));
+            wanted.extend(free.map(|(from, to)| LabelRequest { state, from, to }));
         }
     }
 }
 
-/// Writes names over the arrows, beside them where there is room.
-pub(crate) fn draw(context: &Context<'_>, wanted: &[Wanted], arrows: &[Item]) -> Vec<Item> {
-    let seen: Vec<&Arrow> = arrows
+/// Writes names on top of the arrows, or between them if there is room.
+pub(crate) fn draw(context: &ChartContext<'_>, wanted: &[LabelRequest], arrows: &[SceneItem]) -> Vec<SceneItem> {
+    let seen: Vec<&SceneArrow> = arrows
         .iter()
         .filter_map(|item| match item {
-            Item::Arrow(arrow) if arrow.paint.alpha >= FAINT => Some(arrow),
+            SceneItem::Arrow(arrow) if arrow.paint.alpha >= FAINT => Some(arrow),
             _ => None,
         })
         .collect();
@@ -75,20 +80,20 @@ pub(crate) fn draw(context: &Context<'_>, wanted: &[Wanted], arrows: &[Item]) ->
     out
 }
 
-/// Whether two frames are as high, at the same height.
-fn same(a: Frame, b: Frame) -> bool {
+/// Whether two frames have the same height and vertical position.
+fn same(a: OutlineRect, b: OutlineRect) -> bool {
     a.y.to_bits() == b.y.to_bits() && a.height.to_bits() == b.height.to_bits()
 }
 
-/// Where arrows run through a lane, from left to right.
-fn crossings(arrows: &[&Arrow], lane: Frame) -> Vec<(f32, f32)> {
+/// The horizontal ranges in which arrows cross a lane, from left to right.
+fn crossings(arrows: &[&SceneArrow], lane: OutlineRect) -> Vec<(f32, f32)> {
     let mut all: Vec<(f32, f32)> = arrows.iter().filter_map(|arrow| crossing(arrow, lane)).collect();
     all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     all
 }
 
-/// Where an arrow runs through a lane, if it does.
-fn crossing(arrow: &Arrow, lane: Frame) -> Option<(f32, f32)> {
+/// The horizontal range in which an arrow crosses a lane, if it does.
+fn crossing(arrow: &SceneArrow, lane: OutlineRect) -> Option<(f32, f32)> {
     let (a, b) = if arrow.from.1 <= arrow.to.1 { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) };
     let (top, bottom) = (lane.y.max(a.1), lane.bottom().min(b.1));
     if top > bottom {
@@ -100,8 +105,8 @@ fn crossing(arrow: &Arrow, lane: Frame) -> Option<(f32, f32)> {
     Some((from.min(to) - beside, from.max(to) + beside))
 }
 
-/// The widest part of a frame that no frame above it covers; those are sorted by `x`.
-fn widest_gap(frame: Frame, above: &[Placed]) -> Option<(f32, f32)> {
+/// The widest range of a frame that no frame above it covers. The frames above are sorted by `x`.
+fn widest_gap(frame: OutlineRect, above: &[DrawnState]) -> Option<(f32, f32)> {
     let mut widest: Option<(f32, f32)> = None;
     let mut from = frame.x;
     let mut offer = |from: f32, to: f32| {
@@ -118,23 +123,23 @@ fn widest_gap(frame: Frame, above: &[Placed]) -> Option<(f32, f32)> {
     widest
 }
 
-fn label(context: &Context<'_>, wanted: &Wanted, crossings: &[(f32, f32)], out: &mut Vec<Item>) {
-    let Wanted { state, from, to } = *wanted;
+fn label(context: &ChartContext<'_>, wanted: &LabelRequest, crossings: &[(f32, f32)], out: &mut Vec<SceneItem>) {
+    let LabelRequest { state, from, to } = *wanted;
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let name = context.name(state.value);
-    // The name of what is idle, or dimmed, stays in the background too.
+    // The name of an idle or dimmed value is also subdued.
     let given = context.model.values.get(state.value.index()).map(|value| value.color);
-    let quiet = given.is_none_or(Theme::recedes) || context.options.dimmed.contains(&state.value);
+    let quiet = given.is_none_or(ColorTheme::recedes) || context.options.dimmed.contains(&state.value);
     let room = to - from - 2.0 * PADDING;
-    let fit = |room: f32| font::fit(name, size, Weight::Regular, room).filter(|text| tells(text, name, quiet));
+    let fit = |room: f32| font::fit(name, size, FontWeight::Regular, room).filter(|text| tells(text, name, quiet));
     let Some(text) = fit(room) else { return };
-    let width = font::width(&text, size, Weight::Regular);
+    let width = font::width(&text, size, FontWeight::Regular);
     if quiet && width * QUIET_ROOM > room {
         return;
     }
     let (middle, text, lies_over) = match beside((from, to), width + 2.0 * PADDING, crossings) {
-        Place::Clear(middle) => (middle, text, false),
-        Place::Crossed { count, widest } => {
+        LabelPosition::Clear(middle) => (middle, text, false),
+        LabelPosition::Crossed { count, widest } => {
             let gap = fit(widest.1 - widest.0 - 2.0 * PADDING).filter(|_| !quiet);
             match gap {
                 Some(text) => (f32::midpoint(widest.0, widest.1), text, false),
@@ -143,35 +148,35 @@ fn label(context: &Context<'_>, wanted: &Wanted, crossings: &[(f32, f32)], out: 
             }
         }
     };
-    let ink = Theme::text_on(context.color(state.value));
+    let ink = ColorTheme::text_on(context.color(state.value));
     if lies_over {
-        // The arrows pass behind it.
-        let plate = Frame::new(middle - width / 2.0 - 2.0, state.frame.y, width + 4.0, state.frame.height);
-        out.push(Item::Rect(Rect::plain(plate, context.color(state.value), 0.0)));
+        // Covers the arrows.
+        let plate = OutlineRect::new(middle - width / 2.0 - 2.0, state.frame.y, width + 4.0, state.frame.height);
+        out.push(SceneItem::Rect(FilledRect::plain(plate, context.color(state.value), 0.0)));
     }
     let at = (middle, state.frame.y + state.frame.height / 2.0 + size * 0.355);
-    let mut item = Text::new(at, text, size, ink).anchored(Anchor::Middle);
+    let mut item = SceneText::new(at, text, size, ink).anchored(TextAnchor::Middle);
     let fades = quiet && context.theme.kind != ThemeKind::Contrast;
-    item.fill = Paint::with_alpha(ink, if fades { 0.45 } else { 0.92 });
-    out.push(Item::Text(item));
+    item.fill = ColorWithOpacity::with_alpha(ink, if fades { 0.45 } else { 0.92 });
+    out.push(SceneItem::Text(item));
 }
 
-/// Where a name can stand.
+/// A position for a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
-    /// Around here no arrow disturbs it.
+enum LabelPosition {
+    /// No arrow disturbs a name around this position.
     Clear(f32),
-    /// So many arrows run through it in the middle; this is the widest part without any.
+    /// The number of arrows that cross a name in the middle, and the widest range without arrows.
     Crossed { count: usize, widest: (f32, f32) },
 }
 
-/// The place without arrows that is nearest to the middle of a part, for something of this width.
-fn beside((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> Place {
+/// The position without arrows that is nearest to the middle of a range, for a text of this width.
+fn beside((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> LabelPosition {
     let middle = f32::midpoint(from, to);
     let (left, right) = (middle - width / 2.0, middle + width / 2.0);
     let count = crossings.iter().filter(|(a, b)| *a < right && *b > left).count();
     if count == 0 {
-        return Place::Clear(middle);
+        return LabelPosition::Clear(middle);
     }
     let (mut nearest, mut widest): (Option<f32>, (f32, f32)) = (None, (from, from));
     let mut offer = |a: f32, b: f32| {
@@ -191,10 +196,11 @@ fn beside((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> Place
         start = start.max(b);
     }
     offer(start, to);
-    nearest.map_or(Place::Crossed { count, widest }, Place::Clear)
+    nearest.map_or(LabelPosition::Crossed { count, widest }, LabelPosition::Clear)
 }
 
-/// Whether a name that may have been cut still says what it stands for: a row of stumps is noise. A quiet one is never cut.
+/// Whether a name, possibly cut, is still recognisable. Rows of very short names are noise. A
+/// subdued name is never cut.
 #[expect(clippy::cast_precision_loss, reason = "lengths of names")]
 fn tells(text: &str, name: &str, quiet: bool) -> bool {
     let Some(kept) = text.strip_suffix('…').filter(|_| text != name) else { return true };
@@ -223,42 +229,42 @@ mod tests {
     #[test]
     fn a_name_stands_beside_arrows() {
         let part = (100.0, 300.0);
-        assert_eq!(beside(part, 60.0, &[(90.0, 110.0), (260.0, 262.0)]), Place::Clear(200.0));
-        // As near to the middle as it can.
-        assert_eq!(beside(part, 60.0, &[(190.0, 196.0)]), Place::Clear(226.0));
-        assert_eq!(beside(part, 60.0, &[(190.0, 225.0), (240.0, 245.0)]), Place::Clear(160.0));
+        assert_eq!(beside(part, 60.0, &[(90.0, 110.0), (260.0, 262.0)]), LabelPosition::Clear(200.0));
+        // As near to the middle as possible.
+        assert_eq!(beside(part, 60.0, &[(190.0, 196.0)]), LabelPosition::Clear(226.0));
+        assert_eq!(beside(part, 60.0, &[(190.0, 225.0), (240.0, 245.0)]), LabelPosition::Clear(160.0));
         let many = [(120.0, 130.0), (170.0, 180.0), (200.0, 210.0), (250.0, 260.0)];
-        assert_eq!(beside(part, 60.0, &many), Place::Crossed { count: 2, widest: (130.0, 170.0) });
+        assert_eq!(beside(part, 60.0, &many), LabelPosition::Crossed { count: 2, widest: (130.0, 170.0) });
     }
 
     #[test]
     fn an_arrow_crosses_the_lanes_between_its_rows() {
-        let lane = Frame::new(0.0, 40.0, 500.0, 20.0);
-        let arrow = |from: (f32, f32), to: (f32, f32)| Arrow {
+        let lane = OutlineRect::new(0.0, 40.0, 500.0, 20.0);
+        let arrow = |from: (f32, f32), to: (f32, f32)| SceneArrow {
             from,
             to,
             width: 2.0,
             head: 0.0,
-            paint: Paint::solid(Theme::new(ThemeKind::Light).link),
+            paint: ColorWithOpacity::solid(ColorTheme::new(ThemeKind::Light).link),
             halo: None,
             id: None,
             title: None,
         };
         assert_eq!(crossing(&arrow((10.0, 0.0), (110.0, 100.0)), lane), Some((46.0, 74.0)));
         assert_eq!(crossing(&arrow((110.0, 100.0), (10.0, 0.0)), lane), Some((46.0, 74.0)));
-        // It ends in it, or lies in it, or does not reach it.
+        // The arrow ends in the lane, lies in it, or does not reach it.
         assert_eq!(crossing(&arrow((10.0, 0.0), (60.0, 50.0)), lane), Some((46.0, 64.0)));
         assert_eq!(crossing(&arrow((10.0, 50.0), (60.0, 50.0)), lane), Some((6.0, 64.0)));
         assert_eq!(crossing(&arrow((10.0, 0.0), (60.0, 30.0)), lane), None);
     }
 
-    fn placed(x: f32, width: f32) -> Placed {
-        Placed { frame: Frame::new(x, 0.0, width, 10.0), value: ValueId(0) }
+    fn placed(x: f32, width: f32) -> DrawnState {
+        DrawnState { frame: OutlineRect::new(x, 0.0, width, 10.0), value: ValueId(0) }
     }
 
     #[test]
     fn the_widest_gap_is_found() {
-        let frame = Frame::new(10.0, 0.0, 100.0, 10.0);
+        let frame = OutlineRect::new(10.0, 0.0, 100.0, 10.0);
         assert_eq!(widest_gap(frame, &[]), Some((10.0, 110.0)));
         assert_eq!(widest_gap(frame, &[placed(0.0, 20.0), placed(50.0, 10.0)]), Some((60.0, 110.0)));
         assert_eq!(widest_gap(frame, &[placed(0.0, 200.0)]), None);

@@ -1,4 +1,5 @@
-//! What the colours of an interval mean, and how much of each there is: exact, by the same queries as the picture.
+//! The meaning of the colours in an interval, and the exact amount of each, by the same queries as
+//! the image.
 
 use std::sync::Arc;
 
@@ -6,16 +7,16 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::variables;
-use crate::layout::Outline;
+use crate::layout::ContainerOutline;
 use crate::query::counts::link_values;
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
-    ValueId, ValueInfo, weight,
+    ContainerId, ContainerInfo, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeInfo,
+    TypeModel, ValueId, ValueInfo, weight,
 };
 use crate::stats;
 use crate::style::sizes;
-use crate::style::theme::Theme;
-use tumit_paje::{Color, Look, MarkShape};
+use crate::style::theme::ColorTheme;
+use tumit_paje::{DrawStyle, MarkShape, RgbColor};
 
 /// Links and events of a type with more values than this are counted together.
 const MOST_VALUES: usize = 12;
@@ -27,43 +28,45 @@ pub struct LegendGroup {
     pub name: String,
     /// `state`, `link`, `event`, `variable`.
     pub kind: &'static str,
-    /// The types behind it.
+    /// The types of the group.
     pub types: Vec<u32>,
-    /// For states: how many containers have them.
+    /// For states: number of containers that have them.
     pub containers: Option<u64>,
-    /// Its values, in order of declaration; for variables, and for links and events of one value, the type itself.
+    /// Its values, in order of declaration. For variables, and for links and events of one value,
+    /// the type itself.
     pub entries: Vec<LegendEntry>,
 }
 
-/// A colour.
+/// An entry: a colour and its meaning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LegendEntry {
-    /// The value; none when the entry stands for its type.
+    /// The value. `None` if the entry represents its type.
     pub value: Option<u32>,
     /// Its name.
     pub name: String,
-    /// `#rrggbb`, as it is drawn.
+    /// `#rrggbb`, as drawn.
     pub color: Option<String>,
     /// For events: the shape of their marks.
     pub shape: Option<&'static str>,
-    /// The size, 1 being the usual one.
+    /// The size. The usual size is 1.
     pub size: f32,
-    /// For states: share of the time for which the containers existed, as in statistics. Nested states of the same value count once.
+    /// For states: share of the existence time of the containers, as in statistics. Nested states
+    /// of the same value count once.
     pub share: Option<f64>,
-    /// For states: nanoseconds, over all containers.
+    /// For states: total nanoseconds of all containers.
     #[serde(serialize_with = "crate::stats::as_number")]
     pub nanos: Option<i128>,
     /// For states: share of the time for which a state of the value is the innermost one.
     pub self_share: Option<f64>,
-    /// For links and events: how many.
+    /// For links and events: their number.
     pub count: Option<u64>,
 }
 
 impl LegendEntry {
-    /// One with the shape and size of something of this kind, and nothing else.
-    fn of(kind: TypeKind, look: Look) -> Self {
-        let shape = (kind == TypeKind::Event).then(|| look.shape.unwrap_or_default().name());
-        let size = if kind == TypeKind::State { sizes::height(look) } else { sizes::size(look) };
+    /// Creates an entry with the shape and size of a style, and no other properties.
+    fn of(kind: PajeTypeKind, look: DrawStyle) -> Self {
+        let shape = (kind == PajeTypeKind::Event).then(|| look.shape.unwrap_or_default().name());
+        let size = if kind == PajeTypeKind::State { sizes::height(look) } else { sizes::size(look) };
         Self {
             value: None,
             name: String::new(),
@@ -89,15 +92,15 @@ impl LegendEntry {
 }
 
 /// Lookup tables by type, for the entries of the legend.
-struct Known<'m> {
+struct LegendLookup<'m> {
     values: FxHashMap<TypeId, Vec<&'m ValueInfo>>,
     list: Arc<Vec<ContainerInfo>>,
     /// Position of each container in the list.
     containers: FxHashMap<ContainerId, usize>,
 }
 
-impl<'m> Known<'m> {
-    fn new(source: &dyn TimelineSource, model: &'m Model) -> Self {
+impl<'m> LegendLookup<'m> {
+    fn new(source: &dyn TimelineSource, model: &'m TypeModel) -> Self {
         let mut values: FxHashMap<TypeId, Vec<&ValueInfo>> = FxHashMap::default();
         model.values.iter().for_each(|value| values.entry(value.ty).or_default().push(value));
         let list = source.containers();
@@ -111,30 +114,30 @@ impl<'m> Known<'m> {
     }
 }
 
-/// The legend of an interval.
+/// Creates the legend of an interval.
 ///
 /// # Errors
-/// When the source cannot answer.
+/// If the source cannot answer.
 pub fn legend(
     source: &dyn TimelineSource,
-    outline: &Outline,
-    interval: Interval,
-    theme: Theme,
+    outline: &ContainerOutline,
+    interval: TimeRange,
+    theme: ColorTheme,
 ) -> Result<Vec<LegendGroup>, QueryError> {
     let model = source.model();
-    let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
+    let interval = TimeRange { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let extent = source.extent();
-    let everything = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
-    let known = Known::new(source, &model);
+    let everything = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let known = LegendLookup::new(source, &model);
     let mut groups: Vec<LegendGroup> = Vec::new();
-    // Where the group of each name of link types is.
+    // The index of the group of each link type name.
     let mut links: FxHashMap<&str, usize> = FxHashMap::default();
     for ty in &model.types {
         match ty.kind {
-            TypeKind::State => groups.extend(states(source, outline, &known, ty, interval)?),
-            TypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
+            PajeTypeKind::State => groups.extend(states(source, outline, &known, ty, interval)?),
+            PajeTypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
                 let counts = link_values(source, ty.id, interval)?;
-                let paint = |color: Color| theme.stroke(color);
+                let paint = |color: RgbColor| theme.stroke(color);
                 let group = counted(known.values(ty.id), ty, "link", (theme.link, &paint), &counts);
                 match links.get(ty.name.as_str()) {
                     Some(&at) => join(&mut groups[at], group),
@@ -144,14 +147,14 @@ pub fn legend(
                     }
                 }
             }
-            TypeKind::Variable if outline.has_variable(ty.id) => {
+            PajeTypeKind::Variable if outline.has_variable(ty.id) => {
                 let color = Some(variables::color(ty.color, theme).to_string());
                 let name = ty.name.clone();
                 let entry = LegendEntry { name: name.clone(), color, ..LegendEntry::of(ty.kind, ty.look) };
                 let types = vec![ty.id.0];
                 groups.push(LegendGroup { name, kind: "variable", types, containers: None, entries: vec![entry] });
             }
-            TypeKind::Event if outline.with_events(ty.id).next().is_some() => {
+            PajeTypeKind::Event if outline.with_events(ty.id).next().is_some() => {
                 let mut counts = FxHashMap::default();
                 for container in outline.with_events(ty.id) {
                     let own = source.event_counts(container, ty.id, interval, 1, usize::MAX)?;
@@ -159,10 +162,10 @@ pub fn legend(
                         *counts.entry(value).or_default() += number;
                     });
                 }
-                let paint = |color: Color| theme.legible(theme.fill(color));
+                let paint = |color: RgbColor| theme.legible(theme.fill(color));
                 groups.push(counted(known.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
             }
-            TypeKind::Link { .. } | TypeKind::Event | TypeKind::Variable | TypeKind::Container => {}
+            PajeTypeKind::Link { .. } | PajeTypeKind::Event | PajeTypeKind::Variable | PajeTypeKind::Container => {}
         }
     }
     for entry in groups.iter_mut().filter(|group| group.kind == "state").flat_map(|group| &mut group.entries) {
@@ -172,22 +175,23 @@ pub fn legend(
     Ok(groups)
 }
 
-/// A type of entities that are counted, with one entry per value when its values differ in colour or are several.
-/// `plain` is the colour of those without one, and what the theme makes of all others.
+/// Creates the group of a type of counted entities. It has one entry per value if several values
+/// occur.
+/// `plain` is the colour of entities without one. `paint` converts the other colours for the theme.
 fn counted(
     values: &[&ValueInfo],
     ty: &TypeInfo,
     kind: &'static str,
-    (plain, paint): (Color, &dyn Fn(Color) -> Color),
+    (plain, paint): (RgbColor, &dyn Fn(RgbColor) -> RgbColor),
     counts: &FxHashMap<ValueId, u64>,
 ) -> LegendGroup {
-    let entry = |value: Option<u32>, name: &str, (color, look): (Option<Color>, Look), count: u64| {
+    let entry = |value: Option<u32>, name: &str, (color, look): (Option<RgbColor>, DrawStyle), count: u64| {
         let color = Some(color.map_or(plain, paint).to_string());
         let of_look = LegendEntry::of(ty.kind, look);
         LegendEntry { value, name: name.to_owned(), color, count: Some(count), ..of_look }
     };
     let used: Vec<_> = values.iter().filter(|value| counts.contains_key(&value.id)).collect();
-    // Where each entity has a value of its own, as texts, a list of them tells nothing.
+    // If each entity has a value of its own, for example a text, a list of values is useless.
     let entries = if used.len() < 2 || used.len() > MOST_VALUES {
         let first = used.first().copied();
         let color = first.map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
@@ -201,7 +205,7 @@ fn counted(
     LegendGroup { name: ty.name.clone(), kind, types: vec![ty.id.0], containers: None, entries }
 }
 
-/// Adds a type of the same name: entries of one name and look become one.
+/// Adds a type of the same name. Entries of the same name and style are combined.
 fn join(known: &mut LegendGroup, other: LegendGroup) {
     known.types.extend(other.types);
     for entry in other.entries {
@@ -215,10 +219,10 @@ fn join(known: &mut LegendGroup, other: LegendGroup) {
 
 fn states(
     source: &dyn TimelineSource,
-    outline: &Outline,
-    known: &Known<'_>,
+    outline: &ContainerOutline,
+    known: &LegendLookup<'_>,
     ty: &TypeInfo,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<Option<LegendGroup>, QueryError> {
     let (ty, name) = (ty.id, ty.name.clone());
     let members = outline.states_within(ContainerId::ROOT, ty);
@@ -244,7 +248,7 @@ fn states(
         share: Some(nanos(value).0 as f64 / whole),
         nanos: Some(nanos(value).0),
         self_share: Some(nanos(value).1 as f64 / whole),
-        ..LegendEntry::of(TypeKind::State, value.look)
+        ..LegendEntry::of(PajeTypeKind::State, value.look)
     });
     Ok(Some(LegendGroup {
         name,

@@ -1,51 +1,54 @@
-//! Links that are too many to be listed: as many arrows as a picture can hold, each of which stands for a number of them, and all together for
-//! all. What is alike to the eye is one arrow: from one row to another, each end in one stretch of time.
+//! Arrows for links that are too many to be listed. Each arrow represents a number of links, and
+//! all links are in an arrow.
 //!
-//! When there are too many arrows, stretches of time become longer; when those are long, rows side by side become one. So memory does not grow
-//! with the trace, and no link is left out.
+//! An arrow combines links that look alike: they connect the same two rows, and each endpoint lies
+//! in the same stretch of time. If there are too many arrows, the stretches become longer. If those
+//! are long already, adjacent rows are combined. The memory therefore does not grow with the trace,
+//! and no link is left out.
 
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::chart::Context;
+use super::chart::ChartContext;
 use super::links::{NEAR, PlacedLink, is_seen};
-use crate::query::{EntityId, GlobalNanos, Interval, LinkCount, QueryError, TypeId};
-use tumit_paje::Color;
+use crate::query::{EntityId, GlobalNanos, LinkCount, QueryError, TimeRange, TypeId};
+use tumit_paje::RgbColor;
 
-/// Arrows, at most.
+/// Maximum number of arrows.
 const MOST: usize = 1 << 15;
-/// Stretches of time become longer while the picture has at least so many; then rows are put together.
+/// The stretches of time become longer while the image has at least this many of them. After that,
+/// rows are combined.
 const LEAST_STRETCHES: i64 = 16;
-/// An end outside of the picture is told to this many bits of how far it is.
+/// The distance of an endpoint outside the image is rounded to this many bits.
 const FAR_BITS: u32 = 3;
 
-/// What an arrow is, to the eye.
+/// The visible properties of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Key {
+struct ArrowKey {
     ty: TypeId,
-    /// Numbers of the rows, or of groups of them.
+    /// Numbers of the rows, or of groups of rows.
     rows: (usize, usize),
-    /// Numbers of the stretches of start and end.
+    /// Numbers of the stretches of the start and the end.
     bins: (i64, i64),
     color: (u8, u8, u8),
     size: u32,
     dimmed: bool,
 }
 
-/// The arrows while links are counted.
-pub(crate) struct Gathered<'a> {
-    context: &'a Context<'a>,
-    arrows: FxHashMap<Key, (u64, EntityId)>,
-    /// The exponent of the stretches that are asked for, and of those that arrows have by now.
+/// Combines counted links into arrows.
+pub(crate) struct ArrowCounts<'a> {
+    context: &'a ChartContext<'a>,
+    arrows: FxHashMap<ArrowKey, (u64, EntityId)>,
+    /// The exponent of the requested stretches, and the current exponent of the arrows.
     asked: u8,
     exponent: u8,
-    /// Of the number of rows that are one.
+    /// Binary logarithm of the number of rows in a group.
     row_bits: u32,
 }
 
-impl<'a> Gathered<'a> {
-    pub(crate) fn new(context: &'a Context<'a>) -> Self {
+impl<'a> ArrowCounts<'a> {
+    pub(crate) fn new(context: &'a ChartContext<'a>) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a width in time")]
         let near = (context.scale.nanos() as f64 * f64::from(NEAR / context.view.width.max(1.0))) as i64;
         #[expect(clippy::cast_possible_truncation, reason = "a number of bits")]
@@ -53,13 +56,13 @@ impl<'a> Gathered<'a> {
         Self { context, arrows: FxHashMap::default(), asked: exponent, exponent, row_bits: 0 }
     }
 
-    /// Two to the power of this are the nanoseconds to which ends of links are worth knowing.
+    /// The binary logarithm of the required resolution of endpoints in nanoseconds.
     pub(crate) fn asked(&self) -> u8 {
         self.asked
     }
 
-    /// Takes links that are alike, and how they are drawn.
-    pub(crate) fn add(&mut self, ty: TypeId, links: &LinkCount, (color, size): (Color, f32)) {
+    /// Adds equal links with their colour and size.
+    pub(crate) fn add(&mut self, ty: TypeId, links: &LinkCount, (color, size): (RgbColor, f32)) {
         let layout = self.context.layout;
         let (Some(start), Some(end)) = (layout.index_of(links.start), layout.index_of(links.end)) else { return };
         if start == end && layout.rows[start].folded || !is_seen(self.context, (start, end)) {
@@ -67,7 +70,7 @@ impl<'a> Gathered<'a> {
         }
         let color = if links.reversed { self.context.theme.alert } else { color };
         let by = self.exponent - self.asked;
-        let key = Key {
+        let key = ArrowKey {
             ty,
             rows: (start >> self.row_bits, end >> self.row_bits),
             bins: (self.near(links.start_bin >> by), self.near(links.end_bin >> by)),
@@ -79,13 +82,14 @@ impl<'a> Gathered<'a> {
         while self.arrows.len() > MOST && self.coarsen() {}
     }
 
-    /// Numbers of the first and the last stretch in the picture.
+    /// Numbers of the first and last stretch in the image.
     fn seen(&self) -> (i64, i64) {
-        let Interval { from, to } = self.context.view.interval;
+        let TimeRange { from, to } = self.context.view.interval;
         (from.0 >> self.exponent, to.0.saturating_sub(1) >> self.exponent)
     }
 
-    /// The stretch itself, or one near it if it is outside of the picture: how far outside hardly shows.
+    /// Returns the stretch, or one near it if it lies outside the image, because its exact distance
+    /// is barely visible.
     fn near(&self, bin: i64) -> i64 {
         let (first, last) = self.seen();
         let rough = |by: i64| {
@@ -99,7 +103,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Makes one of arrows that are nearly alike. Whether it can.
+    /// Combines similar arrows. Returns whether that is possible.
     fn coarsen(&mut self) -> bool {
         let (first, last) = self.seen();
         let all_rows = self.context.layout.rows.len() >> self.row_bits == 0;
@@ -114,20 +118,20 @@ impl<'a> Gathered<'a> {
         std::mem::take(&mut self.arrows).into_iter().for_each(|(key, links)| {
             let rows = (key.rows.0 >> of_rows, key.rows.1 >> of_rows);
             let bins = (key.bins.0 >> of_bins, key.bins.1 >> of_bins);
-            put(&mut arrows, Key { rows, bins, ..key }, links);
+            put(&mut arrows, ArrowKey { rows, bins, ..key }, links);
         });
         self.arrows = arrows;
         true
     }
 
-    /// The arrows, those that stand for most links last, as they are drawn over the others.
+    /// Returns the arrows. Those that represent most links are last and drawn on top.
     pub(crate) fn finish(self) -> Result<Vec<PlacedLink>, QueryError> {
         let mut arrows: Vec<_> = self.arrows.iter().map(|(&key, &links)| (links, key)).collect();
         arrows.sort_unstable();
         arrows.into_iter().map(|(links, key)| self.placed(key, links)).collect()
     }
 
-    fn placed(&self, key: Key, (count, id): (u64, EntityId)) -> Result<PlacedLink, QueryError> {
+    fn placed(&self, key: ArrowKey, (count, id): (u64, EntityId)) -> Result<PlacedLink, QueryError> {
         let layout = self.context.layout;
         let rows = |group: usize| {
             let first = group << self.row_bits;
@@ -143,15 +147,15 @@ impl<'a> Gathered<'a> {
         let (low, high) = (key.bins.0.min(key.bins.1), key.bins.0.max(key.bins.1).saturating_add(1));
         let (mut from, mut to) = (x(key.bins.0), x(key.bins.1));
         if key.rows.0 == key.rows.1 && key.bins.0 == key.bins.1 {
-            // Within a row, and too short to be told: along the stretch.
+            // Within a row, and too short to distinguish the endpoints: drawn along the stretch.
             (from, to) = (self.context.scale.x(edge(low)), self.context.scale.x(edge(high)));
         }
-        let mut life = Interval { from: edge(low), to: edge(high) };
+        let mut life = TimeRange { from: edge(low), to: edge(high) };
         if count == 1 {
-            // One that is alone is where it is.
-            let Interval { from: start, to: end } = self.context.source.facts(id)?.life;
+            // A single link is drawn at its exact position.
+            let TimeRange { from: start, to: end } = self.context.source.facts(id)?.life;
             (from, to) = (self.context.scale.x(start), self.context.scale.x(end));
-            life = Interval { from: start.min(end), to: start.max(end) };
+            life = TimeRange { from: start.min(end), to: start.max(end) };
         }
         Ok(PlacedLink {
             id,
@@ -160,7 +164,7 @@ impl<'a> Gathered<'a> {
             from: (from, height(rows[0])),
             to: (to, height(rows[1])),
             rows,
-            color: Color { red: key.color.0, green: key.color.1, blue: key.color.2 },
+            color: RgbColor { red: key.color.0, green: key.color.1, blue: key.color.2 },
             size: f32::from_bits(key.size),
             dimmed: key.dimmed,
             count,
@@ -168,7 +172,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-fn put(arrows: &mut FxHashMap<Key, (u64, EntityId)>, key: Key, (count, first): (u64, EntityId)) {
+fn put(arrows: &mut FxHashMap<ArrowKey, (u64, EntityId)>, key: ArrowKey, (count, first): (u64, EntityId)) {
     match arrows.entry(key) {
         Entry::Occupied(mut known) => {
             let known = known.get_mut();

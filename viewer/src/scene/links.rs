@@ -1,57 +1,59 @@
-//! Links: crisp arrows while they can be followed, finer and fainter the more of them share a place, bundles when they are many. However many
-//! there are, each is in one of the arrows: see [`crate::scene::link_bundles`].
+//! Links as arrows. They are clear while single arrows can be followed, thinner and fainter the
+//! more of them share a place, and bundled if there are many. Each link belongs to one of the
+//! arrows, also if they are counted: see [`crate::scene::link_bundles`].
 
 use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxHashMap;
 
 use super::bidi_isolate::apart;
-use super::chart::Context;
-use super::link_bundles::Gathered;
-use super::{Arrow, Item};
-use crate::query::{EntityId, Interval, Link, LinkCount, QueryError, TypeId, TypeKind, ValueId};
+use super::chart::ChartContext;
+use super::link_bundles::ArrowCounts;
+use super::{SceneArrow, SceneItem};
+use crate::query::{EntityId, LinkCount, LinkEntity, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
 use crate::style::sizes;
-use crate::style::theme::Paint;
+use crate::style::theme::ColorWithOpacity;
 use crate::text::time::grouped;
-use tumit_paje::Color;
+use tumit_paje::RgbColor;
 
-/// More links of a type are counted instead of listed.
+/// If a type has more links than this, they are counted instead of listed.
 const LISTED: usize = 65_536;
-/// Above this number links with nearby ends become one.
+/// Above this number, links with nearby endpoints are combined.
 const BUNDLED: usize = 900;
-/// Ends this near are one bundle.
+/// Endpoints within this distance are combined.
 pub(crate) const NEAR: f32 = 4.0;
-/// Crowding is measured in tiles of this size.
+/// Size of the tiles in which the density of arrows is measured.
 const TILE: (f32, f32) = (12.0, 48.0);
 /// Share of a tile that arrows may cover before they fade.
 const CLEAR: f32 = 0.1;
-/// An arrow fainter than this is seen only together with others.
+/// Arrows fainter than this are visible only together with others.
 const FAINTEST: f32 = 0.07;
-/// How much of what is below all arrows together may cover, about: colours must stay what the legend says.
+/// Approximate share of the image that all arrows together may cover. The colours below must match
+/// the legend.
 const VEIL: f32 = 0.15;
-/// Heads nearer than this cannot be told apart.
+/// Arrowheads within this distance cannot be distinguished.
 const HEADS: f32 = 8.0;
 
-/// An arrow of a larger size is wide.
+/// Arrows with a larger size factor are wide.
 const WIDE: f32 = 1.5;
-/// An arrow finer than this cannot be seen.
+/// Arrows thinner than this are invisible.
 const FINEST: f32 = 0.3;
 
-/// A picture with so many arrows cannot be read arrow by arrow.
+/// In an image with more arrows than this, single arrows cannot be followed.
 const MANY: f32 = 600.0;
-/// An arrow this high is long, and one this wide shows how long it took.
+/// Height from which an arrow is long. An arrow at least [`SHORT`] wide shows its duration.
 const LONG: f32 = 160.0;
 const SHORT: f32 = 8.0;
 
-/// All arrows of the picture, and what is to be said of them.
-pub(crate) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), QueryError> {
+/// Returns all arrows of the image, and notes about them.
+pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<String>), QueryError> {
     let mut placed = Vec::new();
-    let mut crowd = Gathered::new(context);
-    // Colours are few, and each costs some powers.
-    let mut strokes: FxHashMap<Color, Color> = FxHashMap::default();
+    let mut crowd = ArrowCounts::new(context);
+    // There are few colours, and each conversion computes powers.
+    let mut strokes: FxHashMap<RgbColor, RgbColor> = FxHashMap::default();
     let mut stroke = |color| *strokes.entry(color).or_insert_with(|| context.theme.stroke(color));
     for ty in &context.model.types {
-        if !matches!(ty.kind, TypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
+        if !matches!(ty.kind, PajeTypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
             continue;
         }
         let mut look = |value: ValueId| {
@@ -60,9 +62,9 @@ pub(crate) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), 
             (color, sizes::size(value.map_or(ty.look, |value| value.look)))
         };
         let interval = context.view.interval;
-        // How many there are is known sooner than which.
+        // The number of links is known sooner than the list.
         if context.source.links(ty.id, interval, 0)?.total > LISTED as u64 {
-            let mut looks: FxHashMap<ValueId, (Color, f32)> = FxHashMap::default();
+            let mut looks: FxHashMap<ValueId, (RgbColor, f32)> = FxHashMap::default();
             context.source.link_counts(ty.id, interval, crowd.asked(), &mut |count: &LinkCount| {
                 let (color, size) = *looks.entry(count.value).or_insert_with(|| look(count.value));
                 crowd.add(ty.id, count, (color, size));
@@ -80,33 +82,35 @@ pub(crate) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), 
     Ok((draw(context, &bundles), note(&bundles[first..]).into_iter().collect()))
 }
 
-/// Says that arrows stand for many links each.
+/// A note that arrows represent many links each.
 fn note(crowd: &[PlacedLink]) -> Option<String> {
     let links = crowd.iter().map(|one| one.count).sum();
     let arrows = grouped(crowd.len() as u64);
     (!crowd.is_empty()).then(|| format!("{} links are drawn as {arrows} arrows; zoom in for each", grouped(links)))
 }
 
-/// One or more links, with the rows between which they are seen.
+/// One or more links, and their positions in the image.
 pub(crate) struct PlacedLink {
-    /// The first of them.
+    /// The first of the links.
     pub id: EntityId,
     pub(crate) ty: TypeId,
-    /// When they are.
-    pub(crate) life: Interval,
+    /// The time range of the links.
+    pub(crate) life: TimeRange,
     pub from: (f32, f32),
     pub to: (f32, f32),
-    /// The first and the last of the rows in which they start, and end: several where rows are too many to be told apart.
+    /// The first and last row of the starts and of the ends. There are several if the rows are too
+    /// many to be distinguished.
     pub(crate) rows: [(usize, usize); 2],
-    pub(crate) color: Color,
+    pub(crate) color: RgbColor,
     pub(crate) size: f32,
     pub(crate) dimmed: bool,
-    /// How many they are.
+    /// Number of links.
     pub count: u64,
 }
 
-/// Where a link is seen; nowhere when both ends are folded into one row, or it passes outside of the view.
-fn place(context: &Context<'_>, link: &Link, (color, size): (Color, f32)) -> Option<PlacedLink> {
+/// The position of a link. `None` if both endpoints are folded into one row, or the link lies
+/// outside the view.
+fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor, f32)) -> Option<PlacedLink> {
     let rows = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
     let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
     if start.container == end.container && (start.folded || link.start_time == link.end_time) || !is_seen(context, rows)
@@ -118,20 +122,21 @@ fn place(context: &Context<'_>, link: &Link, (color, size): (Color, f32)) -> Opt
     let reversed = link.end_time < link.start_time;
     let color = if reversed { context.theme.alert } else { color };
     let dimmed = context.options.dimmed.contains(&link.value);
-    let life = Interval { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
+    let life = TimeRange { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
     let rows = [(rows.0, rows.0), (rows.1, rows.1)];
     Some(PlacedLink { id: link.id, ty: link.ty, life, from, to, rows, color, size, dimmed, count: 1 })
 }
 
-/// Whether anything of what leads from one row to another is in the view.
-pub(crate) fn is_seen(context: &Context<'_>, rows: (usize, usize)) -> bool {
+/// Whether a part of a link between two rows is in the view.
+pub(crate) fn is_seen(context: &ChartContext<'_>, rows: (usize, usize)) -> bool {
     let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
     let (a, b) = (start.anchor(), end.anchor());
     let outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;
     !outside || start.pinned && end.pinned
 }
 
-/// Links with the same rows and nearly the same dates, each with their number and the first of them.
+/// Combines links with the same rows and similar timestamps. Each bundle has their number and the
+/// first of them.
 fn bundles(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
     #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
@@ -147,21 +152,22 @@ fn bundles(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
 }
 
 impl PlacedLink {
-    /// Takes others of the same place.
+    /// Adds links at the same position.
     fn add(&mut self, other: &Self) {
         self.count += other.count;
-        self.life = Interval { from: self.life.from.min(other.life.from), to: self.life.to.max(other.life.to) };
+        self.life = TimeRange { from: self.life.from.min(other.life.from), to: self.life.to.max(other.life.to) };
     }
 }
 
-/// How many arrows are where: the length of line in each tile, and the heads in each stretch of a row.
+/// The density of arrows: the length of lines in each tile, and the arrowheads in each stretch of a
+/// row.
 #[derive(Default)]
-struct Crowd {
+struct ArrowDensity {
     lines: HashMap<(i32, i32), f32>,
     heads: HashMap<(usize, i32), HashSet<i32>>,
 }
 
-impl Crowd {
+impl ArrowDensity {
     fn new(bundles: &[PlacedLink], width: f32) -> Self {
         let mut crowd = Self::default();
         for one in bundles {
@@ -169,14 +175,14 @@ impl Crowd {
             for tile in tiles {
                 *crowd.lines.entry(tile).or_default() += each;
             }
-            // Heads on the very same place are one to the eye.
+            // Arrowheads at the same position are seen as one.
             #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
             crowd.heads.entry(head(one)).or_default().insert((one.to.0 * 2.0).round() as i32);
         }
         crowd
     }
 
-    /// The share of its surroundings that lines cover, the mean along an arrow.
+    /// The mean share of the surroundings that lines cover along an arrow.
     fn along(&self, one: &PlacedLink, width: f32) -> f32 {
         let (mut sum, mut count) = (0.0, 0.0);
         for tile in tiles(one, width).0 {
@@ -187,7 +193,7 @@ impl Crowd {
     }
 }
 
-/// The tiles at equal steps along an arrow, as far as it is seen, and the length of a step.
+/// The tiles at equal steps along the visible part of an arrow, and the length of a step.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within 10⁵ of the picture")]
 fn tiles(one: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + use<>, f32) {
     const STEP: f32 = 24.0;
@@ -203,14 +209,14 @@ fn tiles(one: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + us
     ((0..steps as i32).map(at), length / steps)
 }
 
-/// Where a head is, as far as heads can be told apart.
+/// The place of an arrowhead, at the resolution at which arrowheads can be distinguished.
 #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
 fn head(one: &PlacedLink) -> (usize, i32) {
     (one.rows[1].0, (one.to.0 / HEADS).floor() as i32)
 }
 
-fn draw(context: &Context<'_>, bundles: &[PlacedLink]) -> Vec<Item> {
-    let crowd = Crowd::new(bundles, context.view.width);
+fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
+    let crowd = ArrowDensity::new(bundles, context.view.width);
     #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
     let many = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
     #[expect(clippy::cast_precision_loss, reason = "a count as a share")]
@@ -218,14 +224,16 @@ fn draw(context: &Context<'_>, bundles: &[PlacedLink]) -> Vec<Item> {
     #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
     let arrow = |one: &PlacedLink| {
         let count = one.count;
-        // The more there are, the finer and fainter, so that what is below stays visible.
+        // The denser the arrows, the thinner and fainter they are, so that the states below stay
+        // visible.
         let covered = crowd.along(one, context.view.width).max(1e-6);
         let clear = (CLEAR / covered).min(1.0);
-        // Of many, one that crosses many rows in no visible time tells little at this zoom: it stays in the background.
+        // Among many arrows, one that crosses many rows in no visible time carries little
+        // information at this zoom level. It is fainter.
         let (wide, high) = ((one.to.0 - one.from.0).abs(), (one.to.1 - one.from.1).abs());
         let steep = many * (high / LONG).min(1.0) * (1.0 - wide / SHORT).max(0.0);
         let clear = clear * (1.0 - 0.6 * steep);
-        // What is much of all is seen, whatever else is there.
+        // An arrow that represents a large share of all links is always visible.
         let clear = if count > 1 { clear.max((count as f32 / all).sqrt()) } else { clear };
         let alpha = if one.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / covered)) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
@@ -236,17 +244,17 @@ fn draw(context: &Context<'_>, bundles: &[PlacedLink]) -> Vec<Item> {
             2 => 4.5,
             _ => 0.0,
         };
-        // A wide arrow stands out by itself.
+        // A wide arrow stands out without a halo.
         let halo = one.rows[0] != one.rows[1] && clear > 0.8 && !one.dimmed && one.size <= WIDE;
-        Item::Arrow(Arrow {
+        SceneItem::Arrow(SceneArrow {
             from: one.from,
             to: one.to,
             width: (width.min(2.4) * one.size).max(FINEST),
-            // A head that grew with the width would hide what it points at.
+            // An arrowhead proportional to the width would hide its target.
             head: head * one.size.sqrt(),
-            paint: Paint::with_alpha(one.color, alpha),
-            halo: halo.then(|| Paint::with_alpha(context.theme.paper, 0.6)),
-            // What cannot be seen by itself is not pointed at either.
+            paint: ColorWithOpacity::with_alpha(one.color, alpha),
+            halo: halo.then(|| ColorWithOpacity::with_alpha(context.theme.paper, 0.6)),
+            // An arrow that is not visible alone cannot be selected.
             id: (count == 1 && !one.dimmed && alpha >= FAINTEST).then_some(one.id),
             title: if context.view.titles { title(context, one) } else { None },
         })
@@ -254,8 +262,8 @@ fn draw(context: &Context<'_>, bundles: &[PlacedLink]) -> Vec<Item> {
     bundles.iter().map(arrow).collect()
 }
 
-/// What an SVG says of an arrow.
-fn title(context: &Context<'_>, one: &PlacedLink) -> Option<String> {
+/// The tooltip of an arrow in an SVG.
+fn title(context: &ChartContext<'_>, one: &PlacedLink) -> Option<String> {
     let name = |(first, last): (usize, usize)| {
         let name = |row: usize| apart(context.layout.rows[row].name.as_str());
         if first == last { name(first).to_string() } else { format!("{} … {}", name(first), name(last)) }

@@ -1,27 +1,29 @@
-//! Point events: small shapes, triangles unless the trace says otherwise, or their exact numbers where they would cover each other.
+//! Point events as small shapes, triangles by default, or as exact counts where the shapes would
+//! overlap.
 
-use super::chart::Context;
-use super::{Frame, Item, Mark, OTHERS, Rect};
-use crate::layout::Strip;
-use crate::query::{EventCount, Interval, QueryError, TypeId, ValueId};
+use super::chart::ChartContext;
+use super::{FilledRect, OTHERS, OutlineRect, SceneItem, SceneMark};
+use crate::layout::RowStrip;
+use crate::query::{EventCount, QueryError, TimeRange, TypeId, ValueId};
 use crate::style::sizes;
-use crate::style::theme::Paint;
+use crate::style::theme::ColorWithOpacity;
 use crate::text::time::grouped;
 
-/// Shapes on a row are this far apart, on the average, or they are counted instead.
+/// Minimum average distance of shapes on a row in units. Below it, events are counted.
 const APART: usize = 6;
 /// Width of the columns in which events are counted.
 const BAR: f32 = 2.0;
-/// So many values of a column stand on each other, the others as one: no row is so high that more could be told apart.
+/// Maximum number of values that a column stacks. The others are combined, because no row is high
+/// enough to distinguish more.
 const STACKED: usize = 6;
 
 /// Draws the events of a row.
 pub(crate) fn band(
-    context: &Context<'_>,
+    context: &ChartContext<'_>,
     row: usize,
-    strip: &Strip,
+    strip: &RowStrip,
     types: &[TypeId],
-    out: &mut Vec<Item>,
+    out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
     let factor = context.band(types);
@@ -34,22 +36,23 @@ pub(crate) fn band(
         }
         for mark in &listed.items {
             let at = (context.scale.x(mark.time), strip.y + strip.height);
-            let title = context.title(context.name(mark.value), Interval { from: mark.time, to: mark.time }, row);
+            let title = context.title(context.name(mark.value), TimeRange { from: mark.time, to: mark.time }, row);
             let (look, fill) =
-                (context.look(mark.value), Paint::solid(context.theme.legible(context.color(mark.value))));
+                (context.look(mark.value), ColorWithOpacity::solid(context.theme.legible(context.color(mark.value))));
             let (shape, size) = (look.shape.unwrap_or_default(), sizes::mark(strip.height, factor, look));
-            out.push(Item::Mark(Mark { at, shape, size, fill, id: Some(mark.id), title }));
+            out.push(SceneItem::Mark(SceneMark { at, shape, size, fill, id: Some(mark.id), title }));
         }
     }
     Ok(())
 }
 
-/// One bar per column, as high as the number of its events compares to the largest; values stand on each other, the most frequent below.
-fn density(context: &Context<'_>, row: usize, strip: &Strip, ty: TypeId) -> Result<Vec<Item>, QueryError> {
+/// Draws one bar per column. Its height is the square root of the number of its events relative to
+/// the largest. Values are stacked, the most frequent lowest.
+fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId) -> Result<Vec<SceneItem>, QueryError> {
     let container = context.layout.rows[row].container;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels")]
     let bars = (context.view.width / BAR).round().clamp(1.0, 65_536.0) as u32;
-    // None shorter than a nanosecond: an event would be in two.
+    // A column is at least one nanosecond wide. Otherwise, an event would be in two columns.
     let bars = u32::try_from(context.scale.nanos()).unwrap_or(u32::MAX).min(bars);
     let interval = context.view.interval;
     let counts = context.source.event_counts(container, ty, interval, bars, STACKED)?;
@@ -65,8 +68,8 @@ fn density(context: &Context<'_>, row: usize, strip: &Strip, ty: TypeId) -> Resu
             let high = height * (number as f32 / count.total as f32);
             bottom -= high;
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
-            let frame = Frame::new(at as f32 * width, bottom, width, high);
-            let fill = Paint::with_alpha(context.theme.legible(context.color(value)), 0.6);
+            let frame = OutlineRect::new(at as f32 * width, bottom, width, high);
+            let fill = ColorWithOpacity::with_alpha(context.theme.legible(context.color(value)), 0.6);
             let told = || {
                 let of = if number < count.total { format!(" of {}", grouped(count.total)) } else { String::new() };
                 context.title(
@@ -76,13 +79,13 @@ fn density(context: &Context<'_>, row: usize, strip: &Strip, ty: TypeId) -> Resu
                 )
             };
             let title = if context.view.titles { told() } else { None };
-            items.push(Item::Rect(Rect { frame, fill, radius: 0.0, id: None, title }));
+            items.push(SceneItem::Rect(FilledRect { frame, fill, radius: 0.0, id: None, title }));
         }
     }
     Ok(items)
 }
 
-/// The values of a column, and what is left of it.
+/// The values of a column, and the remaining events.
 fn parts(count: &EventCount) -> impl Iterator<Item = (ValueId, u64)> + '_ {
     let left = count.total - count.values.iter().map(|part| part.1).sum::<u64>();
     count.values.iter().copied().chain((left > 0).then_some((OTHERS, left)))

@@ -1,23 +1,25 @@
-//! Mixtures of the states of lanes, one for each column of pixels: of few values all shares, of many the largest and all others as one.
+//! Mixtures of the states of lanes, one per pixel column. With few values, they have all shares;
+//! with many, the largest and the sum of the others.
 
-use super::chart::Context;
-use super::{Columns, OTHERS};
-use crate::query::{Cell, Interval, Lane, QueryError, TypeId, ValueId, lanes_at_once};
+use super::chart::ChartContext;
+use super::{MixtureColumns, OTHERS};
+use crate::query::{MixtureCell, QueryError, StateLaneId, TimeRange, TypeId, ValueId, lanes_at_once};
 
-/// Where a type has more values than these, only the largest shares of a mixture are drawn, and the others as one.
+/// If a type has more values than this, only the largest shares of a mixture are drawn. The others
+/// are combined.
 const MANY_VALUES: usize = 16;
-/// So many then: no row is so high that more could be told apart.
+/// Maximum number of separate shares. No row is high enough to distinguish more.
 const MOST_SHARES: usize = 8;
-/// The mean of more lanes than these is that of what their rows show.
+/// Above this number of lanes, the mean is computed from the largest shares of each lane.
 const MANY_LANES: usize = 64;
-/// The same where the picture is wanted soon.
+/// The same limit for a quick image.
 const SEVERAL_LANES: usize = 16;
 
-/// What each column shows: values, and their shares of its height.
-pub(crate) type Mixtures = Columns<ValueId>;
+/// The values of each column, and their shares of its height.
+pub(crate) type ValueMixtures = MixtureColumns<ValueId>;
 
-/// The mean of the mixtures of some lanes of one type, `of` being how many lanes would fill the height.
-pub(crate) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
+/// The mean mixture of some lanes of one type. `of` is the number of lanes that fill the height.
+pub(crate) fn of(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     match lanes {
         [lane] if has_many(context, lane.ty) => largest(context, *lane, of),
         [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => mean_of_largest(context, lanes, of),
@@ -26,29 +28,31 @@ pub(crate) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mix
     }
 }
 
-/// The mean of the mixtures of some lanes, of just these columns however many values there are.
-pub(crate) fn exact(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
+/// The mean mixture of some lanes, for exactly these columns and any number of values.
+pub(crate) fn exact(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     mean(context, lanes, of)
 }
 
-/// Whether so many lanes of a type are drawn as if there were more of them, because the picture is wanted soon.
-pub(crate) fn is_quick(context: &Context<'_>, ty: TypeId, lanes: usize) -> bool {
+/// Whether this number of lanes of a type is approximated as for more lanes, because the image must
+/// be quick.
+pub(crate) fn is_quick(context: &ChartContext<'_>, ty: TypeId, lanes: usize) -> bool {
     context.view.quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
 }
 
-fn has_many(context: &Context<'_>, ty: TypeId) -> bool {
+fn has_many(context: &ChartContext<'_>, ty: TypeId) -> bool {
     context.model.values.iter().filter(|value| value.ty == ty).nth(MANY_VALUES).is_some()
 }
 
-/// For each pixel column, the largest shares of a lane in the aligned column around its middle, and the rest.
+/// For each pixel column, the largest shares of a lane in the aligned column around its middle, and
+/// the rest.
 ///
-/// That column is one to two pixels wide. Its mixture is exact, costs little however many values and states there are, and
-/// does not flicker when the picture is moved.
-fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Mixtures, QueryError> {
-    let aligned = Aligned::new(context, 1, of);
+/// The aligned column is one to two pixels wide. Its mixture is exact, is cheap for any number of
+/// values and states, and does not flicker when the view moves.
+fn largest(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> Result<ValueMixtures, QueryError> {
+    let aligned = AlignedColumns::new(context, 1, of);
     let cells = aligned.cells(context, &[lane])?;
     let mut mixtures =
-        Mixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
+        ValueMixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
     for cell in aligned.around(context).map(|at| cells.get(at)) {
         let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.rest));
         let others = (rest > 0).then_some((OTHERS, rest));
@@ -57,14 +61,14 @@ fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Mixtures, Que
     Ok(mixtures)
 }
 
-/// For each pixel column, the mean of what [`largest`] shows of each lane.
-fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
-    let aligned = Aligned::new(context, lanes.len(), of);
-    let mut sums = Sums::new(context, aligned.count as usize);
+/// For each pixel column, the mean of the [`largest`] shares of each lane.
+fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
+    let aligned = AlignedColumns::new(context, lanes.len(), of);
+    let mut sums = LaneSums::new(context, aligned.count as usize);
     for some in lanes.chunks(lanes_at_once(aligned.count)) {
         sums.add(&aligned.cells(context, some)?, aligned.whole);
     }
-    let (mixtures, mut spread) = (sums.finish(), Mixtures::default());
+    let (mixtures, mut spread) = (sums.finish(), ValueMixtures::default());
     let columns: Vec<&[(ValueId, f32)]> = mixtures.iter().collect();
     for at in aligned.around(context) {
         spread.push(columns.get(at).copied().unwrap_or_default().iter().copied());
@@ -72,28 +76,29 @@ fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<M
     Ok(spread)
 }
 
-/// For each pixel column, the mean of the mixtures of some lanes: of many values the largest, and the rest.
-fn mean(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
+/// For each pixel column, the mean mixture of some lanes. With many values, it has the largest
+/// shares and the rest.
+fn mean(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     let columns = context.columns();
     #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
     let whole = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
-    let mut sums = Sums::new(context, columns as usize);
+    let mut sums = LaneSums::new(context, columns as usize);
     for some in lanes.chunks(lanes_at_once(columns)) {
         sums.add(&context.source.cells(some, context.view.interval, columns)?.cells, whole);
     }
     Ok(sums.finish())
 }
 
-/// The aligned columns of a picture.
-struct Aligned {
-    interval: Interval,
+/// The aligned columns of an image.
+struct AlignedColumns {
+    interval: TimeRange,
     count: u32,
-    /// Nanoseconds of a column, of all lanes that fill the height.
+    /// Nanoseconds of a full column of all lanes that fill the height.
     whole: f64,
 }
 
-impl Aligned {
-    fn new(context: &Context<'_>, lanes: usize, of: usize) -> Self {
+impl AlignedColumns {
+    fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
         let (interval, count) = context.view.interval.aligned(context.columns());
         let length = i128::from(interval.to.0) - i128::from(interval.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
@@ -101,15 +106,15 @@ impl Aligned {
         Self { interval, count, whole }
     }
 
-    fn cells(&self, context: &Context<'_>, lanes: &[Lane]) -> Result<Vec<Cell>, QueryError> {
+    fn cells(&self, context: &ChartContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
         Ok(context.source.largest(lanes, self.interval, self.count, MOST_SHARES)?.cells)
     }
 
-    /// For each pixel column, the number of the aligned one around its middle.
-    fn around(&self, context: &Context<'_>) -> impl Iterator<Item = usize> {
+    /// For each pixel column, the index of the aligned column around its middle.
+    fn around(&self, context: &ChartContext<'_>) -> impl Iterator<Item = usize> {
         let (from, count) = (self.interval.from.0, u64::from(self.count).max(1));
         let length = self.interval.to.0.wrapping_sub(from).cast_unsigned();
-        // Wherever dates allow it, they are of whole nanoseconds.
+        // The width is a whole number of nanoseconds, unless timestamps are too large.
         let width = if length % count == 0 { length / count } else { 0 };
         context.view.interval.columns(context.columns()).map(move |part| {
             let before = part.from.0.midpoint(part.to.0 - 1).wrapping_sub(from).cast_unsigned();
@@ -120,25 +125,25 @@ impl Aligned {
     }
 }
 
-/// Mixtures of several lanes, added up.
-struct Sums {
+/// The sum of the mixtures of several lanes.
+struct LaneSums {
     columns: usize,
-    /// A row for each value that occurs.
+    /// A row for each value that occurs, value after value.
     rows: Vec<f32>,
     values: Vec<ValueId>,
-    /// The row of each value; `u32::MAX` where it has none.
+    /// The index of each value's row. `u32::MAX` if it has none.
     places: Vec<u32>,
     others: Vec<f32>,
 }
 
-impl Sums {
-    fn new(context: &Context<'_>, columns: usize) -> Self {
+impl LaneSums {
+    fn new(context: &ChartContext<'_>, columns: usize) -> Self {
         let places = vec![u32::MAX; context.model.values.len()];
         Self { columns, rows: Vec::new(), values: Vec::new(), places, others: vec![0.0; columns] }
     }
 
-    /// Adds cells, lane by lane, as parts of `whole`.
-    fn add(&mut self, cells: &[Cell], whole: f64) {
+    /// Adds cells, lane by lane, as shares of `whole`.
+    fn add(&mut self, cells: &[MixtureCell], whole: f64) {
         for (cell, column) in cells.iter().zip((0..self.columns).cycle()) {
             self.others[column] += share(cell.rest, whole);
             for &(value, nanos) in &cell.shares {
@@ -153,9 +158,9 @@ impl Sums {
         }
     }
 
-    /// The mixtures: of many values the largest, and the rest.
-    fn finish(&self) -> Mixtures {
-        let mut mixtures = Mixtures::default();
+    /// Returns the mixtures. With many values, they have the largest shares and the rest.
+    fn finish(&self) -> ValueMixtures {
+        let mut mixtures = ValueMixtures::default();
         let mut shares: Vec<(ValueId, f32)> = Vec::new();
         for (column, mut others) in self.others.iter().copied().enumerate() {
             let row = self.rows.iter().skip(column).step_by(self.columns);
@@ -163,7 +168,7 @@ impl Sums {
             shares.extend(row.zip(&self.values).filter(|share| *share.0 > 0.0).map(|(share, value)| (*value, *share)));
             if shares.len() > MOST_SHARES && self.values.len() > MANY_VALUES {
                 let largest_first = |a: &(ValueId, f32), b: &(ValueId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-                // Of a thousand, most need no order.
+                // Of up to a thousand shares, only a few must be sorted.
                 shares.select_nth_unstable_by(MOST_SHARES, largest_first);
                 shares[..MOST_SHARES].sort_unstable_by(largest_first);
                 others += shares.drain(MOST_SHARES..).map(|share| share.1).sum::<f32>();
@@ -174,14 +179,15 @@ impl Sums {
     }
 }
 
-/// Nanoseconds of a full column of `of` containers in some lanes; of a lane that stands for very many, what its cells say is full.
+/// Nanoseconds of a full column of `of` containers in some lanes. Limited to the full value of a
+/// cell, for a lane of very many containers.
 #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
 fn whole_of(column: f64, lanes: usize, of: usize) -> f64 {
     let whole = column * of as f64;
     if lanes == 1 { whole.min(i64::MAX as f64) } else { whole }
 }
 
-/// A part of a column.
+/// A share of a column.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the last step before pixels")]
 fn share(nanos: i64, whole: f64) -> f32 {
     (nanos as f64 / whole).min(1.0) as f32

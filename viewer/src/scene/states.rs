@@ -1,31 +1,31 @@
-//! States: rectangles where they can be told apart, exact mixtures where they cannot.
+//! States: rectangles where they can be distinguished, exact mixtures where they cannot.
 //!
-//! Nothing is ever left out or sampled: a pixel column that holds a state narrower than two pixels is drawn as the mixture of all that
-//! it holds, and only the rest as rectangles.
+//! No state is left out or sampled. A pixel column with a state narrower than two pixels is drawn
+//! as the mixture of all its states. Only the other columns have rectangles.
 
-use super::chart::Context;
-use super::labels::{self, Placed, Wanted};
-use super::{Columns, Frame, Item, Rect, mixtures};
-use crate::layout::{Strip, StripKind};
+use super::chart::ChartContext;
+use super::labels::{self, DrawnState, LabelRequest};
+use super::{FilledRect, MixtureColumns, OutlineRect, SceneItem, mixtures};
+use crate::layout::{RowStrip, StripKind};
 use crate::parallel::{MOST_THREADS, in_turn};
-use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
+use crate::query::{ContainerId, QueryError, StateEntity, StateLaneId, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
 const NARROW: f64 = 2.0;
 
-/// Draws the states of one container, and says which of them want a name.
+/// Draws the states of one container, and collects those that need a name.
 pub(crate) fn strip(
-    context: &Context<'_>,
+    context: &ChartContext<'_>,
     row: usize,
-    (strip, depths): (&Strip, u32),
-    out: &mut Vec<Item>,
-    names: &mut Vec<Wanted>,
+    (strip, depths): (&RowStrip, u32),
+    out: &mut Vec<SceneItem>,
+    names: &mut Vec<LabelRequest>,
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
     let mut placed = Vec::new();
     for depth in 0..depths {
         let (y, height) = strip.lane(depth, depths);
-        let lane = Lane { container, ty: strip.ty, depth };
+        let lane = StateLaneId { container, ty: strip.ty, depth };
         let most = context.pixels() / 3;
         if context.source.is_dense(lane, context.view.interval, most)? {
             dense(context, &[lane], 1, (y, height), out)?;
@@ -39,8 +39,8 @@ pub(crate) fn strip(
     Ok(())
 }
 
-/// Whether a strip shows less than it would if there were time.
-pub(crate) fn is_quick(context: &Context<'_>, strip: &Strip) -> bool {
+/// Whether a strip shows an approximation to save time.
+pub(crate) fn is_quick(context: &ChartContext<'_>, strip: &RowStrip) -> bool {
     let StripKind::Summary { members } = &strip.kind else { return false };
     let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
     let lanes = |depth| members.iter().filter(|member| member.1 > depth).count();
@@ -49,17 +49,18 @@ pub(crate) fn is_quick(context: &Context<'_>, strip: &Strip) -> bool {
 
 /// Draws the mean mixture of the states of several containers.
 pub(crate) fn summary(
-    context: &Context<'_>,
-    strip: &Strip,
+    context: &ChartContext<'_>,
+    strip: &RowStrip,
     members: &[(ContainerId, u32)],
-    out: &mut Vec<Item>,
+    out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
     let of = members.iter().map(|&(container, _)| weight(context.source, container, strip.ty)).sum();
-    // Each depth is a question about all members, and what is made of the answer is as much work again.
+    // Each depth is a query about all members, and processing the answer is as much work again.
     let drawn = in_turn((0..depths).collect(), MOST_THREADS, |depth| {
         let deep = members.iter().filter(|member| member.1 > depth);
-        let lanes: Vec<Lane> = deep.map(|&(container, _)| Lane { container, ty: strip.ty, depth }).collect();
+        let lanes: Vec<StateLaneId> =
+            deep.map(|&(container, _)| StateLaneId { container, ty: strip.ty, depth }).collect();
         let mut items = Vec::new();
         dense(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
     });
@@ -69,27 +70,27 @@ pub(crate) fn summary(
     Ok(())
 }
 
-/// Draws the mean of the mixtures of some lanes, `of` being how many lanes would fill the height.
+/// Draws the mean mixture of some lanes. `of` is the number of lanes that fill the height.
 fn dense(
-    context: &Context<'_>,
-    lanes: &[Lane],
+    context: &ChartContext<'_>,
+    lanes: &[StateLaneId],
     of: usize,
     (y, height): (f32, f32),
-    out: &mut Vec<Item>,
+    out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let mixtures = mixtures::of(context, lanes, of)?;
-    out.extend(context.cells(Frame::new(0.0, y, context.view.width, height), &mixtures));
+    out.extend(context.cells(OutlineRect::new(0.0, y, context.view.width, height), &mixtures));
     Ok(())
 }
 
-/// Draws states of which there are few. Returns the rectangles, for labels.
+/// Draws a small number of states. Returns the rectangles, for labels.
 fn sparse(
-    context: &Context<'_>,
+    context: &ChartContext<'_>,
     row: usize,
-    states: &[State],
+    states: &[StateEntity],
     (y, height): (f32, f32),
-    out: &mut Vec<Item>,
-) -> Vec<Placed> {
+    out: &mut Vec<SceneItem>,
+) -> Vec<DrawnState> {
     let pixels = context.pixels();
     let edges: Vec<(f64, f64)> = states.iter().map(|state| edges(context, state, pixels)).collect();
     let mut mixed = vec![false; pixels];
@@ -112,26 +113,26 @@ fn sparse(
         if let Some((from, to)) = solid(from, to, &mixed) {
             let gap = if to - from >= 5.0 { 1.0 } else { 0.0 };
             let tall = height * context.height(state.value);
-            let frame = Frame::new(from * unit, y + height - tall, (to - from - gap) * unit, tall);
+            let frame = OutlineRect::new(from * unit, y + height - tall, (to - from - gap) * unit, tall);
             let title = context.title(context.name(state.value), state.life, row);
-            out.push(Item::Rect(Rect {
+            out.push(SceneItem::Rect(FilledRect {
                 frame,
                 fill: context.fill(state.value),
                 radius: 0.0,
                 id: Some(state.id),
                 title,
             }));
-            placed.push(Placed { frame, value: state.value });
+            placed.push(DrawnState { frame, value: state.value });
         }
     }
     let mut start = 0;
     for run in mixed.chunk_by(|a, b| a == b) {
         if run[0] {
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
-            let frame = Frame::new(start as f32 * unit, y, run.len() as f32 * unit, height);
+            let frame = OutlineRect::new(start as f32 * unit, y, run.len() as f32 * unit, height);
             #[expect(clippy::cast_possible_truncation, reason = "the last step before pixels")]
             let share = |column: &Vec<(ValueId, f64)>| column.iter().map(|&(v, s)| (v, s.min(1.0) as f32)).collect();
-            let columns = mixtures[start..start + run.len()].iter().map(share).collect::<Columns<_>>();
+            let columns = mixtures[start..start + run.len()].iter().map(share).collect::<MixtureColumns<_>>();
             out.extend(context.cells(frame, &columns));
         }
         start += run.len();
@@ -139,23 +140,23 @@ fn sparse(
     placed
 }
 
-/// Where a state starts and ends, in pixels, within the picture.
+/// The start and end of a state in pixels, limited to the image.
 #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
-fn edges(context: &Context<'_>, state: &State, pixels: usize) -> (f64, f64) {
+fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> (f64, f64) {
     let interval = context.view.interval;
     let per_nano = pixels as f64 / context.scale.nanos() as f64;
     let x = |time: i64| (time.clamp(interval.from.0, interval.to.0) - interval.from.0) as f64 * per_nano;
     (x(state.life.from.0), x(state.life.to.0))
 }
 
-/// The columns that something touches.
+/// The range of columns that a pixel range touches.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clipped to the picture before")]
 fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
     let first = (from.floor() as usize).min(pixels);
     (first, (to.ceil() as usize).clamp(first, pixels))
 }
 
-/// The pixels that a wide state has for itself, its edges rounded.
+/// The pixels that a wide state fills alone, with rounded edges.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -176,7 +177,7 @@ fn solid(from: f64, to: f64, mixed: &[bool]) -> Option<(f32, f32)> {
     (first < last).then_some((first as f32, last as f32))
 }
 
-/// Adds to a value's part of a column.
+/// Adds to the share of a value in a column.
 fn add<T: std::ops::AddAssign>(column: &mut Vec<(ValueId, T)>, value: ValueId, amount: T) {
     match column.iter_mut().find(|part| part.0 == value) {
         Some(part) => part.1 += amount,

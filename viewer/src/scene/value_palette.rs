@@ -1,28 +1,28 @@
-//! [`Palette`]: small numbers for the values that one primitive shows, in order of the values.
+//! [`ValuePalette`]: small numbers for the values of one primitive, in order of the values.
 
 use crate::query::ValueId;
 
-/// A table of all values is used if at least one in this many of them is shown, else a
-/// sorted list.
+/// The palette is a table of all values if at least one in this number of values is shown.
+/// Otherwise, it is a sorted list.
 const TABLE_PART: usize = 4;
 
 /// The values that are shown. All ids outside of the trace share the last number.
 #[derive(Debug)]
-pub(crate) enum Palette {
-    /// By value: its place, if it is shown.
+pub(crate) enum ValuePalette {
+    /// Indexed by value: the place of each shown value.
     Table(Vec<Option<(ValueId, u16)>>),
     /// The values in order, and the number of values of the trace.
     Search(Vec<ValueId>, usize),
 }
 
-impl Palette {
-    /// Of some values, each any number of times; the trace has `count` values.
+impl ValuePalette {
+    /// Creates a palette of some values, which may repeat. The trace has `count` values.
     pub(crate) fn new(shown: impl ExactSizeIterator<Item = ValueId>, count: usize) -> Self {
         if shown.len().saturating_mul(TABLE_PART) < count {
             let mut values: Vec<ValueId> = shown.collect();
             let number = |value: &ValueId| value.index().min(count);
             values.sort_by_key(number);
-            // As in the table, the last one of what is no value counts.
+            // As in the table, the last of the ids outside of the trace counts.
             values.reverse();
             values.dedup_by_key(|value| number(value));
             values.reverse();
@@ -66,7 +66,7 @@ mod tests {
         let shown = [ValueId(9), ValueId(2), ValueId(9), ValueId(u32::MAX), ValueId(0)];
         let expected = [ValueId(0), ValueId(2), ValueId(9), ValueId(u32::MAX)];
         for count in [10, 1000] {
-            let palette = Palette::new(shown.into_iter(), count);
+            let palette = ValuePalette::new(shown.into_iter(), count);
             assert_eq!(palette.values(), expected, "of {count} values");
             assert_eq!(expected.map(|value| palette.place(value)), [0, 1, 2, 3], "of {count} values");
         }

@@ -1,19 +1,20 @@
-//! Variables: steps where the values can be told apart, the band between least and largest with the mean where they cannot.
+//! Variables: steps where values can be distinguished; elsewhere the band between minimum and
+//! maximum, with the mean.
 
-use super::chart::Context;
-use super::{Band, Cells, Curve, Frame, Item};
-use crate::layout::Strip;
-use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
+use super::chart::ChartContext;
+use super::{OutlineRect, SceneCells, SceneCurve, SceneItem, VariableBand};
+use crate::layout::RowStrip;
+use crate::query::{ContainerId, QueryError, SeriesColumn, VariableSample};
 use crate::style::sizes;
-use crate::style::theme::{Paint, Theme};
+use crate::style::theme::{ColorTheme, ColorWithOpacity};
 use crate::text::time::grouped;
-use tumit_paje::Color;
+use tumit_paje::RgbColor;
 
 /// Width of a curve.
 const LINE: f32 = 1.5;
 
 /// Maps values to heights.
-struct Axis {
+struct ValueAxis {
     low: f64,
     high: f64,
     top: f32,
@@ -22,20 +23,20 @@ struct Axis {
 
 /// Draws a variable of one container.
 pub(crate) fn strip(
-    context: &Context<'_>,
+    context: &ChartContext<'_>,
     container: ContainerId,
-    (strip, bounds): (&Strip, Option<(f64, f64)>),
-    out: &mut Vec<Item>,
+    (strip, bounds): (&RowStrip, Option<(f64, f64)>),
+    out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let Some(bounds) = bounds else { return Ok(()) };
-    let axis = Axis::new(bounds, strip);
+    let axis = ValueAxis::new(bounds, strip);
     let floor = Some(axis.top + axis.height);
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
-    let fill = Some(Paint::with_alpha(color, 0.3));
-    let line = (Paint::solid(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.look)));
+    let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
+    let line = (ColorWithOpacity::solid(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.look)));
     let most = context.pixels() / 2;
-    // How many there are is known sooner than which.
+    // The number of samples is known sooner than the list.
     let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
     if total > most as u64 {
         let columns = context.columns();
@@ -43,7 +44,7 @@ pub(crate) fn strip(
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
         let step = context.view.width / columns as f32;
         for (start, run) in runs(&series) {
-            out.push(Item::Band(Band {
+            out.push(SceneItem::Band(VariableBand {
                 x: (start as f32 + 0.5) * step,
                 step,
                 columns: run
@@ -51,8 +52,8 @@ pub(crate) fn strip(
                     .map(|column| [column.max, column.min, column.mean].map(|value| axis.y(value)))
                     .collect(),
                 floor: axis.top + axis.height,
-                pale: Paint::with_alpha(color, 0.16),
-                fill: Paint::with_alpha(color, 0.3),
+                pale: ColorWithOpacity::with_alpha(color, 0.16),
+                fill: ColorWithOpacity::with_alpha(color, 0.3),
                 line,
             }));
         }
@@ -60,25 +61,25 @@ pub(crate) fn strip(
         let listed = context.source.samples(container, strip.ty, context.view.interval, most)?;
         for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
             let points = steps(context, &axis, run);
-            out.push(Item::Curve(Curve { points, floor, fill, stroke: Some(line) }));
+            out.push(SceneItem::Curve(SceneCurve { points, floor, fill, stroke: Some(line) }));
         }
     }
     Ok(())
 }
 
-/// Shades of a gradient: more cannot be told apart.
+/// Number of shades of a gradient. More cannot be distinguished.
 const SHADES: u16 = 24;
 
-/// Draws a variable of one container as a gradient: in each column of pixels the shade of its mean.
+/// Draws a variable of one container as a gradient: each pixel column has the shade of its mean.
 pub(crate) fn gradient(
-    context: &Context<'_>,
+    context: &ChartContext<'_>,
     container: ContainerId,
-    (strip, bounds): (&Strip, Option<(f64, f64)>),
-) -> Result<Option<Item>, QueryError> {
+    (strip, bounds): (&RowStrip, Option<(f64, f64)>),
+) -> Result<Option<SceneItem>, QueryError> {
     let Some((low, high)) = bounds else { return Ok(None) };
     let series = context.source.series(container, strip.ty, context.view.interval, context.columns())?;
     let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
-    // The palest is not the track's: no value is something else than the least.
+    // The palest shade differs from the track, because no value differs from the minimum.
     let part = |at: u16| 0.15 + 0.85 * f32::from(at) / f32::from(SHADES - 1);
     let palette = (0..SHADES).map(|at| shade(context.theme.track, color, part(at))).collect();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and the number of shades")]
@@ -86,24 +87,24 @@ pub(crate) fn gradient(
         ((mean - low) / (high - low) * f64::from(SHADES - 1)).round().clamp(0.0, f64::from(SHADES - 1)) as u16
     };
     let columns = series.into_iter().map(|column| column.map(|column| (place(column.mean), 1.0)).into_iter().collect());
-    let frame = Frame::new(0.0, strip.y, context.view.width, strip.height);
-    Ok(Some(Item::Cells(Cells { frame, palette, values: Vec::new(), columns: columns.collect() })))
+    let frame = OutlineRect::new(0.0, strip.y, context.view.width, strip.height);
+    Ok(Some(SceneItem::Cells(SceneCells { frame, palette, values: Vec::new(), columns: columns.collect() })))
 }
 
-/// A colour between two, as even to the eye as screens are.
-fn shade(from: Color, to: Color, part: f32) -> Color {
+/// Interpolates two colours linearly in screen values, which is perceived as even.
+fn shade(from: RgbColor, to: RgbColor, part: f32) -> RgbColor {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two channels")]
     let channel = |from: u8, to: u8| (f32::from(from) + (f32::from(to) - f32::from(from)) * part).round() as u8;
-    Color { red: channel(from.red, to.red), green: channel(from.green, to.green), blue: channel(from.blue, to.blue) }
+    RgbColor { red: channel(from.red, to.red), green: channel(from.green, to.green), blue: channel(from.blue, to.blue) }
 }
 
 /// The colour of a variable's curve.
-pub(crate) fn color(given: Option<Color>, theme: Theme) -> Color {
+pub(crate) fn color(given: Option<RgbColor>, theme: ColorTheme) -> RgbColor {
     given.map_or(theme.curve, |color| theme.legible(color))
 }
 
-impl Axis {
-    fn new((low, high): (f64, f64), strip: &Strip) -> Self {
+impl ValueAxis {
+    fn new((low, high): (f64, f64), strip: &RowStrip) -> Self {
         Self { low, high, top: strip.y + 2.0, height: (strip.height - 3.0).max(1.0) }
     }
 
@@ -114,8 +115,8 @@ impl Axis {
     }
 }
 
-/// The corners of the steps of some values that follow each other.
-fn steps(context: &Context<'_>, axis: &Axis, samples: &[Sample]) -> Vec<(f32, f32)> {
+/// The corners of the steps of adjacent values.
+fn steps(context: &ChartContext<'_>, axis: &ValueAxis, samples: &[VariableSample]) -> Vec<(f32, f32)> {
     let clip = |x: f32| x.clamp(-2.0, context.view.width + 2.0);
     samples
         .iter()
@@ -126,7 +127,7 @@ fn steps(context: &Context<'_>, axis: &Axis, samples: &[Sample]) -> Vec<(f32, f3
         .collect()
 }
 
-/// Columns with values that follow each other, each run with its first place.
+/// Runs of columns that have values, each with the index of its first column.
 fn runs(series: &[Option<SeriesColumn>]) -> Vec<(usize, Vec<SeriesColumn>)> {
     let mut runs: Vec<(usize, Vec<SeriesColumn>)> = Vec::new();
     let mut open = false;

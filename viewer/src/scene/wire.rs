@@ -1,9 +1,12 @@
-//! A scene as a message for the page: a head in JSON with what is counted in hundreds, and streams of bytes with what is counted in
-//! hundreds of thousands, the mixtures and bands. It holds what pixels show and no more: what a mixture is made of to the
-//! nanosecond is asked where one is pointed at.
+//! A scene as a message for the page.
 //!
-//! Compressed, most pictures have some kilobytes. One of 52 rows of 1,600 columns that are noise from edge to edge, of 1,000 values, has
-//! 130, which is halved where two columns are sent as one ([`Detail`]).
+//! The head is JSON, for items that occur by the hundreds. Byte streams contain items that occur by
+//! the hundred thousands: mixtures and bands. The message has only the resolution of the screen.
+//! The page queries the exact contents of a mixture when the pointer is on it.
+//!
+//! Most images have a few kilobytes when compressed. 52 rows of 1,600 columns that are entirely
+//! noise, with 1,000 values, have 130 kB. This is halved if two columns are sent as one
+//! ([`StreamDetail`]).
 //!
 //! The page's `wire.js` and `draw.js` read it. Coordinates have two decimals.
 
@@ -13,40 +16,51 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
-use tumit_paje::{Color, MarkShape};
+use tumit_paje::{MarkShape, RgbColor};
 
-use super::{Anchor, Arrow, Band, Cells, Curve, Item, Mark, Rect, Scene, Text};
+use super::{
+    FilledRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneItem, SceneMark, SceneText, TextAnchor, VariableBand,
+};
 use crate::query::EntityId;
-use crate::style::theme::Paint;
-use crate::style::theme::font::Weight;
-use streams::Streams;
+use crate::style::theme::ColorWithOpacity;
+use crate::style::theme::font::FontWeight;
+use streams::SceneStreams;
 
-pub use streams::Detail;
+pub use streams::StreamDetail;
 
-/// A scene as it goes to the page.
+/// A scene in the form in which the page receives it.
 #[derive(Debug)]
-pub struct Message {
+pub struct SceneMessage {
     head: Vec<u8>,
-    streams: Streams,
+    streams: SceneStreams,
 }
 
-impl Message {
-    /// Writes a scene, for a screen with so many pixels per unit.
+impl SceneMessage {
+    /// Encodes a scene for a screen with `resolution` pixels per unit.
     ///
-    /// The head is `{width, height, notes, resolution, columns, isWhole, streams: [length…], paints: [["#rrggbb", alpha]…], runs: [[kind, rows]…], tables:
-    /// {kind: [[column…], [column…], [text…]]…}}`. `resolution` is of pixels per unit, `columns` is how many columns of pixels mixtures and bands show as one, `isWhole` whether
-    /// each that the screen has is shown by itself. Runs are items of one kind that follow each other, from back to front; what they
-    /// are stands in the table of their kind, run after run. Its columns are lists of integers: in the first ones as they are, in the others
-    /// all but the first are differences to the one before. Lengths are in hundredths; a paint is its place in the table plus one, 0
-    /// being none; an entity is its number times 8 plus its kind, 0 being none. Rectangles and mixtures begin so far right of where the one
-    /// before, of either, ends.
+    /// The head is `{width, height, notes, resolution, columns, isWhole, streams: [length…],
+    /// paints: [["#rrggbb", alpha]…], runs: [[kind, rows]…], tables: {kind: [[column…], [column…],
+    /// [text…]]…}}`.
+    ///
+    /// - `resolution` is in pixels per unit.
+    /// - `columns` is the number of pixel columns that mixtures and bands combine into one.
+    /// - `isWhole` is true if each pixel column of the screen is separate.
+    /// - `runs` are sequences of items of one kind, in drawing order. Their data are in the table
+    ///   of their kind, run after run.
+    /// - The columns of a table are lists of integers: the first group unchanged, the second group
+    ///   as differences to the number before, except for the first number.
+    /// - Lengths are in hundredths of a unit.
+    /// - A paint is its index in `paints` plus one; 0 is none.
+    /// - An entity is its number times 8 plus its kind plus one; 0 is none.
+    /// - The left edge of a rectangle or mixture is relative to the right edge of the previous
+    ///   rectangle or mixture.
     #[must_use]
-    pub fn new(scene: &Scene, resolution: f32, detail: Detail, is_whole: bool) -> Self {
-        let mut writer = Writer {
-            paints: Paints::default(),
+    pub fn new(scene: &Scene, resolution: f32, detail: StreamDetail, is_whole: bool) -> Self {
+        let mut writer = SceneWriter {
+            paints: PaintTable::default(),
             runs: Vec::new(),
             tables: BTreeMap::new(),
-            streams: Streams::default(),
+            streams: SceneStreams::default(),
             fineness: (detail, resolution),
             pen: 0,
         };
@@ -72,14 +86,15 @@ impl Message {
         Self { head: head.to_string().into_bytes(), streams: writer.streams }
     }
 
-    /// About how many bytes it will have when it is compressed, a tenth more or less; rather less than more.
+    /// Estimates its compressed size in bytes, with an error of about a tenth, more often too low.
     #[must_use]
     pub fn compressed(&self) -> usize {
-        // Differences in decimals are mostly zeros and small numbers.
+        // Differences in decimal digits are mostly zeros and small numbers.
         self.head.len() / 6 + self.streams.compressed()
     }
 
-    /// Its bytes: the length of the head in four of them, the lowest first, the head, the streams.
+    /// Its bytes: the length of the head in four bytes, little-endian, then the head, then the
+    /// streams.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let length = u32::try_from(self.head.len()).unwrap_or(u32::MAX).to_le_bytes();
@@ -88,14 +103,14 @@ impl Message {
     }
 }
 
-/// An entity's name on the wire: a letter and a number.
+/// The text form of an entity's id: a letter and a number.
 #[must_use]
 pub fn entity(id: EntityId) -> String {
     let (kind, number) = parts(id);
     format!("{}{number}", char::from(KINDS[kind]))
 }
 
-/// The entity of a name on the wire.
+/// Parses the text form of an entity's id.
 #[must_use]
 pub fn parse_entity(text: &str) -> Option<EntityId> {
     let kind = text.chars().next()?;
@@ -110,7 +125,7 @@ pub fn parse_entity(text: &str) -> Option<EntityId> {
     })
 }
 
-/// Letters of the kinds of entities; the page knows them in the same order.
+/// Letters of the kinds of entities. The page has the same order.
 const KINDS: &[u8; 5] = b"cselv";
 
 fn parts(id: EntityId) -> (usize, u32) {
@@ -123,16 +138,16 @@ fn parts(id: EntityId) -> (usize, u32) {
     }
 }
 
-/// Each paint once.
+/// The list of paints, without repetition.
 #[derive(Default)]
-struct Paints {
+struct PaintTable {
     places: FxHashMap<([u8; 3], i64), i64>,
-    list: Vec<(Color, f64)>,
+    list: Vec<(RgbColor, f64)>,
 }
 
-impl Paints {
-    fn place(&mut self, paint: Option<Paint>) -> i64 {
-        let Some(Paint { color, alpha }) = paint else { return 0 };
+impl PaintTable {
+    fn place(&mut self, paint: Option<ColorWithOpacity>) -> i64 {
+        let Some(ColorWithOpacity { color, alpha }) = paint else { return 0 };
         let alpha = length(alpha);
         *self.places.entry(([color.red, color.green, color.blue], alpha)).or_insert_with(|| {
             #[expect(clippy::cast_precision_loss, reason = "0 to 100")]
@@ -144,40 +159,40 @@ impl Paints {
 
 /// All items of one kind.
 #[derive(Default)]
-struct Table {
-    /// Columns that are sent as they are.
+struct ItemTable {
+    /// Columns that are sent unchanged.
     plain: Vec<Vec<i64>>,
-    /// Columns of which differences are sent.
+    /// Columns that are sent as differences.
     others: Vec<Vec<i64>>,
-    /// A last column that is not of numbers.
+    /// A last column that does not contain numbers.
     last: Vec<Value>,
 }
 
-impl Table {
+impl ItemTable {
     fn finish(self) -> Value {
         let differences: Vec<Vec<i64>> = self.others.iter().map(|column| differences(column)).collect();
         json!([self.plain, differences, self.last])
     }
 }
 
-/// The first number, and then the differences.
+/// The first number, followed by the differences.
 fn differences(column: &[i64]) -> Vec<i64> {
     let before = std::iter::once(0).chain(column.iter().copied());
     column.iter().zip(before).map(|(now, before)| now - before).collect()
 }
 
-struct Writer {
-    paints: Paints,
-    /// Kinds of items that follow each other, and their numbers.
+struct SceneWriter {
+    paints: PaintTable,
+    /// Kinds of consecutive items, and their numbers.
     runs: Vec<(&'static str, usize)>,
-    tables: BTreeMap<&'static str, Table>,
-    streams: Streams,
-    fineness: (Detail, f32),
-    /// Where the rectangle or mixture before ends.
+    tables: BTreeMap<&'static str, ItemTable>,
+    streams: SceneStreams,
+    fineness: (StreamDetail, f32),
+    /// The right edge of the previous rectangle or mixture.
     pen: i64,
 }
 
-impl Writer {
+impl SceneWriter {
     /// Adds a row to the table of a kind.
     fn row<const P: usize, const N: usize>(
         &mut self,
@@ -197,12 +212,13 @@ impl Writer {
         table.last.extend(last);
     }
 
-    /// How far right of the one before something begins, which becomes the one before.
+    /// Returns the distance of an item from the right edge of the previous item, and makes it the
+    /// previous one.
     fn behind(&mut self, x: i64, width: i64) -> i64 {
         x - std::mem::replace(&mut self.pen, x + width)
     }
 
-    fn item(&mut self, item: &Item) {
+    fn item(&mut self, item: &SceneItem) {
         let id = |id: Option<EntityId>| {
             id.map_or(0, |id| {
                 let (kind, number) = parts(id);
@@ -210,23 +226,23 @@ impl Writer {
             })
         };
         match item {
-            Item::Group(group) => group.items.iter().for_each(|item| self.item(item)),
-            Item::Rect(Rect { frame: f, fill, radius, id: of, .. }) => {
+            SceneItem::Group(group) => group.items.iter().for_each(|item| self.item(item)),
+            SceneItem::Rect(FilledRect { frame: f, fill, radius, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
-                // Edges, not sizes: an edge is often the next one's.
+                // Edges are stored, not sizes, because an edge is often the next item's edge.
                 let numbers = [f.x, f.right(), f.y, f.height, *radius].map(length);
                 let [x, right, y, height, radius] = numbers;
                 let behind = self.behind(x, right - x);
                 self.row("r", ([behind, right - x], [y, height, radius, fill, id(*of)]), None);
             }
-            Item::Cells(cells) => self.cells(cells),
-            Item::Band(band) => self.band(band),
-            Item::Line(line) => {
+            SceneItem::Cells(cells) => self.cells(cells),
+            SceneItem::Band(band) => self.band(band),
+            SceneItem::Line(line) => {
                 let paint = self.paints.place(Some(line.paint));
                 let [a, b, c, d, width] = [line.from.0, line.from.1, line.to.0, line.to.1, line.width].map(length);
                 self.row("l", ([], [a, b, c, d, width, paint]), None);
             }
-            Item::Curve(Curve { points, floor, fill, stroke }) => {
+            SceneItem::Curve(SceneCurve { points, floor, fill, stroke }) => {
                 let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.0)));
                 let width = stroke.map_or(0, |stroke| length(stroke.1));
                 let axis =
@@ -234,49 +250,51 @@ impl Writer {
                 let last = json!([axis(|point| point.0), axis(|point| point.1)]);
                 self.row("p", ([], [fill, line, width, floor.map_or(-1, length)]), Some(last));
             }
-            Item::Arrow(Arrow { from, to, width, head, paint, halo, id: of, .. }) => {
+            SceneItem::Arrow(SceneArrow { from, to, width, head, paint, halo, id: of, .. }) => {
                 let (paint, halo) = (self.paints.place(Some(*paint)), self.paints.place(*halo));
                 let [a, b, c, d, width, head] = [from.0, from.1, to.0, to.1, *width, *head].map(length);
                 self.row("a", ([], [a, b, c - a, d, width, head, paint, halo, id(*of)]), None);
             }
-            Item::Mark(Mark { at, shape, size, fill, id: of, .. }) => {
+            SceneItem::Mark(SceneMark { at, shape, size, fill, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
                 let [x, y, size] = [at.0, at.1, *size].map(length);
                 let shape = MarkShape::ALL.iter().position(|known| known == shape).unwrap_or(0);
                 self.row("m", ([], [x, y, size, i64::try_from(shape).unwrap_or(0), fill, id(*of)]), None);
             }
-            Item::Text(Text { at, text, size, weight, anchor, fill }) => {
+            SceneItem::Text(SceneText { at, text, size, weight, anchor, fill }) => {
                 let fill = self.paints.place(Some(*fill));
                 let [x, y, size] = [at.0, at.1, *size].map(length);
                 let anchor = match anchor {
-                    Anchor::Start => 0,
-                    Anchor::Middle => 1,
-                    Anchor::End => 2,
+                    TextAnchor::Start => 0,
+                    TextAnchor::Middle => 1,
+                    TextAnchor::End => 2,
                 };
-                let weight = if *weight == Weight::SemiBold { 600 } else { 400 };
+                let weight = if *weight == FontWeight::SemiBold { 600 } else { 400 };
                 self.row("t", ([], [x, y, size, weight, anchor, fill]), Some(json!(text)));
             }
         }
     }
 
-    fn cells(&mut self, cells: &Cells) {
-        let paints = cells.palette.iter().map(|&color| self.paints.place(Some(Paint::solid(color))));
+    fn cells(&mut self, cells: &SceneCells) {
+        let paints = cells.palette.iter().map(|&color| self.paints.place(Some(ColorWithOpacity::solid(color))));
         let paints: Vec<i64> = paints.collect();
         let f = cells.frame;
         let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(length);
         let count = i64::try_from(cells.columns.len()).unwrap_or(0);
         let steps = self.streams.cells(cells, &paints, self.fineness);
-        // Most have a column for each pixel. What a pixel is, the page reckons in the same way.
+        // Most mixtures have one column per pixel. The page computes the size of a pixel in the
+        // same way.
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels")]
         let pixels = (width as f64 / 100.0 * f64::from(self.fineness.1)).round() as i64;
         let behind = self.behind(x, width);
         self.row("x", ([behind, width, count - pixels], [y, height, steps]), None);
     }
 
-    fn band(&mut self, band: &Band) {
+    fn band(&mut self, band: &VariableBand) {
         let [pale, fill, line] = [band.pale, band.fill, band.line.0].map(|paint| self.paints.place(Some(paint)));
         let [x, floor, width] = [band.x, band.floor, band.line.1].map(length);
-        // A step is a pixel, or a nanosecond, which may be hundreds of pixels wide or any part of one.
+        // A step is a pixel or a nanosecond. A nanosecond may be hundreds of pixels wide, or a
+        // fraction of a pixel.
         #[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
         let step = (f64::from(band.step) * 1e4).round() as i64;
         let count = i64::try_from(band.columns.len()).unwrap_or(0);
@@ -285,13 +303,13 @@ impl Writer {
     }
 }
 
-/// Hundredths of a unit.
+/// Converts to hundredths of a unit.
 #[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
 fn length(value: f32) -> i64 {
     (f64::from(value) * 100.0).round() as i64
 }
 
-/// Tenths of a unit: enough for a curve.
+/// Converts to tenths of a unit, which are sufficient for a curve.
 #[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
 fn tenth(value: f32) -> i64 {
     (f64::from(value) * 10.0).round() as i64
@@ -300,7 +318,7 @@ fn tenth(value: f32) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Columns, Frame};
+    use crate::scene::{MixtureColumns, OutlineRect};
 
     #[test]
     fn entities_survive_the_wire() {
@@ -314,13 +332,13 @@ mod tests {
 
     #[test]
     fn items_of_a_kind_are_a_table_of_differences() {
-        let fill = Paint::solid(Color { red: 1, green: 2, blue: 3 });
+        let fill = ColorWithOpacity::solid(RgbColor { red: 1, green: 2, blue: 3 });
         let rect = |x: f32, id: Option<u32>| {
-            let frame = Frame::new(x, 5.0, 2.5, 10.0);
-            Item::Rect(Rect { frame, fill, radius: 0.0, id: id.map(EntityId::State), title: None })
+            let frame = OutlineRect::new(x, 5.0, 2.5, 10.0);
+            SceneItem::Rect(FilledRect { frame, fill, radius: 0.0, id: id.map(EntityId::State), title: None })
         };
         let items = vec![rect(1.0, Some(7)), rect(4.0, Some(8)), rect(9.25, None)];
-        let message = Message::new(&Scene { items, ..Scene::default() }, 1.0, Detail::ALL[0], true);
+        let message = SceneMessage::new(&Scene { items, ..Scene::default() }, 1.0, StreamDetail::ALL[0], true);
         let json: Value = serde_json::from_slice(&message.head).unwrap();
         assert_eq!(json["paints"], json!([["#010203", 1.0]]));
         assert_eq!(json["runs"], json!([["r", 3]]));
@@ -335,13 +353,13 @@ mod tests {
 
     #[test]
     fn a_message_has_the_lengths_of_its_parts() {
-        let columns: Columns<u16> = (0..100).map(|at| vec![(at % 2, 0.5)]).collect();
-        let frame = Frame::new(0.0, 0.0, 100.0, 13.0);
-        let palette = vec![Color { red: 1, green: 2, blue: 3 }, Color { red: 4, green: 5, blue: 6 }];
-        let cells = Cells { frame, palette, values: Vec::new(), columns };
-        let scene = Scene { items: vec![Item::Cells(cells)], ..Scene::default() };
+        let columns: MixtureColumns<u16> = (0..100).map(|at| vec![(at % 2, 0.5)]).collect();
+        let frame = OutlineRect::new(0.0, 0.0, 100.0, 13.0);
+        let palette = vec![RgbColor { red: 1, green: 2, blue: 3 }, RgbColor { red: 4, green: 5, blue: 6 }];
+        let cells = SceneCells { frame, palette, values: Vec::new(), columns };
+        let scene = Scene { items: vec![SceneItem::Cells(cells)], ..Scene::default() };
         for (columns, runs) in [(1, 100), (3, 34)] {
-            let bytes = Message::new(&scene, 1.0, Detail { columns, steps: 1 }, columns == 1).bytes();
+            let bytes = SceneMessage::new(&scene, 1.0, StreamDetail { columns, steps: 1 }, columns == 1).bytes();
             let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
             let head: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
             assert_eq!(head["columns"], columns);

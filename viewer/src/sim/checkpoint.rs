@@ -1,8 +1,13 @@
-//! The state of a simulation as bytes (thesis P18): at any operation it can be saved, and another one goes on from there.
+//! The state of a simulation as bytes (thesis P18). It can be saved after any operation, and
+//! another simulation can continue from it.
 //!
-//! Saved is all that what follows depends on: types, values, containers, what is open, halves of links, faults so far; and what takes the entities, as
-//! far as that is serialisable itself, as [`Gather`](super::Gather) and [`Tally`](super::Tally) are. Any other format of `serde` does as well;
-//! this one has a head that knows what is not ours, what another version wrote, and what is damaged.
+//! The saved state includes everything that affects later operations: types, values, containers,
+//! open entities, link endpoints that wait, and counted diagnostics. It also includes the receiver
+//! of the entities, if that is serialisable, as [`Gather`](super::Gather) and
+//! [`EntityCounts`](super::Tally) are.
+//!
+//! Any other format of `serde` works, too. This format adds a head, which detects foreign data,
+//! other versions and damage.
 
 use std::io::{self, Read, Write};
 
@@ -12,41 +17,42 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_64;
 
-use super::{Entities, Simulation};
+use super::{EntitySink, Simulation};
 
-/// What saved states begin with.
+/// The first bytes of a saved state.
 const MAGIC: [u8; 8] = *b"TMTSIM\r\n";
-/// Raised with each change of what is saved.
+/// The version of the format. It increases with each change of the saved data.
 const VERSION: u32 = 7;
-/// Magic, version, length and checksum.
+/// Bytes of magic, version, length and checksum.
 const HEAD: usize = 8 + 4 + 8 + 8;
 
-/// Why a state was not loaded.
+/// The reason why a state was not loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LoadError {
-    /// It could not be read.
+pub enum CheckpointError {
+    /// The input could not be read.
     #[error("cannot read the saved state: {0}")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// The input is not a saved state.
     #[error("this is no saved state of a simulation: it does not begin as one")]
     Foreign,
-    /// Another version wrote it.
+    /// Another version wrote the state.
     #[error("the saved state is of version {found}, and this is {VERSION}: simulate the trace from its beginning")]
     Version {
-        /// Its version.
+        /// The version of the state.
         found: u32,
     },
-    /// It is cut short, or not as it was written.
+    /// The state is truncated or damaged.
     #[error("the saved state is damaged: {0}; simulate the trace from its beginning")]
     Damaged(String),
 }
 
-impl<E: Entities + Serialize> Simulation<E> {
-    /// Writes the state. Bytes: about those of the names, 50 for each container and state that is open, and those of what takes the entities.
+impl<E: EntitySink + Serialize> Simulation<E> {
+    /// Writes the state. Its size is that of the names, plus about 50 bytes per container and open
+    /// state, plus that of the receiver of the entities.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If the state cannot be written.
     pub fn save(&self, out: &mut impl Write) -> io::Result<()> {
         let body = encode_to_vec(self, standard()).map_err(io::Error::other)?;
         let mut head = Vec::with_capacity(HEAD);
@@ -59,23 +65,24 @@ impl<E: Entities + Serialize> Simulation<E> {
     }
 }
 
-impl<E: Entities + DeserializeOwned> Simulation<E> {
-    /// Reads a state that [`Self::save`] has written. It takes the operations that follow those which had been taken then.
+impl<E: EntitySink + DeserializeOwned> Simulation<E> {
+    /// Reads a state that [`Self::save`] wrote. The simulation continues with the operations after
+    /// those that had been processed by then.
     ///
     /// # Errors
-    /// See [`LoadError`].
-    pub fn load(input: &mut impl Read) -> Result<Self, LoadError> {
+    /// See [`CheckpointError`].
+    pub fn load(input: &mut impl Read) -> Result<Self, CheckpointError> {
         let mut head = Vec::new();
         input.take(HEAD as u64).read_to_end(&mut head)?;
         let part = |at: usize, len: usize| head.get(at..at + len);
         if part(0, 8) != Some(&MAGIC) {
-            return Err(LoadError::Foreign);
+            return Err(CheckpointError::Foreign);
         }
-        let short = || LoadError::Damaged("it is cut short".to_owned());
+        let short = || CheckpointError::Damaged("it is cut short".to_owned());
         let found =
             part(8, 4).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_le_bytes(*bytes)).ok_or_else(short)?;
         if found != VERSION {
-            return Err(LoadError::Version { found });
+            return Err(CheckpointError::Version { found });
         }
         let number =
             |at| part(at, 8).and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(short);
@@ -86,10 +93,10 @@ impl<E: Entities + DeserializeOwned> Simulation<E> {
             return Err(short());
         }
         if XxHash3_64::oneshot(&body) != checksum {
-            return Err(LoadError::Damaged("its checksum is wrong".to_owned()));
+            return Err(CheckpointError::Damaged("its checksum is wrong".to_owned()));
         }
         let (mut simulation, _): (Self, _) =
-            decode_from_slice(&body, standard()).map_err(|why| LoadError::Damaged(why.to_string()))?;
+            decode_from_slice(&body, standard()).map_err(|why| CheckpointError::Damaged(why.to_string()))?;
         simulation.links.overflow_to(simulation.entities.overflow());
         Ok(simulation)
     }
@@ -98,13 +105,13 @@ impl<E: Entities + DeserializeOwned> Simulation<E> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tumit_paje::Sink as _;
-    use tumit_paje::read::Reader;
+    use tumit_paje::PajeSink as _;
+    use tumit_paje::read::PajeReader;
     use tumit_paje::time::GlobalNanos;
 
-    use super::LoadError;
+    use super::CheckpointError;
     use crate::query::TimelineSource as _;
-    use crate::sim::{Simulation, Tally};
+    use crate::sim::{EntityCounts, Simulation};
 
     const HEADER: &str = include_str!("../../tests/header.paje");
     const TREE: &str = "\
@@ -138,7 +145,7 @@ mod tests {
         })
     }
 
-    /// Rows and remarks of a simulation that was ended.
+    /// Rows and diagnostics of a simulation, ended by this function.
     fn outcome(simulation: Simulation) -> (String, Vec<String>) {
         let store = simulation.into_store();
         let mut rows = Vec::new();
@@ -152,15 +159,15 @@ mod tests {
             let text = format!("{HEADER}{TREE}{}\n", lines.join("\n"));
             let all = text.lines().count();
             let mut whole = Simulation::new("t");
-            Reader::new(text.as_bytes()).read(&mut whole).unwrap();
-            let mut reader = Reader::new(text.as_bytes());
+            PajeReader::new(text.as_bytes()).read(&mut whole).unwrap();
+            let mut reader = PajeReader::new(text.as_bytes());
             let mut first = Simulation::new("t");
             for _ in 0..cut % all {
                 reader.next(&mut first).unwrap();
             }
             let mut bytes = Vec::new();
             first.save(&mut bytes).unwrap();
-            // What happens to the one that was saved is no matter.
+            // Later operations on the saved simulation must not matter.
             first.finish(GlobalNanos(1)).unwrap();
             let mut second: Simulation = Simulation::load(&mut bytes.as_slice()).unwrap();
             while reader.next(&mut second).unwrap() {}
@@ -172,17 +179,18 @@ mod tests {
 
     #[test]
     fn what_is_no_saved_state_is_refused() {
-        let mut simulation = Simulation::into_entities("t", Tally::default());
-        Reader::new(format!("{HEADER}{TREE}12 1 t S a\n").as_bytes()).read(&mut simulation).unwrap();
+        let mut simulation = Simulation::into_entities("t", EntityCounts::default());
+        PajeReader::new(format!("{HEADER}{TREE}12 1 t S a\n").as_bytes()).read(&mut simulation).unwrap();
         let mut bytes = Vec::new();
         simulation.save(&mut bytes).unwrap();
-        let load = |bytes: &[u8]| Simulation::<Tally>::load(&mut &*bytes).map(|simulation| *simulation.entities());
+        let load =
+            |bytes: &[u8]| Simulation::<EntityCounts>::load(&mut &*bytes).map(|simulation| *simulation.entities());
         assert_eq!(load(&bytes).unwrap(), *simulation.entities());
-        assert!(matches!(load(b"%EventDef PajeSetState 1"), Err(LoadError::Foreign)));
-        assert!(matches!(load(b""), Err(LoadError::Foreign)));
+        assert!(matches!(load(b"%EventDef PajeSetState 1"), Err(CheckpointError::Foreign)));
+        assert!(matches!(load(b""), Err(CheckpointError::Foreign)));
         for length in 8..bytes.len() {
             assert!(
-                matches!(load(&bytes[..length]), Err(LoadError::Damaged(why)) if why.contains("short")),
+                matches!(load(&bytes[..length]), Err(CheckpointError::Damaged(why)) if why.contains("short")),
                 "{length}"
             );
         }
@@ -193,7 +201,9 @@ mod tests {
             assert!(
                 matches!(
                     (at, &why),
-                    (..8, LoadError::Foreign) | (8..12, LoadError::Version { .. }) | (12.., LoadError::Damaged(_))
+                    (..8, CheckpointError::Foreign)
+                        | (8..12, CheckpointError::Version { .. })
+                        | (12.., CheckpointError::Damaged(_))
                 ),
                 "{at}: {why}"
             );

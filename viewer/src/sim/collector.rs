@@ -1,31 +1,31 @@
-//! [`Gather`]: keeps all entities, for a [`Store`](crate::store::Store).
+//! [`EntityGatherer`]: stores all entities, for a [`Store`](crate::store::Store).
 
 use std::collections::BTreeMap;
 use std::io;
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, Extra, Source, TypeId, ValueId};
-use tumit_spill::endpoint_map::Overflow;
+use tumit_paje::{ContainerId, ExtraField, SourcePosition, TypeId, ValueId};
+use tumit_spill::endpoint_map::OverflowStore;
 
-use super::entities::{EndedLink, EndedState, Entities, Place};
-use crate::query::Interval;
+use super::entities::{EndedLink, EndedState, EntityPlace, EntitySink};
 use crate::query::LinkRow;
-use crate::store::{Details, RawLane, RawMarks, RawStates, RawVariable};
+use crate::query::TimeRange;
+use crate::store::{DetailTable, RawLane, RawMarks, RawStates, RawVariable};
 
 /// Entities by place.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Gather {
+pub struct EntityGatherer {
     pub(crate) states: Vec<RawStates>,
     pub(crate) marks: Vec<(ContainerId, TypeId, RawMarks)>,
     pub(crate) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
-    /// In order of first use.
+    /// Types in order of first use, with their links.
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
-    /// Where in `links` the types are that have any.
+    /// Index in `links` by type.
     places_of_links: BTreeMap<TypeId, u32>,
-    pub(crate) details: Details,
+    pub(crate) details: DetailTable,
 }
 
-/// The list of a place; lists of places that have ended nothing yet are made on the way.
+/// The list of a place. Empty lists are added for places before it.
 fn list<T>(lists: &mut Vec<T>, number: u32, empty: impl Fn() -> T) -> &mut T {
     let at = number as usize;
     if lists.len() <= at {
@@ -34,13 +34,13 @@ fn list<T>(lists: &mut Vec<T>, number: u32, empty: impl Fn() -> T) -> &mut T {
     &mut lists[at]
 }
 
-impl Entities for Gather {
-    /// Their numbers have 32 bits.
+impl EntitySink for EntityGatherer {
+    /// Entity numbers have 32 bits.
     const MOST: u64 = u32::MAX as u64;
 
-    /// All is in memory here.
-    fn overflow(&self) -> Overflow {
-        Overflow { most: usize::MAX, ..Overflow::default() }
+    /// All endpoints stay in memory.
+    fn overflow(&self) -> OverflowStore {
+        OverflowStore { most: usize::MAX, ..OverflowStore::default() }
     }
 
     fn can_begin_anew(&self) -> bool {
@@ -52,7 +52,7 @@ impl Entities for Gather {
         Ok(())
     }
 
-    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+    fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
         self.details.add(extra, source)
     }
 
@@ -64,7 +64,7 @@ impl Entities for Gather {
         self.details.name_key(key, text);
     }
 
-    fn state(&mut self, place: Place, state: EndedState) {
+    fn state(&mut self, place: EntityPlace, state: EndedState) {
         let none = || RawStates { container: ContainerId::ROOT, ty: TypeId::ROOT, lanes: Vec::new() };
         let states = list(&mut self.states, place.number, none);
         (states.container, states.ty) = (place.container, place.ty);
@@ -72,14 +72,14 @@ impl Entities for Gather {
         lane.push(state.life.from.0, state.life.to.0, state.value, state.detail);
     }
 
-    fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32) {
+    fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
         let none = || (ContainerId::ROOT, TypeId::ROOT, RawMarks::default());
         let marks = list(&mut self.marks, place.number, none);
         (marks.0, marks.1) = (place.container, place.ty);
         marks.2.push(time.0, value, detail);
     }
 
-    fn sample(&mut self, place: Place, life: Interval, value: f64) {
+    fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64) {
         let none = || (ContainerId::ROOT, TypeId::ROOT, RawVariable::default(), 0);
         let variable = list(&mut self.variables, place.number, none);
         (variable.0, variable.1, variable.3) = (place.container, place.ty, life.to.0);

@@ -1,54 +1,55 @@
-//! Which containers exist, and since when.
+//! The containers of a simulation, and their lifetimes.
 
 use std::collections::BTreeMap;
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, TypeId};
 
-use super::Slot;
-use super::entities::Entities;
-use super::faults::{Fault, Faults};
-use crate::query::{ContainerInfo, Interval};
+use super::EntitySlot;
+use super::entities::EntitySink;
+use super::faults::{Fault, FaultCounts};
+use crate::query::{ContainerInfo, TimeRange};
 
-/// How far ids may run ahead of the containers that are there. They are dense; this bounds what a wrong one costs.
+/// Maximum number of ids between a new id and the existing ones. Ids are dense; this bounds the
+/// memory that a wrong id costs.
 const MAX_GAP: usize = 1 << 20;
 
-/// Slots among which a linear search is as fast as a map.
+/// Up to this number of slots, a linear search is as fast as a map.
 const FEW_SLOTS: usize = 16;
-/// The dates of what is not there.
+/// The range without any timestamp.
 const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
 
-/// The first destruction of a container: its line, as in [`Faults`] (0 outside of texts), and its
-/// date.
+/// The first destruction of a container: its line, as in [`FaultCounts`] (0 if the operations are not
+/// from a text), and its timestamp.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Destruction {
+pub(crate) struct ContainerDestruction {
     pub(crate) line: u64,
     pub(crate) time: i64,
 }
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct Entry {
+struct ContainerEntry {
     info: ContainerInfo,
-    destroyed: Option<Destruction>,
-    /// The container is complete: later operations on it are left out.
+    destroyed: Option<ContainerDestruction>,
+    /// Whether the container is complete. Later operations on it are dropped.
     closed: bool,
-    /// First and last date of containers and links that it holds and that have ended.
+    /// First and last timestamp of the ended containers and links in it.
     held: (i64, i64),
-    slots: Vec<(TypeId, Slot)>,
+    slots: Vec<(TypeId, EntitySlot)>,
     children: Vec<ContainerId>,
     detail: u32,
 }
 
 /// All containers by id.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Containers {
-    all: Vec<Option<Entry>>,
-    /// The slots of containers that are not closed and have more than [`FEW_SLOTS`].
-    many: BTreeMap<(ContainerId, TypeId), Slot>,
+pub(crate) struct ContainerTable {
+    all: Vec<Option<ContainerEntry>>,
+    /// The slots of open containers with more than [`FEW_SLOTS`] slots.
+    many: BTreeMap<(ContainerId, TypeId), EntitySlot>,
 }
 
-impl Containers {
-    /// Only the root.
+impl ContainerTable {
+    /// The containers of an empty trace: only the root.
     pub(crate) fn new(root: &str) -> Self {
         let mut containers = Self { all: Vec::new(), many: BTreeMap::new() };
         containers.insert(
@@ -58,7 +59,7 @@ impl Containers {
                 parent: ContainerId::ROOT,
                 depth: 0,
                 name: root.to_owned(),
-                life: Interval { from: GlobalNanos(0), to: GlobalNanos(0) },
+                life: TimeRange { from: GlobalNanos(0), to: GlobalNanos(0) },
             },
             0,
         );
@@ -70,7 +71,7 @@ impl Containers {
         if self.all.len() <= at {
             self.all.resize_with(at + 1, || None);
         }
-        let entry = Entry {
+        let entry = ContainerEntry {
             info,
             destroyed: None,
             closed: false,
@@ -82,22 +83,22 @@ impl Containers {
         self.all[at] = Some(entry);
     }
 
-    fn get(&self, id: ContainerId) -> Option<&Entry> {
+    fn get(&self, id: ContainerId) -> Option<&ContainerEntry> {
         self.all.get(id.index())?.as_ref()
     }
 
-    fn get_mut(&mut self, id: ContainerId) -> Option<&mut Entry> {
+    fn get_mut(&mut self, id: ContainerId) -> Option<&mut ContainerEntry> {
         self.all.get_mut(id.index())?.as_mut()
     }
 
-    /// Takes a new one; `parent_type` is what its type was declared under.
+    /// Adds a new container. `parent_type` is the parent type that its type declares.
     pub(crate) fn create(
         &mut self,
         info: ContainerInfo,
         parent_type: TypeId,
         detail: u32,
-        faults: &mut Faults,
-        out: &mut impl Entities,
+        faults: &mut FaultCounts,
+        out: &mut impl EntitySink,
     ) {
         if self.is_known(info.id) {
             out.forget(detail);
@@ -124,18 +125,18 @@ impl Containers {
         self.get(id).is_some_and(|entry| entry.destroyed.is_none())
     }
 
-    /// Where it was destroyed, if it was.
-    pub(crate) fn destruction(&self, id: ContainerId) -> Option<Destruction> {
+    /// The destruction of a container, if it was destroyed.
+    pub(crate) fn destruction(&self, id: ContainerId) -> Option<ContainerDestruction> {
         self.get(id)?.destroyed
     }
 
-    /// Whether it is known and not closed.
+    /// Whether a container exists and is not closed.
     pub(crate) fn is_open(&self, id: ContainerId) -> bool {
         self.get(id).is_some_and(|entry| !entry.closed)
     }
 
-    /// Notes the first destruction of a container. Nothing can be created in it any more.
-    pub(crate) fn destroy(&mut self, id: ContainerId, destruction: Destruction) {
+    /// Records the first destruction of a container. Afterwards, nothing can be created in it.
+    pub(crate) fn destroy(&mut self, id: ContainerId, destruction: ContainerDestruction) {
         if let Some(entry) = self.get_mut(id) {
             entry.destroyed.get_or_insert(destruction);
             entry.children = Vec::new();
@@ -150,17 +151,17 @@ impl Containers {
         self.get(id).map_or(TypeId::ROOT, |entry| entry.info.ty)
     }
 
-    /// That which holds it; the root's is the root.
+    /// The parent of a container. The parent of the root is the root.
     pub(crate) fn parent(&self, id: ContainerId) -> ContainerId {
         self.get(id).map_or(ContainerId::ROOT, |entry| entry.info.parent)
     }
 
-    /// The root, which nobody creates.
+    /// The root, which always exists.
     pub(crate) fn root(&self) -> &ContainerInfo {
         &self.get(ContainerId::ROOT).expect("it is there from the beginning").info
     }
 
-    /// When it ends, as far as is known.
+    /// The end of a container, if known so far.
     pub(crate) fn to(&self, id: ContainerId) -> i64 {
         self.get(id).map_or(0, |entry| entry.info.life.to.0)
     }
@@ -169,13 +170,13 @@ impl Containers {
         self.get(id).map_or(0, |entry| entry.info.life.from.0)
     }
 
-    pub(crate) fn slots(&self, id: ContainerId) -> &[(TypeId, Slot)] {
+    pub(crate) fn slots(&self, id: ContainerId) -> &[(TypeId, EntitySlot)] {
         self.get(id).map_or(&[], |entry| &entry.slots)
     }
 
     /// The slot of a type in a container, if there is one.
     #[inline]
-    pub(crate) fn slot(&self, id: ContainerId, ty: TypeId) -> Option<Slot> {
+    pub(crate) fn slot(&self, id: ContainerId, ty: TypeId) -> Option<EntitySlot> {
         let entry = self.get(id)?;
         if entry.slots.len() <= FEW_SLOTS {
             return entry.slots.iter().find(|(of, _)| *of == ty).map(|&(_, slot)| slot);
@@ -183,8 +184,8 @@ impl Containers {
         self.many.get(&(id, ty)).copied()
     }
 
-    /// Adds the slot of a type to a container that is known.
-    pub(crate) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: Slot) {
+    /// Adds the slot of a type to an existing container.
+    pub(crate) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: EntitySlot) {
         let entry = self.all[id.index()].as_mut().expect("the caller has seen it");
         entry.slots.push((ty, slot));
         let first = if entry.slots.len() == FEW_SLOTS + 1 { 0 } else { entry.slots.len() - 1 };
@@ -193,7 +194,7 @@ impl Containers {
         }
     }
 
-    /// The container and all that is alive inside, innermost first.
+    /// The container and all living containers below it, innermost first.
     pub(crate) fn with_descendants(&self, id: ContainerId) -> Vec<ContainerId> {
         let (mut order, mut stack) = (Vec::new(), vec![id]);
         while let Some(at) = stack.pop() {
@@ -206,17 +207,17 @@ impl Containers {
         order
     }
 
-    /// All that are not closed, each behind the one that holds it.
+    /// All containers that are not closed, each after its parent.
     pub(crate) fn open(&self) -> Vec<ContainerId> {
         self.all.iter().flatten().filter(|entry| !entry.closed).map(|entry| entry.info.id).collect()
     }
 
-    /// The dates of the containers and links that it holds and that have ended, if there are any.
+    /// The range of timestamps of the ended containers and links in a container, if there are any.
     pub(crate) fn held(&self, id: ContainerId) -> Option<(i64, i64)> {
         self.get(id).map(|entry| entry.held).filter(|(from, to)| from <= to)
     }
 
-    /// It holds something with these dates.
+    /// Extends the range of timestamps in a container.
     pub(crate) fn hold(&mut self, id: ContainerId, from: i64, to: i64) {
         if let Some(entry) = self.get_mut(id) {
             entry.held = (entry.held.0.min(from), entry.held.1.max(to));
@@ -225,26 +226,26 @@ impl Containers {
 
     pub(crate) fn live(&mut self, id: ContainerId, from: i64, to: i64) {
         if let Some(entry) = self.get_mut(id) {
-            entry.info.life = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
+            entry.info.life = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         }
     }
 
-    /// A container ends, and takes nothing any more.
-    pub(crate) fn close(&mut self, id: ContainerId, to: i64, out: &mut impl Entities) {
+    /// Closes a container. It accepts no further operations.
+    pub(crate) fn close(&mut self, id: ContainerId, to: i64, out: &mut impl EntitySink) {
         if let Some(entry) = self.all.get_mut(id.index()).and_then(Option::as_mut) {
             entry.info.life.to = GlobalNanos(to);
             if entry.slots.len() > FEW_SLOTS {
                 entry.slots.iter().for_each(|(ty, _)| _ = self.many.remove(&(id, *ty)));
             }
             entry.closed = true;
-            // What ended needs no more room than what was kept.
+            // Frees memory that only open containers need.
             entry.slots = Vec::new();
             entry.children = Vec::new();
             out.container(&entry.info, entry.detail);
         }
     }
 
-    /// What is known of each, and the rows of their extra fields by id.
+    /// The properties of all containers, and the rows of their extra fields by id.
     pub(crate) fn into_parts(self) -> (Vec<ContainerInfo>, Vec<u32>) {
         let details = self.all.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
         (self.all.into_iter().flatten().map(|entry| entry.info).collect(), details)

@@ -1,27 +1,27 @@
-//! [`Tally`]: counts entities and keeps none.
+//! [`EntityCounts`]: counts entities without storing them.
 
 use std::io;
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{Extra, Source, ValueId};
+use tumit_paje::{ExtraField, SourcePosition, ValueId};
 
-use super::entities::{EndedLink, EndedState, Entities, Place};
-use crate::query::{ContainerInfo, Interval};
+use super::entities::{EndedLink, EndedState, EntityPlace, EntitySink};
+use crate::query::{ContainerInfo, TimeRange};
 
-/// How many there were.
+/// Numbers of entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "named after what is counted")]
-pub struct Tally {
-    /// Without the root.
+pub struct EntityCounts {
+    /// Number of containers without the root.
     pub containers: u64,
     pub states: u64,
     pub events: u64,
-    /// Values of variables.
+    /// Number of values of variables.
     pub samples: u64,
     pub links: u64,
 }
 
-impl Entities for Tally {
+impl EntitySink for EntityCounts {
     fn can_begin_anew(&self) -> bool {
         true
     }
@@ -35,7 +35,7 @@ impl Entities for Tally {
         self.containers += u64::from(container.id != container.parent);
     }
 
-    fn detail(&mut self, _: &[Extra<'_>], _: Option<Source<'_>>) -> u32 {
+    fn detail(&mut self, _: &[ExtraField<'_>], _: Option<SourcePosition<'_>>) -> u32 {
         0
     }
 
@@ -43,15 +43,15 @@ impl Entities for Tally {
         0
     }
 
-    fn state(&mut self, _: Place, _: EndedState) {
+    fn state(&mut self, _: EntityPlace, _: EndedState) {
         self.states += 1;
     }
 
-    fn event(&mut self, _: Place, _: GlobalNanos, _: ValueId, _: u32) {
+    fn event(&mut self, _: EntityPlace, _: GlobalNanos, _: ValueId, _: u32) {
         self.events += 1;
     }
 
-    fn sample(&mut self, _: Place, _: Interval, _: f64) {
+    fn sample(&mut self, _: EntityPlace, _: TimeRange, _: f64) {
         self.samples += 1;
     }
 

@@ -1,17 +1,18 @@
-//! [`Entities`]: who takes entities from the simulation, each when it has ended.
+//! [`EntitySink`]: the receiver of entities from the simulation. It receives each entity when the
+//! entity has ended.
 
 use std::io;
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
-use tumit_spill::endpoint_map::Overflow;
+use tumit_paje::{ContainerId, ExtraField, FieldSet, SourcePosition, TypeId, ValueId};
+use tumit_spill::endpoint_map::OverflowStore;
 
-use crate::query::{ContainerInfo, Interval, TypeInfo};
+use crate::query::{ContainerInfo, TimeRange, TypeInfo};
 
 /// The states, the events or the variable of one type in one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Place {
-    /// A number of its own among those of its kind, from 0, in order of first use.
+pub struct EntityPlace {
+    /// Its number among the places of its kind, from 0, in order of first use.
     pub number: u32,
     /// The container.
     pub container: ContainerId,
@@ -22,19 +23,20 @@ pub struct Place {
 /// A state that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedState {
-    /// When it was.
-    pub life: Interval,
-    /// How many states it stood in.
+    /// Its time range.
+    pub life: TimeRange,
+    /// Number of enclosing states.
     pub depth: u32,
     /// Its value.
     pub value: ValueId,
-    /// Its extra fields and source position, as [`Entities::detail`] numbered them.
+    /// The number that [`EntitySink::detail`] gave to its extra fields and source position.
     pub detail: u32,
-    /// Of the states of its place that began before date 0, in the order in which they began, which it is, from 1; else 0.
+    /// Position among the states of its place that began before timestamp 0, in order of beginning,
+    /// from 1. It is 0 for other states.
     pub early: u32,
 }
 
-/// A link of which both ends are there.
+/// A link with both endpoints.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct EndedLink {
@@ -49,107 +51,110 @@ pub struct EndedLink {
     pub detail: u32,
 }
 
-/// Takes entities. Types, values and containers come before the entities that refer to them.
+/// Receives entities. Types, values and containers come before the entities that refer to them.
 ///
-/// Extra fields and source positions stay here while their entity is open; the simulation knows them by number, 0 standing
-/// for none. A number goes to the entity that ends with it, to [`Self::join`] or to [`Self::forget`], once.
-pub trait Entities {
-    /// How many entities there may be.
+/// The receiver stores extra fields and source positions while their entity is open. The simulation
+/// refers to them by number; 0 means none. Each number is used exactly once: by the entity that
+/// ends with it, by [`Self::join`] or by [`Self::forget`].
+pub trait EntitySink {
+    /// Maximum number of entities.
     const MOST: u64 = u64::MAX;
 
-    /// Fields that entities will have.
-    fn announce(&mut self, shape: &Shape<'_>) {
+    /// Announces the fields that entities will have.
+    fn announce(&mut self, shape: &FieldSet<'_>) {
         let _ = shape;
     }
 
-    /// A type was defined.
+    /// Called when a type is defined.
     fn define_type(&mut self, ty: &TypeInfo) {
         let _ = ty;
     }
 
-    /// A value was defined, or defined anew.
+    /// Called when a value is defined or redefined.
     fn define_value(&mut self, value: ValueId, name: &str) {
         let _ = (value, name);
     }
 
-    /// A container was created.
+    /// Called when a container is created.
     fn create(&mut self, container: &ContainerInfo) {
         let _ = container;
     }
 
-    /// Keeps what an entity has beside its value.
-    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32;
+    /// Stores extra fields and source position of an entity, and returns their number.
+    fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32;
 
-    /// One number for those of two ends of a link.
+    /// Joins the details of both endpoints of a link, and returns a number for them.
     fn join(&mut self, start: u32, end: u32) -> u32;
 
-    /// The half of a link with this number waits, maybe for ever: containers that it names need not be known.
+    /// Called when the link endpoint with this number starts to wait, possibly for ever. The
+    /// containers that it refers to are no longer needed.
     fn wait(&mut self, detail: u32) {
         let _ = detail;
     }
 
-    /// Where halves of links go when there are too many for memory.
-    fn overflow(&self) -> Overflow {
-        Overflow::default()
+    /// The limit of waiting link endpoints in memory, and the location of further ones.
+    fn overflow(&self) -> OverflowStore {
+        OverflowStore::default()
     }
 
-    /// No entity will come with this number.
+    /// Called when no entity will use this number.
     fn forget(&mut self, detail: u32) {
         let _ = detail;
     }
 
-    /// The text of a link's key: before the first end with it.
+    /// Gives the text of a link key, before the first endpoint with this key.
     fn name_key(&mut self, key: u64, text: &str) {
         let _ = (key, text);
     }
 
-    /// No further link is waiting with this key.
+    /// Called when no further endpoint waits with this key.
     fn forget_key(&mut self, key: u64) {
         let _ = key;
     }
 
-    /// A container has ended, and all in it.
+    /// Called when a container and everything in it have ended.
     fn container(&mut self, container: &ContainerInfo, detail: u32) {
         let _ = (container, detail);
     }
 
-    /// A state has ended. Those of one place and depth come in order.
-    fn state(&mut self, place: Place, state: EndedState);
+    /// Receives an ended state. States of one place and depth come in order.
+    fn state(&mut self, place: EntityPlace, state: EndedState);
 
-    /// A point event. Those of one place come in the order of the trace.
-    fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32);
+    /// Receives a point event. Events of one place come in the order of the trace.
+    fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32);
 
-    /// A variable had this value. Those of one place come in order.
-    fn sample(&mut self, place: Place, life: Interval, value: f64);
+    /// Receives a value of a variable with its time range. Values of one place come in order.
+    fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64);
 
-    /// Both ends of a link are there.
+    /// Receives a link when both endpoints are known.
     fn link(&mut self, link: &EndedLink);
 
     /// Called after each operation.
     ///
     /// # Errors
-    /// When what was taken cannot be written.
+    /// If the received entities cannot be written.
     fn after(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether all that was taken can be taken back, by [`Self::begin_anew`]. Where it can, a run may be read once, not twice.
+    /// Whether all received entities can be discarded with [`Self::begin_anew`]. If so, a run may
+    /// be read only once instead of twice.
     fn can_begin_anew(&self) -> bool {
         false
     }
 
-    /// What was taken is void: it begins anew, with types, values and containers.
+    /// Discards everything received. Types, values and containers then come again.
     ///
     /// # Errors
-    /// When it cannot be taken back.
+    /// If discarding is not possible.
     fn begin_anew(&mut self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// The trace has ended, and everything in it.
+    /// Called when the trace and everything in it have ended.
     ///
     /// # Errors
-    /// As [`Self::after`].
+    /// See [`Self::after`].
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,13 +1,13 @@
-//! What was wrong with the operations: counted by kind, told in sentences.
+//! Diagnostics about operations of the trace, counted by kind and reported as sentences.
 
-use tumit_paje::read::Place;
+use tumit_paje::read::TraceLine;
 
-use super::Found;
+use super::SimFault;
 use crate::query::GlobalNanos;
 
 macro_rules! faults {
     ($($name:ident: $one:literal, $many:literal, $advice:literal;)*) => {
-        /// A kind of fault.
+        /// A kind of diagnostic.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         #[expect(missing_docs, reason = "its sentence says it")]
@@ -15,19 +15,19 @@ macro_rules! faults {
             $($name,)*
         }
 
-        /// What is said of one and of several, without the number.
+        /// The sentences for one and for several occurrences, without the number.
         const SENTENCES: &[(&str, &str)] = &[$(($one, $many),)*];
 
         const ALL: &[Fault] = &[$(Fault::$name,)*];
 
         impl Fault {
-            /// What is wrong.
+            /// The problem, as a sentence about one occurrence without the number.
             #[must_use]
             pub const fn what(self) -> &'static str {
                 match self { $(Self::$name => $one,)* }
             }
 
-            /// What the producer of the trace should have done.
+            /// The advice for the producer of the trace.
             #[must_use]
             pub const fn advice(self) -> &'static str {
                 match self { $(Self::$name => $advice,)* }
@@ -102,36 +102,36 @@ faults! {
         "destroy a container after the last event in it";
 }
 
-/// Those of a kind.
+/// The occurrences of one kind.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Kind {
+struct FaultRecord {
     count: u64,
-    /// The line of the first, and its date.
+    /// The line and the timestamp of the first occurrence.
     line: u64,
     time: i64,
 }
 
-/// How often each happened.
+/// Number of occurrences of each kind.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Faults {
-    of: [Kind; ALL.len()],
-    /// The line that is taken now; 0 where lines are not known.
+pub(crate) struct FaultCounts {
+    of: [FaultRecord; ALL.len()],
+    /// The current line; 0 if lines are unknown.
     pub(crate) line: u64,
-    /// The date of what is taken now, or of the last one that had a date.
+    /// The timestamp of the current operation, or of the last one that has a timestamp.
     pub(crate) time: i64,
-    /// How many kinds there were.
+    /// Number of kinds that have occurred.
     pub(crate) kinds: usize,
     /// Names of the parts of a split trace.
     pub(crate) parts: Vec<String>,
 }
 
-/// Nothing had a date yet.
+/// Stands for no timestamp so far.
 const NO_TIME: i64 = i64::MIN;
 
-impl Default for Faults {
+impl Default for FaultCounts {
     fn default() -> Self {
         Self {
-            of: [Kind { count: 0, line: 0, time: NO_TIME }; ALL.len()],
+            of: [FaultRecord { count: 0, line: 0, time: NO_TIME }; ALL.len()],
             line: 0,
             time: NO_TIME,
             kinds: 0,
@@ -140,13 +140,13 @@ impl Default for Faults {
     }
 }
 
-impl Faults {
+impl FaultCounts {
     #[cold]
     pub(crate) fn count(&mut self, fault: Fault) {
         self.count_at(fault, (self.line, self.time));
     }
 
-    /// Counts one of which the line and the date are earlier ones.
+    /// Counts an occurrence at an earlier line and timestamp than the current ones.
     pub(crate) fn count_at(&mut self, fault: Fault, (line, time): (u64, i64)) {
         let of = &mut self.of[fault as usize];
         if of.count == 0 {
@@ -158,19 +158,20 @@ impl Faults {
         of.count += 1;
     }
 
-    /// Those that happened.
-    pub(crate) fn found(&self) -> impl Iterator<Item = Found> {
-        ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &Kind { count, line, time })| {
-            let part = (Place::of(line).part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
+    /// The kinds that have occurred.
+    pub(crate) fn found(&self) -> impl Iterator<Item = SimFault> {
+        ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &FaultRecord { count, line, time })| {
+            let part = (TraceLine::of(line).part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
             let time = (time != NO_TIME).then_some(GlobalNanos(time));
-            Found { fault, count, line, file: part.cloned().unwrap_or_default(), time }
+            SimFault { fault, count, line, file: part.cloned().unwrap_or_default(), time }
         })
     }
 }
 
-/// What happened how often, where first, and what to do.
-pub(crate) fn sentence(Found { fault, count, line, file, time }: &Found) -> String {
-    let (fault, count, line) = (*fault, *count, Place::of(*line).line);
+/// A sentence with the number of occurrences, the problem, the position of the first one, and the
+/// advice.
+pub(crate) fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -> String {
+    let (fault, count, line) = (*fault, *count, TraceLine::of(*line).line);
     let (one, many) = SENTENCES[fault as usize];
     let of_file = if file.is_empty() { String::new() } else { format!(" of {file}") };
     let first = if count == 1 { "" } else { "the first " };
@@ -184,7 +185,7 @@ pub(crate) fn sentence(Found { fault, count, line, file, time }: &Found) -> Stri
     format!("{} {what}{place}; the producer should {}", grouped(count), fault.advice())
 }
 
-/// A number with commas at the thousands.
+/// A number with commas between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

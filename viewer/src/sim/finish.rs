@@ -1,24 +1,26 @@
-//! Ends: of containers with what is open in them, and of the trace.
+//! Ends containers with their open entities, and the trace.
 
 use std::cmp::Reverse;
 
 use tumit_paje::ContainerId;
 use tumit_paje::time::GlobalNanos;
 
-use super::containers::Destruction;
-use super::entities::Entities;
+use super::containers::ContainerDestruction;
+use super::entities::EntitySink;
 use super::faults::Fault;
-use super::{Simulation, Slot};
+use super::{EntitySlot, Simulation};
 
-impl<E: Entities> Simulation<E> {
-    /// Destroys a container and all inside it. In a Pajé text, later lines may refer to a destroyed
-    /// container, so it is closed at the end of the trace. In a run, and as `pj_dump` does it, it
-    /// is closed at once. Line 0 means that the operations are not from a text.
+impl<E: EntitySink> Simulation<E> {
+    /// Destroys a container and all containers below it.
+    ///
+    /// In Pajé text, later lines may refer to a destroyed container, so it is closed at the end of
+    /// the trace. In a run, and in `pj_dump` mode, it is closed at once. Line 0 means that the
+    /// operations are not from a text.
     pub(crate) fn destroy(&mut self, time: i64, container: ContainerId) {
         if container == ContainerId::ROOT || !self.containers.is_alive(container) {
             return self.faults.count(Fault::DeadContainer);
         }
-        let destruction = Destruction { line: self.faults.line, time };
+        let destruction = ContainerDestruction { line: self.faults.line, time };
         for gone in self.containers.with_descendants(container) {
             self.containers.destroy(gone, destruction);
             if self.peer {
@@ -32,13 +34,13 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    /// Sets the time range of a container that is not closed: to `last`, or from its creation to its destruction, and in any
-    /// case from the first date in it to the last one.
+    /// Sets the time range of a container that is not closed. It lasts from its creation to its
+    /// destruction, or to `last`, and is extended to all timestamps in it.
     fn settle(&mut self, last: i64, container: ContainerId) {
         let (from, reached) = self.reach(container);
         let destruction = self.containers.destruction(container);
         let end = destruction.map_or(last, |destruction| destruction.time);
-        if let Some(Destruction { line, time }) = destruction
+        if let Some(ContainerDestruction { line, time }) = destruction
             && reached > end
         {
             self.faults.count_at(Fault::EarlyDestruction, (line, time));
@@ -51,13 +53,13 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    /// The first and the last date in a container so far, its creation among them.
+    /// The first and the last timestamp in a container so far, including its creation.
     fn reach(&self, container: ContainerId) -> (i64, i64) {
         let created = self.containers.from(container);
         let of_slots = self.containers.slots(container).iter().map(|&(_, slot)| match slot {
-            Slot::Stack(stack) => self.stacks[stack as usize].reach(),
-            Slot::Variable(variable) => self.variables[variable as usize].reach(),
-            Slot::Marks(marks) => self.marks[marks as usize].reach,
+            EntitySlot::Stack(stack) => self.stacks[stack as usize].reach(),
+            EntitySlot::Variable(variable) => self.variables[variable as usize].reach(),
+            EntitySlot::Marks(marks) => self.marks[marks as usize].reach,
         });
         let all = of_slots.chain(self.containers.held(container));
         let (from, to) = all.fold((created, created), |(from, to), (first, last)| (from.min(first), to.max(last)));
@@ -65,29 +67,31 @@ impl<E: Entities> Simulation<E> {
         (if container == ContainerId::ROOT { created } else { from }, to)
     }
 
-    /// Operations in these states no longer go the short way.
+    /// Removes the container's stacks from the cache of recent stacks. Later operations on them
+    /// then take the checked path.
     fn forget_stacks(&mut self, container: ContainerId) {
         for &(ty, slot) in self.containers.slots(container) {
-            if matches!(slot, Slot::Stack(_)) {
+            if matches!(slot, EntitySlot::Stack(_)) {
                 self.recent.forget(container, ty);
             }
         }
     }
 
-    /// Ends a container and what is open in it.
+    /// Ends a container and its open entities.
     fn close(&mut self, end: i64, container: ContainerId) {
         self.forget_stacks(container);
         for &(_, slot) in self.containers.slots(container) {
             match slot {
-                Slot::Stack(stack) => self.stacks[stack as usize].end_all(end, &mut self.entities),
-                Slot::Variable(variable) => self.variables[variable as usize].end(end, &mut self.entities),
-                Slot::Marks(_) => {}
+                EntitySlot::Stack(stack) => self.stacks[stack as usize].end_all(end, &mut self.entities),
+                EntitySlot::Variable(variable) => self.variables[variable as usize].end(end, &mut self.entities),
+                EntitySlot::Marks(_) => {}
             }
         }
         self.containers.close(container, end, &mut self.entities);
     }
 
-    /// Ends the trace: everything that is open ends at `end`, or at the largest date if that is later.
+    /// Ends the trace. All open entities end at `end`, or at the largest timestamp if that is
+    /// later.
     pub fn end(&mut self, end: GlobalNanos) {
         if self.first > self.last {
             (self.first, self.last) = (end.0.min(0), end.0);
@@ -102,7 +106,8 @@ impl<E: Entities> Simulation<E> {
         self.links.count_pending(&mut self.faults);
     }
 
-    /// Ends a picture of a trace that goes on: what is open ends at the largest date so far, and links under way are no fault.
+    /// Ends a preview of a trace that continues. Open entities end at the largest timestamp so far.
+    /// Incomplete links are not reported.
     pub(crate) fn pause(&mut self) {
         if self.first > self.last {
             (self.first, self.last) = (0, 0);
@@ -113,11 +118,12 @@ impl<E: Entities> Simulation<E> {
     fn close_all(&mut self, last: i64) {
         self.containers.live(ContainerId::ROOT, self.first, last);
         let all = self.containers.open();
-        // Containers come behind those that hold them, which last as long as they do.
+        // A parent comes before its children, and lasts at least as long. So children are settled
+        // first.
         if !self.peer {
             all.iter().rev().for_each(|&container| self.settle(last, container));
         }
-        // Those that were destroyed come in the order of their destructions, inner ones first.
+        // Destroyed containers are closed in the order of their destruction, inner ones first.
         let (mut destroyed, alive): (Vec<ContainerId>, Vec<ContainerId>) =
             all.into_iter().partition(|&container| !self.containers.is_alive(container));
         destroyed.sort_by_cached_key(|&container| {

@@ -1,30 +1,30 @@
-//! Pairs the halves of links by key within (holding container, type).
+//! Pairs link endpoints by key, per holding container and type.
 
 use std::io;
 use std::sync::Arc;
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, KeyId, TypeId, ValueId};
-use tumit_spill::endpoint_map::{self, Meeting, Overflow, Waiting, spread};
+use tumit_spill::endpoint_map::{self, EndpointMap, EndpointMatch, OverflowStore, spread};
 
-use super::entities::{EndedLink, Entities};
-use super::faults::{Fault, Faults};
+use super::entities::{EndedLink, EntitySink};
+use super::faults::{Fault, FaultCounts};
 
-/// The start or the end of a link.
+/// One endpoint of a link: its start or its end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Half {
+pub(crate) struct LinkHalf {
     pub(crate) starts: bool,
     pub(crate) time: i64,
     pub value: ValueId,
     pub(crate) container: ContainerId,
     pub(crate) detail: u32,
-    /// Of the key.
+    /// The key of the link.
     pub(crate) key: KeyId,
-    /// Line of the file, if it is known.
+    /// Line of the file; 0 if unknown.
     pub(crate) line: u64,
 }
 
-impl endpoint_map::Half<5> for Half {
+impl endpoint_map::Endpoint<5> for LinkHalf {
     fn starts(&self) -> bool {
         self.starts
     }
@@ -48,26 +48,26 @@ impl endpoint_map::Half<5> for Half {
     }
 }
 
-/// Halves that wait: any number, in memory or in a file.
+/// Endpoints that wait for the other one, in any number, in memory or in a file.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Links {
-    waiting: Waiting<Half, 5>,
-    /// Why one could not be kept, or found again.
+pub(crate) struct PendingLinks {
+    waiting: EndpointMap<LinkHalf, 5>,
+    /// The reason why an endpoint could not be stored or found again.
     #[serde(skip)]
     failed: Option<Arc<io::Error>>,
 }
 
-impl Links {
-    pub(crate) fn new(overflow: Overflow) -> Self {
-        Self { waiting: Waiting::new(overflow), failed: None }
+impl PendingLinks {
+    pub(crate) fn new(overflow: OverflowStore) -> Self {
+        Self { waiting: EndpointMap::new(overflow), failed: None }
     }
 
-    /// From now on, halves that have no room go there.
-    pub(crate) fn overflow_to(&mut self, overflow: Overflow) {
+    /// Sets the limit of endpoints in memory, and the location of further ones.
+    pub(crate) fn overflow_to(&mut self, overflow: OverflowStore) {
         self.waiting.overflow_to(overflow);
     }
 
-    /// An error when a half could not be kept.
+    /// Returns an error if an endpoint could not be stored.
     #[inline]
     pub(crate) fn sound(&self) -> io::Result<()> {
         match &self.failed {
@@ -76,23 +76,25 @@ impl Links {
         }
     }
 
-    /// Takes a half of a link that this container holds; the earlier and the later date of the pair that it makes.
-    /// What cannot be kept is told by [`Self::sound`].
+    /// Adds an endpoint of a link in a container. If it completes a pair, returns the earlier and
+    /// the later timestamp of the pair.
+    ///
+    /// [`Self::sound`] reports errors of storing.
     pub(crate) fn take(
         &mut self,
         (holder, ty): (ContainerId, TypeId),
-        half: Half,
-        faults: &mut Faults,
-        out: &mut impl Entities,
+        half: LinkHalf,
+        faults: &mut FaultCounts,
+        out: &mut impl EntitySink,
     ) -> Option<(i64, i64)> {
         let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(half.key.0));
         let (first, is_last) = match self.waiting.meet(key, half.starts, || Some(half)) {
-            Ok(Meeting::Other { other, is_last }) => (other, is_last),
-            Ok(Meeting::Alike) => {
+            Ok(EndpointMatch::Other { other, is_last }) => (other, is_last),
+            Ok(EndpointMatch::Alike) => {
                 faults.count(Fault::KeyInUse);
                 return None;
             }
-            Ok(Meeting::Nothing | Meeting::Refused) => return None,
+            Ok(EndpointMatch::Nothing | EndpointMatch::Refused) => return None,
             Err(why) => {
                 self.failed = Some(Arc::new(why));
                 return None;
@@ -120,8 +122,8 @@ impl Links {
         Some((start.time.min(end.time), start.time.max(end.time)))
     }
 
-    /// Those that wait for their other half have none; how many they are.
-    pub(crate) fn drop_halves(&mut self, out: &mut impl Entities) -> io::Result<u64> {
+    /// Drops all endpoints that wait, and returns their number.
+    pub(crate) fn drop_halves(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
         let count = self.waiting.len();
         self.waiting.each(|half| {
             out.forget(half.detail);
@@ -132,8 +134,8 @@ impl Links {
         Ok(count)
     }
 
-    /// Counts the halves without their other, by their lines and dates.
-    pub(crate) fn count_pending(&mut self, faults: &mut Faults) {
+    /// Counts endpoints without the other one, by line and timestamp.
+    pub(crate) fn count_pending(&mut self, faults: &mut FaultCounts) {
         let all = self.waiting.each(|half| {
             faults.count_at(Fault::IncompleteLink, (half.line, half.time));
             Ok(())

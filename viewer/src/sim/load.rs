@@ -1,13 +1,14 @@
-//! A store from events or Pajé text in memory.
+//! Makes a store from events or from Pajé text in memory.
 
 use tumit_paje::PajeEvent;
 
 use super::Simulation;
 use crate::query::GlobalNanos;
-use crate::store::Store;
+use crate::store::TraceStore;
 
-impl Store {
-    /// Simulates a list of events. The trace ends at the largest date. For programs that make their own, and for tests.
+impl TraceStore {
+    /// Simulates a list of events. The trace ends at the largest timestamp. This is for programs
+    /// that generate events, and for tests.
     pub fn from_events<'a>(name: &str, events: impl IntoIterator<Item = PajeEvent<'a>>) -> Self {
         let mut simulation = Simulation::new(name);
         let mut end = GlobalNanos(0);
@@ -19,11 +20,11 @@ impl Store {
         simulation.into_store()
     }
 
-    /// Reads and simulates a Pajé file that is in memory.
+    /// Reads and simulates the content of a Pajé file.
     ///
     /// # Errors
-    /// When it is no Pajé file at all.
-    pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, tumit_paje::read::ReadError> {
+    /// If the text is not a Pajé file.
+    pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, tumit_paje::read::PajeReadError> {
         let mut simulation = Simulation::new(name);
         let report = tumit_paje::read::read(text, &mut simulation)?;
         simulation.fault(report.remarks());

@@ -1,21 +1,23 @@
-//! Where an operation belongs: the states, events or variable of its type in its container, of which it is the first perhaps.
+//! Finds the place of an operation: the states, events or variable of a type in a container. The
+//! first operation creates it.
 
-use tumit_paje::{ContainerId, TypeId, TypeKind, ValueId, VariableOp};
+use tumit_paje::{ContainerId, PajeTypeKind, TypeId, ValueId, VariableOp};
 
-use super::entities::{Entities, Place};
+use super::entities::{EntityPlace, EntitySink};
 use super::faults::Fault;
-use super::states::Stack;
-use super::variables::Variable;
-use super::{Marks, Simulation, Slot};
+use super::states::OpenStates;
+use super::variables::VariableState;
+use super::{EntitySlot, MarkList, Simulation};
 use crate::query::TypeInfo;
 
-/// The stacks that were found last, by container and type: nearly always it is one of them again. Only those of living containers.
+/// A cache of recently used stacks of living containers, by container and type. Nearly all
+/// operations use one of them again.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentStacks(Box<[(ContainerId, TypeId, u32); RECENT]>);
 
-/// How many places there are for them.
+/// Number of slots of the cache.
 const RECENT: usize = 1 << 11;
-/// No stack has this number.
+/// Stands for no stack.
 const NO_STACK: u32 = u32::MAX;
 
 impl Default for RecentStacks {
@@ -29,7 +31,8 @@ impl RecentStacks {
         Self(Box::new([(ContainerId::ROOT, TypeId::ROOT, NO_STACK); RECENT]))
     }
 
-    /// Containers with the types that they have come one after the other.
+    /// The slot of a container and type. Consecutive containers and types get nearby slots, so few
+    /// share a slot.
     #[inline]
     const fn place(container: ContainerId, ty: TypeId) -> usize {
         (container.0.wrapping_mul(5).wrapping_add(ty.0)) as usize % RECENT
@@ -45,7 +48,7 @@ impl RecentStacks {
         self.0[Self::place(container, ty)] = (container, ty, stack);
     }
 
-    /// This container has ended.
+    /// Removes a stack of an ended container.
     pub(crate) fn forget(&mut self, container: ContainerId, ty: TypeId) {
         let place = &mut self.0[Self::place(container, ty)];
         if place.0 == container {
@@ -54,9 +57,10 @@ impl RecentStacks {
     }
 }
 
-impl<E: Entities> Simulation<E> {
-    /// The slot of a type in a container that can take events; else `None`, counted.
-    fn slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
+impl<E: EntitySink> Simulation<E> {
+    /// The slot of a type in a container that accepts operations. Otherwise `None`, and the
+    /// diagnostic is counted.
+    fn slot(&mut self, container: ContainerId, ty: TypeId, new: EntitySlot) -> Option<EntitySlot> {
         if !self.containers.is_open(container) {
             self.faults.count(Fault::DeadContainer);
             return None;
@@ -65,11 +69,11 @@ impl<E: Entities> Simulation<E> {
     }
 
     #[cold]
-    fn new_slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
+    fn new_slot(&mut self, container: ContainerId, ty: TypeId, new: EntitySlot) -> Option<EntitySlot> {
         let kind = match new {
-            Slot::Stack(_) => TypeKind::State,
-            Slot::Variable(_) => TypeKind::Variable,
-            Slot::Marks(_) => TypeKind::Event,
+            EntitySlot::Stack(_) => PajeTypeKind::State,
+            EntitySlot::Variable(_) => PajeTypeKind::Variable,
+            EntitySlot::Marks(_) => PajeTypeKind::Event,
         };
         let Some(info) = self.types.get(ty.index()).filter(|info| info.kind == kind) else {
             self.faults.count(Fault::UnknownType);
@@ -79,15 +83,16 @@ impl<E: Entities> Simulation<E> {
             self.faults.count(Fault::ForeignType);
         }
         self.containers.add_slot(container, ty, new);
-        // The root begins with the first date; and `pj_dump` has no container begin earlier than it says.
+        // The root begins with the first timestamp. In `pj_dump` mode, no container begins before
+        // its creation. Both are not moved to an earlier start.
         let is_moved = !self.peer && container != ContainerId::ROOT;
         let born = if is_moved { self.containers.from(container) } else { i64::MIN };
-        let place = |number| Place { number, container, ty };
+        let place = |number| EntityPlace { number, container, ty };
         match new {
-            Slot::Stack(number) => self.stacks.push(Stack::new(place(number), born)),
-            Slot::Variable(number) => self.variables.push(Variable::new(place(number), born)),
-            Slot::Marks(number) => {
-                self.marks.push(Marks { place: place(number), last: i64::MIN, born, reach: (born, i64::MIN) });
+            EntitySlot::Stack(number) => self.stacks.push(OpenStates::new(place(number), born)),
+            EntitySlot::Variable(number) => self.variables.push(VariableState::new(place(number), born)),
+            EntitySlot::Marks(number) => {
+                self.marks.push(MarkList { place: place(number), last: i64::MIN, born, reach: (born, i64::MIN) });
             }
         }
         Some(new)
@@ -116,8 +121,8 @@ impl<E: Entities> Simulation<E> {
 
     #[cold]
     fn find_stack(&mut self, container: ContainerId, ty: TypeId) -> Option<usize> {
-        match self.slot(container, ty, Slot::Stack(self.stacks.len() as u32))? {
-            Slot::Stack(at) => {
+        match self.slot(container, ty, EntitySlot::Stack(self.stacks.len() as u32))? {
+            EntitySlot::Stack(at) => {
                 if self.containers.is_alive(container) {
                     self.recent.note(container, ty, at);
                 }
@@ -132,22 +137,22 @@ impl<E: Entities> Simulation<E> {
             return None;
         }
         self.taken += 1;
-        match self.slot(container, ty, Slot::Marks(self.marks.len() as u32))? {
-            Slot::Marks(at) => Some(at as usize),
+        match self.slot(container, ty, EntitySlot::Marks(self.marks.len() as u32))? {
+            EntitySlot::Marks(at) => Some(at as usize),
             _ => self.wrong_kind(),
         }
     }
 
     pub(crate) fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
         self.taken += 1;
-        // A Pajé file has 0 for what is no number.
+        // A Pajé file contains 0 for a value that is not a number.
         let value = match self.peer {
             true if !value.is_finite() && !self.peer_text => 0.0,
             true => f64::from(value as f32),
             false => value,
         };
-        match self.slot(container, ty, Slot::Variable(self.variables.len() as u32)) {
-            Some(Slot::Variable(at)) => {
+        match self.slot(container, ty, EntitySlot::Variable(self.variables.len() as u32)) {
+            Some(EntitySlot::Variable(at)) => {
                 self.variables[at as usize].change(time, (op, value), self.peer, &mut self.faults, &mut self.entities);
             }
             Some(_) => _ = self.wrong_kind(),
@@ -169,7 +174,7 @@ impl<E: Entities> Simulation<E> {
         end: ContainerId,
     ) -> bool {
         self.taken += 1;
-        let Some(&TypeInfo { kind: TypeKind::Link { start, end: destination }, parent, .. }) =
+        let Some(&TypeInfo { kind: PajeTypeKind::Link { start, end: destination }, parent, .. }) =
             self.types.get(ty.index())
         else {
             self.faults.count(Fault::UnknownType);

@@ -1,37 +1,38 @@
-//! The result of a simulation, and the store that is made of it.
+//! The result of a simulation, and the store made from it.
 
 use super::Simulation;
 use crate::query::RawValue;
 use crate::query::{ContainerInfo, TypeInfo};
-use crate::store::{Parts, Store};
+use crate::store::{StoreParts, TraceStore};
 
 /// The result of a simulation.
 #[derive(Debug)]
-pub(crate) struct Outcome<E> {
+pub(crate) struct SimOutcome<E> {
     pub(crate) entities: E,
     pub(crate) name: String,
     pub(crate) types: Vec<TypeInfo>,
     pub(crate) values: Vec<RawValue>,
     pub(crate) containers: Vec<ContainerInfo>,
-    /// Numbers of their extra fields, by container id.
+    /// Numbers of the containers' extra fields, by container id.
     pub(crate) container_details: Vec<u32>,
-    /// First and last date of the trace.
+    /// First and last timestamp of the trace.
     pub(crate) extent: (i64, i64),
     pub(crate) remarks: Vec<String>,
-    /// Whether none of them tells of a fault.
+    /// Whether no entry of `remarks` reports a problem of the trace.
     pub(crate) intact: bool,
     pub(crate) wall_clock: Option<i64>,
 }
 
 impl<E> Simulation<E> {
-    /// Ends it. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish)) first.
-    pub(crate) fn into_outcome(self) -> Outcome<E> {
+    /// Ends the simulation. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish))
+    /// first.
+    pub(crate) fn into_outcome(self) -> SimOutcome<E> {
         let mut remarks = self.remarks;
         let told = remarks.len();
         remarks.extend(self.faults.found().map(|found| found.sentence()));
         let intact = self.intact && remarks.len() == told;
         let (containers, container_details) = self.containers.into_parts();
-        Outcome {
+        SimOutcome {
             entities: self.entities,
             name: self.name,
             types: self.types,
@@ -47,10 +48,10 @@ impl<E> Simulation<E> {
 }
 
 impl Simulation {
-    /// Seals everything. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish)) first.
+    /// Makes a store. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish)) first.
     #[must_use]
-    pub fn into_store(self) -> Store {
-        let Outcome {
+    pub fn into_store(self) -> TraceStore {
+        let SimOutcome {
             entities,
             name,
             types,
@@ -62,7 +63,7 @@ impl Simulation {
             intact,
             wall_clock,
         } = self.into_outcome();
-        Parts {
+        StoreParts {
             name,
             types,
             values,

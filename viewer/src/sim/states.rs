@@ -3,46 +3,46 @@
 use tumit_paje::ValueId;
 use tumit_paje::time::GlobalNanos;
 
-use super::entities::{EndedState, Entities, Place};
-use super::faults::{Fault, Faults};
-use crate::query::Interval;
+use super::entities::{EndedState, EntityPlace, EntitySink};
+use super::faults::{Fault, FaultCounts};
+use crate::query::TimeRange;
 
-/// States nested deeper are not shown: each depth costs a lane.
+/// Maximum nesting depth of states. Deeper states are dropped, because each depth costs a lane.
 const MAX_DEPTH: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Open {
+struct OpenState {
     start: i64,
     value: ValueId,
     detail: u32,
     early: u32,
 }
 
-/// States that are open, innermost last.
+/// The open states, innermost last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Stack {
-    place: Place,
-    open: Vec<Open>,
-    /// Pushes beyond the deepest.
+pub(crate) struct OpenStates {
+    place: EntityPlace,
+    open: Vec<OpenState>,
+    /// Number of open pushes beyond the maximum depth.
     hidden: u64,
     last: i64,
-    /// When the container was created,
+    /// The creation of the container.
     born: i64,
-    /// and the first date here, if that is earlier.
+    /// The first timestamp here, or `born` if that is earlier.
     first: i64,
-    /// States so far that began before date 0.
+    /// Number of states so far that began before timestamp 0.
     early: u32,
 }
 
-impl Stack {
-    /// Of a container that was created then.
-    pub(crate) fn new(place: Place, born: i64) -> Self {
+impl OpenStates {
+    /// An empty stack of a container that was created at `born`.
+    pub(crate) fn new(place: EntityPlace, born: i64) -> Self {
         Self { place, open: Vec::new(), hidden: 0, last: i64::MIN, born, first: born, early: 0 }
     }
 
-    /// The date itself, or the last one if this is earlier.
+    /// The later of a timestamp and the last one. Counts a timestamp that is out of order.
     #[inline]
-    fn order(&mut self, time: i64, faults: &mut Faults) -> i64 {
+    fn order(&mut self, time: i64, faults: &mut FaultCounts) -> i64 {
         if time < self.last {
             faults.count(Fault::StateOrder);
         }
@@ -50,7 +50,7 @@ impl Stack {
         self.last
     }
 
-    /// Where nothing is open, what comes next is not bound by the dates of what was: so `pj_dump` has it.
+    /// Removes the lower bound of the next timestamp if no state is open, as `pj_dump` does.
     pub(crate) fn start_anew(&mut self) {
         if self.open.is_empty() {
             self.last = i64::MIN;
@@ -58,7 +58,14 @@ impl Stack {
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
+    pub(crate) fn set(
+        &mut self,
+        time: i64,
+        value: ValueId,
+        detail: u32,
+        faults: &mut FaultCounts,
+        out: &mut impl EntitySink,
+    ) {
         let start = self.order(time, faults);
         self.end_all(start, out);
         self.begin(start, value, detail, faults);
@@ -70,8 +77,8 @@ impl Stack {
         time: i64,
         value: ValueId,
         detail: u32,
-        faults: &mut Faults,
-        out: &mut impl Entities,
+        faults: &mut FaultCounts,
+        out: &mut impl EntitySink,
     ) {
         let start = self.order(time, faults);
         if self.open.len() >= MAX_DEPTH {
@@ -83,7 +90,7 @@ impl Stack {
     }
 
     #[inline]
-    fn begin(&mut self, start: i64, value: ValueId, detail: u32, faults: &mut Faults) {
+    fn begin(&mut self, start: i64, value: ValueId, detail: u32, faults: &mut FaultCounts) {
         if start < self.born {
             faults.count(Fault::LateCreation);
             self.first = self.first.min(start);
@@ -93,12 +100,12 @@ impl Stack {
             self.early = self.early.saturating_add(1);
             early = self.early;
         }
-        self.open.push(Open { start, value, detail, early });
+        self.open.push(OpenState { start, value, detail, early });
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
-        // What ends nothing moves nothing either: its date does not bind what follows.
+    pub(crate) fn pop(&mut self, time: i64, faults: &mut FaultCounts, out: &mut impl EntitySink) {
+        // A pop without effect is ignored. Its timestamp does not affect later operations.
         if self.open.is_empty() {
             return faults.count(Fault::EmptyPop);
         }
@@ -110,7 +117,7 @@ impl Stack {
         }
     }
 
-    pub(crate) fn reset(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
+    pub(crate) fn reset(&mut self, time: i64, faults: &mut FaultCounts, out: &mut impl EntitySink) {
         if self.open.is_empty() {
             return;
         }
@@ -118,13 +125,14 @@ impl Stack {
         self.end_all(end, out);
     }
 
-    /// The first date here or that of the container's creation, and the last one.
+    /// The earlier of the first timestamp here and the container's creation; and the last
+    /// timestamp.
     pub(crate) fn reach(&self) -> (i64, i64) {
         (self.first, self.last)
     }
 
-    /// Ends all that is open.
-    pub(crate) fn end_all(&mut self, end: i64, out: &mut impl Entities) {
+    /// Ends all open states.
+    pub(crate) fn end_all(&mut self, end: i64, out: &mut impl EntitySink) {
         self.hidden = 0;
         while !self.open.is_empty() {
             self.end_top(end, out);
@@ -132,9 +140,9 @@ impl Stack {
     }
 
     #[inline]
-    fn end_top(&mut self, end: i64, out: &mut impl Entities) {
-        if let Some(Open { start, value, detail, early }) = self.open.pop() {
-            let life = Interval { from: GlobalNanos(start), to: GlobalNanos(end) };
+    fn end_top(&mut self, end: i64, out: &mut impl EntitySink) {
+        if let Some(OpenState { start, value, detail, early }) = self.open.pop() {
+            let life = TimeRange { from: GlobalNanos(start), to: GlobalNanos(end) };
             out.state(self.place, EndedState { life, depth: self.open.len() as u32, value, detail, early });
         }
     }

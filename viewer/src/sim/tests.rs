@@ -1,10 +1,10 @@
-//! What the format leaves open, case by case: the rows that come out, and the remark that is made.
+//! Tests of the cases that the format leaves open, with the resulting rows and diagnostics.
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use tumit_paje::{ContainerId, DrawStyle, PajeEvent, PajeTypeKind, TypeId, ValueId, VariableOp};
 
 use crate::query::TimelineSource as _;
-use crate::store::Store;
+use crate::store::TraceStore;
 
 const HEADER: &str = include_str!("../../tests/header.paje");
 const TREE: &str = "\
@@ -22,9 +22,9 @@ const TREE: &str = "\
 6 0 t p T t
 ";
 
-/// Rows of entities without the decimals that are always zero here, and the remarks.
+/// Rows of entities, without decimals that are always zero here, and the diagnostics.
 fn run(body: &str) -> (Vec<String>, Vec<String>) {
-    let store = Store::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
+    let store = TraceStore::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
     let mut rows = Vec::new();
     crate::text::entity_rows::write(&store, &mut rows).unwrap();
     let rows = String::from_utf8(rows).unwrap().replace(".000000000", "");
@@ -48,7 +48,7 @@ fn states() {
         &["State, t, Activity, 5, 5, 0, 0, A", "State, t, Activity, 5, 9, 4, 0, B"],
         &["1 change of a state is dated before"],
     );
-    // What ends nothing binds no later dates.
+    // A pop without effect does not affect later timestamps.
     let alone = ["State, t, Activity, 3, 6, 3, 0, A"];
     check(
         "12 1 t S a\n13 2 t S\n14 8 t S\n11 3 t S a\n14 6 t S\n",
@@ -78,7 +78,7 @@ fn the_first_of_a_kind_is_told_and_what_to_do() {
     let (_, remarks) = run("11 1 t S a\n15 1 0 L t l k\n");
     let told = format!("1 link has only a start or only an end, and is not shown (in line {})", lines + 2);
     assert!(remarks.len() == 1 && remarks[0].starts_with(&told), "{remarks:?}");
-    // Where there are no lines, dates tell it.
+    // Without lines, the position is a timestamp.
     let mut simulation = super::Simulation::new("run");
     let (ty, container) = (TypeId(7), ContainerId(9));
     simulation.take(&PajeEvent::PopState { time: GlobalNanos(1_500_000_000), container, ty });
@@ -132,17 +132,18 @@ fn links() {
         &["Link, 0, Message, 1, 3, 2, M, t, t, k", "Link, 0, Message, 2, 4, 2, M, t, t, k"],
         &["1 link uses a key that is still in use", "1 link has another value at its end", "1 link has only a start"],
     );
-    // The end first, in the file and in time; the key again.
+    // The end comes first in the file, and then in time. Then the key is used again.
     check(
         "16 1 0 L t l k\n15 2 0 L t l k\n15 3 0 L t l k\n16 4 0 L t l k\n",
         &["Link, 0, Message, 2, 1, -1, M, t, t, k", "Link, 0, Message, 3, 4, 1, M, t, t, k"],
         &[],
     );
-    // A half at a container that was created in one that had ended is none: the pair behind it stays whole.
+    // An endpoint at a container that was created in a destroyed one is dropped. The pair after it
+    // stays complete.
     let (rows, remarks) =
         run("7 1 P p\n6 2 x T p x\n6 2 q 0 P q\n6 2 u q T u\n16 3 0 L x l k\n15 4 0 L u l k\n16 5 0 L u l k\n");
     assert_eq!(rows, ["Link, 0, Message, 4, 5, 1, M, u, u, k"], "{remarks:?}");
-    // Its ends at a container that has ended.
+    // Endpoints at a container that has ended.
     check(
         "7 4 P p\n15 5 0 L t l k\n16 6 0 L t l k\n",
         &["Link, 0, Message, 5, 6, 1, M, t, t, k"],
@@ -161,7 +162,7 @@ fn destruction() {
 
 #[test]
 fn order_of_a_destruction_and_what_is_in_the_container_does_not_matter() {
-    // Dates before the destruction, at it, and after it.
+    // Timestamps before, at and after the destruction.
     for (end, told) in [(9, 0), (5, 0), (4, 2)] {
         let lines = [
             format!("7 {end} P p\n"),
@@ -179,7 +180,7 @@ fn order_of_a_destruction_and_what_is_in_the_container_does_not_matter() {
             let text = order.concat();
             let (rows, remarks) = run(&text);
             assert_eq!(rows.len(), 5, "{text}");
-            // The reader warns of lines behind the destruction.
+            // The reader warns about lines after the destruction.
             let expected = format!("{told} containers end before the last dates in them");
             assert!(remarks.len() * 2 == told && remarks.iter().all(|one| one.starts_with(&expected)), "{remarks:?}");
             let lives = lives(&text).0;
@@ -188,9 +189,9 @@ fn order_of_a_destruction_and_what_is_in_the_container_does_not_matter() {
     }
 }
 
-/// Containers as they come out.
+/// The resulting containers.
 fn lives(body: &str) -> (Vec<String>, Vec<String>) {
-    let store = Store::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
+    let store = TraceStore::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
     let second = |nanos: GlobalNanos| nanos.0 / 1_000_000_000;
     let containers = store.containers();
     let lives = containers
@@ -220,7 +221,8 @@ fn a_container_lasts_as_long_as_what_it_holds() {
     for one in ["11 40 u S a", "8 40 u V 1", "17 40 u E x"] {
         check(&format!("{one}\n7 30 P q\n"), ["q 20..40", "u 20..40"], &[ends[0]]);
     }
-    // Ended before what holds it, after it in time; and created before it.
+    // It ends before its parent does in the file, but after it in time. Then: it is created before
+    // its parent.
     check("7 40 T u\n7 30 P q\n", ["q 20..40", "u 20..40"], &[ends[1]]);
     let (lives, remarks) = lives("6 20 q 0 P q\n6 10 u q T u\n17 90 t E x\n");
     assert_eq!(lives[3..], ["q 10..90", "u 10..90"]);
@@ -258,7 +260,7 @@ fn operations_that_make_no_sense_are_left_out() {
         parent,
         name: "t",
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     };
     let set = |ty, value| PajeEvent::SetState { time, container: root, ty, value, extra: &[], source: None };
     let create = |id, ty, parent| PajeEvent::CreateContainer {
@@ -270,14 +272,14 @@ fn operations_that_make_no_sense_are_left_out() {
         extra: &[],
     };
     let value =
-        |value, ty| PajeEvent::DefineValue { value: ValueId(value), ty, name: "v", color: None, look: Look::NONE };
-    let store = Store::from_events(
+        |value, ty| PajeEvent::DefineValue { value: ValueId(value), ty, name: "v", color: None, look: DrawStyle::NONE };
+    let store = TraceStore::from_events(
         "trace",
         [
-            define(1, TypeKind::State, TypeId::ROOT),
-            define(7, TypeKind::State, TypeId::ROOT),
-            define(2, TypeKind::Link { start: TypeId(9), end: TypeId::ROOT }, TypeId::ROOT),
-            define(2, TypeKind::State, TypeId(1)),
+            define(1, PajeTypeKind::State, TypeId::ROOT),
+            define(7, PajeTypeKind::State, TypeId::ROOT),
+            define(2, PajeTypeKind::Link { start: TypeId(9), end: TypeId::ROOT }, TypeId::ROOT),
+            define(2, PajeTypeKind::State, TypeId(1)),
             value(0, TypeId(1)),
             value(5, TypeId(1)),
             value(0, TypeId::ROOT),

@@ -1,38 +1,38 @@
-//! The course of one variable in one container.
+//! The values of one variable in one container over time.
 
 use tumit_paje::VariableOp;
 use tumit_paje::time::GlobalNanos;
 
-use super::entities::{Entities, Place};
-use super::faults::{Fault, Faults};
-use crate::query::Interval;
+use super::entities::{EntityPlace, EntitySink};
+use super::faults::{Fault, FaultCounts};
+use crate::query::TimeRange;
 
-/// Its present value.
+/// The current value of a variable.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Variable {
-    place: Place,
-    /// When the container was created,
+pub(crate) struct VariableState {
+    place: EntityPlace,
+    /// The creation of the container.
     born: i64,
-    /// and the first date here, if that is earlier.
+    /// The first timestamp here, or `born` if that is earlier.
     first: i64,
-    /// Since when, and what it is.
+    /// The start of the current value, and the value.
     now: Option<(i64, f64)>,
 }
 
-impl Variable {
-    /// Of a container that was created then.
-    pub(crate) fn new(place: Place, born: i64) -> Self {
+impl VariableState {
+    /// A variable without a value, in a container that was created at `born`.
+    pub(crate) fn new(place: EntityPlace, born: i64) -> Self {
         Self { place, born, first: born, now: None }
     }
 
-    /// With `any`, its value may leave the finite numbers.
+    /// Changes the value. With `any`, the value may become infinite or NaN.
     pub(crate) fn change(
         &mut self,
         time: i64,
         (op, value): (VariableOp, f64),
         any: bool,
-        faults: &mut Faults,
-        out: &mut impl Entities,
+        faults: &mut FaultCounts,
+        out: &mut impl EntitySink,
     ) {
         if self.now.is_none() && op != VariableOp::Set {
             faults.count(Fault::NeverSet);
@@ -48,7 +48,7 @@ impl Variable {
         }
         if time < self.born {
             faults.count(Fault::LateCreation);
-            // Later ones are moved to it.
+            // If there is a value already, later timestamps are not before it.
             if self.now.is_none() {
                 self.first = time;
             }
@@ -62,21 +62,22 @@ impl Variable {
             }
             now => {
                 if let Some((start, value)) = now.replace((time, new)) {
-                    out.sample(self.place, Interval { from: GlobalNanos(start), to: GlobalNanos(time) }, value);
+                    out.sample(self.place, TimeRange { from: GlobalNanos(start), to: GlobalNanos(time) }, value);
                 }
             }
         }
     }
 
-    /// The first date here or that of the container's creation, and the last one.
+    /// The earlier of the first timestamp here and the container's creation; and the last
+    /// timestamp.
     pub(crate) fn reach(&self) -> (i64, i64) {
         (self.first, self.now.map_or(self.first, |(start, _)| start))
     }
 
-    /// Its container has ended.
-    pub(crate) fn end(&mut self, end: i64, out: &mut impl Entities) {
+    /// Ends the variable, because its container has ended.
+    pub(crate) fn end(&mut self, end: i64, out: &mut impl EntitySink) {
         if let Some((start, value)) = self.now.take() {
-            out.sample(self.place, Interval { from: GlobalNanos(start), to: GlobalNanos(end) }, value);
+            out.sample(self.place, TimeRange { from: GlobalNanos(start), to: GlobalNanos(end) }, value);
         }
     }
 }

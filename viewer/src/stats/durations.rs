@@ -1,11 +1,11 @@
-//! How long states and links last: quantiles.
+//! Quantiles of the durations of states and links.
 
 use std::collections::BTreeMap;
 
 use crate::query::walk;
-use crate::query::{ContainerId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+use crate::query::{ContainerId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
 
-/// Durations in order, in nanoseconds.
+/// Durations in nanoseconds, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Durations(Vec<i64>);
 
@@ -18,19 +18,19 @@ impl FromIterator<i64> for Durations {
 }
 
 impl Durations {
-    /// How many.
+    /// Number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// All of them, in order.
+    /// All durations, sorted.
     #[must_use]
     pub fn into_nanos(self) -> Vec<i64> {
         self.0
     }
 
-    /// The mean; none of none.
+    /// The mean. `None` if there are no durations.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean")]
     pub fn mean(&self) -> Option<f64> {
@@ -38,7 +38,8 @@ impl Durations {
         (!self.0.is_empty()).then(|| sum as f64 / self.0.len() as f64)
     }
 
-    /// The smallest that a share of all, from 0 to 1, does not exceed; of 0 the least, of 1 the largest; none of none.
+    /// The smallest duration that the given share of all durations does not exceed. `None` if there
+    /// are no durations. A share of 0 gives the minimum, 1 the maximum.
     #[must_use]
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
     pub fn quantile(&self, share: f64) -> Option<i64> {
@@ -47,7 +48,8 @@ impl Durations {
     }
 }
 
-/// Whole durations of the states that overlap an interval, by value, all depths together. Each state is read; 8 bytes for each.
+/// Whole durations of the states that overlap an interval, by value, over all depths. Reads each
+/// state, and uses 8 bytes for each.
 ///
 /// # Errors
 /// As [`TimelineSource::states`].
@@ -55,12 +57,12 @@ pub fn durations(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<BTreeMap<ValueId, Durations>, QueryError> {
     let mut all: BTreeMap<ValueId, Vec<i64>> = BTreeMap::new();
     for &container in containers {
         for depth in 0..source.depths(container, ty) {
-            walk::states(source, Lane { container, ty, depth }, interval, |state| {
+            walk::states(source, StateLaneId { container, ty, depth }, interval, |state| {
                 all.entry(state.value).or_default().push(state.life.to.0.saturating_sub(state.life.from.0));
                 Ok(())
             })?;

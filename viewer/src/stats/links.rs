@@ -1,35 +1,36 @@
-//! Communication: who sent how much to whom, and how long it took.
+//! Communication: number, sizes and durations of links between containers.
 
 use std::collections::BTreeMap;
 
 use super::Durations;
 use crate::query::walk;
-use crate::query::{ContainerId, EntityId, Interval, QueryError, TimelineSource, TypeId, ValueId};
+use crate::query::{ContainerId, EntityId, QueryError, TimeRange, TimelineSource, TypeId, ValueId};
 
 /// The links of one value from one container to another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Exchange {
-    /// From start to end, in nanoseconds; negative where clocks were not corrected.
+pub struct LinkTraffic {
+    /// From start to end, in nanoseconds. Negative for a link that ends before it starts, without
+    /// clock correction.
     pub durations: Durations,
-    /// Sum of the field that tells their sizes, where there is one.
+    /// Sum of the size field, if there is one.
     pub size: Option<f64>,
 }
 
-/// Where a link starts and ends, and its value.
-type Ends = (ContainerId, ContainerId, ValueId);
+/// The start and end container of a link, and its value.
+type LinkEndsKey = (ContainerId, ContainerId, ValueId);
 
-/// The links of a type that overlap an interval, by ends and value: the matrix of communication. Each link is read; with a field,
-/// its facts are.
+/// The communication matrix: the links of a type that overlap an interval, by endpoints and value.
+/// Reads each link, and its facts if `field` is given.
 ///
 /// # Errors
 /// As [`TimelineSource::links`].
 pub fn exchanges(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
     field: Option<&str>,
-) -> Result<BTreeMap<Ends, Exchange>, QueryError> {
-    let mut all: BTreeMap<Ends, (Vec<i64>, Option<f64>)> = BTreeMap::new();
+) -> Result<BTreeMap<LinkEndsKey, LinkTraffic>, QueryError> {
+    let mut all: BTreeMap<LinkEndsKey, (Vec<i64>, Option<f64>)> = BTreeMap::new();
     walk::links(source, ty, interval, |link| {
         let (nanos, sum) = all.entry((link.start, link.end, link.value)).or_default();
         nanos.push(link.end_time.0.saturating_sub(link.start_time.0));
@@ -42,7 +43,7 @@ pub fn exchanges(
     })?;
     Ok(all
         .into_iter()
-        .map(|(ends, (nanos, size))| (ends, Exchange { durations: nanos.into_iter().collect(), size }))
+        .map(|(ends, (nanos, size))| (ends, LinkTraffic { durations: nanos.into_iter().collect(), size }))
         .collect())
 }
 
@@ -53,11 +54,12 @@ pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<
     Ok(text.and_then(|(_, text)| text.trim().parse().ok()))
 }
 
-/// The field of a link type that tells sizes, by its name: the first link of the interval that has one of the usual names decides.
+/// The name of the size field of a link type. It is found in the first links of the interval, as a
+/// field with one of the usual names.
 ///
 /// # Errors
 /// As [`TimelineSource::links`].
-pub fn size_field(source: &dyn TimelineSource, ty: TypeId, interval: Interval) -> Result<Option<String>, QueryError> {
+pub fn size_field(source: &dyn TimelineSource, ty: TypeId, interval: TimeRange) -> Result<Option<String>, QueryError> {
     const NAMES: [&str; 4] = ["bytes", "size", "length", "volume"];
     const LOOKED_AT: usize = 100;
     for link in source.links(ty, interval, LOOKED_AT)?.items {

@@ -1,9 +1,10 @@
 //! Latency of tasks: from the begin of the first part to the end of the last one.
 //!
-//! A part is a state. A *continuation* is a link that starts in a container at the end of a state and ends in a
-//! container at the begin of a state of the same value. Without rules, the parts of an `async` span are linked this way;
-//! rules and Pajé text can do the same. Parts that continuations join, one after another, are a task. A part without a
-//! continuation is a task by itself, if other parts of its value have one.
+//! A part is a state. A *continuation* is a link that starts in a container at the end of a state
+//! and ends in a container at the begin of a state of the same value. Without rules, the parts of
+//! an `async` span are linked this way; rules and Pajé text can do the same. Parts that
+//! continuations join, one after another, are a task. A part without a continuation is a task by
+//! itself, if other parts of its value have one.
 
 mod continuations;
 
@@ -13,13 +14,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Durations;
 use crate::query::walk;
-use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
-pub use continuations::Continuations;
+use crate::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
+pub use continuations::ContinuationTypes;
 use continuations::whole;
 
-/// The tasks of one value whose first part is in one container.
+/// The tasks of one value that begin in one container.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tasks {
+pub struct TaskGroup {
     /// From the begin of the first part to the end of the last one.
     pub latencies: Durations,
     /// Time in the parts.
@@ -28,7 +29,7 @@ pub struct Tasks {
     pub longest: Option<(i64, EntityId)>,
 }
 
-impl Tasks {
+impl TaskGroup {
     /// Adds other tasks. O(n log n) in the number of both.
     pub(crate) fn merge(&mut self, other: Self) {
         let latencies = [std::mem::take(&mut self.latencies), other.latencies];
@@ -38,47 +39,48 @@ impl Tasks {
     }
 }
 
-/// The longer of two tasks. Of equally long ones, the first in the store.
+/// The longer of two tasks. Of equally long ones, the one with the smaller id.
 fn longer(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
     one.into_iter().chain(other).max_by_key(|&(nanos, id)| (nanos, std::cmp::Reverse(id)))
 }
 
 /// A state.
-struct Part {
+struct TaskPart {
     id: EntityId,
     container: ContainerId,
     value: ValueId,
-    life: Interval,
+    life: TimeRange,
     next: Option<usize>,
     has_previous: bool,
 }
 
-/// The tasks that overlap an interval, whole, by value and by the container of the first part. A trace without
-/// continuations has none. Of one that has some, all states of the types concerned are read.
+/// The whole tasks that overlap an interval, by value and container of the first part. A trace
+/// without continuations has none. In a trace with continuations, all states of the affected types
+/// are read.
 ///
 /// # Errors
 /// As [`TimelineSource::states`] and [`TimelineSource::links`].
 pub fn tasks(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: Interval,
-) -> Result<BTreeMap<(ContainerId, ValueId), Tasks>, QueryError> {
-    tasks_of(source, ty, interval, &Continuations::find(source)?)
+    interval: TimeRange,
+) -> Result<BTreeMap<(ContainerId, ValueId), TaskGroup>, QueryError> {
+    tasks_of(source, ty, interval, &ContinuationTypes::find(source)?)
 }
 
 /// [`tasks`] for a caller that knows the continuations.
 pub fn tasks_of(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: Interval,
-    continuations: &Continuations,
-) -> Result<BTreeMap<(ContainerId, ValueId), Tasks>, QueryError> {
+    interval: TimeRange,
+    continuations: &ContinuationTypes,
+) -> Result<BTreeMap<(ContainerId, ValueId), TaskGroup>, QueryError> {
     let extent = whole(source);
     let Some(continuations) = continuations.by_type.get(&ty) else { return Ok(BTreeMap::new()) };
     let mut parts = parts(source, ty, extent)?;
     let joined = join(source, &mut parts, continuations, extent)?;
     let mut latencies: BTreeMap<(ContainerId, ValueId), Vec<i64>> = BTreeMap::new();
-    let mut found: BTreeMap<(ContainerId, ValueId), Tasks> = BTreeMap::new();
+    let mut found: BTreeMap<(ContainerId, ValueId), TaskGroup> = BTreeMap::new();
     for first in parts.iter().filter(|part| !part.has_previous && joined.contains(&part.value)) {
         let (mut last, mut active) = (first, 0_i128);
         loop {
@@ -107,8 +109,8 @@ pub fn tasks_of(
 #[derive(Debug)]
 pub enum TasksByValue {
     /// By the type and value of the parts.
-    Read(BTreeMap<(TypeId, ValueId), Tasks>),
-    /// Nothing was read. The number of states that would have been.
+    Read(BTreeMap<(TypeId, ValueId), TaskGroup>),
+    /// Too many states: none was read. The number of states.
     TooMany(u64),
 }
 
@@ -118,24 +120,24 @@ pub enum TasksByValue {
 /// about 150 bytes of memory.
 pub fn tasks_by_value(
     source: &dyn TimelineSource,
-    interval: Interval,
+    interval: TimeRange,
     containers: &FxHashSet<ContainerId>,
     most: u64,
 ) -> Result<TasksByValue, QueryError> {
-    let continuations = Continuations::find(source)?;
+    let continuations = ContinuationTypes::find(source)?;
     let (extent, model) = (whole(source), source.model());
     let mut states = 0;
     for ty in model.types.iter().filter(|ty| continuations.by_type.contains_key(&ty.id)) {
         for info in source.containers().iter() {
             for depth in 0..source.depths(info.id, ty.id) {
-                states += source.states(Lane { container: info.id, ty: ty.id, depth }, extent, 0)?.total;
+                states += source.states(StateLaneId { container: info.id, ty: ty.id, depth }, extent, 0)?.total;
             }
         }
     }
     if states > most {
         return Ok(TasksByValue::TooMany(states));
     }
-    let mut found: BTreeMap<(TypeId, ValueId), Tasks> = BTreeMap::new();
+    let mut found: BTreeMap<(TypeId, ValueId), TaskGroup> = BTreeMap::new();
     for ty in &model.types {
         let tasks = tasks_of(source, ty.id, interval, &continuations)?.into_iter();
         for ((_, value), tasks) in tasks.filter(|((container, _), _)| containers.contains(container)) {
@@ -145,14 +147,14 @@ pub fn tasks_by_value(
     Ok(TasksByValue::Read(found))
 }
 
-fn parts(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Vec<Part>, QueryError> {
+fn parts(source: &dyn TimelineSource, ty: TypeId, extent: TimeRange) -> Result<Vec<TaskPart>, QueryError> {
     let mut parts = Vec::new();
     for info in source.containers().iter() {
         let container = info.id;
         for depth in 0..source.depths(container, ty) {
-            walk::states(source, Lane { container, ty, depth }, extent, |state| {
+            walk::states(source, StateLaneId { container, ty, depth }, extent, |state| {
                 let (id, value, life) = (state.id, state.value, state.life);
-                parts.push(Part { id, container, value, life, next: None, has_previous: false });
+                parts.push(TaskPart { id, container, value, life, next: None, has_previous: false });
                 Ok(())
             })?;
         }
@@ -160,13 +162,13 @@ fn parts(source: &dyn TimelineSource, ty: TypeId, extent: Interval) -> Result<Ve
     Ok(parts)
 }
 
-/// Joins parts along the links of these types; the values of the parts that are joined. Each end of a part has one
-/// link at most.
+/// Joins parts along the links of these types. Returns the values of joined parts. Each endpoint of
+/// a part has at most one link.
 fn join(
     source: &dyn TimelineSource,
-    parts: &mut [Part],
+    parts: &mut [TaskPart],
     types: &[TypeId],
-    extent: Interval,
+    extent: TimeRange,
 ) -> Result<FxHashSet<ValueId>, QueryError> {
     let (mut begins, mut ends): (FxHashMap<_, Vec<usize>>, FxHashMap<_, Vec<usize>>) = Default::default();
     for (at, part) in parts.iter().enumerate() {

@@ -1,28 +1,29 @@
-//! Variables over an interval: mean, and the extremes with where they are.
+//! Statistics of variables in an interval: the mean, and the extremes with their timestamps.
 
-use crate::query::{ContainerId, GlobalNanos, Interval, QueryError, SeriesColumn, TimelineSource, TypeId};
+use crate::query::{ContainerId, GlobalNanos, QueryError, SeriesColumn, TimeRange, TimelineSource, TypeId};
 
 /// An extreme value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Extreme {
+pub struct VariableExtreme {
     /// The value.
     pub value: f64,
-    /// The first date in the interval at which it is reached.
+    /// The first timestamp in the interval with this value.
     pub at: GlobalNanos,
 }
 
-/// What a variable comes to.
+/// Statistics of a variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VariableStats {
-    /// Over the time for which it has a value.
+    /// The mean over the time for which it has a value.
     pub mean: f64,
-    /// The least value.
-    pub min: Extreme,
+    /// The smallest value.
+    pub min: VariableExtreme,
     /// The largest value.
-    pub max: Extreme,
+    pub max: VariableExtreme,
 }
 
-/// A variable of a container over an interval; none where it has no value. A search by halving, so that no list of values is read.
+/// Statistics of a container's variable in an interval. `None` if it has no value. The extremes are
+/// found by bisection, without reading lists of values.
 ///
 /// # Errors
 /// As [`TimelineSource::series`].
@@ -30,7 +31,7 @@ pub fn variable(
     source: &dyn TimelineSource,
     container: ContainerId,
     ty: TypeId,
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<Option<VariableStats>, QueryError> {
     let whole = |interval| -> Result<Option<SeriesColumn>, QueryError> {
         Ok(source.series(container, ty, interval, 1)?.pop().flatten())
@@ -40,13 +41,13 @@ pub fn variable(
         let mut part = interval;
         while part.to.0.saturating_sub(part.from.0) > 1 {
             let middle = GlobalNanos(part.from.0.midpoint(part.to.0));
-            let left = Interval { to: middle, ..part };
+            let left = TimeRange { to: middle, ..part };
             let found = whole(left)?.is_some_and(|column| holds(&column));
-            part = if found { left } else { Interval { from: middle, ..part } };
+            part = if found { left } else { TimeRange { from: middle, ..part } };
         }
         Ok(part.from)
     };
-    let min = Extreme { value: all.min, at: first(&|column| column.min <= all.min)? };
-    let max = Extreme { value: all.max, at: first(&|column| column.max >= all.max)? };
+    let min = VariableExtreme { value: all.min, at: first(&|column| column.min <= all.min)? };
+    let max = VariableExtreme { value: all.max, at: first(&|column| column.max >= all.max)? };
     Ok(Some(VariableStats { mean: all.mean, min, max }))
 }

@@ -1,4 +1,4 @@
-//! From what the simulation gathered to a sealed [`Store`].
+//! Makes a sealed [`TraceStore`] from the data that the simulation collected.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,18 +6,18 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use tumit_paje::{Color, ContainerId, Look, TypeId, TypeKind, ValueId};
+use tumit_paje::{ContainerId, DrawStyle, PajeTypeKind, RgbColor, TypeId, ValueId};
 
-use super::details::Details;
-use super::links::LinkTable;
-use super::marks::{MarkLane, RawMarks};
+use super::details::DetailTable;
+use super::links::StoreLinks;
+use super::marks::{RawMarks, StoreMarkLane};
 use super::order::depth_first;
-use super::related::{LinkEnds, References};
-use super::states::{RawLane, StateLane};
-use super::variables::{RawVariable, VariableLane};
-use super::{Store, life};
+use super::related::{LinkEndIndex, StateReferences};
+use super::states::{RawLane, StoreStateLane};
+use super::variables::{RawVariable, StoreVariableLane};
+use super::{TraceStore, life};
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
-use crate::query::{ContainerInfo, Model, Summary, TypeInfo, ValueInfo};
+use crate::query::{ContainerInfo, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 use crate::query::{LinkRow, RawValue, effective_end};
 use crate::style::palette;
 
@@ -29,9 +29,9 @@ pub(crate) struct RawStates {
     pub(crate) lanes: Vec<RawLane>,
 }
 
-/// What the simulation gathers.
+/// The data that the simulation collects.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct StoreParts {
     pub(crate) name: String,
     pub(crate) types: Vec<TypeInfo>,
     pub(crate) values: Vec<RawValue>,
@@ -40,34 +40,34 @@ pub(crate) struct Parts {
     pub(crate) container_details: Vec<u32>,
     pub(crate) states: Vec<RawStates>,
     pub(crate) marks: Vec<(ContainerId, TypeId, RawMarks)>,
-    /// With the date where the last sample ends.
+    /// Variables, with the end of the last sample.
     pub(crate) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
-    pub(crate) details: Details,
-    /// First and last date of the trace.
+    pub(crate) details: DetailTable,
+    /// First and last timestamp of the trace.
     pub(crate) extent: (i64, i64),
     pub(crate) remarks: Vec<String>,
-    /// Whether none of them tells of a fault.
+    /// Whether no entry of `remarks` reports a problem of the trace.
     pub(crate) intact: bool,
-    /// As [`Summary::wall_clock`].
+    /// See [`TraceSummary::wall_clock`].
     pub(crate) wall_clock: Option<i64>,
 }
 
-/// Gives out numbers of one kind of entity, lane by lane.
-struct Numbers(u32);
+/// Assigns numbers to the entities of one kind, lane by lane.
+struct EntityNumbers(u32);
 
-impl Numbers {
+impl EntityNumbers {
     fn take(&mut self, count: usize) -> u32 {
         let base = self.0;
-        // The simulation refuses entities past the last number.
+        // The simulation rejects entities after the last number.
         self.0 = self.0.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
         base
     }
 }
 
-impl Parts {
-    /// Sorts, sums and seals.
-    pub(crate) fn seal(mut self) -> Store {
+impl StoreParts {
+    /// Sorts and sums the data, and makes the store.
+    pub(crate) fn seal(mut self) -> TraceStore {
         let model = Arc::new(model(std::mem::take(&mut self.types), std::mem::take(&mut self.values)));
         let (containers, positions) = depth_first(std::mem::take(&mut self.containers));
         let states = seal_states(std::mem::take(&mut self.states));
@@ -76,10 +76,10 @@ impl Parts {
         let variables = seal_variables(std::mem::take(&mut self.variables));
         let links = seal_links(std::mem::take(&mut self.links), &model);
         self.details.seal();
-        let references = References::new(&states, &self.details);
-        let ends = LinkEnds::new(&links);
+        let references = StateReferences::new(&states, &self.details);
+        let ends = LinkEndIndex::new(&links);
         let extent = self.visible_extent(&states, &marks, &variables, &links);
-        let summary = Summary {
+        let summary = TraceSummary {
             name: self.name,
             extent: life(extent.0, extent.1),
             containers: containers.len().saturating_sub(1) as u64,
@@ -92,7 +92,7 @@ impl Parts {
             wall_clock: self.wall_clock,
             generation: 1,
         };
-        Store {
+        TraceStore {
             summary,
             model,
             containers: Arc::new(containers),
@@ -110,14 +110,14 @@ impl Parts {
         }
     }
 
-    /// The extent, 1 ns longer when something without duration is at its very end: an interval is half-open, and nothing
-    /// must fall out of the whole.
+    /// The extent, 1 ns longer if an entity without duration is at its very end. Intervals are
+    /// half-open, and the whole extent must contain all entities.
     fn visible_extent(
         &self,
-        states: &[StateLane],
-        marks: &[MarkLane],
-        variables: &[VariableLane],
-        links: &[LinkTable],
+        states: &[StoreStateLane],
+        marks: &[StoreMarkLane],
+        variables: &[StoreVariableLane],
+        links: &[StoreLinks],
     ) -> (i64, i64) {
         let (from, to) = self.extent;
         let last_state =
@@ -136,24 +136,24 @@ impl Parts {
     }
 }
 
-fn seal_states(mut raw: Vec<RawStates>) -> Vec<StateLane> {
+fn seal_states(mut raw: Vec<RawStates>) -> Vec<StoreStateLane> {
     raw.sort_unstable_by_key(|states| (states.container, states.ty));
-    let mut numbers = Numbers(0);
+    let mut numbers = EntityNumbers(0);
     let mut sealed = Vec::new();
     for states in raw {
         for (depth, lane) in states.lanes.into_iter().enumerate() {
             let base = numbers.take(lane.starts.len());
-            sealed.push(StateLane::new(states.container, states.ty, depth as u32, base, lane));
+            sealed.push(StoreStateLane::new(states.container, states.ty, depth as u32, base, lane));
         }
     }
     sealed
 }
 
-/// Checkpoints of each container and type that has many nested states.
-fn nested_sums(lanes: &[StateLane]) -> Vec<((ContainerId, TypeId), Vec<u64>)> {
+/// Checkpoints of each container and type with many nested states.
+fn nested_sums(lanes: &[StoreStateLane]) -> Vec<((ContainerId, TypeId), Vec<u64>)> {
     let mut all = Vec::new();
     for lanes in lanes.chunk_by(|a, b| (a.container, a.ty) == (b.container, b.ty)) {
-        let states: usize = lanes.iter().map(StateLane::len).sum();
+        let states: usize = lanes.iter().map(StoreStateLane::len).sum();
         if lanes.len() < 2 || (states as u64) < NEEDS_CHECKPOINTS {
             continue;
         }
@@ -181,27 +181,27 @@ fn nested_sums(lanes: &[StateLane]) -> Vec<((ContainerId, TypeId), Vec<u64>)> {
     all
 }
 
-fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<MarkLane> {
+fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<StoreMarkLane> {
     raw.sort_unstable_by_key(|&(container, ty, _)| (container, ty));
-    let mut numbers = Numbers(0);
+    let mut numbers = EntityNumbers(0);
     raw.into_iter()
-        .map(|(container, ty, marks)| MarkLane::new(container, ty, numbers.take(marks.dates.len()), marks))
+        .map(|(container, ty, marks)| StoreMarkLane::new(container, ty, numbers.take(marks.dates.len()), marks))
         .collect()
 }
 
-fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<VariableLane> {
+fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<StoreVariableLane> {
     raw.retain(|(_, _, samples, _)| !samples.dates.is_empty());
     raw.sort_unstable_by_key(|&(container, ty, ..)| (container, ty));
-    let mut numbers = Numbers(0);
+    let mut numbers = EntityNumbers(0);
     raw.into_iter()
         .map(|(container, ty, samples, end)| {
-            VariableLane::new(container, ty, numbers.take(samples.dates.len()), end, samples)
+            StoreVariableLane::new(container, ty, numbers.take(samples.dates.len()), end, samples)
         })
         .collect()
 }
 
-/// Least and largest value of each variable type, all containers together.
-fn ranges_by_type(variables: &[VariableLane]) -> FxHashMap<TypeId, (f64, f64)> {
+/// Least and largest value of each variable type, over all containers.
+fn ranges_by_type(variables: &[StoreVariableLane]) -> FxHashMap<TypeId, (f64, f64)> {
     let mut ranges: FxHashMap<TypeId, (f64, f64)> = FxHashMap::default();
     for (ty, one) in variables.iter().filter_map(|lane| Some((lane.ty, lane.range()?))) {
         ranges.entry(ty).and_modify(|all| *all = (all.0.min(one.0), all.1.max(one.1))).or_insert(one);
@@ -209,21 +209,22 @@ fn ranges_by_type(variables: &[VariableLane]) -> FxHashMap<TypeId, (f64, f64)> {
     ranges
 }
 
-fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &Model) -> Vec<LinkTable> {
+fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &TypeModel) -> Vec<StoreLinks> {
     raw.retain(|(ty, _)| ty.index() < model.types.len());
     raw.sort_unstable_by_key(|&(ty, _)| ty);
-    let mut numbers = Numbers(0);
-    raw.into_iter().map(|(ty, rows)| LinkTable::new(ty, numbers.take(rows.len()), rows)).collect()
+    let mut numbers = EntityNumbers(0);
+    raw.into_iter().map(|(ty, rows)| StoreLinks::new(ty, numbers.take(rows.len()), rows)).collect()
 }
 
-/// The model with a colour for whatever the trace gave none, and shapes and sizes of types for values that have none of their own.
-pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> Model {
+/// Completes the model: assigns colours if the trace gives none, and the shapes and sizes of a type
+/// to its values without their own.
+pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeModel {
     let colors = palette::assign(&types, &values);
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
-    let given: Vec<Option<Color>> = types.iter().map(|ty| ty.color).collect();
+    let given: Vec<Option<RgbColor>> = types.iter().map(|ty| ty.color).collect();
     let type_colors = palette::distinct(&names, &given);
     for (ty, chosen) in types.iter_mut().zip(type_colors) {
-        if !matches!(ty.kind, TypeKind::Container | TypeKind::State) {
+        if !matches!(ty.kind, PajeTypeKind::Container | PajeTypeKind::State) {
             ty.color = ty.color.or(Some(chosen));
         }
     }
@@ -232,9 +233,9 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> Model {
         .zip(colors)
         .enumerate()
         .map(|(at, (value, color))| {
-            let look = value.look.or(types.get(value.ty.index()).map_or(Look::NONE, |ty| ty.look));
+            let look = value.look.or(types.get(value.ty.index()).map_or(DrawStyle::NONE, |ty| ty.look));
             ValueInfo { id: ValueId(at as u32), ty: value.ty, name: value.name, color, look }
         })
         .collect();
-    Model { types, values }
+    TypeModel { types, values }
 }

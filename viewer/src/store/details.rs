@@ -1,28 +1,30 @@
-//! Side tables for what few entities have: extra fields and source positions.
+//! Side tables for properties that few entities have: extra fields and source positions.
 //!
-//! An entity refers to its row by number; row 0 is "nothing". Texts are kept once; equal source positions share a row.
+//! An entity refers to its row by number; row 0 means no fields. Each text is stored once. Equal
+//! source positions share a row.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use tumit_paje::{ContainerId, Extra, ExtraValue, Source};
+use tumit_paje::{ContainerId, ExtraField, ExtraValue, SourcePosition};
 
-use crate::query::details::{self, Detail};
+use crate::query::details::{self, EntityDetail};
 
-/// Texts kept once, in one buffer.
+/// Texts in one buffer, each stored once.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Texts {
+pub(crate) struct TextPool {
     buffer: String,
     ends: Vec<u64>,
-    /// Hash of a text to its number. Of two texts with one hash the second is kept each time it comes.
+    /// Number of a text by its hash. If two texts have the same hash, they replace each other here,
+    /// and are stored again each time.
     #[serde(skip)]
     known: HashMap<u64, u32>,
     #[serde(skip)]
     hasher: RandomState,
 }
 
-impl Texts {
-    /// The number of a text, which is kept if it is new.
+impl TextPool {
+    /// The number of a text. A new text is stored.
     pub(crate) fn intern(&mut self, text: &str) -> u32 {
         let hash = self.hasher.hash_one(text);
         if let Some(&number) = self.known.get(&hash)
@@ -49,7 +51,7 @@ impl Texts {
         self.ends.get(index).map_or("", |&to| &self.buffer[from..to as usize])
     }
 
-    /// Forgets what is needed only while texts are added.
+    /// Frees data that is only needed while texts are added.
     fn seal(&mut self) {
         self.known = HashMap::new();
         self.buffer.shrink_to_fit();
@@ -57,9 +59,9 @@ impl Texts {
     }
 }
 
-/// Value of an extra field, as kept.
+/// Value of an extra field, as stored.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-enum FieldValue {
+enum StoredValue {
     Text(u32),
     Integer(i64),
     Float(f64),
@@ -67,49 +69,50 @@ enum FieldValue {
 }
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Field {
+struct StoredField {
     name: u32,
-    value: FieldValue,
+    value: StoredValue,
 }
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Row {
+struct DetailRow {
     fields_end: u64,
     file: u32,
     line: u32,
 }
 
-/// No source position.
+/// Stands for no source position.
 const NO_FILE: u32 = u32::MAX;
 
 /// The table of rows.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Details {
-    rows: Vec<Row>,
-    fields: Vec<Field>,
-    texts: Texts,
-    /// Rows that hold only a source position.
+pub(crate) struct DetailTable {
+    rows: Vec<DetailRow>,
+    fields: Vec<StoredField>,
+    texts: TextPool,
+    /// Rows that contain only a source position.
     places: HashMap<(u32, u32), u32>,
-    /// Keys of links and their texts, where the file had some; readers number them upwards.
+    /// Keys of links and their texts, if the file has texts. Readers number the keys in ascending
+    /// order.
     keys: Vec<(u64, u32)>,
 }
 
-impl Default for Details {
+impl Default for DetailTable {
     fn default() -> Self {
-        let nothing = Row { fields_end: 0, file: NO_FILE, line: 0 };
+        let nothing = DetailRow { fields_end: 0, file: NO_FILE, line: 0 };
         Self {
             rows: vec![nothing],
             fields: Vec::new(),
-            texts: Texts::default(),
+            texts: TextPool::default(),
             places: HashMap::new(),
             keys: Vec::new(),
         }
     }
 }
 
-impl Details {
+impl DetailTable {
     /// The row of an entity with these extra fields and this source position.
-    pub(crate) fn add(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+    pub(crate) fn add(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
         let (file, line) = source.map_or((NO_FILE, 0), |place| (self.texts.intern(place.file), place.line));
         if extra.is_empty() {
             if file == NO_FILE {
@@ -122,16 +125,16 @@ impl Details {
         for field in extra {
             let name = self.texts.intern(field.name);
             let value = match field.value {
-                ExtraValue::Text(text) => FieldValue::Text(self.texts.intern(text)),
-                ExtraValue::Integer(number) => FieldValue::Integer(number),
-                ExtraValue::Float(number) => FieldValue::Float(number),
-                ExtraValue::Container(container) => FieldValue::Container(container),
+                ExtraValue::Text(text) => StoredValue::Text(self.texts.intern(text)),
+                ExtraValue::Integer(number) => StoredValue::Integer(number),
+                ExtraValue::Float(number) => StoredValue::Float(number),
+                ExtraValue::Container(container) => StoredValue::Container(container),
             };
-            self.fields.push(Field { name, value });
+            self.fields.push(StoredField { name, value });
         }
         let row = u32::try_from(self.rows.len()).unwrap_or(0);
         if row != 0 {
-            self.rows.push(Row { fields_end: self.fields.len() as u64, file, line });
+            self.rows.push(DetailRow { fields_end: self.fields.len() as u64, file, line });
             if extra.is_empty() {
                 self.places.insert((file, line), row);
             }
@@ -139,7 +142,8 @@ impl Details {
         row
     }
 
-    /// A row with the fields of two others, and the source of the first that has one.
+    /// A row with the fields of two others, and with the source position of the first one that has
+    /// any.
     pub(crate) fn join(&mut self, first: u32, second: u32) -> u32 {
         if second == 0 || first == second {
             return first;
@@ -147,18 +151,18 @@ impl Details {
         if first == 0 {
             return second;
         }
-        let both: Vec<Field> = self.fields_of(first).iter().chain(self.fields_of(second)).copied().collect();
+        let both: Vec<StoredField> = self.fields_of(first).iter().chain(self.fields_of(second)).copied().collect();
         let place = [first, second].map(|row| self.rows[row as usize]).into_iter().find(|row| row.file != NO_FILE);
         self.fields.extend(both);
         let row = u32::try_from(self.rows.len()).unwrap_or(0);
         if row != 0 {
             let (file, line) = place.map_or((NO_FILE, 0), |place| (place.file, place.line));
-            self.rows.push(Row { fields_end: self.fields.len() as u64, file, line });
+            self.rows.push(DetailRow { fields_end: self.fields.len() as u64, file, line });
         }
         row
     }
 
-    fn fields_of(&self, row: u32) -> &[Field] {
+    fn fields_of(&self, row: u32) -> &[StoredField] {
         let index = row as usize;
         let Some(before) = index.checked_sub(1) else { return &[] };
         self.rows
@@ -166,41 +170,41 @@ impl Details {
             .map_or(&[], |row| &self.fields[self.rows[before].fields_end as usize..row.fields_end as usize])
     }
 
-    /// All of a row.
-    pub(crate) fn detail(&self, row: u32) -> Detail {
+    /// All fields of a row, and its source position.
+    pub(crate) fn detail(&self, row: u32) -> EntityDetail {
         let fields = self.fields_of(row).iter().map(|field| {
             let value = match field.value {
-                FieldValue::Text(text) => details::FieldValue::Text(self.texts.get(text).to_owned()),
-                FieldValue::Integer(number) => details::FieldValue::Integer(number),
-                FieldValue::Float(number) => details::FieldValue::Float(number),
-                FieldValue::Container(container) => details::FieldValue::Container(container),
+                StoredValue::Text(text) => details::DetailValue::Text(self.texts.get(text).to_owned()),
+                StoredValue::Integer(number) => details::DetailValue::Integer(number),
+                StoredValue::Float(number) => details::DetailValue::Float(number),
+                StoredValue::Container(container) => details::DetailValue::Container(container),
             };
             (self.texts.get(field.name).to_owned(), value)
         });
-        Detail { fields: fields.collect(), source: self.source(row) }
+        EntityDetail { fields: fields.collect(), source: self.source(row) }
     }
 
     /// Containers that a row refers to.
     pub(crate) fn references(&self, row: u32) -> impl Iterator<Item = ContainerId> {
         self.fields_of(row).iter().filter_map(|field| match field.value {
-            FieldValue::Container(container) => Some(container),
+            StoredValue::Container(container) => Some(container),
             _ => None,
         })
     }
 
-    /// Where in the source: file and line.
+    /// The source position of a row: file and line.
     fn source(&self, row: u32) -> Option<(String, u32)> {
         let row = self.rows.get(row as usize)?;
         (row.file != NO_FILE).then(|| (self.texts.get(row.file).to_owned(), row.line))
     }
 
-    /// Keeps the text that a file uses for a link key.
+    /// Stores the text that a file uses for a link key.
     pub(crate) fn name_key(&mut self, key: u64, text: &str) {
         let number = self.texts.push(text);
         self.keys.push((key, number));
     }
 
-    /// The text of a link key; `k` and its number where the trace had no text.
+    /// The text of a link key, or `k` and its number if the trace has no text for it.
     pub(crate) fn key(&self, key: u64) -> String {
         match self.keys.binary_search_by_key(&key, |named| named.0) {
             Ok(at) => self.texts.get(self.keys[at].1).to_owned(),
@@ -208,7 +212,7 @@ impl Details {
         }
     }
 
-    /// No more rows will come.
+    /// Ends the adding of rows, and frees unused memory.
     pub(crate) fn seal(&mut self) {
         self.texts.seal();
         self.places = HashMap::new();
@@ -219,12 +223,12 @@ impl Details {
     }
 }
 
-/// A column of row numbers that costs nothing while all are 0.
+/// A column of row numbers, which takes no memory while all are 0.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DetailColumn(Vec<u32>);
 
 impl DetailColumn {
-    /// Sets the number of the entity at `index`, which is past all earlier ones.
+    /// Sets the number of the entity at `index`. Indexes must increase.
     pub(crate) fn push(&mut self, index: usize, row: u32) {
         if row != 0 {
             self.0.resize(index, 0);

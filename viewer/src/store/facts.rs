@@ -1,27 +1,27 @@
-//! What facts and relations need to know of one entity.
+//! Look-up of single entities in a store, for facts and relations.
 
 use tumit_paje::ContainerId;
 
-use super::links::LinkTable;
-use super::marks::MarkLane;
-use super::states::StateLane;
-use super::variables::VariableLane;
-use super::{Store, life, number};
+use super::links::StoreLinks;
+use super::marks::StoreMarkLane;
+use super::states::StoreStateLane;
+use super::variables::StoreVariableLane;
+use super::{TraceStore, life, number};
 use crate::query::LinkRow;
-use crate::query::details::{Detail, Found, LookUp};
-use crate::query::{ContainerInfo, EntityId, Interval, Model, QueryError};
+use crate::query::details::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel};
 
 /// A list of entities with consecutive numbers.
-pub(crate) trait Numbered {
+pub(crate) trait NumberedList {
     /// The first number.
     fn base(&self) -> u32;
-    /// How many.
+    /// The number of entities.
     fn len(&self) -> usize;
 }
 
 macro_rules! numbered {
     ($($lane:ty),*) => {$(
-        impl Numbered for $lane {
+        impl NumberedList for $lane {
             fn base(&self) -> u32 {
                 self.base
             }
@@ -33,18 +33,19 @@ macro_rules! numbered {
     )*};
 }
 
-numbered!(StateLane, MarkLane, LinkTable, VariableLane);
+numbered!(StoreStateLane, StoreMarkLane, StoreLinks, StoreVariableLane);
 
-/// The lane whose numbers include `number`, and the position in it. `lanes` are by base; empty ones share it.
-pub(crate) fn locate<L: Numbered>(lanes: &[L], number: u32) -> Option<(&L, usize)> {
+/// The lane with entity `number`, and the entity's position in it. `lanes` are sorted by base;
+/// empty lanes share the base of the next one.
+pub(crate) fn locate<L: NumberedList>(lanes: &[L], number: u32) -> Option<(&L, usize)> {
     let after = lanes.partition_point(|lane| lane.base() <= number);
     let lane = &lanes[after.checked_sub(1)?];
     let index = (number - lane.base()) as usize;
     (index < lane.len()).then_some((lane, index))
 }
 
-impl LookUp for Store {
-    fn types(&self) -> &Model {
+impl EntityLookup for TraceStore {
+    fn types(&self) -> &TypeModel {
         &self.model
     }
 
@@ -52,16 +53,16 @@ impl LookUp for Store {
         self.position(id).map(|position| &self.containers[position])
     }
 
-    fn find(&self, id: EntityId) -> Result<Found, QueryError> {
+    fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
         match id {
             EntityId::Container(container) => {
                 let info = self.container(container)?;
                 let detail = self.container_details.get(container.index()).copied().unwrap_or(0);
-                Ok(Found { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
+                Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
                 let (lane, index) = locate(&self.states, number).ok_or(QueryError::Unknown { what: "state" })?;
-                Ok(Found {
+                Ok(FoundEntity {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
                     container: lane.container,
@@ -71,7 +72,7 @@ impl LookUp for Store {
             }
             EntityId::Event(number) => {
                 let (lane, index) = locate(&self.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
-                Ok(Found {
+                Ok(FoundEntity {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
                     container: lane.container,
@@ -82,7 +83,7 @@ impl LookUp for Store {
             EntityId::Link(number) => {
                 let (table, index) = locate(&self.links, number).ok_or(QueryError::Unknown { what: "link" })?;
                 let row = &table.rows[index];
-                Ok(Found {
+                Ok(FoundEntity {
                     name: self.value_name(row.value),
                     ty: table.ty,
                     container: row.holder,
@@ -92,7 +93,7 @@ impl LookUp for Store {
             }
             EntityId::Sample(number) => {
                 let (lane, index) = locate(&self.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
-                Ok(Found {
+                Ok(FoundEntity {
                     name: lane.value(index).to_string(),
                     ty: lane.ty,
                     container: lane.container,
@@ -107,7 +108,7 @@ impl LookUp for Store {
         locate(&self.links, number).map(|(table, index)| table.rows[index])
     }
 
-    fn detail(&self, row: u32) -> Detail {
+    fn detail(&self, row: u32) -> EntityDetail {
         self.details.detail(row)
     }
 
@@ -115,7 +116,7 @@ impl LookUp for Store {
         self.details.key(key)
     }
 
-    fn states_during(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
+    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
             .flat_map(|lane| lane.overlapping(interval).map(|index| EntityId::State(number(lane.base, index))))
@@ -131,7 +132,7 @@ impl LookUp for Store {
         states.collect()
     }
 
-    fn referring(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
+    fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
         self.references.to(container, interval).take(most).collect()
     }
 
@@ -140,7 +141,7 @@ impl LookUp for Store {
     }
 }
 
-impl Store {
+impl TraceStore {
     fn value_name(&self, value: tumit_paje::ValueId) -> String {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
     }

@@ -1,11 +1,11 @@
-//! Point events of one type in one container, by date.
+//! Point events of one type in one container, by timestamp.
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
-use crate::query::Interval;
+use crate::query::TimeRange;
 
-/// Events while they come, in any order.
+/// Events while they are collected, in any order.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawMarks {
     pub(crate) dates: Vec<i64>,
@@ -14,7 +14,7 @@ pub(crate) struct RawMarks {
 }
 
 impl RawMarks {
-    /// Adds one.
+    /// Adds an event.
     pub(crate) fn push(&mut self, date: i64, value: ValueId, detail: u32) {
         self.details.push(self.dates.len(), detail);
         self.dates.push(date);
@@ -22,19 +22,19 @@ impl RawMarks {
     }
 }
 
-/// Events sorted by date; those of one date in the order of the trace.
+/// Events sorted by timestamp. Events of equal timestamp are in the order of the trace.
 #[derive(Debug)]
-pub(crate) struct MarkLane {
+pub(crate) struct StoreMarkLane {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
-    /// Number in the store of the first event.
+    /// Number of the first event in the store.
     pub(crate) base: u32,
     dates: Vec<i64>,
     values: Vec<ValueId>,
     details: DetailColumn,
 }
 
-impl MarkLane {
+impl StoreMarkLane {
     /// Sorts and seals.
     pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, raw: RawMarks) -> Self {
         let RawMarks { mut dates, mut values, mut details } = raw;
@@ -67,8 +67,8 @@ impl MarkLane {
         self.details.get(index)
     }
 
-    /// Positions of those in an interval.
-    pub(crate) fn within(&self, interval: Interval) -> std::ops::Range<usize> {
+    /// Positions of the events in an interval.
+    pub(crate) fn within(&self, interval: TimeRange) -> std::ops::Range<usize> {
         let first = self.dates.partition_point(|&date| date < interval.from.0);
         first..self.dates.partition_point(|&date| date < interval.to.0).max(first)
     }

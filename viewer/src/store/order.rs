@@ -1,19 +1,21 @@
-//! The order of containers: depth first, children by type, then by name as people count ("Node 2" before "Node 10").
+//! The order of containers: depth first; siblings by type, then by name in natural order ("Node 2"
+//! before "Node 10").
 
 use std::cmp::Ordering;
 
 use crate::query::ContainerInfo;
 
-/// Sorts containers and fills in their depths. Gives positions by id, `u32::MAX` for ids that are not there.
-///
-/// A parent that is not there, or a circle, makes a container a child of the root.
+/// Sorts containers and sets their depths. Returns positions by id; `u32::MAX` for missing ids.
+/// A container with a parent id that is not less than its own id gets depth 0, as the root does. A
+/// container below a missing parent is omitted.
+/// A container without a valid parent, or in a cycle, is not placed below another one.
 pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerInfo>, Vec<u32>) {
     let ids = containers.iter().map(|container| container.id.index() + 1).max().unwrap_or(0);
     containers.sort_unstable_by(|a, b| a.ty.cmp(&b.ty).then_with(|| natural(&a.name, &b.name)).then(a.id.cmp(&b.id)));
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); ids];
     let mut stack = Vec::new();
     for (position, container) in containers.iter().enumerate() {
-        // Parents are created first, so that their ids are smaller: no circles.
+        // Parents are created first, so their ids are smaller. Thus there are no cycles.
         if container.parent < container.id {
             children[container.parent.index()].push(position as u32);
         } else {
@@ -35,7 +37,7 @@ pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerI
     (sorted, positions)
 }
 
-/// Compares names with runs of digits as numbers.
+/// Compares names, with runs of digits as numbers.
 pub(crate) fn natural(a: &str, b: &str) -> Ordering {
     let (mut a_rest, mut b_rest) = (a, b);
     loop {

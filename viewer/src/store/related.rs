@@ -1,40 +1,41 @@
-//! What relates entities: references to containers, and both ends of links.
+//! Relations between entities: references to containers, and both endpoints of links.
 
 use std::collections::HashMap;
 
 use tumit_paje::ContainerId;
 
-use super::details::Details;
-use super::links::LinkTable;
+use super::details::DetailTable;
+use super::links::StoreLinks;
 use super::number;
-use super::spans::Spans;
-use super::states::StateLane;
+use super::spans::EndTree;
+use super::states::StoreStateLane;
 use crate::query::effective_end;
-use crate::query::{EntityId, Interval};
+use crate::query::{EntityId, TimeRange};
 
 /// States that refer to containers, by container.
 #[derive(Debug, Default)]
-pub(crate) struct References {
-    by_container: HashMap<ContainerId, Referring>,
+pub(crate) struct StateReferences {
+    by_container: HashMap<ContainerId, ReferringState>,
 }
 
 #[derive(Debug, Default)]
-struct Referring {
-    /// Start, effective end, number of the state; by start.
+struct ReferringState {
+    /// Start, effective end and number of the states, sorted by start.
     rows: Vec<(i64, i64, u32)>,
-    spans: Spans,
+    spans: EndTree,
 }
 
-impl References {
-    pub(crate) fn new(states: &[StateLane], details: &Details) -> Self {
-        let mut by_container: HashMap<ContainerId, Referring> = HashMap::new();
+impl StateReferences {
+    pub(crate) fn new(states: &[StoreStateLane], details: &DetailTable) -> Self {
+        let mut by_container: HashMap<ContainerId, ReferringState> = HashMap::new();
         for lane in states.iter().filter(|lane| lane.has_details()) {
             for index in 0..lane.len() {
                 for container in details.references(lane.detail(index)) {
                     let (start, end) = (lane.start(index), lane.end(index));
                     let row = (start, effective_end(start, end), number(lane.base, index));
                     let rows = &mut by_container.entry(container).or_default().rows;
-                    // A state may name a container twice, as what it waits for and what owns it.
+                    // A state may refer to a container twice, for example as the reason of waiting
+                    // and as its owner.
                     if rows.last() != Some(&row) {
                         rows.push(row);
                     }
@@ -44,13 +45,13 @@ impl References {
         #[expect(clippy::iter_over_hash_type, reason = "each is sealed by itself")]
         for referring in by_container.values_mut() {
             referring.rows.sort_unstable();
-            referring.spans = Spans::new(referring.rows.iter().map(|row| row.1).collect());
+            referring.spans = EndTree::new(referring.rows.iter().map(|row| row.1).collect());
         }
         Self { by_container }
     }
 
-    /// States that refer to `container` and overlap the interval, by start.
-    pub(crate) fn to(&self, container: ContainerId, interval: Interval) -> impl Iterator<Item = EntityId> {
+    /// States that refer to `container` and overlap the interval, ordered by start.
+    pub(crate) fn to(&self, container: ContainerId, interval: TimeRange) -> impl Iterator<Item = EntityId> {
         self.by_container.get(&container).into_iter().flat_map(move |referring| {
             let started = referring.rows.partition_point(|row| row.0 < interval.to.0);
             referring
@@ -61,12 +62,12 @@ impl References {
     }
 }
 
-/// Both ends of all links, by container and date.
+/// Both endpoints of all links, by container and timestamp.
 #[derive(Debug, Default)]
-pub(crate) struct LinkEnds(Vec<(ContainerId, i64, u32)>);
+pub(crate) struct LinkEndIndex(Vec<(ContainerId, i64, u32)>);
 
-impl LinkEnds {
-    pub(crate) fn new(links: &[LinkTable]) -> Self {
+impl LinkEndIndex {
+    pub(crate) fn new(links: &[StoreLinks]) -> Self {
         let mut ends = Vec::with_capacity(2 * links.iter().map(|table| table.rows.len()).sum::<usize>());
         for table in links {
             for (index, row) in table.rows.iter().enumerate() {
@@ -81,7 +82,8 @@ impl LinkEnds {
         Self(ends)
     }
 
-    /// Links that start or end in `container` at `from <= date <= to`, by that date.
+    /// Links that start or end in `container` at `from <= timestamp <= to`, ordered by that
+    /// timestamp.
     pub(crate) fn within(&self, container: ContainerId, from: i64, to: i64) -> impl Iterator<Item = EntityId> {
         let first = self.0.partition_point(|end| (end.0, end.1) < (container, from));
         self.0[first..].iter().take_while(move |end| end.0 == container && end.1 <= to).map(|end| EntityId::Link(end.2))

@@ -1,24 +1,27 @@
-//! Which spans of a list sorted by start overlap an interval: a tree of largest ends, and the ends sorted.
+//! Finds the spans that overlap an interval, in a list sorted by start. It consists of a tree of
+//! largest ends, and of the sorted ends.
 //!
-//! Counting costs two binary searches; each span found costs O(log n), however many are passed over.
-//! A span without duration counts as one nanosecond long, so that it is found at its own date: callers give *effective*
-//! ends, see [`effective_end`](crate::query::effective_end).
+//! Counting costs two binary searches. Each span that is found costs O(log n), independent of the
+//! number of skipped spans. A span without duration counts as one nanosecond long, so that it is
+//! found at its timestamp. Therefore callers pass *effective* ends, see
+//! [`effective_end`](crate::query::effective_end).
 
-use crate::query::Interval;
+use crate::query::TimeRange;
 
 /// Children per node of the tree.
 const FAN: usize = 16;
 
-/// The tree over one list. The list itself stays with its owner.
+/// The tree of one list. The list itself stays with its owner.
 #[derive(Debug, Default)]
-pub(crate) struct Spans {
-    /// `levels[0][i]` is the largest end of spans `16 i .. 16 (i + 1)`; each level groups 16 of the one below.
+pub(crate) struct EndTree {
+    /// `levels[0][i]` is the largest end of spans `16 i .. 16 (i + 1)`. Each level groups 16
+    /// elements of the previous one.
     levels: Vec<Vec<i64>>,
     sorted_ends: Vec<i64>,
 }
 
-impl Spans {
-    /// Builds it from the effective ends, in the order of the list. O(n log n).
+impl EndTree {
+    /// Builds the tree from the effective ends, in the order of the list. O(n log n).
     pub(crate) fn new(mut ends: Vec<i64>) -> Self {
         let mut levels = Vec::new();
         let mut level = group(&ends);
@@ -31,17 +34,19 @@ impl Spans {
         Self { levels, sorted_ends: ends }
     }
 
-    /// How many overlap, given how many of the list start before the interval's end.
-    pub(crate) fn count(&self, started: usize, interval: Interval) -> u64 {
-        // Whatever ended by `from` also started before `to`.
+    /// Number of spans that overlap. `started` is the number of spans that start before the end of
+    /// the interval.
+    pub(crate) fn count(&self, started: usize, interval: TimeRange) -> u64 {
+        // All spans that ended by `from` also started before `to`.
         (started - self.sorted_ends.partition_point(|&end| end <= interval.from.0)) as u64
     }
 
-    /// Positions of those that overlap, in order. `end` gives the effective end of a position.
+    /// Positions of the spans that overlap, in order. `end` returns the effective end of a
+    /// position.
     pub(crate) fn overlapping<'a>(
         &'a self,
         started: usize,
-        interval: Interval,
+        interval: TimeRange,
         end: impl Fn(usize) -> i64 + 'a,
     ) -> impl Iterator<Item = usize> + 'a {
         let mut at = 0;
@@ -61,7 +66,7 @@ impl Spans {
         })
     }
 
-    /// Size of the largest group that begins at `at` and has ended by `from`; 0 when there is none.
+    /// Size of the largest group that begins at `at` and has ended by `from`; 0 if there is none.
     fn passed_over(&self, at: usize, from: i64) -> usize {
         let (mut passed, mut size) = (0, FAN);
         for level in &self.levels {

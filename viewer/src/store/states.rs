@@ -1,23 +1,25 @@
-//! Lanes of states: columns sorted by start, and the time that each value takes before each block of 64.
+//! Lanes of states: columns sorted by start, and the time of each value before each block of 64
+//! states.
 //!
-//! The sums answer exactly what any interval holds at a cost of two blocks and the number of values, not of entities. Lanes
-//! with few values keep them dense (8 bytes × values per 64 states); others keep, per value, only the blocks where it occurs
-//! (12 bytes × occurrences in blocks, at most 12 bytes per state).
+//! The sums give the exact times in any interval. The cost is two blocks and the number of values,
+//! independent of the number of states. Lanes with few values store dense sums (8 bytes × values
+//! per 64 states). Other lanes store, per value, only the blocks that contain it (12 bytes ×
+//! occurrences in blocks, at most 12 bytes per state).
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
 use crate::query::effective_end;
-use crate::query::{Cell, Interval};
+use crate::query::{MixtureCell, TimeRange};
 
 /// States per block.
 const BLOCK: usize = 64;
-/// Up to this many values the sums are dense.
+/// Sums are dense for up to this many values.
 const DENSE_VALUES: usize = 16;
-/// Up to this many states an interval is summed state by state.
+/// Intervals of up to this many states are summed state by state.
 const DIRECT: usize = 2 * BLOCK;
 
-/// A lane while it is filled; states come in order and do not overlap.
+/// A lane while it is collected. States come in order and do not overlap.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawLane {
     pub(crate) starts: Vec<i64>,
@@ -38,49 +40,51 @@ impl RawLane {
 
 /// One nesting depth of one state type of one container.
 #[derive(Debug)]
-pub(crate) struct StateLane {
+pub(crate) struct StoreStateLane {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
     pub(crate) depth: u32,
-    /// Number in the store of the first state.
+    /// Number of the first state in the store.
     pub(crate) base: u32,
     starts: Vec<i64>,
-    ends: Ends,
-    /// Indices into `table`.
+    ends: StateEnds,
+    /// Indexes into `table`.
     values: Vec<u32>,
-    /// The values that occur.
+    /// The values that occur in the lane.
     table: Vec<ValueId>,
-    sums: Sums,
+    sums: TimeSums,
     details: DetailColumn,
 }
 
-/// Where states end.
+/// The ends of states.
 #[derive(Debug)]
-enum Ends {
-    /// Each where the next one starts; the last one here.
+enum StateEnds {
+    /// Each state ends where the next one starts. The end of the last one is stored here.
     Gapless(i64),
     Column(Vec<i64>),
 }
 
 /// Time per value in all blocks before a block.
 #[derive(Debug)]
-enum Sums {
+enum TimeSums {
     /// `[block * values + value]`, for block = 0 ..= number of whole blocks.
     Dense(Vec<i64>),
-    /// Per value, at `offsets[value] .. offsets[value + 1]`: blocks where it occurs, and its time up to their ends.
+    /// Per value, at `offsets[value] .. offsets[value + 1]`: the blocks that contain it, and its
+    /// total time up to the ends of these blocks.
     Sparse { offsets: Vec<u32>, blocks: Vec<u32>, times: Vec<i64> },
 }
 
-/// Time per value of a lane's own table, filled and read by turns.
+/// Time per value, numbered as in the lane's table. It is filled and read alternately.
 ///
-/// With thousands of values, few occur in one column: only those are touched, and cleared.
+/// Only touched values are read and cleared, because few of possibly thousands of values occur in
+/// one column.
 #[derive(Debug, Default)]
-pub(crate) struct Accumulator {
+pub(crate) struct StoreTimeSums {
     times: Vec<i64>,
     touched: Vec<u32>,
 }
 
-impl Accumulator {
+impl StoreTimeSums {
     fn reset(&mut self, values: usize) {
         for value in self.touched.drain(..) {
             self.times[value as usize] = 0;
@@ -90,7 +94,7 @@ impl Accumulator {
         }
     }
 
-    /// Durations are never negative, so that 0 means untouched.
+    /// Durations are never negative, so 0 means untouched.
     fn add(&mut self, value: u32, time: i64) {
         let sum = &mut self.times[value as usize];
         if *sum == 0 && time != 0 {
@@ -100,7 +104,7 @@ impl Accumulator {
     }
 }
 
-impl StateLane {
+impl StoreStateLane {
     /// Seals a lane.
     pub(crate) fn new(container: ContainerId, ty: TypeId, depth: u32, base: u32, raw: RawLane) -> Self {
         let RawLane { mut starts, mut ends, mut values, mut details } = raw;
@@ -118,20 +122,30 @@ impl StateLane {
         }
         let gapless = ends.iter().zip(starts.iter().skip(1)).all(|(end, start)| end == start);
         let ends = match ends.last() {
-            Some(&last) if gapless => Ends::Gapless(last),
+            Some(&last) if gapless => StateEnds::Gapless(last),
             _ => {
                 ends.shrink_to_fit();
-                Ends::Column(ends)
+                StateEnds::Column(ends)
             }
         };
         let table = table.into_iter().map(ValueId).collect();
-        let mut lane =
-            Self { container, ty, depth, base, starts, ends, values, table, sums: Sums::Dense(Vec::new()), details };
+        let mut lane = Self {
+            container,
+            ty,
+            depth,
+            base,
+            starts,
+            ends,
+            values,
+            table,
+            sums: TimeSums::Dense(Vec::new()),
+            details,
+        };
         lane.sums = if lane.table.len() <= DENSE_VALUES { lane.dense_sums() } else { lane.sparse_sums() };
         lane
     }
 
-    fn dense_sums(&self) -> Sums {
+    fn dense_sums(&self) -> TimeSums {
         let width = self.table.len();
         let mut sums = Vec::with_capacity((self.len() / BLOCK + 1) * width);
         let mut total = vec![0_i64; width];
@@ -142,13 +156,13 @@ impl StateLane {
                 sums.extend_from_slice(&total);
             }
         }
-        Sums::Dense(sums)
+        TimeSums::Dense(sums)
     }
 
-    fn sparse_sums(&self) -> Sums {
+    fn sparse_sums(&self) -> TimeSums {
         let width = self.table.len();
         let whole = self.len() / BLOCK * BLOCK;
-        // Counting first keeps the lists in one allocation.
+        // Counting first allows one allocation for all lists.
         let mut last_block = vec![usize::MAX; width];
         let mut offsets = vec![0_u32; width + 1];
         for index in 0..whole {
@@ -176,7 +190,7 @@ impl StateLane {
             }
             times[filled[value] - 1] = total[value];
         }
-        Sums::Sparse { offsets, blocks, times }
+        TimeSums::Sparse { offsets, blocks, times }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -189,8 +203,8 @@ impl StateLane {
 
     pub(crate) fn end(&self, index: usize) -> i64 {
         match &self.ends {
-            Ends::Gapless(last) => self.starts.get(index + 1).copied().unwrap_or(*last),
-            Ends::Column(ends) => ends[index],
+            StateEnds::Gapless(last) => self.starts.get(index + 1).copied().unwrap_or(*last),
+            StateEnds::Column(ends) => ends[index],
         }
     }
 
@@ -207,7 +221,7 @@ impl StateLane {
     }
 
     /// Positions of the states that overlap an interval.
-    pub(crate) fn overlapping(&self, interval: Interval) -> std::ops::Range<usize> {
+    pub(crate) fn overlapping(&self, interval: TimeRange) -> std::ops::Range<usize> {
         let first = self.first_ending_after(0, interval.from.0);
         first..self.first_starting_from(first, interval.to.0)
     }
@@ -226,32 +240,40 @@ impl StateLane {
         gallop(near, self.len(), |index| self.start(index) < time)
     }
 
-    /// The `most` values that have most time in `interval`. `near` is a position at or before the first state concerned, and is moved
-    /// on: a walk over columns from left to right costs what one search costs.
-    pub(crate) fn shares(&self, interval: Interval, near: &mut usize, most: usize, scratch: &mut Accumulator) -> Cell {
+    /// The `most` values with the most time in `interval`. `near` must be at or before the first
+    /// state in it, and is advanced. So a walk over columns from left to right costs about as much
+    /// as one search.
+    pub(crate) fn shares(
+        &self,
+        interval: TimeRange,
+        near: &mut usize,
+        most: usize,
+        scratch: &mut StoreTimeSums,
+    ) -> MixtureCell {
         let (from, to) = (interval.from.0, interval.to.0);
         let first = self.first_ending_after(*near, from);
         *near = first;
         let last = self.first_starting_from(first, to);
         if first == last {
-            return Cell::default();
+            return MixtureCell::default();
         }
         scratch.reset(self.table.len());
         self.sum(first..last, scratch);
-        // Only the first and the last state can stick out. A state without duration has nothing to take away.
+        // Only the first and the last state can extend beyond the interval. Nothing is subtracted
+        // for a state without duration.
         let before = from.min(self.end(first)).saturating_sub(self.start(first)).max(0);
         scratch.times[self.values[first] as usize] -= before;
         let after = self.end(last - 1).saturating_sub(to).max(0);
         scratch.times[self.values[last - 1] as usize] -= after;
         let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
-        Cell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), most)
+        MixtureCell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), most)
     }
 
     /// Adds the whole durations of the states in a range.
-    fn sum(&self, range: std::ops::Range<usize>, times: &mut Accumulator) {
+    fn sum(&self, range: std::ops::Range<usize>, times: &mut StoreTimeSums) {
         let (low, high) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
-        // Looking a value up costs about as much as adding some tens of states.
-        let direct = if matches!(self.sums, Sums::Dense(_)) { DIRECT } else { DIRECT.max(32 * self.table.len()) };
+        // A look-up of a value costs about as much as adding some tens of states.
+        let direct = if matches!(self.sums, TimeSums::Dense(_)) { DIRECT } else { DIRECT.max(32 * self.table.len()) };
         if range.len() <= direct || low >= high {
             return self.sum_directly(range, times);
         }
@@ -259,12 +281,12 @@ impl StateLane {
         self.sum_directly(high * BLOCK..range.end, times);
         let width = self.table.len();
         match &self.sums {
-            Sums::Dense(sums) => {
+            TimeSums::Dense(sums) => {
                 for value in 0..width {
                     times.add(value as u32, sums[high * width + value] - sums[low * width + value]);
                 }
             }
-            Sums::Sparse { offsets, blocks, times: sums } => {
+            TimeSums::Sparse { offsets, blocks, times: sums } => {
                 for value in 0..width {
                     let list = offsets[value] as usize..offsets[value + 1] as usize;
                     let before = |block: usize| {
@@ -277,14 +299,15 @@ impl StateLane {
         }
     }
 
-    fn sum_directly(&self, range: std::ops::Range<usize>, times: &mut Accumulator) {
+    fn sum_directly(&self, range: std::ops::Range<usize>, times: &mut StoreTimeSums) {
         for index in range {
             times.add(self.values[index], self.end(index) - self.start(index));
         }
     }
 }
 
-/// First position in `near..len` for which `before` no longer holds, found by doubling steps, then halving.
+/// First position in `near..len` for which `before` is false, found by doubling steps, then by
+/// bisection.
 fn gallop(near: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut step) = (near, 1);
     while low + step <= len && before(low + step - 1) {

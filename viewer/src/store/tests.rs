@@ -1,10 +1,12 @@
-//! The store against a plain reading of the definitions.
+//! Compares the store with a plain implementation of the definitions.
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use tumit_paje::{
+    ContainerId, DrawStyle, ExtraField, ExtraValue, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId, VariableOp,
+};
 
-use super::Store;
-use crate::query::{EntityId, Interval, Lane, TimelineSource as _};
+use super::TraceStore;
+use crate::query::{EntityId, StateLaneId, TimeRange, TimelineSource as _};
 
 const THREAD: TypeId = TypeId(1);
 const ACTIVITY: TypeId = TypeId(2);
@@ -16,21 +18,21 @@ fn at(time: i64) -> GlobalNanos {
     GlobalNanos(time)
 }
 
-fn span(from: i64, to: i64) -> Interval {
-    Interval { from: at(from), to: at(to) }
+fn span(from: i64, to: i64) -> TimeRange {
+    TimeRange { from: at(from), to: at(to) }
 }
 
-fn define(ty: TypeId, kind: TypeKind, parent: TypeId, name: &str) -> PajeEvent<'_> {
-    PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE }
+fn define(ty: TypeId, kind: PajeTypeKind, parent: TypeId, name: &str) -> PajeEvent<'_> {
+    PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE }
 }
 
 fn model() -> Vec<PajeEvent<'static>> {
     let mut events = vec![
-        define(THREAD, TypeKind::Container, TypeId::ROOT, "Thread"),
-        define(ACTIVITY, TypeKind::State, THREAD, "Activity"),
-        define(LOAD, TypeKind::Variable, THREAD, "Load"),
-        define(MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
-        define(FAULT, TypeKind::Event, THREAD, "Fault"),
+        define(THREAD, PajeTypeKind::Container, TypeId::ROOT, "Thread"),
+        define(ACTIVITY, PajeTypeKind::State, THREAD, "Activity"),
+        define(LOAD, PajeTypeKind::Variable, THREAD, "Load"),
+        define(MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
+        define(FAULT, PajeTypeKind::Event, THREAD, "Fault"),
     ];
     let values = [(0, ACTIVITY, "work"), (1, ACTIVITY, "wait"), (2, MESSAGE, "data"), (3, FAULT, "page")];
     events.extend(values.map(|(value, ty, name)| PajeEvent::DefineValue {
@@ -38,7 +40,7 @@ fn model() -> Vec<PajeEvent<'static>> {
         ty,
         name,
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     }));
     events.extend([("thread 10", 1), ("thread 2", 2)].map(|(name, id)| PajeEvent::CreateContainer {
         time: at(0),
@@ -51,7 +53,7 @@ fn model() -> Vec<PajeEvent<'static>> {
     events
 }
 
-fn push(time: i64, container: u32, value: u32, extra: &'static [Extra<'static>]) -> PajeEvent<'static> {
+fn push(time: i64, container: u32, value: u32, extra: &'static [ExtraField<'static>]) -> PajeEvent<'static> {
     PajeEvent::PushState {
         time: at(time),
         container: ContainerId(container),
@@ -66,8 +68,9 @@ fn pop(time: i64, container: u32) -> PajeEvent<'static> {
     PajeEvent::PopState { time: at(time), container: ContainerId(container), ty: ACTIVITY }
 }
 
-fn small() -> Store {
-    const WAITS: &[Extra<'static>] = &[Extra { name: "waits for", value: ExtraValue::Container(ContainerId(2)) }];
+fn small() -> TraceStore {
+    const WAITS: &[ExtraField<'static>] =
+        &[ExtraField { name: "waits for", value: ExtraValue::Container(ContainerId(2)) }];
     let mut events = model();
     let link = (ContainerId::ROOT, MESSAGE, ValueId(2), KeyId(7));
     events.extend([
@@ -81,7 +84,7 @@ fn small() -> Store {
             value: link.2,
             start: ContainerId(2),
             key: link.3,
-            extra: &[Extra { name: "size", value: ExtraValue::Integer(64) }],
+            extra: &[ExtraField { name: "size", value: ExtraValue::Integer(64) }],
             source: None,
         },
         pop(30, 2),
@@ -108,7 +111,7 @@ fn small() -> Store {
             source: None,
         },
     ]);
-    Store::from_events("small", events)
+    TraceStore::from_events("small", events)
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn counts_and_order() {
     let summary = store.summary();
     assert_eq!((summary.containers, summary.states, summary.events, summary.links, summary.samples), (2, 3, 1, 1, 2));
     assert_eq!(summary.remarks, Vec::<String>::new());
-    // The event at the last date is inside the extent.
+    // The event at the last timestamp is inside the extent.
     assert_eq!(summary.extent, span(0, 101));
     assert_eq!(store.events(ContainerId(1), FAULT, summary.extent, 9).unwrap().total, 1);
     let names: Vec<(String, u32)> = store.containers().iter().map(|c| (c.name.clone(), c.depth)).collect();
@@ -127,7 +130,7 @@ fn counts_and_order() {
 #[test]
 fn cells_are_shares_of_time() {
     let store = small();
-    let lane = |depth| Lane { container: ContainerId(1), ty: ACTIVITY, depth };
+    let lane = |depth| StateLaneId { container: ContainerId(1), ty: ACTIVITY, depth };
     let cells = store.cells(&[lane(0), lane(1), lane(2)], span(0, 80), 4).unwrap().cells;
     let shares: Vec<Vec<(u32, i64)>> =
         cells.iter().map(|cell| cell.shares.iter().map(|&(value, time)| (value.0, time)).collect()).collect();
@@ -142,7 +145,7 @@ fn cells_are_shares_of_time() {
 fn relations() {
     let store = small();
     let states = |container, depth| {
-        let lane = Lane { container: ContainerId(container), ty: ACTIVITY, depth };
+        let lane = StateLaneId { container: ContainerId(container), ty: ACTIVITY, depth };
         store.states(lane, span(0, 100), 9).unwrap().items
     };
     let (work, wait, owner) = (states(1, 0)[0].id, states(1, 1)[0].id, states(2, 0)[0].id);

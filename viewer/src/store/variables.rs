@@ -1,42 +1,44 @@
-//! Variables: dates and values, and a tree of minimum, maximum and integral over blocks of samples.
+//! Variables: timestamps and values, and a tree with minimum, maximum and integral over blocks of
+//! samples.
 
 use tumit_paje::{ContainerId, TypeId};
 
-use crate::query::{Interval, SeriesColumn};
+use crate::query::{SeriesColumn, TimeRange};
 
-/// Samples per leaf, and children per node, of the tree.
+/// Samples per leaf of the tree, and children per node.
 const FAN: usize = 16;
 
-/// A variable while it is filled.
+/// A variable while it is collected.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawVariable {
     pub(crate) dates: Vec<i64>,
     pub(crate) values: Vec<f64>,
 }
 
-/// A variable of a container. Each sample lasts until the next; the last one until `end`.
+/// A variable of a container. Each sample lasts until the next one, the last one until `end`.
 #[derive(Debug)]
-pub(crate) struct VariableLane {
+pub(crate) struct StoreVariableLane {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
-    /// Number in the store of the first sample.
+    /// Number of the first sample in the store.
     pub(crate) base: u32,
     dates: Vec<i64>,
     values: Vec<f64>,
     end: i64,
-    /// `levels[0]` summarises 16 samples each, every further level 16 nodes of the one below.
-    levels: Vec<Vec<Node>>,
+    /// Nodes of `levels[0]` summarise 16 samples each; nodes of each further level, 16 nodes of the
+    /// previous one.
+    levels: Vec<Vec<SampleNode>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct SampleNode {
     min: f64,
     max: f64,
     /// Value × nanoseconds.
     integral: f64,
 }
 
-impl Node {
+impl SampleNode {
     const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral: 0.0 };
 
     fn join(self, other: Self) -> Self {
@@ -44,7 +46,7 @@ impl Node {
     }
 }
 
-impl VariableLane {
+impl StoreVariableLane {
     /// Seals a variable that ends at `end`.
     pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, end: i64, raw: RawVariable) -> Self {
         let RawVariable { mut dates, mut values } = raw;
@@ -52,12 +54,15 @@ impl VariableLane {
         values.shrink_to_fit();
         let end = dates.last().map_or(end, |&last| end.max(last));
         let mut lane = Self { container, ty, base, dates, values, end, levels: Vec::new() };
-        let mut level: Vec<Node> = (0..lane.len().div_ceil(FAN))
+        let mut level: Vec<SampleNode> = (0..lane.len().div_ceil(FAN))
             .map(|block| lane.direct(block * FAN..lane.len().min((block + 1) * FAN)))
             .collect();
         while !level.is_empty() {
             let next = if level.len() > 1 {
-                level.chunks(FAN).map(|chunk| chunk.iter().fold(Node::EMPTY, |all, &node| all.join(node))).collect()
+                level
+                    .chunks(FAN)
+                    .map(|chunk| chunk.iter().fold(SampleNode::EMPTY, |all, &node| all.join(node)))
+                    .collect()
             } else {
                 Vec::new()
             };
@@ -88,8 +93,9 @@ impl VariableLane {
         self.levels.last().and_then(|level| level.first()).map(|node| (node.min, node.max))
     }
 
-    /// Positions of the samples that overlap an interval. One without duration, at the very end, counts at its date.
-    pub(crate) fn overlapping(&self, interval: Interval) -> std::ops::Range<usize> {
+    /// Positions of the samples that overlap an interval. A sample without duration at the very end
+    /// counts at its timestamp.
+    pub(crate) fn overlapping(&self, interval: TimeRange) -> std::ops::Range<usize> {
         let started = self.dates.partition_point(|&date| date <= interval.from.0);
         let mut first = started.saturating_sub(1);
         if started > 0 && self.end(first) <= interval.from.0 && self.start(first) < interval.from.0 {
@@ -98,14 +104,14 @@ impl VariableLane {
         first..self.dates.partition_point(|&date| date < interval.to.0).max(first)
     }
 
-    /// Minimum, maximum and mean over an interval; `None` where there is no value. O(log n).
-    pub(crate) fn column(&self, interval: Interval) -> Option<SeriesColumn> {
+    /// Minimum, maximum and mean over an interval; `None` if it has no value. O(log n).
+    pub(crate) fn column(&self, interval: TimeRange) -> Option<SeriesColumn> {
         let range = self.overlapping(interval);
         let last = range.clone().next_back()?;
         let clipped = |index: usize| {
             let value = self.value(index);
             let time = self.end(index).min(interval.to.0) - self.start(index).max(interval.from.0);
-            Node { min: value, max: value, integral: value * time.max(0) as f64 }
+            SampleNode { min: value, max: value, integral: value * time.max(0) as f64 }
         };
         let mut all = clipped(range.start);
         if last > range.start {
@@ -113,12 +119,12 @@ impl VariableLane {
         }
         let covered = self.end(last).min(interval.to.0) - self.start(range.start).max(interval.from.0);
         let mean = if covered > 0 { all.integral / covered as f64 } else { self.value(last) };
-        // Rounding must not push the mean out of the range.
+        // Rounding must not move the mean out of the range.
         Some(SeriesColumn { min: all.min, max: all.max, mean: mean.clamp(all.min, all.max) })
     }
 
-    /// Whole samples of a range, by the largest nodes that fit.
-    fn whole(&self, range: std::ops::Range<usize>) -> Node {
+    /// Combines whole samples of a range, with the largest possible nodes.
+    fn whole(&self, range: std::ops::Range<usize>) -> SampleNode {
         let (mut low, mut high) = (range.start.div_ceil(FAN), range.end / FAN);
         if low >= high {
             return self.direct(range);
@@ -126,8 +132,9 @@ impl VariableLane {
         let mut all = self.direct(range.start..low * FAN).join(self.direct(high * FAN..range.end));
         for level in &self.levels {
             let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
-            let nodes =
-                |range: std::ops::Range<usize>| level[range].iter().fold(Node::EMPTY, |sum, &node| sum.join(node));
+            let nodes = |range: std::ops::Range<usize>| {
+                level[range].iter().fold(SampleNode::EMPTY, |sum, &node| sum.join(node))
+            };
             if inner_low >= inner_high {
                 return all.join(nodes(low..high));
             }
@@ -137,11 +144,11 @@ impl VariableLane {
         all
     }
 
-    fn direct(&self, range: std::ops::Range<usize>) -> Node {
-        range.fold(Node::EMPTY, |all, index| {
+    fn direct(&self, range: std::ops::Range<usize>) -> SampleNode {
+        range.fold(SampleNode::EMPTY, |all, index| {
             let value = self.value(index);
             let integral = value * (self.end(index) - self.start(index)) as f64;
-            all.join(Node { min: value, max: value, integral })
+            all.join(SampleNode { min: value, max: value, integral })
         })
     }
 }

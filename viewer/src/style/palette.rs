@@ -1,19 +1,21 @@
-//! Colours for what a trace leaves without: from a palette that people with any colour vision can tell apart, and chosen by
-//! name alone, so that a value looks the same in every run of a program.
+//! Colours for values without a colour in the trace.
 //!
-//! The palette starts from the eight colours of Okabe and Ito (2002) without black, then repeats them lighter and darker.
+//! The palette is distinguishable with any kind of colour vision. A colour depends only on the
+//! name, so that a value has the same colour in every run of a program. The palette starts with the
+//! eight colours of Okabe and Ito (2002), with grey in place of black, then repeats them lighter
+//! and darker.
 
-use tumit_paje::{Color, TypeId};
+use tumit_paje::{RgbColor, TypeId};
 
 use crate::query::RawValue;
 use crate::query::TypeInfo;
 
-const fn rgb(red: u8, green: u8, blue: u8) -> Color {
-    Color { red, green, blue }
+const fn rgb(red: u8, green: u8, blue: u8) -> RgbColor {
+    RgbColor { red, green, blue }
 }
 
 /// Sky blue, orange, bluish green, vermilion, blue, reddish purple, yellow, grey.
-const BASE: [Color; 8] = [
+const BASE: [RgbColor; 8] = [
     rgb(86, 180, 233),
     rgb(230, 159, 0),
     rgb(0, 158, 115),
@@ -24,15 +26,17 @@ const BASE: [Color; 8] = [
     rgb(150, 150, 150),
 ];
 
-/// Of what has no value of its own.
-pub(crate) const NONE: Color = rgb(150, 150, 150);
+/// The colour of entities without a value.
+pub(crate) const NONE: RgbColor = rgb(150, 150, 150);
 
-/// From few to much: of much the same lightness, so that all of it is seen on any ground, from blue to orange, which all eyes tell apart.
-const RAMP: [Color; 5] =
+/// A ramp from small to large. All its colours have similar lightness, so that they are visible on
+/// any background. It goes from blue to orange, which are distinguishable with any kind of colour
+/// vision.
+const RAMP: [RgbColor; 5] =
     [rgb(64, 120, 200), rgb(138, 103, 190), rgb(201, 82, 134), rgb(225, 95, 56), rgb(236, 146, 28)];
 
-/// Colour number `at` of so many, from few to much.
-pub(crate) fn ramp(at: usize, of: usize) -> Color {
+/// Colour number `at` of `of` colours, from small to large.
+pub(crate) fn ramp(at: usize, of: usize) -> RgbColor {
     let place = at * (RAMP.len() - 1) * 256 / of.saturating_sub(1).max(1);
     let (from, part) = ((place / 256).min(RAMP.len() - 2), place);
     let part = (part - from * 256).min(256);
@@ -41,14 +45,15 @@ pub(crate) fn ramp(at: usize, of: usize) -> Color {
     rgb(mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue))
 }
 
-/// Shades of each base colour: as it is, lighter, darker, a little lighter. None is so light that it looks idle.
+/// Shades of each base colour: unchanged, lighter, darker, slightly lighter. None is light enough
+/// to look idle.
 const SHADES: [i32; 4] = [0, 45, -30, 22];
 
 /// Number of different colours.
 const COLORS: usize = BASE.len() * SHADES.len();
 
-/// Colour number `at` of the palette; the first eight differ most.
-fn palette(at: usize) -> Color {
+/// Colour number `at` of the palette. The first eight differ most.
+fn palette(at: usize) -> RgbColor {
     let base = BASE[at % BASE.len()];
     let shade = SHADES[at / BASE.len() % SHADES.len()];
     let mix = |channel: u8| {
@@ -59,19 +64,21 @@ fn palette(at: usize) -> Color {
     rgb(mix(base.red), mix(base.green), mix(base.blue))
 }
 
-/// Colours of values: the trace's, else those of the type (for links and events), else chosen.
-pub(crate) fn assign(types: &[TypeInfo], values: &[RawValue]) -> Vec<Color> {
+/// Colours of values: the trace's colour, otherwise the type's colour (for links and events),
+/// otherwise a chosen one.
+pub(crate) fn assign(types: &[TypeInfo], values: &[RawValue]) -> Vec<RgbColor> {
     let names: Vec<(TypeId, &str)> = values.iter().map(|value| (value.ty, value.name.as_str())).collect();
-    let given: Vec<Option<Color>> = values
+    let given: Vec<Option<RgbColor>> = values
         .iter()
         .map(|value| value.color.or_else(|| types.get(value.ty.index()).and_then(|ty| ty.color)))
         .collect();
     distinct(&names, &given)
 }
 
-/// A colour for each name: the given one, else by a hash of the name. Names of one group get different colours as long
-/// as there are enough; who gives way is decided by name, not by order.
-pub(crate) fn distinct(names: &[(TypeId, &str)], given: &[Option<Color>]) -> Vec<Color> {
+/// A colour for each name: the given one, or one chosen by a hash of the name. Names of one group
+/// get different colours if there are enough. Conflicts are resolved in the order of the names, not
+/// of the list.
+pub(crate) fn distinct(names: &[(TypeId, &str)], given: &[Option<RgbColor>]) -> Vec<RgbColor> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|&at| names[at]);
     let mut colors = vec![BASE[0]; names.len()];
@@ -85,7 +92,8 @@ pub(crate) fn distinct(names: &[(TypeId, &str)], given: &[Option<Color>]) -> Vec
         for &at in group {
             colors[at] = given[at].unwrap_or_else(|| {
                 let first = hash(names[at].1) as usize % BASE.len();
-                // First the free colours of the same shade, round from the hashed one, then the next shade.
+                // First the free colours of the same shade in a circle from the hashed one, then
+                // the next shade.
                 let tries = (0..COLORS).map(|step| step / BASE.len() * BASE.len() + (first + step) % BASE.len());
                 let found = tries.clone().find(|&candidate| !used[candidate]).unwrap_or(first);
                 used[found] = true;
@@ -96,7 +104,7 @@ pub(crate) fn distinct(names: &[(TypeId, &str)], given: &[Option<Color>]) -> Vec
     colors
 }
 
-/// FNV-1a: the same on every machine and in every version.
+/// FNV-1a gives the same result on every machine and in every version.
 fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -106,7 +114,7 @@ mod tests {
     #[test]
     fn no_colour_of_ours_looks_idle() {
         for at in 0..COLORS {
-            assert!(!crate::style::theme::Theme::recedes(palette(at)), "{at}: {:?}", palette(at));
+            assert!(!crate::style::theme::ColorTheme::recedes(palette(at)), "{at}: {:?}", palette(at));
         }
     }
 
@@ -122,7 +130,7 @@ mod tests {
         let mut reversed = distinct(&backward, &given);
         reversed.reverse();
         assert_eq!(colors, reversed);
-        let different: std::collections::HashSet<Color> = colors.into_iter().collect();
+        let different: std::collections::HashSet<RgbColor> = colors.into_iter().collect();
         assert_eq!(different.len(), COLORS);
     }
 

@@ -1,82 +1,82 @@
-//! Colours and type sizes of pictures, light and dark, shared by every way of drawing.
+//! Colours and text sizes of images, light and dark, shared by all output formats.
 
 pub mod font;
 
 use serde::{Deserialize, Serialize};
-use tumit_paje::Color;
+use tumit_paje::RgbColor;
 
-/// Which of the themes.
+/// The kinds of themes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThemeKind {
-    /// Dark ink on paper.
+    /// Dark on white.
     #[default]
     Light,
-    /// Light ink on night.
+    /// Light on dark.
     Dark,
-    /// White and full colours on black, for eyes that need it.
+    /// White and saturated colours on black, for users with a need for high contrast.
     Contrast,
 }
 
 /// A colour with its opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Paint {
+pub struct ColorWithOpacity {
     /// The colour.
-    pub color: Color,
-    /// From 0, invisible, to 1.
+    pub color: RgbColor,
+    /// Opacity from 0 (invisible) to 1.
     pub alpha: f32,
 }
 
-/// The colours of a picture that do not come from the trace.
+/// The colours of an image that do not come from the trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Theme {
-    /// Its name.
+pub struct ColorTheme {
+    /// Its kind.
     pub kind: ThemeKind,
-    /// Behind everything.
-    pub paper: Color,
-    /// Behind a group of rows.
-    pub panel: Color,
-    /// Behind the states of a row: time without a state.
-    pub track: Color,
-    /// Text.
-    pub ink: Color,
-    /// Text of second rank.
-    pub muted: Color,
-    /// Text of third rank, ticks.
-    pub faint: Color,
-    /// Lines of the grid.
-    pub grid: Color,
-    /// Links without a colour of their own.
-    pub link: Color,
-    /// Curves without a colour of their own.
-    pub curve: Color,
-    /// What should not be: links that arrive before they leave.
-    pub alert: Color,
+    /// Background of the image.
+    pub paper: RgbColor,
+    /// Background of a group of rows.
+    pub panel: RgbColor,
+    /// Background of the states of a row: time without a state.
+    pub track: RgbColor,
+    /// Primary text.
+    pub ink: RgbColor,
+    /// Secondary text.
+    pub muted: RgbColor,
+    /// Tertiary text and ticks.
+    pub faint: RgbColor,
+    /// Grid lines.
+    pub grid: RgbColor,
+    /// Links without a colour in the trace.
+    pub link: RgbColor,
+    /// Curves without a colour in the trace.
+    pub curve: RgbColor,
+    /// Errors: links that arrive before they leave.
+    pub alert: RgbColor,
 }
 
-/// `0xRRGGBB` as a colour.
+/// Converts `0xRRGGBB` to a colour.
 #[must_use]
-pub const fn rgb(hex: u32) -> Color {
+pub const fn rgb(hex: u32) -> RgbColor {
     let [_, red, green, blue] = hex.to_be_bytes();
-    Color { red, green, blue }
+    RgbColor { red, green, blue }
 }
 
-impl Paint {
-    /// An opaque colour.
+impl ColorWithOpacity {
+    /// Creates an opaque paint.
     #[must_use]
-    pub const fn solid(color: Color) -> Self {
+    pub const fn solid(color: RgbColor) -> Self {
         Self { color, alpha: 1.0 }
     }
 
-    /// A colour that lets what is behind it shine through.
+    /// Creates a translucent paint.
     #[must_use]
-    pub const fn with_alpha(color: Color, alpha: f32) -> Self {
+    pub const fn with_alpha(color: RgbColor, alpha: f32) -> Self {
         Self { color, alpha }
     }
 }
 
-impl Theme {
-    /// The theme of that name.
+impl ColorTheme {
+    /// Returns the theme of a kind.
     #[must_use]
     pub const fn new(kind: ThemeKind) -> Self {
         match kind {
@@ -122,78 +122,83 @@ impl Theme {
         }
     }
 
-    /// The colour in which a value is drawn. In the dark themes pale tints, which recede on paper, become the same tints of the
-    /// dark ground; all other colours stay as the trace gave them.
+    /// The colour in which a value is drawn. In the dark themes, pale tints, which recede on a
+    /// white background, become the same tints of the dark background. All other colours are those
+    /// of the trace.
     #[must_use]
-    pub fn fill(&self, color: Color) -> Color {
+    pub fn fill(&self, color: RgbColor) -> RgbColor {
         let white = whiteness(color);
         if self.kind == ThemeKind::Light || white < PALE {
             return color;
         }
-        // Of high contrast, tints are told from the ground, and from each other, by more than a shade.
+        // With high contrast, tints must differ from the background and from each other by more
+        // than a shade.
         let (tenths, part_of) = if self.kind == ThemeKind::Contrast { (20, 2) } else { (7, 3) };
         let channel = |of: u8, ground: u8| {
-            // The farther from white, the farther from the ground.
+            // The farther from white, the farther from the background.
             let tint = u16::from(of - white) * tenths / 10 + u16::from(255 - white) / part_of;
             let part = u16::from(ground) * u16::from(white) / 255 + tint;
             u8::try_from(part).unwrap_or(u8::MAX)
         };
         let ground = self.track;
-        Color {
+        RgbColor {
             red: channel(color.red, ground.red),
             green: channel(color.green, ground.green),
             blue: channel(color.blue, ground.blue),
         }
     }
 
-    /// Whether a colour of a trace hardly stands out from empty time, in either theme: traces choose such tints for what is
-    /// idle.
+    /// Whether a trace's colour has little contrast with empty time, in every theme. Traces choose
+    /// such tints for idle states.
     #[must_use]
-    pub fn recedes(color: Color) -> bool {
+    pub fn recedes(color: RgbColor) -> bool {
         whiteness(color) >= PALE && contrast(color, Self::new(ThemeKind::Light).track) < 1.3
     }
 
-    /// A colour for small shapes: itself where it can be told from the ground, elsewhere as near to ink as is needed.
+    /// A colour for small shapes: unchanged if it contrasts with the background, otherwise mixed
+    /// with ink until it does.
     #[must_use]
-    pub fn legible(&self, color: Color) -> Color {
-        // Of high contrast it has to be told from the ground as text has.
+    pub fn legible(&self, color: RgbColor) -> RgbColor {
+        // With high contrast, it must contrast with the background as text must.
         let enough = if self.kind == ThemeKind::Contrast { 4.5 } else { 2.6 };
         let nearer = [0.0, 0.2, 0.4, 0.6].into_iter().filter_map(|ink| mix([(color, 1.0 - ink), (self.link, ink)]));
         nearer.into_iter().find(|&color| contrast(color, self.panel) >= enough).unwrap_or(self.link)
     }
 
-    /// A colour for arrows, which cross all others: its hue, half-way to ink. Light ink outweighs dark in a mixture.
+    /// A colour for arrows, which cross all other items: a mixture of the colour and ink. Light ink
+    /// has more effect in a mixture than dark ink.
     #[must_use]
-    pub fn stroke(&self, color: Color) -> Color {
+    pub fn stroke(&self, color: RgbColor) -> RgbColor {
         let ink = if self.kind == ThemeKind::Light { 0.6 } else { 0.28 };
         mix([(color, 1.0 - ink), (self.link, ink)]).unwrap_or(self.link)
     }
 
-    /// A colour for what is too small to be told apart: a grey that no one takes for empty time.
+    /// A colour for values too small to be distinguished: a grey that differs from empty time.
     #[must_use]
-    pub fn others(&self) -> Color {
+    pub fn others(&self) -> RgbColor {
         mix([(self.track, 0.5), (self.faint, 0.5)]).unwrap_or(self.faint)
     }
 
-    /// The colour for text on a fill: of near-black and white, the one that contrasts more.
+    /// The colour for text on a fill: the one of near-black and white that contrasts more.
     #[must_use]
-    pub fn text_on(fill: Color) -> Color {
+    pub fn text_on(fill: RgbColor) -> RgbColor {
         let (dark, light) = (rgb(0x0014_171c), rgb(0x00ff_ffff));
-        // White is preferred a little: on saturated middle tones it reads better than the formula says.
+        // White is slightly preferred: on saturated middle tones, it is more readable than the
+        // formula predicts.
         if contrast(fill, light) * 1.6 >= contrast(fill, dark) { light } else { dark }
     }
 }
 
-/// How much white a colour has in it; from [`PALE`] on it is a tint.
-fn whiteness(color: Color) -> u8 {
+/// The share of white in a colour, from 0 to 255. From [`PALE`] on, the colour is a tint.
+fn whiteness(color: RgbColor) -> u8 {
     color.red.min(color.green).min(color.blue)
 }
 
 /// Whiteness of the darkest tint.
 const PALE: u8 = 170;
 
-/// Relative luminance, after WCAG 2.
-fn luminance(color: Color) -> f32 {
+/// Relative luminance according to WCAG 2.
+fn luminance(color: RgbColor) -> f32 {
     let linear = |channel: u8| {
         let c = f32::from(channel) / 255.0;
         if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
@@ -201,16 +206,17 @@ fn luminance(color: Color) -> f32 {
     0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue)
 }
 
-/// Contrast ratio of two colours, from 1 to 21, after WCAG 2.
+/// Contrast ratio of two colours, from 1 to 21, according to WCAG 2.
 #[must_use]
-pub fn contrast(a: Color, b: Color) -> f32 {
+pub fn contrast(a: RgbColor, b: RgbColor) -> f32 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// The mean of colours by weight, in linear light, so that a mixture looks as bright as its parts from afar.
+/// The weighted mean of colours in linear light, so that a mixture is as bright as its parts seen
+/// from a distance.
 #[must_use]
-pub fn mix(parts: impl IntoIterator<Item = (Color, f32)>) -> Option<Color> {
+pub fn mix(parts: impl IntoIterator<Item = (RgbColor, f32)>) -> Option<RgbColor> {
     let (mut sum, mut total) = ([0.0_f32; 3], 0.0_f32);
     for (color, weight) in parts {
         for (slot, channel) in sum.iter_mut().zip([color.red, color.green, color.blue]) {
@@ -223,7 +229,7 @@ pub fn mix(parts: impl IntoIterator<Item = (Color, f32)>) -> Option<Color> {
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 to 255 by construction")]
     let channel = |value: f32| ((value / total).powf(1.0 / 2.2) * 255.0).round() as u8;
-    Some(Color { red: channel(sum[0]), green: channel(sum[1]), blue: channel(sum[2]) })
+    Some(RgbColor { red: channel(sum[0]), green: channel(sum[1]), blue: channel(sum[2]) })
 }
 
 #[cfg(test)]
@@ -236,7 +242,7 @@ mod tests {
             [0x0000_0000, 0x00ff_ffff, 0x00ff_bf00, 0x00d6_2728, 0x002c_a02c, 0x001f_77b4, 0x0080_8080, 0x00ff_ff00]
         {
             let fill = rgb(hex);
-            assert!(contrast(Theme::text_on(fill), fill) >= 3.0, "{fill}");
+            assert!(contrast(ColorTheme::text_on(fill), fill) >= 3.0, "{fill}");
         }
     }
 
@@ -244,7 +250,7 @@ mod tests {
     fn curves_of_any_colour_are_seen() {
         for hex in [0x004d_5660, 0x0000_0000, 0x00ff_ffff, 0x0080_8080, 0x0000_0080, 0x00d5_5e00] {
             for (kind, least) in [(ThemeKind::Light, 2.6), (ThemeKind::Dark, 2.6), (ThemeKind::Contrast, 4.5)] {
-                let theme = Theme::new(kind);
+                let theme = ColorTheme::new(kind);
                 assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= least, "{kind:?} {hex:06x}");
             }
         }
@@ -259,7 +265,7 @@ mod tests {
 
     #[test]
     fn pale_tints_recede_in_both_themes() {
-        let (light, dark) = (Theme::new(ThemeKind::Light), Theme::new(ThemeKind::Dark));
+        let (light, dark) = (ColorTheme::new(ThemeKind::Light), ColorTheme::new(ThemeKind::Dark));
         for hex in [0x00ff_ffff, 0x00f1_f1f1, 0x00fb_eec2] {
             assert_eq!(light.fill(rgb(hex)), rgb(hex));
             assert!(contrast(dark.fill(rgb(hex)), dark.track) < 3.0, "{hex:x}");
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn time_of_many_small_states_does_not_look_empty() {
-        for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(Theme::new) {
+        for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(ColorTheme::new) {
             assert!(contrast(theme.others(), theme.track) >= 1.35, "{:?}", theme.kind);
             assert!(contrast(theme.others(), theme.paper) >= 1.35, "{:?}", theme.kind);
         }
@@ -277,13 +283,13 @@ mod tests {
 
     #[test]
     fn idle_is_pale_and_never_vivid() {
-        assert!([0x00ed_f0f3, 0x00f6_ecc4, 0x00dd_e2e8].into_iter().all(|hex| Theme::recedes(rgb(hex))));
-        assert!([0x0000_ffff, 0x00ff_ff00, 0x0000_72b2].into_iter().all(|hex| !Theme::recedes(rgb(hex))));
+        assert!([0x00ed_f0f3, 0x00f6_ecc4, 0x00dd_e2e8].into_iter().all(|hex| ColorTheme::recedes(rgb(hex))));
+        assert!([0x0000_ffff, 0x00ff_ff00, 0x0000_72b2].into_iter().all(|hex| !ColorTheme::recedes(rgb(hex))));
     }
 
     #[test]
     fn curves_can_be_told_from_the_ground_in_both_themes() {
-        for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(Theme::new) {
+        for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(ColorTheme::new) {
             for hex in [0x004d_5660, 0x00f0_e442, 0x0000_72b2, 0x0000_0000, 0x00ff_ffff] {
                 assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);
             }
@@ -293,7 +299,7 @@ mod tests {
     #[test]
     fn ink_contrasts_with_paper_in_both_themes() {
         for kind in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast] {
-            let theme = Theme::new(kind);
+            let theme = ColorTheme::new(kind);
             assert!(contrast(theme.ink, theme.panel) >= 7.0);
             assert!(contrast(theme.muted, theme.panel) >= if kind == ThemeKind::Contrast { 7.0 } else { 4.5 });
         }

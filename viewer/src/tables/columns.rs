@@ -1,31 +1,31 @@
-//! [`Columns`]: which extra fields a table has.
+//! [`ExtraColumns`]: the extra fields of a table.
 
 use std::collections::{BTreeSet, HashSet};
 
 use rustc_hash::FxHashMap;
-use tumit_paje::{Operation, Shape};
+use tumit_paje::{EventOperation, FieldSet};
 
-use super::details::{Field, Names};
+use super::details::{FieldNames, RowField};
 
 /// The columns of extra fields, in order of announcement.
 #[derive(Debug, Default)]
-pub(crate) struct Columns {
-    announced: Vec<(String, Operation)>,
-    /// The names of each operation as a set, for look-ups.
+pub(crate) struct ExtraColumns {
+    announced: Vec<(String, EventOperation)>,
+    /// The names of each operation as a set, for look-up.
     known: [HashSet<String>; 7],
     pub(crate) titles: Vec<String>,
-    /// By number of the name and [`Field::at_end`]: the index in `titles`.
+    /// The index in `titles`, by the number of the name and [`RowField::at_end`].
     indexes: FxHashMap<(u32, bool), usize>,
-    /// Whether there are source positions.
+    /// Whether there are source locations.
     pub(crate) source: bool,
-    /// Names that came too late.
+    /// Names that were announced after the header was written.
     pub(crate) late: BTreeSet<String>,
     is_closed: bool,
 }
 
-impl Columns {
-    /// These fields will come.
-    pub(crate) fn announce(&mut self, shape: &Shape<'_>) {
+impl ExtraColumns {
+    /// Announces fields of an operation.
+    pub(crate) fn announce(&mut self, shape: &FieldSet<'_>) {
         if self.is_closed {
             return;
         }
@@ -38,15 +38,16 @@ impl Columns {
         }
     }
 
-    /// No column comes after this. Titles that are among `taken`, or twice, get a number.
-    pub(crate) fn close(&mut self, taken: &[&str], names: &mut Names) {
+    /// Ends the list of columns. Titles that are in `taken`, or that occur twice, get a number.
+    pub(crate) fn close(&mut self, taken: &[&str], names: &mut FieldNames) {
         self.is_closed = true;
         let announced = std::mem::take(&mut self.announced);
         let known = std::mem::take(&mut self.known);
         let mut titles: HashSet<String> = taken.iter().map(|&title| title.to_owned()).collect();
         for (name, operation) in &announced {
             let number = names.number(name);
-            let at_end = *operation == Operation::EndLink && known[place(Operation::StartLink)].contains(name);
+            let at_end =
+                *operation == EventOperation::EndLink && known[place(EventOperation::StartLink)].contains(name);
             if self.indexes.contains_key(&(number, at_end)) {
                 continue;
             }
@@ -59,8 +60,9 @@ impl Columns {
         }
     }
 
-    /// The index of the column of a field. `None` if the field was announced after the first entity.
-    pub(crate) fn index_of(&self, field: &Field) -> Option<usize> {
+    /// The index of the column of a field. `None` if the field was announced after the first
+    /// entity.
+    pub(crate) fn index_of(&self, field: &RowField) -> Option<usize> {
         self.indexes.get(&(field.name, field.at_end)).copied()
     }
 
@@ -71,14 +73,14 @@ impl Columns {
 }
 
 /// Position of an operation in `known`.
-const fn place(operation: Operation) -> usize {
+const fn place(operation: EventOperation) -> usize {
     match operation {
-        Operation::CreateContainer => 0,
-        Operation::SetState => 1,
-        Operation::PushState => 2,
-        Operation::ResetState => 3,
-        Operation::StartLink => 4,
-        Operation::EndLink => 5,
-        Operation::NewEvent => 6,
+        EventOperation::CreateContainer => 0,
+        EventOperation::SetState => 1,
+        EventOperation::PushState => 2,
+        EventOperation::ResetState => 3,
+        EventOperation::StartLink => 4,
+        EventOperation::EndLink => 5,
+        EventOperation::NewEvent => 6,
     }
 }

@@ -3,20 +3,20 @@
 use tumit_converter::convert::wall_clock;
 use tumit_paje::number_text::{float, integer, seconds, signed};
 
-use super::columns::Columns;
-use super::details::{Detail, Field, FieldValue};
-use super::frames::Frame;
-use super::row::{Context, Form, Kind, Row, Value};
+use super::columns::ExtraColumns;
+use super::details::{RowDetails, RowField, RowValue};
+use super::frames::RowFrame;
+use super::row::{CellValue, EntityRow, RowContext, RowForm, RowKind};
 use crate::text::csv_cell;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Csv {
-    /// The real time of trace time 0, if timestamps are printed as times of day.
+pub(crate) struct CsvForm {
+    /// The wall clock at trace time 0, if timestamps are printed as times of day.
     pub(crate) start: Option<i64>,
 }
 
-/// Columns that are always there. The first eight are those of a state in `pj_dump`.
+/// Columns that are always present. The first eight are those of a state in `pj_dump`.
 pub(crate) const FIXED: [&str; 15] = [
     "Kind",
     "Container",
@@ -34,14 +34,14 @@ pub(crate) const FIXED: [&str; 15] = [
     "StartContainerId",
     "EndContainerId",
 ];
-/// Columns of source positions.
+/// Columns of source locations.
 pub(crate) const SOURCE: [&str; 2] = ["File", "Line"];
 
-impl Form for Csv {
+impl RowForm for CsvForm {
     const HAS_HEADER: bool = true;
     const HAS_FRAMES: bool = true;
 
-    fn header(&self, columns: &Columns, out: &mut Vec<u8>) {
+    fn header(&self, columns: &ExtraColumns, out: &mut Vec<u8>) {
         let source = SOURCE.into_iter().filter(|_| columns.source);
         let titles = columns.titles.iter().map(String::as_str);
         for (at, title) in FIXED.into_iter().chain(source).chain(titles).enumerate() {
@@ -53,32 +53,32 @@ impl Form for Csv {
         out.push(b'\n');
     }
 
-    /// Quoted where it must be.
+    /// Quotes the name if necessary.
     fn name(&self, name: &str, out: &mut Vec<u8>) {
         csv_cell::append(name, out);
     }
 
-    fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
+    fn row(&self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
         before(row, out);
         middle(row, self.start, out);
         self.after(row, context, out);
     }
 
-    fn frame(&self, row: &Row<'_>, context: Context<'_>, frame: &mut Frame) {
+    fn frame(&self, row: &EntityRow<'_>, context: RowContext<'_>, frame: &mut RowFrame) {
         before(row, &mut frame.before);
         self.after(row, context, &mut frame.after);
     }
 
-    fn framed(&self, frame: &Frame, row: &Row<'_>, out: &mut Vec<u8>) {
+    fn framed(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(&frame.before);
         middle(row, self.start, out);
         out.extend_from_slice(&frame.after);
     }
 }
 
-impl Csv {
-    /// The columns behind the value.
-    fn after(self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
+impl CsvForm {
+    /// Writes the columns after the value.
+    fn after(self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
         if let Some(link) = &row.link {
             out.push(b',');
             out.extend_from_slice(link.start.name);
@@ -89,7 +89,7 @@ impl Csv {
         } else {
             out.extend_from_slice(b",,,");
         }
-        let container = Some(row.container.number).filter(|_| row.kind != Kind::Container || row.number != Some(0));
+        let container = Some(row.container.number).filter(|_| row.kind != RowKind::Container || row.number != Some(0));
         let ends = row.link.as_ref().map(|link| (link.start.number, link.end.number));
         for number in [container, row.number, ends.map(|ends| ends.0), ends.map(|ends| ends.1)] {
             out.push(b',');
@@ -101,12 +101,12 @@ impl Csv {
         out.push(b'\n');
     }
 
-    /// The columns after the fixed ones.
-    fn extra(self, detail: Option<&Detail>, context: Context<'_>, out: &mut Vec<u8>) {
+    /// Writes the columns after the fixed ones.
+    fn extra(self, detail: Option<&RowDetails>, context: RowContext<'_>, out: &mut Vec<u8>) {
         let columns = context.columns;
         if columns.source {
             out.push(b',');
-            if let Some(file) = detail.and_then(Detail::file) {
+            if let Some(file) = detail.and_then(RowDetails::file) {
                 self.name(file, out);
             }
             out.push(b',');
@@ -117,9 +117,9 @@ impl Csv {
         let Some(detail) = detail else {
             return out.resize(out.len() + columns.titles.len(), b',');
         };
-        let mut cells: Vec<(usize, &Field)> =
+        let mut cells: Vec<(usize, &RowField)> =
             detail.fields.iter().filter_map(|field| Some((columns.index_of(field)?, field))).collect();
-        // Of fields with one name, the first is written.
+        // If several fields have the same column, the first is written.
         cells.sort_by_key(|(index, _)| *index);
         cells.dedup_by_key(|(index, _)| *index);
         let mut written = 0;
@@ -127,18 +127,18 @@ impl Csv {
             out.resize(out.len() + index + 1 - written, b',');
             written = index + 1;
             match field.value {
-                FieldValue::Text { from, to } => self.name(detail.text(from, to), out),
-                FieldValue::Integer(number) => signed(number, out),
-                FieldValue::Float(number) => float(number, out),
-                FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
+                RowValue::Text { from, to } => self.name(detail.text(from, to), out),
+                RowValue::Integer(number) => signed(number, out),
+                RowValue::Float(number) => float(number, out),
+                RowValue::Container(number) => out.extend_from_slice(context.container(number)),
             }
         }
         out.resize(out.len() + columns.titles.len() - written, b',');
     }
 }
 
-/// The columns before the dates.
-fn before(row: &Row<'_>, out: &mut Vec<u8>) {
+/// Writes the columns before the timestamps.
+fn before(row: &EntityRow<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(row.kind.name().as_bytes());
     for name in [row.container.name, row.ty] {
         out.push(b',');
@@ -146,9 +146,9 @@ fn before(row: &Row<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// The columns from the dates to the value.
+/// Writes the columns from the timestamps to the value.
 #[inline]
-fn middle(row: &Row<'_>, start: Option<i64>, out: &mut Vec<u8>) {
+fn middle(row: &EntityRow<'_>, start: Option<i64>, out: &mut Vec<u8>) {
     for date in [row.start, row.end] {
         out.push(b',');
         match start {
@@ -164,7 +164,7 @@ fn middle(row: &Row<'_>, start: Option<i64>, out: &mut Vec<u8>) {
     }
     out.push(b',');
     match row.value {
-        Value::Name(name) => out.extend_from_slice(name),
-        Value::Number(number) => float(number, out),
+        CellValue::Name(name) => out.extend_from_slice(name),
+        CellValue::Number(number) => float(number, out),
     }
 }

@@ -1,17 +1,18 @@
-//! Extra fields and source positions of the entities that are open; their memory is used again when they end.
+//! Extra fields and source locations of open entities. Their memory is reused when the entities
+//! end.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tumit_paje::{Extra, ExtraValue, Source};
+use tumit_paje::{ExtraField, ExtraValue, SourcePosition};
 
 /// Numbers for the names of fields.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct FieldNames {
     names: Vec<String>,
-    // As many as the trace defines fields.
+    // Limited by the number of fields that the trace defines.
     numbers: FxHashMap<String, u32>,
 }
 
-impl Names {
+impl FieldNames {
     pub(crate) fn number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;
@@ -29,8 +30,8 @@ impl Names {
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FieldValue {
-    /// In [`Detail::text`].
+pub(crate) enum RowValue {
+    /// A range of [`RowDetails::text`].
     Text {
         from: u32,
         to: u32,
@@ -43,41 +44,41 @@ pub(crate) enum FieldValue {
 
 /// An extra field.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
+pub(crate) struct RowField {
     pub(crate) name: u32,
-    /// Whether it came with the end of a link whose start has a field of the same name.
+    /// Whether it belongs to the end of a link with a start that has a field of the same name.
     pub(crate) at_end: bool,
-    pub value: FieldValue,
+    pub value: RowValue,
 }
 
-/// What one entity has.
+/// The fields and source location of one entity.
 #[derive(Debug, Default)]
-pub(crate) struct Detail {
-    pub fields: Vec<Field>,
+pub(crate) struct RowDetails {
+    pub fields: Vec<RowField>,
     texts: String,
     file: u32,
-    /// 0 when there is no source position.
+    /// Line of the source location, if there is one.
     pub(crate) line: Option<u32>,
 }
 
-impl Detail {
-    fn keep(&mut self, text: &str) -> FieldValue {
+impl RowDetails {
+    fn keep(&mut self, text: &str) -> RowValue {
         let from = self.texts.len() as u32;
         self.texts.push_str(text);
-        FieldValue::Text { from, to: self.texts.len() as u32 }
+        RowValue::Text { from, to: self.texts.len() as u32 }
     }
 
     pub(crate) fn text(&self, from: u32, to: u32) -> &str {
         self.texts.get(from as usize..to as usize).unwrap_or("")
     }
 
-    /// File of the source position.
+    /// File of the source location.
     pub(crate) fn file(&self) -> Option<&str> {
         self.line.map(|_| self.text(0, self.file))
     }
 
-    fn take_source(&mut self, source: Source<'_>) {
-        // The file's name stands first.
+    fn take_source(&mut self, source: SourcePosition<'_>) {
+        // The file's name is stored first.
         self.texts.push_str(source.file);
         (self.file, self.line) = (self.texts.len() as u32, Some(source.line));
     }
@@ -89,19 +90,19 @@ impl Detail {
     }
 }
 
-/// Details by number, from 1.
+/// Details by number. Numbers start at 1.
 #[derive(Debug, Default)]
-pub(crate) struct Details {
-    details: Vec<Detail>,
+pub(crate) struct RowDetailTable {
+    details: Vec<RowDetails>,
     free: Vec<u32>,
-    pub(crate) names: Names,
+    pub(crate) names: FieldNames,
 }
 
-impl Details {
-    /// Keeps what an entity has.
-    pub(crate) fn add(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+impl RowDetailTable {
+    /// Stores the details of an entity. Returns their number.
+    pub(crate) fn add(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
-            self.details.push(Detail::default());
+            self.details.push(RowDetails::default());
             self.details.len() as u32
         });
         let Some(detail) = self.details.get_mut(number as usize - 1) else { return 0 };
@@ -111,21 +112,21 @@ impl Details {
         for extra in extra {
             let value = match extra.value {
                 ExtraValue::Text(text) => detail.keep(text),
-                ExtraValue::Integer(number) => FieldValue::Integer(number),
-                ExtraValue::Float(number) => FieldValue::Float(number),
-                ExtraValue::Container(container) => FieldValue::Container(container.0),
+                ExtraValue::Integer(number) => RowValue::Integer(number),
+                ExtraValue::Float(number) => RowValue::Float(number),
+                ExtraValue::Container(container) => RowValue::Container(container.0),
             };
-            detail.fields.push(Field { name: self.names.number(extra.name), at_end: false, value });
+            detail.fields.push(RowField { name: self.names.number(extra.name), at_end: false, value });
         }
         number
     }
 
-    /// What has this number.
-    pub(crate) fn get(&self, number: u32) -> Option<&Detail> {
+    /// Returns the details with a number.
+    pub(crate) fn get(&self, number: u32) -> Option<&RowDetails> {
         self.details.get((number as usize).checked_sub(1)?)
     }
 
-    /// Both ends of a link under one number.
+    /// Combines the details of both endpoints of a link under one number.
     pub(crate) fn join(&mut self, start: u32, end: u32) -> u32 {
         if start == 0 || end == 0 {
             return start.max(end);
@@ -135,17 +136,17 @@ impl Details {
             if detail.line.is_none()
                 && let Some((file, line)) = taken.file().zip(taken.line)
             {
-                let FieldValue::Text { to, .. } = prefix(detail, file) else { return start };
+                let RowValue::Text { to, .. } = prefix(detail, file) else { return start };
                 (detail.file, detail.line) = (to, Some(line));
             }
             let from_start: FxHashSet<u32> = detail.fields.iter().map(|field| field.name).collect();
             for field in &taken.fields {
                 let value = match field.value {
-                    FieldValue::Text { from, to } => detail.keep(taken.text(from, to)),
+                    RowValue::Text { from, to } => detail.keep(taken.text(from, to)),
                     other => other,
                 };
                 let at_end = from_start.contains(&field.name);
-                detail.fields.push(Field { value, at_end, ..*field });
+                detail.fields.push(RowField { value, at_end, ..*field });
             }
         }
         if let Some(place) = self.details.get_mut(end as usize - 1) {
@@ -155,7 +156,7 @@ impl Details {
         start
     }
 
-    /// Nobody asks for this number again.
+    /// Frees the details with this number.
     pub(crate) fn forget(&mut self, number: u32) {
         if let Some(detail) = (number as usize).checked_sub(1).and_then(|at| self.details.get_mut(at)) {
             detail.clear();
@@ -164,15 +165,15 @@ impl Details {
     }
 }
 
-/// Puts a text before all others.
-fn prefix(detail: &mut Detail, text: &str) -> FieldValue {
+/// Inserts a text before all others.
+fn prefix(detail: &mut RowDetails, text: &str) -> RowValue {
     let by = text.len() as u32;
     detail.texts.insert_str(0, text);
     for field in &mut detail.fields {
-        if let FieldValue::Text { from, to } = &mut field.value {
+        if let RowValue::Text { from, to } = &mut field.value {
             *from += by;
             *to += by;
         }
     }
-    FieldValue::Text { from: 0, to: by }
+    RowValue::Text { from: 0, to: by }
 }

@@ -1,26 +1,28 @@
-//! [`Early`]: what `pj_dump` shows of entities that begin before date 0.
+//! [`EarlyRows`]: the rows that `pj_dump` prints of entities that begin before timestamp 0.
 //!
-//! It shows what its window holds, which begins at 0, and of each type in a container the last entity before. Which one that is,
-//! is known at the end only.
+//! It prints the entities in its time window, which begins at 0, and the last entity before it of
+//! each type in each container. The last entity is known only at the end.
 
 use std::collections::BTreeMap;
 
-use super::row::{Kind, Row};
+use super::row::{EntityRow, RowKind};
 
-/// Rows that may be the last before 0, by kind, container and type: as many as there are such places.
+/// Candidates for the last row before 0, by kind, container and type. There is one per such
+/// combination.
 #[derive(Debug, Default)]
-pub(crate) struct Early(BTreeMap<(Kind, u32, u32), (u32, Vec<u8>)>);
+pub(crate) struct EarlyRows(BTreeMap<(RowKind, u32, u32), (u32, Vec<u8>)>);
 
-impl Early {
-    /// Whether a row is to be kept here: entities begin before 0, containers are shown whenever they begin.
-    pub(crate) fn takes(row: &Row<'_>) -> bool {
-        row.start < 0 && row.kind != Kind::Container
+impl EarlyRows {
+    /// Whether a row must be stored here: its entity begins before 0. Containers are printed in any
+    /// case.
+    pub(crate) fn takes(row: &EntityRow<'_>) -> bool {
+        row.start < 0 && row.kind != RowKind::Container
     }
 
-    /// Keeps a row that `write` writes, unless a later one is kept.
-    pub(crate) fn keep(&mut self, row: &Row<'_>, write: impl FnOnce(&mut Vec<u8>)) {
+    /// Stores a row that `write` formats, unless a later one is stored.
+    pub(crate) fn keep(&mut self, row: &EntityRow<'_>, write: impl FnOnce(&mut Vec<u8>)) {
         let (early, text) = self.0.entry((row.kind, row.container.number, row.type_id.0)).or_default();
-        // States end in another order than they begin; all else comes in order.
+        // States end in a different order than they begin. All other kinds are in order.
         if row.early >= *early {
             *early = row.early;
             text.clear();
@@ -28,7 +30,7 @@ impl Early {
         }
     }
 
-    /// Adds all rows to a text, and says how many they were.
+    /// Appends all rows to a text. Returns their number.
     pub(crate) fn drain(&mut self, out: &mut Vec<u8>) -> u64 {
         let rows = std::mem::take(&mut self.0);
         for (_, text) in rows.values() {

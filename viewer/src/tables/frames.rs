@@ -1,42 +1,44 @@
-//! What rows of one place begin and end with: put together once, and used for nearly all of its rows.
+//! The common begin and end of rows of one place. They are formatted once and used for nearly all
+//! of its rows.
 
-use super::row::Kind;
+use super::row::RowKind;
 
-/// How many are kept: a power of two.
+/// Number of cached frames: a power of two.
 const KEPT: usize = 1 << 10;
 
 /// The parts of a row that are the same for all rows of one kind, type and container.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Frame {
-    /// Up to the first date.
+pub(crate) struct RowFrame {
+    /// The text before the first timestamp.
     pub(crate) before: Vec<u8>,
-    /// Behind the value.
+    /// The text after the value.
     pub(crate) after: Vec<u8>,
-    /// Whose it is.
-    place: Option<(Kind, u32)>,
+    /// The place of the frame.
+    place: Option<(RowKind, u32)>,
 }
 
-/// Frames that were used lately: of a few thousand places, however many there are.
+/// A cache of recently used frames. Its size does not depend on the number of places.
 #[derive(Debug)]
-pub(crate) struct Frames(Vec<Frame>);
+pub(crate) struct RowFrames(Vec<RowFrame>);
 
-impl Default for Frames {
+impl Default for RowFrames {
     fn default() -> Self {
-        Self(vec![Frame::default(); KEPT])
+        Self(vec![RowFrame::default(); KEPT])
     }
 }
 
-impl Frames {
-    /// Forgets all.
+impl RowFrames {
+    /// Removes all frames.
     pub(crate) fn clear(&mut self) {
         self.0.iter_mut().for_each(|frame| frame.place = None);
     }
 
-    /// The frame of a place, by its number among those of its kind; `fill` makes it if it is not there.
+    /// Returns the frame of a place, given by its number among those of its kind. Calls `fill` if
+    /// it is not in the cache.
     #[inline]
-    pub(crate) fn of(&mut self, place: (Kind, u32), fill: impl FnOnce(&mut Frame)) -> &Frame {
+    pub(crate) fn of(&mut self, place: (RowKind, u32), fill: impl FnOnce(&mut RowFrame)) -> &RowFrame {
         let (kind, number) = place;
-        // Places of different kinds lie apart.
+        // Places of different kinds are spread over the cache.
         let at = (number as usize).wrapping_add(kind as usize * KEPT / 4) % KEPT;
         let frame = &mut self.0[at];
         if frame.place != Some(place) {
@@ -55,11 +57,11 @@ mod tests {
 
     #[test]
     fn each_place_has_its_own() {
-        let mut frames = Frames::default();
+        let mut frames = RowFrames::default();
         let mut made = 0;
         for _ in 0..3 {
             for number in 0..3 * KEPT as u32 {
-                for kind in [Kind::State, Kind::Event] {
+                for kind in [RowKind::State, RowKind::Event] {
                     let frame = frames.of((kind, number), |frame| {
                         made += 1;
                         frame.before.extend_from_slice(format!("{kind:?} {number}").as_bytes());
@@ -69,15 +71,15 @@ mod tests {
             }
         }
         assert_eq!(made, 3 * 3 * 2 * KEPT);
-        // Few places are made once.
+        // A small number of places: each is formatted once.
         for _ in 0..3 {
             for number in 0..100 {
-                frames.of((Kind::Variable, number), |_| made += 1);
+                frames.of((RowKind::Variable, number), |_| made += 1);
             }
         }
         assert_eq!(made, 3 * 3 * 2 * KEPT + 100);
         frames.clear();
-        frames.of((Kind::Variable, 1), |_| made += 1);
+        frames.of((RowKind::Variable, 1), |_| made += 1);
         assert_eq!(made, 3 * 3 * 2 * KEPT + 101);
     }
 }

@@ -1,20 +1,21 @@
-//! The tables of `pj_dump --entity-hierarchy` and `--type-hierarchy`: parents and children as comma-separated names.
+//! The tables of `pj_dump --entity-hierarchy` and `--type-hierarchy`: parents and children as
+//! comma-separated names.
 
 use std::io::{self, Write};
 
-use crate::query::{Model, TimelineSource, TypeId, TypeInfo, TypeKind};
+use crate::query::{PajeTypeKind, TimelineSource, TypeId, TypeInfo, TypeModel};
 
-/// `pj_dump` calls the root and its type so.
+/// The name of the root and its type in `pj_dump`.
 const ROOT: &str = "0";
 
-/// Writes all containers depth first, each with its types of entities: `Parent, Name, Type, Nature`.
+/// Writes all containers depth first, each with its types of entities: `Parent, Name, Type,
+/// Nature`.
 ///
-/// # Errors
-/// When `out` fails.
+/// # Errors If `out` fails.
 pub fn write_entities(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Parent, Name, Type, Nature")?;
     let (model, containers) = (source.model(), source.containers());
-    // The names of the containers that hold the present one: they come depth first.
+    // The names of the containers that enclose the current one. The list is depth first.
     let mut path: Vec<&str> = Vec::new();
     for container in containers.iter() {
         path.truncate(container.depth as usize);
@@ -23,7 +24,7 @@ pub fn write_entities(source: &dyn TimelineSource, out: &mut dyn Write) -> io::R
         path.push(name);
         let ty = name_of(&model, container.ty);
         writeln!(out, "{parent}, {name}, {ty}, Container")?;
-        for ty in model.types.iter().filter(|ty| ty.parent == container.ty && ty.kind != TypeKind::Container) {
+        for ty in model.types.iter().filter(|ty| ty.parent == container.ty && ty.kind != PajeTypeKind::Container) {
             writeln!(out, "{name}, {}, {}, {}", ty.name, ty.name, nature(ty.kind))?;
         }
     }
@@ -33,7 +34,7 @@ pub fn write_entities(source: &dyn TimelineSource, out: &mut dyn Write) -> io::R
 /// Writes all types depth first, and the values of each: `Parent, Name, Nature`.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write_types(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Parent, Name, Nature")?;
     let model = source.model();
@@ -43,8 +44,8 @@ pub fn write_types(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Resu
     }
 }
 
-fn write_below(model: &Model, root: &TypeInfo, out: &mut dyn Write) -> io::Result<()> {
-    // A stack instead of a recursion: a trace decides how deep types are.
+fn write_below(model: &TypeModel, root: &TypeInfo, out: &mut dyn Write) -> io::Result<()> {
+    // A stack in place of recursion, because the trace determines the depth of types.
     let children = |parent: TypeId| model.types.iter().rev().filter(move |ty| ty.parent == parent && ty.id != parent);
     let mut open: Vec<&TypeInfo> = children(root.id).collect();
     while let Some(ty) = open.pop() {
@@ -59,17 +60,17 @@ fn write_below(model: &Model, root: &TypeInfo, out: &mut dyn Write) -> io::Resul
 }
 
 /// The name of a type.
-fn name_of(model: &Model, id: TypeId) -> &str {
+fn name_of(model: &TypeModel, id: TypeId) -> &str {
     // The root type is the first one.
     model.types.get(id.0 as usize).filter(|_| id.0 != 0).map_or(ROOT, |ty| &ty.name)
 }
 
-const fn nature(kind: TypeKind) -> &'static str {
+const fn nature(kind: PajeTypeKind) -> &'static str {
     match kind {
-        TypeKind::Container => "Container",
-        TypeKind::State => "State",
-        TypeKind::Event => "Event",
-        TypeKind::Variable => "Variable",
-        TypeKind::Link { .. } => "Link",
+        PajeTypeKind::Container => "Container",
+        PajeTypeKind::State => "State",
+        PajeTypeKind::Event => "Event",
+        PajeTypeKind::Variable => "Variable",
+        PajeTypeKind::Link { .. } => "Link",
     }
 }

@@ -5,30 +5,30 @@ use std::io::Write as _;
 use tumit_converter::convert::wall_clock;
 use tumit_paje::number_text::{integer, seconds};
 
-use super::details::{Detail, FieldValue};
-use super::row::{Context, Form, Kind, Named, Row, Value};
+use super::details::{RowDetails, RowValue};
+use super::row::{CellValue, EntityRow, NamedContainer, RowContext, RowForm, RowKind};
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Json {
-    /// The real time of trace time 0, if timestamps are printed as times of day.
+pub(crate) struct JsonForm {
+    /// The wall clock at trace time 0, if timestamps are printed as times of day.
     pub(crate) start: Option<i64>,
 }
 
-impl Form for Json {
+impl RowForm for JsonForm {
     fn name(&self, name: &str, out: &mut Vec<u8>) {
         text(name, out);
     }
 
-    fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
+    fn row(&self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
         let _ = write!(out, "{{\"kind\":\"{}\"", row.kind.name());
-        let is_root = row.kind == Kind::Container && row.number == Some(0);
+        let is_root = row.kind == RowKind::Container && row.number == Some(0);
         if !is_root {
-            named(if row.kind == Kind::Container { "parent" } else { "container" }, row.container, out);
+            named(if row.kind == RowKind::Container { "parent" } else { "container" }, row.container, out);
         }
         out.extend_from_slice(b",\"type\":");
         out.extend_from_slice(row.ty);
-        if row.kind == Kind::Event {
+        if row.kind == RowKind::Event {
             self.date("time", row.start, out);
         } else {
             self.date("start", row.start, out);
@@ -39,10 +39,10 @@ impl Form for Json {
             out.extend_from_slice(b",\"imbrication\":");
             integer(depth.into(), out);
         }
-        out.extend_from_slice(if row.kind == Kind::Container { b",\"name\":" } else { b",\"value\":" });
+        out.extend_from_slice(if row.kind == RowKind::Container { b",\"name\":" } else { b",\"value\":" });
         match row.value {
-            Value::Name(name) => out.extend_from_slice(name),
-            Value::Number(number) => float(number, out),
+            CellValue::Name(name) => out.extend_from_slice(name),
+            CellValue::Number(number) => float(number, out),
         }
         if let Some(number) = row.number {
             out.extend_from_slice(b",\"id\":");
@@ -61,8 +61,8 @@ impl Form for Json {
     }
 }
 
-impl Json {
-    /// A timestamp: in seconds, or as the time of day.
+impl JsonForm {
+    /// Writes a timestamp, in seconds or as time of day.
     fn date(self, what: &str, nanos: i64, out: &mut Vec<u8>) {
         match self.start {
             None => date(what, nanos, out),
@@ -73,8 +73,8 @@ impl Json {
     }
 }
 
-/// What an entity has beside.
-fn extra(detail: &Detail, context: Context<'_>, out: &mut Vec<u8>) {
+/// Writes the source location and the fields of an entity.
+fn extra(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
     if let Some((file, line)) = detail.file().zip(detail.line) {
         out.extend_from_slice(b",\"file\":");
         text(file, out);
@@ -95,22 +95,22 @@ fn extra(detail: &Detail, context: Context<'_>, out: &mut Vec<u8>) {
         }
         out.push(b':');
         match field.value {
-            FieldValue::Text { from, to } => text(detail.text(from, to), out),
-            FieldValue::Integer(number) => json(&number, out),
-            FieldValue::Float(number) => float(number, out),
-            FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
+            RowValue::Text { from, to } => text(detail.text(from, to), out),
+            RowValue::Integer(number) => json(&number, out),
+            RowValue::Float(number) => float(number, out),
+            RowValue::Container(number) => out.extend_from_slice(context.container(number)),
         }
     }
     out.push(b'}');
 }
 
-fn named(what: &str, container: Named<'_>, out: &mut Vec<u8>) {
+fn named(what: &str, container: NamedContainer<'_>, out: &mut Vec<u8>) {
     let _ = write!(out, ",\"{what}\":");
     out.extend_from_slice(container.name);
     let _ = write!(out, ",\"{what}_id\":{}", container.number);
 }
 
-/// A date in seconds, all its nanoseconds told.
+/// Writes a timestamp in seconds, with all nanoseconds.
 fn date(what: &str, nanos: i64, out: &mut Vec<u8>) {
     let _ = write!(out, ",\"{what}\":");
     seconds(nanos, out);
@@ -120,12 +120,12 @@ fn text(text: &str, out: &mut Vec<u8>) {
     json(text, out);
 }
 
-/// `null` where JSON has no such number.
+/// Writes a number, or `null` for a number that JSON cannot represent.
 fn float(number: f64, out: &mut Vec<u8>) {
     json(&number, out);
 }
 
 fn json(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
-    // Memory takes everything, and texts and numbers can always be written.
+    // Writing texts and numbers to memory cannot fail.
     let _ = serde_json::to_writer(out, value);
 }

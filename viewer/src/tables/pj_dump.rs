@@ -1,4 +1,5 @@
-//! The rows of `pj_dump -l 9 -e 1e300`, digit by digit: nothing is quoted, and containers' dates have six digits.
+//! The rows of `pj_dump -l 9 -e 1e300`, digit by digit. Names are not quoted, and timestamps of
+//! containers have six digits.
 
 use std::io::Write as _;
 
@@ -6,20 +7,21 @@ use tumit_paje::number_text::{seconds, signed, whole};
 use tumit_paje::read::double_of_date;
 use tumit_paje::write::text_of_name;
 
-use super::details::{Detail, FieldValue};
-use super::row::{Context, Form, Kind, Row, Value};
+use super::details::{RowDetails, RowValue};
+use super::row::{CellValue, EntityRow, RowContext, RowForm, RowKind};
 use crate::text::entity_rows::general;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PjDump {
-    /// Whether names come from a run: they are those of its Pajé file, where not all signs can stand.
+pub(crate) struct PjDumpForm {
+    /// Whether names come from a run. They are then converted to those of its Pajé file, which
+    /// cannot contain all characters.
     pub(crate) of_run: bool,
     /// Whether rows end with the user's fields, as `pj_dump -u` prints them.
     pub(crate) user_fields: bool,
 }
 
-impl Form for PjDump {
+impl RowForm for PjDumpForm {
     const IS_PEER: bool = true;
 
     fn has_details(&self) -> bool {
@@ -34,24 +36,24 @@ impl Form for PjDump {
         }
     }
 
-    fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
+    fn row(&self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(row.kind.name().as_bytes());
         for name in [row.container.name, row.ty] {
             out.extend_from_slice(b", ");
             out.extend_from_slice(name);
         }
         match row.kind {
-            Kind::Container => {
+            RowKind::Container => {
                 let [start, end] = [row.start, row.end].map(|date| self.seconds(date));
                 for date in [start, end, end - start] {
                     let _ = write!(out, ", {}", general(date));
                 }
             }
-            Kind::Event => self.date(row.start, out),
-            Kind::State | Kind::Variable | Kind::Link => {
+            RowKind::Event => self.date(row.start, out),
+            RowKind::State | RowKind::Variable | RowKind::Link => {
                 self.date(row.start, out);
                 self.date(row.end, out);
-                // It takes dates before 0 for dates that are not known.
+                // `pj_dump` takes timestamps before 0 for unknown ones.
                 let is_known = row.start >= 0 && row.end >= 0;
                 match (is_known, self.of_run) {
                     (true, false) => decimals(self.seconds(row.end) - self.seconds(row.start), out),
@@ -65,8 +67,8 @@ impl Form for PjDump {
         }
         out.extend_from_slice(b", ");
         match row.value {
-            Value::Name(name) => out.extend_from_slice(name),
-            Value::Number(number) => nine_decimals(number, out),
+            CellValue::Name(name) => out.extend_from_slice(name),
+            CellValue::Number(number) => nine_decimals(number, out),
         }
         if let Some(link) = &row.link {
             for text in [link.start.name, link.end.name, link.key.as_bytes()] {
@@ -81,21 +83,22 @@ impl Form for PjDump {
     }
 }
 
-/// The values of the user's fields, in the order of the trace. `File` and `Line` are not user fields.
-fn fields(detail: &Detail, context: Context<'_>, out: &mut Vec<u8>) {
+/// The values of the user's fields, in the order of the trace. `File` and `Line` are not user
+/// fields.
+fn fields(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
     for field in &detail.fields {
         out.extend_from_slice(b", ");
         match field.value {
-            FieldValue::Text { from, to } => out.extend_from_slice(detail.text(from, to).as_bytes()),
-            FieldValue::Integer(number) => signed(number, out),
-            FieldValue::Float(number) => nine_decimals(number, out),
-            FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
+            RowValue::Text { from, to } => out.extend_from_slice(detail.text(from, to).as_bytes()),
+            RowValue::Integer(number) => signed(number, out),
+            RowValue::Float(number) => nine_decimals(number, out),
+            RowValue::Container(number) => out.extend_from_slice(context.container(number)),
         }
     }
 }
 
-impl PjDump {
-    /// A date in seconds; of text, it comes as a double.
+impl PjDumpForm {
+    /// Converts a timestamp to seconds. In Pajé text, `pj_dump` reads it as a double.
     fn seconds(self, date: i64) -> f64 {
         if self.of_run { date as f64 / 1e9 } else { double_of_date(date) }
     }
@@ -121,7 +124,7 @@ fn nine_decimals(number: f64, out: &mut Vec<u8>) {
             signed(whole, out);
             out.extend_from_slice(b".000000000");
         }
-        // As C writes it.
+        // The format of C's `printf`.
         _ if number.is_nan() => out.extend_from_slice(if number.is_sign_negative() { b"-nan" } else { b"nan" }),
         _ => _ = write!(out, "{number:.9}"),
     }

@@ -1,14 +1,14 @@
-//! [`Row`]: what all formats write of a container or entity; [`Form`]: how one of them does.
+//! [`EntityRow`]: the data of a container or entity for all formats. [`RowForm`]: a format.
 
 use tumit_paje::TypeId;
 
-use super::columns::Columns;
-use super::details::{Detail, Details};
-use super::frames::Frame;
+use super::columns::ExtraColumns;
+use super::details::{RowDetailTable, RowDetails};
+use super::frames::RowFrame;
 
-/// What a row is about.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     Container,
     State,
     Variable,
@@ -16,8 +16,8 @@ pub(crate) enum Kind {
     Link,
 }
 
-impl Kind {
-    /// As `pj_dump` calls it.
+impl RowKind {
+    /// The name in `pj_dump`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Container => "Container",
@@ -31,62 +31,62 @@ impl Kind {
 
 /// A container: its name as the format writes it, and its number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Named<'a> {
+pub(crate) struct NamedContainer<'a> {
     pub(crate) name: &'a [u8],
     pub number: u32,
 }
 
 /// A value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Value<'a> {
+pub(crate) enum CellValue<'a> {
     /// A name, as the format writes it.
     Name(&'a [u8]),
     Number(f64),
 }
 
-/// The other columns of a link.
+/// Additional columns of a link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends<'a> {
-    pub(crate) start: Named<'a>,
-    pub(crate) end: Named<'a>,
-    /// As the trace has it.
+pub(crate) struct LinkColumns<'a> {
+    pub(crate) start: NamedContainer<'a>,
+    pub(crate) end: NamedContainer<'a>,
+    /// The key in the trace.
     pub(crate) key: &'a str,
 }
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row<'a> {
-    pub(crate) kind: Kind,
-    /// The container that holds it; of a container, its parent.
-    pub(crate) container: Named<'a>,
+pub(crate) struct EntityRow<'a> {
+    pub(crate) kind: RowKind,
+    /// The container of the entity. For a container, its parent.
+    pub(crate) container: NamedContainer<'a>,
     /// Name of the type.
     pub(crate) ty: &'a [u8],
     pub(crate) type_id: TypeId,
     /// As [`EndedState::early`](crate::sim::EndedState::early).
     pub(crate) early: u32,
-    /// Dates in nanoseconds.
+    /// Timestamps in nanoseconds.
     pub(crate) start: i64,
     pub(crate) end: i64,
-    /// Of a state.
+    /// For a state: the nesting depth.
     pub(crate) imbrication: Option<u32>,
-    /// Of a container, its name.
-    pub value: Value<'a>,
-    /// Of a container, its number.
+    /// For a container: its name.
+    pub value: CellValue<'a>,
+    /// For a container: its number.
     pub number: Option<u32>,
-    pub(crate) link: Option<Ends<'a>>,
-    pub(crate) detail: Option<&'a Detail>,
+    pub(crate) link: Option<LinkColumns<'a>>,
+    pub(crate) detail: Option<&'a RowDetails>,
 }
 
-/// What a row needs of others.
+/// Common data that rows refer to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Context<'a> {
-    pub(crate) columns: &'a Columns,
-    pub(crate) details: &'a Details,
+pub(crate) struct RowContext<'a> {
+    pub(crate) columns: &'a ExtraColumns,
+    pub(crate) details: &'a RowDetailTable,
     /// Names of containers, as the format writes them.
     pub(crate) containers: &'a [Box<[u8]>],
 }
 
-impl Context<'_> {
+impl RowContext<'_> {
     /// The name of a container.
     pub(crate) fn container(&self, number: u32) -> &[u8] {
         self.containers.get(number as usize).map_or(&[], |name| name)
@@ -94,38 +94,38 @@ impl Context<'_> {
 }
 
 /// A format.
-pub(crate) trait Form {
-    /// Whether fields must be known before the first row.
+pub(crate) trait RowForm {
+    /// Whether the fields must be known before the first row.
     const HAS_HEADER: bool = false;
-    /// Whether `pj_dump` is to be met digit by digit.
+    /// Whether the output must equal that of `pj_dump` digit by digit.
     const IS_PEER: bool = false;
 
-    /// Whether rows show the fields of the user.
+    /// Whether rows contain the user's fields.
     fn has_details(&self) -> bool {
         true
     }
 
-    /// Whether rows without details begin and end alike that are of one place.
+    /// Whether rows of one place without details have the same begin and end.
     const HAS_FRAMES: bool = false;
 
-    /// Writes what comes before the first row.
-    fn header(&self, columns: &Columns, out: &mut Vec<u8>) {
+    /// Writes the text before the first row.
+    fn header(&self, columns: &ExtraColumns, out: &mut Vec<u8>) {
         let _ = (columns, out);
     }
 
-    /// Writes a name as it stands in rows.
+    /// Writes a name as in rows.
     fn name(&self, name: &str, out: &mut Vec<u8>);
 
     /// Writes a row.
-    fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>);
+    fn row(&self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>);
 
-    /// Fills in what rows begin and end with that are of the place of this one.
-    fn frame(&self, row: &Row<'_>, context: Context<'_>, frame: &mut Frame) {
+    /// Fills in the begin and end of the rows of this row's place.
+    fn frame(&self, row: &EntityRow<'_>, context: RowContext<'_>, frame: &mut RowFrame) {
         let _ = (row, context, frame);
     }
 
-    /// Writes the same row as [`Self::row`], in the frame of its place.
-    fn framed(&self, frame: &Frame, row: &Row<'_>, out: &mut Vec<u8>) {
+    /// Writes the same row as [`Self::row`], with the frame of its place.
+    fn framed(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
         let _ = (frame, row, out);
     }
 }

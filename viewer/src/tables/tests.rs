@@ -1,10 +1,10 @@
 //! Rows of small files, in each format.
 
-use super::{Format, write};
+use super::{TableFormat, write};
 use crate::input::options::OpenOptions;
 
 const HEADER: &str = include_str!("../../tests/header.paje");
-/// States, links and containers with fields; a field of links at both ends; source positions.
+/// States, links and containers with fields; a field on both endpoints of links; source locations.
 const MORE: &str = "\
 %EventDef PajeSetState 20
 % Time date
@@ -45,14 +45,14 @@ const TREE: &str = "\
 6 0 q 0 P second
 ";
 
-fn rows(format: Format, body: &str) -> (String, Vec<String>) {
+fn rows(format: TableFormat, body: &str) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("small.paje");
     std::fs::write(&path, [HEADER, TREE, body].concat()).expect("room for it");
     let mut out = Vec::new();
     let account = write(&path, &OpenOptions::default(), format, &mut out).expect("it is a Pajé file");
     let text = String::from_utf8(out).expect("rows are text");
-    assert_eq!(text.lines().count() as u64, account.rows + u64::from(format == Format::Csv));
+    assert_eq!(text.lines().count() as u64, account.rows + u64::from(format == TableFormat::Csv));
     (text, account.faults)
 }
 
@@ -70,7 +70,7 @@ const BODY: &str = "\
 
 #[test]
 fn a_table_has_all_columns() {
-    let (text, faults) = rows(Format::Csv, &[MORE, BODY].concat());
+    let (text, faults) = rows(TableFormat::Csv, &[MORE, BODY].concat());
     assert_eq!(
         text.lines().collect::<Vec<_>>(),
         [
@@ -92,13 +92,14 @@ fn a_table_has_all_columns() {
 
 #[test]
 fn fields_defined_in_the_middle_are_columns_too() {
-    let (text, faults) = rows(Format::Csv, &["17 1 p E x\n", MORE, "20 2 S p busy 64 q a.c 1\n7 3 P p\n"].concat());
+    let (text, faults) =
+        rows(TableFormat::Csv, &["17 1 p E x\n", MORE, "20 2 S p busy 64 q a.c 1\n7 3 P p\n"].concat());
     assert!(text.lines().next().is_some_and(|header| header.contains(",Size,")), "{text}");
     assert!(text.contains("busy,,,,1,,,,a.c,1,64,second,,\n"), "{text}");
     assert_eq!(faults, Vec::<String>::new());
 }
 
-/// A search of all fields for each cell would take minutes.
+/// Searching all fields for each cell would take minutes.
 #[test]
 fn a_row_has_very_many_fields() {
     const FIELDS: usize = 50_000;
@@ -106,7 +107,7 @@ fn a_row_has_very_many_fields() {
     let values: Vec<String> = (0..FIELDS).map(|number| number.to_string()).collect();
     let start = "%EventDef PajeNewEvent 20\n% Time date\n% Type string\n% Container string\n% Value string\n";
     let line = format!("20 2 E p x {}\n", values.join(" "));
-    let (text, faults) = rows(Format::Csv, &[start, &names, "%EndEventDef\n", &line].concat());
+    let (text, faults) = rows(TableFormat::Csv, &[start, &names, "%EndEventDef\n", &line].concat());
     let row = text.lines().find(|row| row.starts_with("Event,")).expect("there is one");
     let has_all = row.contains(&format!(",{}", values.join(",")));
     assert!(has_all, "{} … {faults:?}", &row[..200]);
@@ -116,13 +117,13 @@ fn a_row_has_very_many_fields() {
 #[test]
 fn a_field_that_is_called_as_a_column_gets_a_number() {
     let more = "%EventDef PajeNewEvent 20\n% Time date\n% Type string\n% Container string\n% Value string\n% Id string\n%EndEventDef\n";
-    let (text, _) = rows(Format::Csv, &[more, "20 2 E p x \"a\nb\"\n"].concat());
+    let (text, _) = rows(TableFormat::Csv, &[more, "20 2 E p x \"a\nb\"\n"].concat());
     assert!(text.lines().next().is_some_and(|header| header.ends_with(",Id_2")), "{text}");
 }
 
 #[test]
 fn json_lines_are_objects() {
-    let (text, _) = rows(Format::Json, &[MORE, BODY].concat());
+    let (text, _) = rows(TableFormat::Json, &[MORE, BODY].concat());
     let objects: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
     let of = |kind: &str| objects.iter().find(|object| object["kind"] == kind).expect("there is one");
@@ -147,12 +148,12 @@ fn names_are_quoted_where_they_must_be() {
         form(&mut out);
         String::from_utf8(out).expect("text")
     };
-    use super::row::Form as _;
+    use super::row::RowForm as _;
     for (text, csv) in [("plain", "plain"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), ("", "")]
     {
-        assert_eq!(name(&|out| super::csv::Csv { start: None }.name(text, out)), csv);
+        assert_eq!(name(&|out| super::csv::CsvForm { start: None }.name(text, out)), csv);
         assert_eq!(
-            serde_json::from_str::<String>(&name(&|out| super::json::Json { start: None }.name(text, out)))
+            serde_json::from_str::<String>(&name(&|out| super::json::JsonForm { start: None }.name(text, out)))
                 .expect("JSON"),
             text
         );
@@ -162,20 +163,20 @@ fn names_are_quoted_where_they_must_be() {
 #[test]
 fn what_pj_dump_does_otherwise() {
     let body = "8 5 p V 0.1\n8 3 q V 1\n";
-    let (text, _) = rows(Format::PjDump, body);
+    let (text, _) = rows(TableFormat::PjDump, body);
     assert!(
         text.contains("Variable, first, of all, Load, 5.000000000, 3.000000000, -2.000000000, 0.100000001\n"),
         "{text}"
     );
     let early = "11 -2 p S a\n11 -1 p S b\n17 -2 p E a\n17 -1 p E b\n7 3 P p\n";
-    let (text, _) = rows(Format::PjDump, early);
+    let (text, _) = rows(TableFormat::PjDump, early);
     assert!(
         text.contains("State, first, of all, State, -1.000000000, 3.000000000, 0.000000000, 0.000000000, b\n"),
         "{text}"
     );
     assert!(text.contains(", -1.000000000, b\n") && !text.contains(" -2.000000000"), "{text}");
-    let (text, _) = rows(Format::Csv, early);
+    let (text, _) = rows(TableFormat::Csv, early);
     assert!(text.contains("-2.000000000,-1.000000000,1.000000000,0,a,"), "{text}");
-    let (text, _) = rows(Format::Csv, body);
+    let (text, _) = rows(TableFormat::Csv, body);
     assert!(text.contains("5.000000000,5.000000000,0.000000000,,0.1,"), "{text}");
 }

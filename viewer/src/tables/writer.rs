@@ -1,37 +1,37 @@
-//! [`Writer`]: takes entities from the simulation and hands them to a format as rows.
+//! [`RowWriter`]: receives entities from the simulation and passes them to a format as rows.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
 use rustc_hash::FxHashMap;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
+use tumit_paje::{ContainerId, ExtraField, FieldSet, SourcePosition, TypeId, ValueId};
 
-use super::columns::Columns;
+use super::columns::ExtraColumns;
 use super::csv;
-use super::details::Details;
-use super::early::Early;
-use super::frames::Frames;
-use super::row::{Context, Ends, Form, Kind, Named, Row, Value};
-use crate::query::{ContainerInfo, Interval, TypeInfo};
-use crate::sim::{EndedLink, EndedState, Entities, Place};
+use super::details::RowDetailTable;
+use super::early::EarlyRows;
+use super::frames::RowFrames;
+use super::row::{CellValue, EntityRow, LinkColumns, NamedContainer, RowContext, RowForm, RowKind};
+use crate::query::{ContainerInfo, TimeRange, TypeInfo};
+use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
 
-/// How much is gathered before it is written, in bytes.
+/// Number of buffered bytes per write.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Names by number, as the format writes them.
 type NameList = Vec<Box<[u8]>>;
 
-/// Where rows go.
-pub(crate) enum Out<'o> {
-    /// What was written is gone.
+/// The output of rows.
+pub(crate) enum RowOutput<'o> {
+    /// Written data cannot be removed.
     Stream(&'o mut dyn Write),
-    /// A file from this byte on: what was written can be taken back.
+    /// A file from this byte on. Written data can be removed.
     File(&'o File, u64),
 }
 
-impl<'o> Out<'o> {
-    /// A file from where it stands; what is no regular file is a stream.
+impl<'o> RowOutput<'o> {
+    /// Uses a file from its current position. A file that is not regular is a stream.
     pub(crate) fn of_file(file: &'o mut &'o File) -> io::Result<Self> {
         if !file.metadata()?.is_file() {
             return Ok(Self::Stream(file));
@@ -56,26 +56,26 @@ impl<'o> Out<'o> {
 }
 
 /// Writes rows.
-pub(crate) struct Writer<'o, F> {
+pub(crate) struct RowWriter<'o, F> {
     form: F,
-    out: Out<'o>,
+    out: RowOutput<'o>,
     buffer: Vec<u8>,
     types: NameList,
     values: NameList,
     containers: NameList,
-    /// Texts of the keys of links that wait.
+    /// Texts of the keys of pending links.
     keys: FxHashMap<u64, String>,
     /// The key of the link that is being written.
     key: String,
-    details: Details,
-    columns: Columns,
-    frames: Frames,
-    early: Early,
+    details: RowDetailTable,
+    columns: ExtraColumns,
+    frames: RowFrames,
+    early: EarlyRows,
     rows: u64,
 }
 
-impl<'o, F: Form> Writer<'o, F> {
-    pub(crate) fn new(form: F, out: Out<'o>) -> Self {
+impl<'o, F: RowForm> RowWriter<'o, F> {
+    pub(crate) fn new(form: F, out: RowOutput<'o>) -> Self {
         Self {
             form,
             out,
@@ -85,20 +85,20 @@ impl<'o, F: Form> Writer<'o, F> {
             containers: Vec::new(),
             keys: FxHashMap::default(),
             key: String::new(),
-            details: Details::default(),
-            columns: Columns::default(),
-            frames: Frames::default(),
-            early: Early::default(),
+            details: RowDetailTable::default(),
+            columns: ExtraColumns::default(),
+            frames: RowFrames::default(),
+            early: EarlyRows::default(),
             rows: 0,
         }
     }
 
-    /// How many were written, without the header.
+    /// Number of written rows without the header.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
-    pub(crate) fn columns(&self) -> &Columns {
+    pub(crate) fn columns(&self) -> &ExtraColumns {
         &self.columns
     }
 
@@ -108,16 +108,16 @@ impl<'o, F: Form> Writer<'o, F> {
         quoted.into()
     }
 
-    /// Writes a row of an entity; `make` gets the names of types, values and containers.
-    fn row(&mut self, detail: u32, make: impl for<'a> FnOnce(&Known<'a>) -> Row<'a>) {
+    /// Writes a row of an entity. `make` receives the names of types, values and containers.
+    fn row(&mut self, detail: u32, make: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>) {
         if F::HAS_HEADER && !self.columns.is_closed() {
             self.begin();
         }
         let Self { form, buffer, types, values, containers, key, details, columns, early, .. } = self;
-        let known = Known { types, values, containers, key };
-        let row = Row { detail: details.get(detail), ..make(&known) };
-        let context = Context { columns, details, containers };
-        if F::IS_PEER && Early::takes(&row) {
+        let known = NameTable { types, values, containers, key };
+        let row = EntityRow { detail: details.get(detail), ..make(&known) };
+        let context = RowContext { columns, details, containers };
+        if F::IS_PEER && EarlyRows::takes(&row) {
             return early.keep(&row, |out| form.row(&row, context, out));
         }
         form.row(&row, context, buffer);
@@ -127,28 +127,28 @@ impl<'o, F: Form> Writer<'o, F> {
         }
     }
 
-    /// The same for one of a place.
+    /// Writes a row with the frame of its place, if possible.
     #[inline]
-    fn placed(&mut self, place: Place, detail: u32, make: impl for<'a> FnOnce(&Known<'a>) -> Row<'a>) {
+    fn placed(&mut self, place: EntityPlace, detail: u32, make: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>) {
         if !F::HAS_FRAMES || detail != 0 || !self.columns.is_closed() {
             return self.row(detail, make);
         }
         let Self { form, buffer, types, values, containers, key, details, columns, frames, .. } = self;
-        let row = make(&Known { types, values, containers, key });
-        let context = Context { columns, details, containers };
+        let row = make(&NameTable { types, values, containers, key });
+        let context = RowContext { columns, details, containers };
         let frame = frames.of((row.kind, place.number), |frame| form.frame(&row, context, frame));
         form.framed(frame, &row, buffer);
         self.rows += 1;
     }
 
-    /// The header.
+    /// Writes the header.
     fn begin(&mut self) {
         let taken: Vec<&str> = csv::FIXED.into_iter().chain(csv::SOURCE).collect();
         self.columns.close(&taken, &mut self.details.names);
         self.form.header(&self.columns, &mut self.buffer);
     }
 
-    /// An entity has been written: its fields are not needed any more.
+    /// Frees the fields of an entity that has been written.
     fn end(&mut self, detail: u32) {
         if F::HAS_HEADER
             && let Some(found) = self.details.get(detail)
@@ -168,29 +168,36 @@ impl<'o, F: Form> Writer<'o, F> {
 }
 
 /// Names for a row.
-struct Known<'a> {
+struct NameTable<'a> {
     types: &'a NameList,
     values: &'a NameList,
     containers: &'a NameList,
-    /// Of the link.
+    /// The key of the link.
     key: &'a str,
 }
 
-impl<'a> Known<'a> {
+impl<'a> NameTable<'a> {
     fn ty(&self, ty: TypeId) -> &'a [u8] {
         self.types.get(ty.index()).map_or(&[], |name| name)
     }
 
-    fn value(&self, value: ValueId) -> Value<'a> {
-        Value::Name(self.values.get(value.index()).map_or(&[], |name| name))
+    fn value(&self, value: ValueId) -> CellValue<'a> {
+        CellValue::Name(self.values.get(value.index()).map_or(&[], |name| name))
     }
 
-    fn container(&self, container: ContainerId) -> Named<'a> {
-        Named { name: self.containers.get(container.index()).map_or(&[], |name| name), number: container.0 }
+    fn container(&self, container: ContainerId) -> NamedContainer<'a> {
+        NamedContainer { name: self.containers.get(container.index()).map_or(&[], |name| name), number: container.0 }
     }
 
-    fn row(&self, kind: Kind, container: ContainerId, ty: TypeId, life: Interval, value: Value<'a>) -> Row<'a> {
-        Row {
+    fn row(
+        &self,
+        kind: RowKind,
+        container: ContainerId,
+        ty: TypeId,
+        life: TimeRange,
+        value: CellValue<'a>,
+    ) -> EntityRow<'a> {
+        EntityRow {
             kind,
             container: self.container(container),
             ty: self.ty(ty),
@@ -207,7 +214,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Sets the name of a number; numbers are dense but for the faults of a trace.
+/// Sets the name of a number. Numbers are dense, except in a trace with errors.
 fn set(names: &mut NameList, at: usize, name: Box<[u8]>) {
     if names.len() <= at {
         names.resize_with(at + 1, Box::default);
@@ -215,8 +222,8 @@ fn set(names: &mut NameList, at: usize, name: Box<[u8]>) {
     names[at] = name;
 }
 
-impl<F: Form> Entities for Writer<'_, F> {
-    fn announce(&mut self, shape: &Shape<'_>) {
+impl<F: RowForm> EntitySink for RowWriter<'_, F> {
+    fn announce(&mut self, shape: &FieldSet<'_>) {
         if F::HAS_HEADER {
             self.columns.announce(shape);
         }
@@ -237,8 +244,8 @@ impl<F: Form> Entities for Writer<'_, F> {
         set(&mut self.containers, container.id.index(), name);
     }
 
-    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
-        // `pj_dump` shows them only when asked.
+    fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
+        // `pj_dump` prints them only if requested.
         if self.form.has_details() { self.details.add(extra, source) } else { 0 }
     }
 
@@ -261,28 +268,32 @@ impl<F: Form> Entities for Writer<'_, F> {
     fn container(&mut self, container: &ContainerInfo, detail: u32) {
         let ContainerInfo { id, ty, parent, .. } = *container;
         let from = if id == ContainerId::ROOT && F::IS_PEER { GlobalNanos(0) } else { container.life.from };
-        let life = Interval { from, to: container.life.to };
-        self.row(detail, |known| Row {
+        let life = TimeRange { from, to: container.life.to };
+        self.row(detail, |known| EntityRow {
             number: Some(id.0),
-            ..known.row(Kind::Container, parent, ty, life, Value::Name(known.container(id).name))
+            ..known.row(RowKind::Container, parent, ty, life, CellValue::Name(known.container(id).name))
         });
     }
 
-    fn state(&mut self, place: Place, state: EndedState) {
-        self.placed(place, state.detail, |known| Row {
+    fn state(&mut self, place: EntityPlace, state: EndedState) {
+        self.placed(place, state.detail, |known| EntityRow {
             imbrication: Some(state.depth),
             early: state.early,
-            ..known.row(Kind::State, place.container, place.ty, state.life, known.value(state.value))
+            ..known.row(RowKind::State, place.container, place.ty, state.life, known.value(state.value))
         });
     }
 
-    fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32) {
-        let life = Interval { from: time, to: time };
-        self.placed(place, detail, |known| known.row(Kind::Event, place.container, place.ty, life, known.value(value)));
+    fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
+        let life = TimeRange { from: time, to: time };
+        self.placed(place, detail, |known| {
+            known.row(RowKind::Event, place.container, place.ty, life, known.value(value))
+        });
     }
 
-    fn sample(&mut self, place: Place, life: Interval, value: f64) {
-        self.placed(place, 0, |known| known.row(Kind::Variable, place.container, place.ty, life, Value::Number(value)));
+    fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64) {
+        self.placed(place, 0, |known| {
+            known.row(RowKind::Variable, place.container, place.ty, life, CellValue::Number(value))
+        });
     }
 
     fn link(&mut self, link: &EndedLink) {
@@ -294,20 +305,24 @@ impl<F: Form> Entities for Writer<'_, F> {
                 self.key.push_str(itoa::Buffer::new().format(link.key));
             }
         }
-        let life = Interval { from: link.start_time, to: link.end_time };
+        let life = TimeRange { from: link.start_time, to: link.end_time };
         let link = *link;
-        self.row(link.detail, |known| Row {
-            link: Some(Ends { start: known.container(link.start), end: known.container(link.end), key: known.key }),
-            ..known.row(Kind::Link, link.container, link.ty, life, known.value(link.value))
+        self.row(link.detail, |known| EntityRow {
+            link: Some(LinkColumns {
+                start: known.container(link.start),
+                end: known.container(link.end),
+                key: known.key,
+            }),
+            ..known.row(RowKind::Link, link.container, link.ty, life, known.value(link.value))
         });
     }
 
     fn can_begin_anew(&self) -> bool {
-        matches!(self.out, Out::File(..))
+        matches!(self.out, RowOutput::File(..))
     }
 
     fn begin_anew(&mut self) -> io::Result<()> {
-        let Out::File(mut file, from) = self.out else { return Err(io::ErrorKind::Unsupported.into()) };
+        let RowOutput::File(mut file, from) = self.out else { return Err(io::ErrorKind::Unsupported.into()) };
         file.set_len(from)?;
         file.seek(SeekFrom::Start(from))?;
         self.buffer.clear();
@@ -316,8 +331,8 @@ impl<F: Form> Entities for Writer<'_, F> {
         self.containers.clear();
         self.keys.clear();
         self.frames.clear();
-        self.early = Early::default();
-        (self.details, self.columns, self.rows) = (Details::default(), Columns::default(), 0);
+        self.early = EarlyRows::default();
+        (self.details, self.columns, self.rows) = (RowDetailTable::default(), ExtraColumns::default(), 0);
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Cells of comma-separated values (RFC 4180).
 //!
-//! Spreadsheets evaluate a text that begins with `=`, `+`, `-` or `@` as a formula, even if it is quoted. A trace may come from
-//! an untrusted source, so such a text gets an apostrophe before it. Numbers stay numbers. JSON has all texts unchanged.
+//! Spreadsheets evaluate a text that begins with `=`, `+`, `-` or `@` as a formula, even if it is
+//! quoted. A trace may come from an untrusted source, so such a text gets an apostrophe before it.
+//! Numbers stay numbers. JSON has all texts unchanged.
 
 /// Appends a text as a cell.
 pub(crate) fn append(text: &str, out: &mut Vec<u8>) {

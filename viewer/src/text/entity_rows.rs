@@ -1,57 +1,59 @@
-//! The rows of `pj_dump -l 9 -e 1e300`: every container and entity as a line of text, to compare with other tools and for scripts.
+//! The rows of `pj_dump -l 9 -e 1e300`: each container and entity as a line of text, for comparison
+//! with other tools and for scripts.
 //!
-//! Dates are written from integers and are exact. As in `pj_dump`, names are not quoted, and containers' dates have six significant
-//! digits. The order is depth first by container; compare sorted.
+//! Timestamps are written from integers and are exact. As in `pj_dump`, names are not quoted, and
+//! timestamps of containers have six significant digits. Rows are in depth-first order of the
+//! containers. To compare, sort them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use tumit_paje::TypeKind;
+use tumit_paje::PajeTypeKind;
 
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, ValueId,
-    types_in,
+    ContainerId, ContainerInfo, GlobalNanos, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeModel,
+    ValueId, types_in,
 };
 
-/// All time there is.
-const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+/// The unlimited interval.
+const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
 /// Writes all rows of a source.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Result<()> {
     let (model, containers) = (source.model(), source.containers());
     let by_id = containers.iter().map(|container| (container.id, container)).collect();
-    let rows = Rows { source, model: &model, by_id };
+    let rows = EntityRows { source, model: &model, by_id };
     for container in containers.iter() {
         rows.container(container, out)?;
-        // All types: a trace may break its own type tree.
+        // All types, because a trace may contradict its own type tree.
         for ty in types_in(source, &model, container.id) {
             let text = rows.entities(container, ty.id, ty.kind).map_err(io::Error::other)?;
             out.write_all(text.as_bytes())?;
         }
     }
-    for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
         let text = rows.links(ty.id).map_err(io::Error::other)?;
         out.write_all(text.as_bytes())?;
     }
     Ok(())
 }
 
-struct Rows<'a> {
+struct EntityRows<'a> {
     source: &'a dyn TimelineSource,
-    model: &'a Model,
+    model: &'a TypeModel,
     by_id: BTreeMap<ContainerId, &'a ContainerInfo>,
 }
 
-impl Rows<'_> {
+impl EntityRows<'_> {
     fn value(&self, value: ValueId) -> &str {
         self.model.values.get(value.index()).map_or("", |value| &value.name)
     }
 
-    /// The root is `0`, whatever it is called in titles.
+    /// The name of a container. The root is `0`, regardless of its title.
     fn name(&self, id: ContainerId) -> &str {
         if id == ContainerId::ROOT {
             return "0";
@@ -72,31 +74,31 @@ impl Rows<'_> {
         writeln!(out, "Container, {parent}, {ty}, {from}, {to}, {duration}, {}", self.name(container.id))
     }
 
-    fn entities(&self, container: &ContainerInfo, ty: TypeId, kind: TypeKind) -> Result<String, QueryError> {
+    fn entities(&self, container: &ContainerInfo, ty: TypeId, kind: PajeTypeKind) -> Result<String, QueryError> {
         let head = format!("{}, {}", self.name(container.id), self.type_name(ty));
         let mut text = String::new();
         // Writing to a string cannot fail.
         match kind {
-            TypeKind::State => {
+            PajeTypeKind::State => {
                 for depth in 0..self.source.depths(container.id, ty) {
-                    let lane = Lane { container: container.id, ty, depth };
+                    let lane = StateLaneId { container: container.id, ty, depth };
                     for state in self.source.states(lane, EVER, usize::MAX)?.items {
                         let (span, value) = (dates(state.life), self.value(state.value));
                         let _ = writeln!(text, "State, {head}, {span}, {depth}.000000000, {value}");
                     }
                 }
             }
-            TypeKind::Variable => {
+            PajeTypeKind::Variable => {
                 for sample in self.source.samples(container.id, ty, EVER, usize::MAX)?.items {
                     let _ = writeln!(text, "Variable, {head}, {}, {:.9}", dates(sample.life), sample.value);
                 }
             }
-            TypeKind::Event => {
+            PajeTypeKind::Event => {
                 for mark in self.source.events(container.id, ty, EVER, usize::MAX)?.items {
                     let _ = writeln!(text, "Event, {head}, {}, {}", seconds(mark.time.0), self.value(mark.value));
                 }
             }
-            TypeKind::Container | TypeKind::Link { .. } => {}
+            PajeTypeKind::Container | PajeTypeKind::Link { .. } => {}
         }
         Ok(text)
     }
@@ -106,7 +108,7 @@ impl Rows<'_> {
         for link in self.source.links(ty, EVER, usize::MAX)?.items {
             let facts = self.source.facts_without_paths(link.id)?;
             let key = facts.fields.iter().find(|(name, _)| name == "key").map_or("", |(_, key)| key);
-            let span = dates(Interval { from: link.start_time, to: link.end_time });
+            let span = dates(TimeRange { from: link.start_time, to: link.end_time });
             let (holder, ty, value) = (self.name(facts.container), self.type_name(ty), self.value(link.value));
             let (start, end) = (self.name(link.start), self.name(link.end));
             let _ = writeln!(text, "Link, {holder}, {ty}, {span}, {value}, {start}, {end}, {key}");
@@ -116,7 +118,7 @@ impl Rows<'_> {
 }
 
 /// Start, end and duration in seconds.
-fn dates(life: Interval) -> String {
+fn dates(life: TimeRange) -> String {
     format!("{}, {}, {}", seconds(life.from.0), seconds(life.to.0), seconds(life.to.0 - life.from.0))
 }
 
@@ -126,7 +128,7 @@ fn seconds(nanos: i64) -> String {
     format!("{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
 }
 
-/// A number as C's `%g` writes it: six significant digits, without trailing zeros.
+/// A number in the format of C's `%g`: six significant digits, without trailing zeros.
 pub(crate) fn general(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
@@ -143,7 +145,7 @@ pub(crate) fn general(value: f64) -> String {
     format!("{}e{sign}{:02}", strip(mantissa), exponent.abs())
 }
 
-/// Numbers as [`general`] writes them; with all their digits where that writes different ones alike.
+/// Numbers in the format of [`general`]. Numbers that it would write alike have all their digits.
 pub(crate) fn told_apart(values: &[f64]) -> Vec<String> {
     let names: Vec<String> = values.iter().map(|&value| general(value)).collect();
     let mut first: HashMap<&str, f64> = HashMap::new();

@@ -1,7 +1,9 @@
-//! Times and durations as text: the only place that writes and reads them. `ui/axis.js` has the same rules.
+//! Times and durations as text: the only place that writes and reads them. `ui/axis.js` has the
+//! same rules.
 //!
-//! Below ten minutes a time has one unit and decimals: `12.345 ms`. From there on it is written in days, hours, minutes
-//! and seconds: `2 d 3 h 20 min`. The reader accepts each text that the writer makes.
+//! Below ten minutes a time has one unit and decimals: `12.345 ms`. From there on it is written in
+//! days, hours, minutes and seconds: `2 d 3 h 20 min`. The reader accepts each text that the writer
+//! makes.
 
 use crate::query::GlobalNanos;
 
@@ -13,7 +15,7 @@ pub(crate) const MINUTE: i64 = 60 * SECOND;
 pub(crate) const HOUR: i64 = 60 * MINUTE;
 /// Nanoseconds of a day.
 pub(crate) const DAY: i64 = 24 * HOUR;
-/// From here on, times are written in days, hours, minutes and seconds.
+/// From this duration on, times are written in days, hours, minutes and seconds.
 pub(crate) const LONG: i64 = 10 * MINUTE;
 
 /// Units of long times, the largest first.
@@ -27,7 +29,7 @@ pub(crate) fn unit_of(nanos: i64) -> (i64, &'static str) {
     SHORT_UNITS.into_iter().find(|&(unit, _)| size >= unit.unsigned_abs()).unwrap_or((1, "ns"))
 }
 
-/// A number of nanoseconds in a unit with a number of decimals, exactly, by integers.
+/// A number of nanoseconds in a unit with a number of decimals, computed exactly with integers.
 pub(crate) fn in_unit(nanos: i64, (unit, name): (i64, &str), digits: usize) -> String {
     let (scaled, scale) = scaled(nanos, unit, digits);
     let (whole, part) = (scaled / scale, scaled % scale);
@@ -36,16 +38,16 @@ pub(crate) fn in_unit(nanos: i64, (unit, name): (i64, &str), digits: usize) -> S
     if digits == 0 { format!("{sign}{whole} {name}") } else { format!("{sign}{whole}.{part:0digits$} {name}") }
 }
 
-/// The size of a length in a unit, rounded to a number of decimals, as a whole number of the last one; and how many of
-/// these make the unit.
+/// The size of a length in a unit, rounded to a number of decimals, as a number of last decimals;
+/// and the number of these in a unit.
 fn scaled(nanos: i64, unit: i64, digits: usize) -> (u128, u128) {
     let scale = 10_u128.pow(u32::try_from(digits).unwrap_or(0).min(9));
     let (unit, size) = (u128::from(unit.unsigned_abs()), u128::from(nanos.unsigned_abs()));
     ((size * scale + unit / 2) / unit, scale)
 }
 
-/// A number of nanoseconds in days, hours, minutes and seconds, rounded to `unit` (one of these) with a number of
-/// decimals. Parts that are 0 are left out.
+/// A number of nanoseconds in days, hours, minutes and seconds.
+/// It is rounded to `unit` (one of these) with a number of decimals. Parts that are 0 are left out.
 pub(crate) fn in_parts(nanos: i64, unit: i64, digits: usize) -> String {
     let (mut left, scale) = scaled(nanos, unit, digits);
     let sign = if nanos < 0 && left > 0 { "−" } else { "" };
@@ -68,7 +70,7 @@ pub(crate) fn in_parts(nanos: i64, unit: i64, digits: usize) -> String {
     format!("{sign}{}", parts.join(" "))
 }
 
-/// A count with its thousands set apart by narrow spaces.
+/// A count with narrow spaces between groups of thousands.
 #[must_use]
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -96,7 +98,7 @@ pub fn timestamp(time: GlobalNanos, resolution: i64) -> String {
     in_unit(time.0, unit, decimals_to(resolution, unit.0))
 }
 
-/// Digits after the point so that the last one is no coarser than the resolution.
+/// Number of decimals so that the last one is at least as fine as the resolution.
 fn decimals_to(resolution: i64, unit: i64) -> usize {
     let (mut digits, mut size) = (0, unit);
     while size > resolution.max(1) {
@@ -123,7 +125,7 @@ pub fn duration(nanos: i64) -> String {
     in_unit(nanos, unit, digits)
 }
 
-/// Units as users write them.
+/// Units in user input.
 const WRITTEN: [(&str, i64); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -135,8 +137,10 @@ const WRITTEN: [(&str, i64); 8] = [
     ("d", DAY),
 ];
 
-/// Reads a time: seconds, or numbers with the units `ns`, `us`, `ms`, `s`, `min`, `h` and `d`, the largest first, such as
-/// `250ms` or `1h 30min`. It is exact; digits beyond a nanosecond are dropped.
+/// Parses a time.
+/// It is a number of seconds, or numbers with the units `ns`, `us`, `ms`, `s`, `min`, `h` and `d`,
+/// the largest first, such as `250ms` or `1h 30min`. The result is exact. Digits below a nanosecond
+/// are cut off.
 ///
 /// # Errors
 /// A description of a correct text, for a sentence that begins with "expected".
@@ -180,7 +184,7 @@ pub fn parse(text: &str) -> Result<i64, String> {
     i64::try_from(sum).ok().ok_or_else(|| format!("a time of less than 292 years, which `{}` is not", text.trim()))
 }
 
-/// A number with a unit that is none.
+/// The error text for a number with an unknown unit.
 fn unknown_unit(name: &str) -> Option<String> {
     let is_word = !name.is_empty() && name.chars().all(char::is_alphabetic);
     is_word.then(|| format!("one of the units ns, us, ms, s, min, h and d, such as in 250ms; `{name}` is no unit"))
@@ -188,7 +192,7 @@ fn unknown_unit(name: &str) -> Option<String> {
 
 /// A number of units as nanoseconds.
 fn nanos_of(number: &str, unit: i64) -> Option<i128> {
-    // More digits than any part of a nanosecond has, even in days.
+    // More digits than any fraction of a nanosecond has, even in days.
     const DIGITS: usize = 18;
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,13 +1,14 @@
-//! Very many events and links: their counts come from numbers that were kept, and from single rows at the edges, and are those of the rows.
+//! Very many events and links. Their counts come from stored numbers and, at the edges, from single
+//! rows, and equal those of the rows.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
-use tumit_viewer::index::Index;
-use tumit_viewer::query::{EntityId, Interval, LinkCount, QueryError, TimelineSource};
-use tumit_viewer::store::Store;
+use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId};
+use tumit_viewer::index::IndexReader;
+use tumit_viewer::query::{EntityId, LinkCount, QueryError, TimeRange, TimelineSource};
+use tumit_viewer::store::TraceStore;
 
 use super::{EVER, KEY, Random};
 
@@ -16,14 +17,14 @@ const NOTE: TypeId = TypeId(2);
 const MESSAGE: TypeId = TypeId(3);
 const HERE: ContainerId = ContainerId(1);
 
-/// Links that are alike, and how many they are, whatever the parts in which they came.
+/// Equal links and their total number, independent of the parts in which they were counted.
 type Counted = BTreeMap<(ContainerId, ContainerId, ValueId, i64, i64, bool), (u64, EntityId)>;
 
-/// The counts of links, parts added up.
+/// The counts of links, with parts added up.
 pub(crate) fn counted(
     source: &dyn TimelineSource,
     ty: TypeId,
-    window: Interval,
+    window: TimeRange,
     exponent: u8,
 ) -> Result<Counted, QueryError> {
     let mut all = Counted::new();
@@ -36,21 +37,22 @@ pub(crate) fn counted(
     Ok(all)
 }
 
-/// Threads with so many events of these values, and so many links that last up to `long`, some the wrong way round.
+/// Threads with `number` events and links. Links last up to `long` ns, and some of them end before
+/// they start.
 fn events(number: u64, values: u32, threads: u32, long: u64, seed: u64) -> (Vec<PajeEvent<'static>>, i64) {
     let define =
-        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE };
     let mut all = vec![
-        define(THREAD, TypeKind::Container, TypeId::ROOT),
-        define(NOTE, TypeKind::Event, THREAD),
-        define(MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT),
+        define(THREAD, PajeTypeKind::Container, TypeId::ROOT),
+        define(NOTE, PajeTypeKind::Event, THREAD),
+        define(MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT),
     ];
     all.extend((0..values + 2).map(|value| PajeEvent::DefineValue {
         value: ValueId(value),
         ty: if value < values { NOTE } else { MESSAGE },
         name: "value",
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     }));
     all.extend((1..=threads).map(|container| PajeEvent::CreateContainer {
         time: GlobalNanos(0),
@@ -63,7 +65,7 @@ fn events(number: u64, values: u32, threads: u32, long: u64, seed: u64) -> (Vec<
     let (mut random, mut now) = (Random(seed), 0_i64);
     let (extra, source): (&[_], _) = (&[], None);
     for step in 0..number {
-        // Bursts, and long times without anything.
+        // Bursts, and long times without entities.
         now += if random.below(200) == 0 { random.below(50_000) } else { random.below(60) } as i64;
         let time = GlobalNanos(now);
         let value = ValueId(random.below(u64::from(values)) as u32);
@@ -79,17 +81,17 @@ fn events(number: u64, values: u32, threads: u32, long: u64, seed: u64) -> (Vec<
     (all, now)
 }
 
-fn both(events: Vec<PajeEvent<'_>>) -> (Index, Store) {
+fn both(events: Vec<PajeEvent<'_>>) -> (IndexReader, TraceStore) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
-    // In so little memory that what is gathered goes through files, in parts.
-    Index::write_within(&path, KEY, "dense", 1 << 16, |sink| {
+    // With so little memory that the data go through files, in several parts.
+    IndexReader::write_within(&path, KEY, "dense", 1 << 16, |sink| {
         events.iter().try_for_each(|event| sink.event(event))?;
         sink.finish(events.last().and_then(PajeEvent::time).unwrap_or(GlobalNanos(0)))
     })
     .expect("room for it");
-    // What is mapped stays when the file is removed.
-    (Index::map_file(&path, KEY).expect("it was just written"), Store::from_events("dense", events))
+    // The mapping stays valid after the file is removed.
+    (IndexReader::map_file(&path, KEY).expect("it was just written"), TraceStore::from_events("dense", events))
 }
 
 proptest! {
@@ -109,7 +111,7 @@ proptest! {
         let place = |part: f64| (part * end as f64) as i64;
         let windows = places.iter().map(|&(from, length, columns)| {
             let from = place(from);
-            (Interval { from: GlobalNanos(from), to: GlobalNanos(from + 1 + place(length * length)) }, columns)
+            (TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + 1 + place(length * length)) }, columns)
         });
         for (window, columns) in windows.chain([(EVER, 3), (store.summary().extent, 50)]) {
             for exponent in [0, 4, 9, 13, 17, 24, 63] {
@@ -127,13 +129,13 @@ proptest! {
     }
 }
 
-/// What is counted costs what is shown, not what there is.
+/// The cost of a count depends on the query, not on the number of entities.
 #[test]
 fn counts_touch_few_blocks() {
     let (events, end) = events(100_000, 4, 3, 100, 5);
     let (index, store) = both(events);
-    let whole = Interval { from: GlobalNanos(0), to: GlobalNanos(end + 1) };
-    let part = Interval { from: GlobalNanos(end / 5), to: GlobalNanos(end / 5 * 4) };
+    let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(end + 1) };
+    let part = TimeRange { from: GlobalNanos(end / 5), to: GlobalNanos(end / 5 * 4) };
     for window in [whole, part] {
         let before = index.touched();
         let exponent = (end / 100).ilog2() as u8;
@@ -144,20 +146,20 @@ fn counts_touch_few_blocks() {
         let before = index.touched();
         let found = index.event_counts(HERE, NOTE, window, 4, 9).expect("it is whole");
         let touched = index.touched() - before;
-        // A thousand events at each edge, at most, and what lies between.
+        // At most a thousand events at each edge, and the blocks in between.
         assert!(touched <= 4 * (2 * 17 + 4), "{touched} blocks of {} for events", 100_000 / 64);
         assert_eq!(found, store.event_counts(HERE, NOTE, window, 4, 9).expect("it is whole"));
     }
 }
 
-/// Whatever byte is wrong: the counts are right, or there are none.
+/// With any wrong byte, the counts are correct, or the query fails.
 #[test]
 fn no_damaged_count_is_believed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
     let (events, _) = events(9_000, 3, 2, 100, 9);
-    Index::write_events(&path, KEY, "dense", events.iter().copied()).expect("room for it");
-    let (good, store) = (std::fs::read(&path).expect("it was just written"), Store::from_events("dense", events));
+    IndexReader::write_events(&path, KEY, "dense", events.iter().copied()).expect("room for it");
+    let (good, store) = (std::fs::read(&path).expect("it was just written"), TraceStore::from_events("dense", events));
     let answers = |of: &dyn TimelineSource| -> Result<_, QueryError> {
         Ok((counted(of, MESSAGE, EVER, 63)?, of.event_counts(HERE, NOTE, EVER, 1, 9)?))
     };
@@ -166,7 +168,7 @@ fn no_damaged_count_is_believed() {
         let mut bytes = good.clone();
         bytes[at] ^= 0x55;
         std::fs::write(&path, &bytes).expect("room for it");
-        let Ok(index) = Index::map_file(&path, KEY) else { continue };
+        let Ok(index) = IndexReader::map_file(&path, KEY) else { continue };
         let found = answers(&index);
         assert!(found == expected || found == Err(QueryError::Damaged), "byte {at}");
         refused += usize::from(found.is_err());

@@ -1,5 +1,5 @@
-//! The index and the store in memory, made of the same events, answer alike; a damaged file is never believed; work does not grow
-//! with the trace.
+//! The index and the store in memory give the same answers for the same events. Damaged files are
+//! detected. The work does not grow with the trace.
 
 mod dense;
 mod long_lanes;
@@ -10,20 +10,21 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    ContainerId, DrawStyle, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, SourcePosition, TypeId,
+    ValueId, VariableOp,
 };
-use tumit_viewer::index::{Index, IndexError, Key};
-use tumit_viewer::layout::{Options, Outline};
-use tumit_viewer::query::{EntityId, Interval, Lane, QueryError, SeriesColumn, TimelineSource};
+use tumit_viewer::index::{IndexError, IndexKey, IndexReader};
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+use tumit_viewer::query::{EntityId, QueryError, SeriesColumn, StateLaneId, TimeRange, TimelineSource};
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::sim::Simulation;
-use tumit_viewer::store::Store;
+use tumit_viewer::store::TraceStore;
 
 const THREADS: u32 = 5;
-const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
-const KEY: Key = Key { size: 1, content: 2, options: 3 };
+const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+const KEY: IndexKey = IndexKey { size: 1, content: 2, options: 3 };
 
-/// An xorshift generator: the same numbers everywhere.
+/// An xorshift generator. It gives the same numbers everywhere.
 struct Random(u64);
 
 impl Random {
@@ -35,28 +36,28 @@ impl Random {
     }
 }
 
-/// Five threads with states of few and of 300 values, nested and with gaps, with fields, sources and references; events out of
-/// order; variables; links that cross.
-fn send(states: u64, sink: &mut dyn Sink) {
+/// Five threads with nested states of few and of 300 values, with gaps, fields, source locations
+/// and references; unordered events; variables; crossing links.
+fn send(states: u64, sink: &mut dyn PajeSink) {
     let mut send = |event: PajeEvent<'_>| sink.event(&event).expect("it can be written");
     let (thread, calls, phases, load, note, message) =
         (TypeId(1), TypeId(2), TypeId(3), TypeId(4), TypeId(5), TypeId(6));
     for (ty, kind, parent) in [
-        (thread, TypeKind::Container, TypeId::ROOT),
-        (calls, TypeKind::State, thread),
-        (phases, TypeKind::State, thread),
-        (load, TypeKind::Variable, thread),
-        (note, TypeKind::Event, thread),
-        (message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
+        (thread, PajeTypeKind::Container, TypeId::ROOT),
+        (calls, PajeTypeKind::State, thread),
+        (phases, PajeTypeKind::State, thread),
+        (load, PajeTypeKind::Variable, thread),
+        (note, PajeTypeKind::Event, thread),
+        (message, PajeTypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
     ] {
         let name = &format!("type {}", ty.0);
-        send(PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE });
+        send(PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE });
     }
     for value in 0..306 {
         let ty =
             [calls, phases, note, message][(value >= 300) as usize + (value >= 304) as usize + (value >= 305) as usize];
         let (value, name) = (ValueId(value), &format!("value {value}"));
-        send(PajeEvent::DefineValue { value, ty, name, color: None, look: Look::NONE });
+        send(PajeEvent::DefineValue { value, ty, name, color: None, look: DrawStyle::NONE });
     }
     for number in 1..=THREADS {
         send(PajeEvent::CreateContainer {
@@ -65,26 +66,26 @@ fn send(states: u64, sink: &mut dyn Sink) {
             ty: thread,
             parent: ContainerId::ROOT,
             name: &format!("thread {number}"),
-            extra: &[Extra { name: "core", value: ExtraValue::Integer(i64::from(number) - 3) }],
+            extra: &[ExtraField { name: "core", value: ExtraValue::Integer(i64::from(number) - 3) }],
         });
     }
     let (mut random, mut now, mut depth) = (Random(88_172_645_463_325_252), 10_i64, [0_u32; THREADS as usize + 1]);
     for step in 0..states {
         now += random.below(40) as i64 * random.below(3) as i64;
         let time = GlobalNanos(now);
-        // The first thread has most.
+        // The first thread has most of the states.
         let number =
             (1 + random.below(2 * u64::from(THREADS)) as u32).checked_sub(THREADS).filter(|&at| at > 0).unwrap_or(1);
         let container = ContainerId(number);
         let other = ContainerId(1 + number % THREADS);
         let text = format!("text {}", step % 50);
         let extra = [
-            Extra { name: "on", value: ExtraValue::Container(other) },
-            Extra { name: "what", value: ExtraValue::Text(&text) },
-            Extra { name: "share", value: ExtraValue::Float(step as f64 / 7.0) },
+            ExtraField { name: "on", value: ExtraValue::Container(other) },
+            ExtraField { name: "what", value: ExtraValue::Text(&text) },
+            ExtraField { name: "share", value: ExtraValue::Float(step as f64 / 7.0) },
         ];
-        let extra: &[Extra<'_>] = if step % 5 == 0 { &extra } else { &[] };
-        let source = (step % 3 == 0).then_some(Source { file: "main.c", line: (step % 11) as u32 });
+        let extra: &[ExtraField<'_>] = if step % 5 == 0 { &extra } else { &[] };
+        let source = (step % 3 == 0).then_some(SourcePosition { file: "main.c", line: (step % 11) as u32 });
         match random.below(10) {
             0..4 if depth[number as usize] < 6 => {
                 depth[number as usize] += 1;
@@ -117,29 +118,30 @@ fn send(states: u64, sink: &mut dyn Sink) {
     sink.finish(GlobalNanos(now)).expect("it can be written");
 }
 
-fn store(states: u64) -> Store {
+fn store(states: u64) -> TraceStore {
     let mut simulation = Simulation::new("trace");
     send(states, &mut simulation);
     simulation.into_store()
 }
 
-/// Keeps the events as they come.
+/// Writes the events to an index.
 fn write_index(path: &Path, states: u64) {
-    Index::write(path, KEY, "trace", |sink| {
+    IndexReader::write(path, KEY, "trace", |sink| {
         send(states, sink);
         Ok(())
     })
     .expect("room for it");
 }
 
-/// All answers that are lists, over all time and over windows; numbers of entities must agree as well.
+/// Compares all answers that are lists, over all time and over windows. Numbers of entities must
+/// also agree.
 fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
     assert_eq!(a.summary(), b.summary());
     assert_eq!(a.model(), b.model());
     assert_eq!(a.containers(), b.containers());
     let extent = a.summary().extent;
     let length = extent.to.0 - extent.from.0;
-    let part = |from: i64, to: i64| Interval {
+    let part = |from: i64, to: i64| TimeRange {
         from: GlobalNanos(extent.from.0 + length * from / 100),
         to: GlobalNanos(extent.from.0 + length * to / 100 + 1),
     };
@@ -152,7 +154,7 @@ fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryEr
             assert_eq!(depths[0], depths[1]);
             for &window in &windows {
                 for depth in 0..a.depths(container, ty) {
-                    let lane = Lane { container, ty, depth };
+                    let lane = StateLaneId { container, ty, depth };
                     assert_eq!(a.states(lane, window, usize::MAX)?, b.states(lane, window, usize::MAX)?);
                     assert_eq!(a.states(lane, window, 3)?, b.states(lane, window, 3)?);
                     for columns in [1, 90] {
@@ -170,7 +172,7 @@ fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryEr
                 assert_eq!(a.samples(container, ty, window, 1000)?, b.samples(container, ty, window, 1000)?);
                 assert_eq!(a.links(ty, window, 1000)?, b.links(ty, window, 1000)?);
             }
-            // These cannot say that they are damaged; the next question can.
+            // These methods cannot report damage. The next query can.
             let ranges = [a.range(ty), b.range(ty)];
             b.links(ty, EVER, 0)?;
             assert_eq!(ranges[0], ranges[1]);
@@ -202,8 +204,8 @@ fn both_answer_alike() {
         let path = folder.path().join(format!("{states}.tmtx"));
         write_index(&path, states);
         let store = store(states);
-        compare(&store, &Index::open_file(&path, KEY).expect("it was just written")).expect("the index is whole");
-        compare(&store, &Index::map_file(&path, KEY).expect("it was just written")).expect("the index is whole");
+        compare(&store, &IndexReader::open_file(&path, KEY).expect("it was just written")).expect("the index is whole");
+        compare(&store, &IndexReader::map_file(&path, KEY).expect("it was just written")).expect("the index is whole");
     }
     let left = std::fs::read_dir(folder.path()).expect("the folder is there").count();
     assert_eq!(left, 4, "only the indexes are left");
@@ -214,15 +216,16 @@ fn of_another_trace_or_not_ours() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
     write_index(&path, 100);
-    let other = Key { content: 9, ..KEY };
-    assert!(matches!(Index::open_file(&path, other), Err(IndexError::Useless(why)) if why.contains("changed")));
+    let other = IndexKey { content: 9, ..KEY };
+    assert!(matches!(IndexReader::open_file(&path, other), Err(IndexError::Useless(why)) if why.contains("changed")));
     std::fs::write(&path, "%EventDef PajeDefineContainerType 0\n").expect("room for it");
-    assert!(matches!(Index::open_file(&path, KEY), Err(IndexError::Foreign)));
-    assert!(matches!(Index::open_file(&folder.path().join("none"), KEY), Err(IndexError::Io(_))));
+    assert!(matches!(IndexReader::open_file(&path, KEY), Err(IndexError::Foreign)));
+    assert!(matches!(IndexReader::open_file(&folder.path().join("none"), KEY), Err(IndexError::Io(_))));
 }
 
-/// Every byte changed (of zeros, which fill up pages, some), many lengths: the file is refused when it is read as a whole. When it is read as far as asked, answers are
-/// the same or refused.
+/// Files with each byte changed (of the zeros that fill pages, only some), and of many lengths. A
+/// file that is read as a whole is rejected. A file that is read on demand gives the same answers
+/// or errors.
 #[test]
 fn no_damage_is_believed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -235,9 +238,9 @@ fn no_damage_is_believed() {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 8);
         std::fs::write(&damaged, &bytes).expect("room for it");
-        assert!(Index::open_file(&damaged, KEY).is_err(), "byte {at}");
+        assert!(IndexReader::open_file(&damaged, KEY).is_err(), "byte {at}");
         if at % 211 == 0
-            && let Ok(index) = Index::map_file(&damaged, KEY)
+            && let Ok(index) = IndexReader::map_file(&damaged, KEY)
         {
             let answered = compare(&whole, &index);
             assert!(matches!(answered, Ok(()) | Err(QueryError::Damaged)), "byte {at}: {answered:?}");
@@ -246,14 +249,18 @@ fn no_damage_is_believed() {
     }
     for length in (0..good.len()).step_by(61).chain([good.len() - 1]) {
         std::fs::write(&damaged, &good[..length]).expect("room for it");
-        assert!(Index::open_file(&damaged, KEY).is_err() && Index::map_file(&damaged, KEY).is_err(), "{length} bytes");
+        assert!(
+            IndexReader::open_file(&damaged, KEY).is_err() && IndexReader::map_file(&damaged, KEY).is_err(),
+            "{length} bytes"
+        );
     }
     let longer = [good.as_slice(), b"x"].concat();
     std::fs::write(&damaged, longer).expect("room for it");
-    assert!(Index::open_file(&damaged, KEY).is_err());
+    assert!(IndexReader::open_file(&damaged, KEY).is_err());
 }
 
-/// Another program may shorten the file while it is mapped: queries fail, and the program goes on.
+/// Another program may shorten the file while it is mapped: queries fail, and the program
+/// continues.
 #[test]
 fn a_mapped_file_that_is_truncated_is_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -262,7 +269,7 @@ fn a_mapped_file_that_is_truncated_is_reported() {
         let path = folder.path().join("a.tmtx");
         write_index(&path, 3_000);
         let bytes = std::fs::metadata(&path).expect("it was just written").len();
-        let index = Index::map_file(&path, KEY).expect("it was just written");
+        let index = IndexReader::map_file(&path, KEY).expect("it was just written");
         if is_read_before {
             compare(&whole, &index).expect("the index is whole");
         }
@@ -274,15 +281,15 @@ fn a_mapped_file_that_is_truncated_is_reported() {
     }
 }
 
-/// A picture costs a few blocks an edge, however many states there are.
+/// An image costs a few blocks per edge, for any number of states.
 #[test]
 fn cells_touch_few_blocks() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let lane = Lane { container: ContainerId(1), ty: TypeId(3), depth: 0 };
+    let lane = StateLaneId { container: ContainerId(1), ty: TypeId(3), depth: 0 };
     for states in [15_000, 45_000] {
         let path = folder.path().join("a.tmtx");
         write_index(&path, states);
-        let index = Index::map_file(&path, KEY).expect("it was just written");
+        let index = IndexReader::map_file(&path, KEY).expect("it was just written");
         let (before, columns) = (index.touched(), 16);
         let extent = index.summary().extent;
         let cells = index.cells(&[lane], extent, columns).expect("the lane is there").cells;
@@ -292,12 +299,13 @@ fn cells_touch_few_blocks() {
     }
 }
 
-/// A picture of the whole trace, as a command draws it; gives its primitives and its notes.
+/// An image of the whole trace, as a command draws it. Returns its number of primitives and its
+/// notes.
 fn picture(source: &dyn TimelineSource) -> (usize, Vec<String>) {
-    let outline = Outline::new(source).expect("the source is whole");
+    let outline = ContainerOutline::new(source).expect("the source is whole");
     let interval = source.extent();
     let of = DocumentOptions { interval, width: 900.0, height: Some(600.0), resolution: 1.0, titles: false };
-    let scene = document(source, &outline, &Options::default(), of).expect("the source is whole");
+    let scene = document(source, &outline, &LayoutOptions::default(), of).expect("the source is whole");
     (scene.items.len(), scene.notes)
 }
 
@@ -307,12 +315,13 @@ fn traces_of_one_entity_and_of_none_are_drawn() {
     for states in [0, 1, 2] {
         let path = folder.path().join("a.tmtx");
         write_index(&path, states);
-        let index = Index::open_file(&path, KEY).expect("it was just written");
+        let index = IndexReader::open_file(&path, KEY).expect("it was just written");
         assert_eq!(picture(&index), picture(&store(states)), "{states}");
     }
 }
 
-/// 10⁵ containers, 10⁴ values and 100 levels: what is asked of one lane costs no more for the others.
+/// 10⁵ containers, 10⁴ values and 100 levels: the cost of a query for one lane does not depend on
+/// the others.
 #[test]
 fn many_containers_values_and_levels() {
     const CONTAINERS: u32 = 100_000;
@@ -320,14 +329,15 @@ fn many_containers_values_and_levels() {
     const LEVELS: u32 = 100;
     let (thread, calls, parent) = (TypeId(1), TypeId(2), ContainerId::ROOT);
     let define =
-        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
-    let mut events = vec![define(thread, TypeKind::Container, TypeId::ROOT), define(calls, TypeKind::State, thread)];
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE };
+    let mut events =
+        vec![define(thread, PajeTypeKind::Container, TypeId::ROOT), define(calls, PajeTypeKind::State, thread)];
     let value = |value| PajeEvent::DefineValue {
         value: ValueId(value),
         ty: calls,
         name: "value",
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     };
     events.extend((0..VALUES).map(value));
     let (time, name, extra): (_, _, &[_]) = (GlobalNanos(0), "thread", &[]);
@@ -340,7 +350,7 @@ fn many_containers_values_and_levels() {
         let (time, value, container) = (GlobalNanos(now), ValueId(value), ContainerId(container));
         events.push(PajeEvent::PushState { time, container, ty: calls, value, extra: &[], source: None });
     };
-    // The first has all levels, the last all values twice on one level.
+    // The first container has all levels, the last one has all values twice on one level.
     (0..LEVELS).for_each(|level| push(&mut events, 1, level));
     (2..CONTAINERS).for_each(|container| push(&mut events, container, container % VALUES));
     for step in 0..2 * VALUES {
@@ -350,11 +360,11 @@ fn many_containers_values_and_levels() {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
-    Index::write_events(&path, KEY, "many", events).expect("room for it");
-    let index = Index::map_file(&path, KEY).expect("it was just written");
+    IndexReader::write_events(&path, KEY, "many", events).expect("room for it");
+    let index = IndexReader::map_file(&path, KEY).expect("it was just written");
     assert_eq!(index.depths(ContainerId(1), calls), LEVELS);
     assert_eq!(index.summary().states, u64::from(LEVELS + CONTAINERS - 2 + 2 * VALUES));
-    let lane = |container, depth| Lane { container: ContainerId(container), ty: calls, depth };
+    let lane = |container, depth| StateLaneId { container: ContainerId(container), ty: calls, depth };
     let before = index.touched();
     for lane in [lane(1, LEVELS - 1), lane(CONTAINERS / 2, 0)] {
         let cells = index.largest(&[lane], index.extent(), 1, 8).expect("the lane is there").cells;
@@ -374,27 +384,28 @@ fn many_containers_values_and_levels() {
 
 /// Writes an index with so little memory that it is written in several pieces.
 fn write_with_little(path: &Path, name: &str, events: &[PajeEvent<'_>]) {
-    let send = |sink: &mut dyn Sink| {
+    let send = |sink: &mut dyn PajeSink| {
         events.iter().try_for_each(|event| sink.event(event))?;
         sink.finish(events.iter().filter_map(PajeEvent::time).max().unwrap_or(GlobalNanos(0)))
     };
-    Index::write_within(path, KEY, name, 1 << 16, send).expect("room for it");
+    IndexReader::write_within(path, KEY, name, 1 << 16, send).expect("room for it");
 }
 
-/// Four lanes of 20,000 states: of five values without gaps, of five with gaps and states that take no time, of forty, of twelve; and two
-/// variables of 20,000 samples.
+/// Four lanes of 20,000 states: of five values without gaps; of five with gaps and states without
+/// duration; of forty; of twelve. And two variables of 20,000 samples.
 fn four_lanes() -> Vec<PajeEvent<'static>> {
     let (thread, activity, load) = (TypeId(1), TypeId(2), TypeId(3));
     let define =
-        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
-    let mut events = vec![define(thread, TypeKind::Container, TypeId::ROOT), define(activity, TypeKind::State, thread)];
-    events.push(define(load, TypeKind::Variable, thread));
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE };
+    let mut events =
+        vec![define(thread, PajeTypeKind::Container, TypeId::ROOT), define(activity, PajeTypeKind::State, thread)];
+    events.push(define(load, PajeTypeKind::Variable, thread));
     let value = |value| PajeEvent::DefineValue {
         value: ValueId(value),
         ty: activity,
         name: "value",
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     };
     events.extend((0..40).map(value));
     events.extend((1..=4).map(|container| PajeEvent::CreateContainer {
@@ -422,16 +433,17 @@ fn four_lanes() -> Vec<PajeEvent<'static>> {
     events
 }
 
-/// Fields of links: the same again and again, and ones of their own; of so many that rows are told by their distance, too.
+/// Fields of links: equal ones and different ones. There are enough links that rows are also
+/// identified by their distance.
 #[test]
 fn fields_of_many_links() {
     let (thread, message) = (TypeId(1), TypeId(2));
     let define =
-        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE };
     let mut events = vec![
-        define(thread, TypeKind::Container, TypeId::ROOT),
-        define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
-        PajeEvent::DefineValue { value: ValueId(0), ty: message, name: "value", color: None, look: Look::NONE },
+        define(thread, PajeTypeKind::Container, TypeId::ROOT),
+        define(message, PajeTypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
+        PajeEvent::DefineValue { value: ValueId(0), ty: message, name: "value", color: None, look: DrawStyle::NONE },
     ];
     events.extend((1..=2).map(|container| PajeEvent::CreateContainer {
         time: GlobalNanos(0),
@@ -442,15 +454,18 @@ fn fields_of_many_links() {
         extra: &[],
     }));
     const LINKS: u64 = 12_000;
-    let fields: Vec<[Extra<'_>; 2]> = (0..LINKS)
+    let fields: Vec<[ExtraField<'_>; 2]> = (0..LINKS)
         .map(|n| {
             let kind = if n % 7 == 0 { ExtraValue::Text("large") } else { ExtraValue::Integer(8 << (n % 16)) };
-            [Extra { name: "bytes", value: kind }, Extra { name: "n", value: ExtraValue::Integer(n as i64 / 3) }]
+            [
+                ExtraField { name: "bytes", value: kind },
+                ExtraField { name: "n", value: ExtraValue::Integer(n as i64 / 3) },
+            ]
         })
         .collect();
     for (n, fields) in (0..).zip(&fields) {
         let (holder, ty, value, key) = (ContainerId::ROOT, message, ValueId(0), KeyId(n));
-        let source = (n % 5 == 0).then_some(Source { file: "a.c", line: 10 + n as u32 % 3 });
+        let source = (n % 5 == 0).then_some(SourcePosition { file: "a.c", line: 10 + n as u32 % 3 });
         let (start, end, time) = (ContainerId(1), ContainerId(2), GlobalNanos(10 * n as i64));
         let all = if n % 11 == 0 { &[][..] } else { &fields[..] };
         events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra: all, source });
@@ -461,7 +476,7 @@ fn fields_of_many_links() {
     let path = folder.path().join("a.tmtx");
     write_with_little(&path, "links", &events);
     let (store, index) =
-        (Store::from_events("links", events), Index::map_file(&path, KEY).expect("it was just written"));
+        (TraceStore::from_events("links", events), IndexReader::map_file(&path, KEY).expect("it was just written"));
     for link in (0..LINKS as u32).step_by(7).chain(LINKS as u32 - 100..LINKS as u32).map(EntityId::Link) {
         assert_eq!(index.facts(link), store.facts(link));
     }
@@ -470,23 +485,24 @@ fn fields_of_many_links() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Windows of all lengths, down to some nanoseconds, in few columns and in more than have room; several lanes at a time.
+    /// Windows of all lengths down to some nanoseconds, in few and in very many columns; several
+    /// lanes at a time.
     #[test]
     fn any_columns_are_as_in_memory(
         (at, length) in (-20_i64..1_020, 0_u32..22), (columns, most) in (1_u32..400, 0_usize..9), shift in any::<u8>(),
     ) {
-        static BOTH: LazyLock<(Store, Index)> = LazyLock::new(|| {
+        static BOTH: LazyLock<(TraceStore, IndexReader)> = LazyLock::new(|| {
             let (folder, events) = (tempfile::tempdir().expect("a temporary folder"), four_lanes());
             let path = folder.path().join("a.tmtx");
             write_with_little(&path, "four", &events);
-            (Store::from_events("four", events), Index::map_file(&path, KEY).expect("it was just written"))
+            (TraceStore::from_events("four", events), IndexReader::map_file(&path, KEY).expect("it was just written"))
         });
         let (store, index) = &*BOTH;
         let extent = store.extent();
         let from = extent.from.0 + (extent.to.0 - extent.from.0) * at / 1_000 + i64::from(shift);
-        let window = Interval { from: GlobalNanos(from), to: GlobalNanos(from + (1 << length) + i64::from(shift) / 16) };
-        let lane = |container| Lane { container: ContainerId(container), ty: TypeId(2), depth: 0 };
-        let lanes: Vec<Lane> = (1..=4).cycle().take(4 + 40 * usize::from(shift % 2)).map(lane).collect();
+        let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + (1 << length) + i64::from(shift) / 16) };
+        let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
+        let lanes: Vec<StateLaneId> = (1..=4).cycle().take(4 + 40 * usize::from(shift % 2)).map(lane).collect();
         prop_assert_eq!(index.cells(&lanes, window, columns), store.cells(&lanes, window, columns));
         prop_assert_eq!(index.largest(&lanes, window, columns, most), store.largest(&lanes, window, columns, most));
         prop_assert_eq!(index.times(&lanes, window), store.times(&lanes, window));

@@ -1,12 +1,12 @@
-//! Worlds by chance, and the store of each.
+//! Random worlds, and the store of each.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tumit_viewer::query::{ContainerId, GlobalNanos, TimelineSource, TypeId, TypeKind, ValueId};
-use tumit_viewer::store::Store;
+use tumit_viewer::query::{ContainerId, GlobalNanos, PajeTypeKind, TimelineSource, TypeId, ValueId};
+use tumit_viewer::store::TraceStore;
 
-use tumit_paje::{Extra, ExtraValue, KeyId, Look, PajeEvent, VariableOp};
+use tumit_paje::{DrawStyle, ExtraField, ExtraValue, KeyId, PajeEvent, VariableOp};
 
 use super::world::{END, Event, Link, Place, Sample, State, World};
 
@@ -19,7 +19,8 @@ const LOAD: TypeId = TypeId(4);
 const MESSAGE: TypeId = TypeId(5);
 const MARK: TypeId = TypeId(6);
 
-/// A thread by chance: its life; gap, duration and value of states, perhaps with one nested; steps of the variable; dates of events.
+/// A random thread: its life; gap, duration and value of its states, and whether one is nested
+/// inside; steps of its variable; timestamps of its events.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     life: (i64, i64),
@@ -94,7 +95,7 @@ impl Plan {
     }
 }
 
-/// The world of some plans, with rows in the order of the store: by name.
+/// The world of some plans. Rows are in the order of the store: by name.
 pub(crate) fn world((threads, links): &Plans) -> World {
     let mut world = World { extent: (0, END), ..World::default() };
     let place =
@@ -111,7 +112,7 @@ pub(crate) fn world((threads, links): &Plans) -> World {
     let lives: Vec<(i64, i64)> = threads.iter().map(|(_, plan)| plan.life).collect();
     for &(from, to, start, length, bytes) in links {
         let (from, to) = (from % lives.len(), to % lives.len());
-        // Within both lives, and inside of the trace.
+        // Within both lives, and inside the trace.
         let (first, last) = (lives[from].0.max(lives[to].0), lives[from].1.min(lives[to].1));
         if first + 1 < last {
             let start = first + start % (last - first);
@@ -123,7 +124,7 @@ pub(crate) fn world((threads, links): &Plans) -> World {
     world
 }
 
-/// The store of a world, made of its operations in order of date.
+/// The store of a world, built from its operations in order of time.
 pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
     let at = GlobalNanos;
     let id = |name: &str| {
@@ -139,8 +140,8 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
         ValueId(first + VALUES.iter().position(|value| *value == name).expect("it is a value") as u32)
     };
     // Extra fields are borrowed.
-    let bytes: Vec<[Extra<'_>; 1]> =
-        world.links.iter().map(|link| [Extra { name: "Bytes", value: ExtraValue::Integer(link.bytes) }]).collect();
+    let bytes: Vec<[ExtraField<'_>; 1]> =
+        world.links.iter().map(|link| [ExtraField { name: "Bytes", value: ExtraValue::Integer(link.bytes) }]).collect();
     let mut timed: Vec<(i64, PajeEvent<'_>)> = Vec::new();
     let (container_ty, none) = (|ty: &str| if ty == "Node" { NODE } else { THREAD }, None);
     for place in world.places.iter().skip(1) {
@@ -194,23 +195,23 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
         ty,
         name,
         color: None,
-        look: Look::NONE,
+        look: DrawStyle::NONE,
     });
     let all = types().into_iter().chain(values).chain(timed.into_iter().map(|event| event.1));
-    Arc::new(Store::from_events("world", all))
+    Arc::new(TraceStore::from_events("world", all))
 }
 
 /// The types of all worlds.
 fn types() -> [PajeEvent<'static>; 6] {
     let types = [
-        (NODE, TypeKind::Container, TypeId::ROOT, "Node"),
-        (THREAD, TypeKind::Container, NODE, "Thread"),
-        (ACTIVITY, TypeKind::State, THREAD, "Activity"),
-        (LOAD, TypeKind::Variable, THREAD, "Load"),
-        (MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
-        (MARK, TypeKind::Event, THREAD, "Mark"),
+        (NODE, PajeTypeKind::Container, TypeId::ROOT, "Node"),
+        (THREAD, PajeTypeKind::Container, NODE, "Thread"),
+        (ACTIVITY, PajeTypeKind::State, THREAD, "Activity"),
+        (LOAD, PajeTypeKind::Variable, THREAD, "Load"),
+        (MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
+        (MARK, PajeTypeKind::Event, THREAD, "Mark"),
     ];
     let define =
-        |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE };
+        |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE };
     types.map(define)
 }

@@ -1,10 +1,11 @@
-//! An irregular program, the same at each call: nodes of threads that compute, exchange and wait, a lock, messages, a variable.
+//! An irregular program, the same at each call: nodes with threads that compute, exchange messages
+//! and wait, a lock, and a variable.
 
 use tumit_viewer::query::*;
 
 use super::Tables;
 
-/// A small linear congruential generator: irregular, but always in the same way.
+/// A small linear congruential generator. It gives irregular, reproducible numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -18,14 +19,14 @@ impl Dice {
 pub(crate) fn program(nodes: u32, threads: u32, steps: u32) -> Tables {
     let mut dice = Dice(7);
     let mut tables = Tables::new("particles.tmt");
-    let node_ty = tables.ty(TypeKind::Container, TypeId::ROOT, "Node", None);
-    let thread_ty = tables.ty(TypeKind::Container, node_ty, "Thread", None);
-    let lock_ty = tables.ty(TypeKind::Container, node_ty, "Mutex", None);
-    let activity = tables.ty(TypeKind::State, thread_ty, "Activity", None);
-    let message = tables.ty(TypeKind::Link { start: thread_ty, end: thread_ty }, TypeId::ROOT, "Message", None);
-    let phase = tables.ty(TypeKind::Event, thread_ty, "Phase", None);
-    let energy = tables.ty(TypeKind::Variable, node_ty, "Energy", Some(0x7a_5a_c8));
-    let holding = tables.ty(TypeKind::State, lock_ty, "Lock", None);
+    let node_ty = tables.ty(PajeTypeKind::Container, TypeId::ROOT, "Node", None);
+    let thread_ty = tables.ty(PajeTypeKind::Container, node_ty, "Thread", None);
+    let lock_ty = tables.ty(PajeTypeKind::Container, node_ty, "Mutex", None);
+    let activity = tables.ty(PajeTypeKind::State, thread_ty, "Activity", None);
+    let message = tables.ty(PajeTypeKind::Link { start: thread_ty, end: thread_ty }, TypeId::ROOT, "Message", None);
+    let phase = tables.ty(PajeTypeKind::Event, thread_ty, "Phase", None);
+    let energy = tables.ty(PajeTypeKind::Variable, node_ty, "Energy", Some(0x7a_5a_c8));
+    let holding = tables.ty(PajeTypeKind::State, lock_ty, "Lock", None);
     let working = tables.value(activity, "computing forces", 0x2f_7d_6b);
     let packing = tables.value(activity, "packing", 0xf0_b4_29);
     let blocked = tables.value(activity, "waiting", 0xd9_4f_4f);

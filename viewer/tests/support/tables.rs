@@ -1,4 +1,5 @@
-//! A trace held in plain tables, answering queries by looking at everything: a stand-in for the store, and its oracle.
+//! A trace in plain tables that answers queries by scanning everything: a replacement for the
+//! store, and its oracle.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part")]
 
 use std::collections::BTreeMap;
@@ -12,12 +13,12 @@ pub(crate) mod program;
 #[derive(Default)]
 pub(crate) struct Tables {
     pub(crate) name: String,
-    pub(crate) model: Model,
+    pub(crate) model: TypeModel,
     pub(crate) containers: Vec<ContainerInfo>,
-    pub(crate) states: Vec<(ContainerId, TypeId, State)>,
-    pub(crate) events: Vec<(ContainerId, TypeId, Mark)>,
-    pub(crate) links: Vec<Link>,
-    pub(crate) samples: Vec<(ContainerId, TypeId, Sample)>,
+    pub(crate) states: Vec<(ContainerId, TypeId, StateEntity)>,
+    pub(crate) events: Vec<(ContainerId, TypeId, EventEntity)>,
+    pub(crate) links: Vec<LinkEntity>,
+    pub(crate) samples: Vec<(ContainerId, TypeId, VariableSample)>,
     pub(crate) end: i64,
 }
 
@@ -25,19 +26,19 @@ pub(crate) fn at(nanos: i64) -> GlobalNanos {
     GlobalNanos(nanos)
 }
 
-pub(crate) fn interval(from: i64, to: i64) -> Interval {
-    Interval { from: at(from), to: at(to) }
+pub(crate) fn interval(from: i64, to: i64) -> TimeRange {
+    TimeRange { from: at(from), to: at(to) }
 }
 
 impl Tables {
     pub(crate) fn new(name: &str) -> Self {
         let root = TypeInfo {
             id: TypeId::ROOT,
-            kind: TypeKind::Container,
+            kind: PajeTypeKind::Container,
             parent: TypeId::ROOT,
             name: "Root".into(),
             color: None,
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         };
         let mut tables = Self { name: name.into(), ..Self::default() };
         tables.model.types.push(root);
@@ -52,7 +53,7 @@ impl Tables {
         tables
     }
 
-    pub(crate) fn ty(&mut self, kind: TypeKind, parent: TypeId, name: &str, color: Option<u32>) -> TypeId {
+    pub(crate) fn ty(&mut self, kind: PajeTypeKind, parent: TypeId, name: &str, color: Option<u32>) -> TypeId {
         let id = TypeId(self.model.types.len() as u32);
         self.model.types.push(TypeInfo {
             id,
@@ -60,7 +61,7 @@ impl Tables {
             parent,
             name: name.into(),
             color: color.map(tumit_viewer::style::theme::rgb),
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         });
         id
     }
@@ -72,12 +73,12 @@ impl Tables {
             ty,
             name: name.into(),
             color: tumit_viewer::style::theme::rgb(color),
-            look: Look::NONE,
+            look: DrawStyle::NONE,
         });
         id
     }
 
-    /// Must be called in depth-first order.
+    /// Adds a container. Must be called in depth-first order.
     pub(crate) fn container(&mut self, ty: TypeId, parent: ContainerId, name: &str) -> ContainerId {
         let id = ContainerId(self.containers.len() as u32);
         let depth = self.containers[parent.index()].depth + 1;
@@ -88,24 +89,32 @@ impl Tables {
     pub(crate) fn state(&mut self, container: ContainerId, ty: TypeId, value: ValueId, depth: u32, from: i64, to: i64) {
         let id = EntityId::State(self.states.len() as u32);
         self.end = self.end.max(to);
-        self.states.push((container, ty, State { id, value, life: interval(from, to), depth }));
+        self.states.push((container, ty, StateEntity { id, value, life: interval(from, to), depth }));
     }
 
     pub(crate) fn event(&mut self, container: ContainerId, ty: TypeId, value: ValueId, time: i64) {
         let id = EntityId::Event(self.events.len() as u32);
-        self.events.push((container, ty, Mark { id, value, time: at(time) }));
+        self.events.push((container, ty, EventEntity { id, value, time: at(time) }));
     }
 
     pub(crate) fn link(&mut self, ty: TypeId, value: ValueId, from: (ContainerId, i64), to: (ContainerId, i64)) {
         let id = EntityId::Link(self.links.len() as u32);
-        self.links.push(Link { id, ty, value, start_time: at(from.1), end_time: at(to.1), start: from.0, end: to.0 });
+        self.links.push(LinkEntity {
+            id,
+            ty,
+            value,
+            start_time: at(from.1),
+            end_time: at(to.1),
+            start: from.0,
+            end: to.0,
+        });
     }
 
     pub(crate) fn curve(&mut self, container: ContainerId, ty: TypeId, values: &[(i64, f64)]) {
         for (place, &(from, value)) in values.iter().enumerate() {
             let to = values.get(place + 1).map_or(self.end, |next| next.0);
             let id = EntityId::Sample(self.samples.len() as u32);
-            self.samples.push((container, ty, Sample { id, life: interval(from, to), value }));
+            self.samples.push((container, ty, VariableSample { id, life: interval(from, to), value }));
         }
     }
 
@@ -120,20 +129,20 @@ impl Tables {
     }
 }
 
-fn overlap(a: Interval, b: Interval) -> i64 {
+fn overlap(a: TimeRange, b: TimeRange) -> i64 {
     (a.to.0.min(b.to.0) - a.from.0.max(b.from.0)).max(0)
 }
 
-fn listed<T>(items: impl Iterator<Item = T>, limit: usize) -> Result<Listed<T>, QueryError> {
+fn listed<T>(items: impl Iterator<Item = T>, limit: usize) -> Result<EntityList<T>, QueryError> {
     let mut items: Vec<T> = items.collect();
     let total = items.len() as u64;
     items.truncate(limit);
-    Ok(Listed { total, items })
+    Ok(EntityList { total, items })
 }
 
 impl TimelineSource for Tables {
-    fn summary(&self) -> Summary {
-        Summary {
+    fn summary(&self) -> TraceSummary {
+        TraceSummary {
             name: self.name.clone(),
             extent: interval(0, self.end),
             containers: self.containers.len() as u64 - 1,
@@ -148,7 +157,7 @@ impl TimelineSource for Tables {
         }
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         Arc::new(self.model.clone())
     }
 
@@ -160,7 +169,7 @@ impl TimelineSource for Tables {
         self.states.iter().filter(|s| s.0 == container && s.1 == ty).map(|s| s.2.depth + 1).max().unwrap_or(0)
     }
 
-    fn cells(&self, lanes: &[Lane], of: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], of: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::new();
         let (from, length) = (i128::from(of.from.0), i128::from(of.to.0 - of.from.0));
         let edge = |column: u32| (from + length * i128::from(column) / i128::from(columns)) as i64;
@@ -174,15 +183,16 @@ impl TimelineSource for Tables {
                 }
                 let mut shares: Vec<_> = shares.into_iter().filter(|share| share.1 > 0).collect();
                 shares.sort_by_key(|share| -share.1);
-                cells.push(Cell { shares: shares.into(), rest: 0 });
+                cells.push(MixtureCell { shares: shares.into(), rest: 0 });
             }
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
-    fn states(&self, lane: Lane, of: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
-        let mine =
-            |s: &&(ContainerId, TypeId, State)| s.0 == lane.container && s.1 == lane.ty && s.2.depth == lane.depth;
+    fn states(&self, lane: StateLaneId, of: TimeRange, limit: usize) -> Result<EntityList<StateEntity>, QueryError> {
+        let mine = |s: &&(ContainerId, TypeId, StateEntity)| {
+            s.0 == lane.container && s.1 == lane.ty && s.2.depth == lane.depth
+        };
         listed(self.states.iter().filter(mine).map(|s| s.2).filter(|s| overlap(s.life, of) > 0), limit)
     }
 
@@ -190,14 +200,14 @@ impl TimelineSource for Tables {
         &self,
         container: ContainerId,
         ty: TypeId,
-        of: Interval,
+        of: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         let mine = self.events.iter().filter(|e| e.0 == container && e.1 == ty).map(|e| e.2);
         listed(mine.filter(|e| e.time >= of.from && e.time < of.to), limit)
     }
 
-    fn links(&self, ty: TypeId, of: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, of: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         listed(
             self.links.iter().copied().filter(|l| l.ty == ty && l.start_time < of.to && l.end_time >= of.from),
             limit,
@@ -208,9 +218,9 @@ impl TimelineSource for Tables {
         &self,
         container: ContainerId,
         ty: TypeId,
-        of: Interval,
+        of: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         let mine = self.samples.iter().filter(|s| s.0 == container && s.1 == ty).map(|s| s.2);
         listed(mine.filter(|s| overlap(s.life, of) > 0), limit)
     }
@@ -219,7 +229,7 @@ impl TimelineSource for Tables {
         &self,
         container: ContainerId,
         ty: TypeId,
-        of: Interval,
+        of: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         let step = ((of.to.0 - of.from.0) / i64::from(columns)).max(1);
@@ -240,11 +250,11 @@ impl TimelineSource for Tables {
         (range.0 <= range.1).then_some(range)
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let unknown = QueryError::Unknown { what: "entity" };
         let EntityId::State(number) = id else { return Err(unknown) };
         let (container, ty, state) = self.states.get(number as usize).ok_or(unknown)?;
-        Ok(Facts {
+        Ok(EntityFacts {
             id,
             name: self.model.values[state.value.index()].name.clone(),
             type_path: vec![self.model.types[ty.index()].name.clone()],

@@ -1,12 +1,15 @@
-//! A trace as plain lists, a source made of it, and a check that a source answers every query as a look through the lists does.
+//! A trace as plain lists, a source built from it, and a comparison of each query's answer with a
+//! scan of the lists.
 //!
-//! Everything is by name, so that nothing is shared with the ids and structures of what is checked.
+//! Everything is identified by name, so that no ids or structures are shared with the tested code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeId, TypeKind};
+use tumit_viewer::query::{
+    ContainerId, EntityId, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange, TimelineSource, TypeId,
+};
 
 pub(crate) const END: i64 = 1000;
 
@@ -49,7 +52,7 @@ pub(crate) struct Sample {
     pub(crate) value: f64,
 }
 
-/// A trace. The root is called `world` and stands first.
+/// A trace. The root is called `world` and comes first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct World {
     pub(crate) places: Vec<Place>,
@@ -58,29 +61,30 @@ pub(crate) struct World {
     pub(crate) links: Vec<Link>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) extent: (i64, i64),
-    /// Whether lists of one container may hold entities of one date in any order.
+    /// Whether lists of one container may contain entities of one timestamp in any order.
     pub(crate) merged: bool,
 }
 
-/// Overlap as the door defines it; what has no duration is found at its own date.
+/// Overlap as [`TimelineSource`] defines it. An entity without duration is found at its own
+/// timestamp.
 pub(crate) fn meets(life: (i64, i64), window: (i64, i64)) -> bool {
     let (from, to) = (life.0.min(life.1), life.0.max(life.1));
     from < window.1 && (to > window.0 || from == to && from == window.0)
 }
 
-pub(crate) fn interval((from, to): (i64, i64)) -> Interval {
-    Interval { from: GlobalNanos(from), to: GlobalNanos(to) }
+pub(crate) fn interval((from, to): (i64, i64)) -> TimeRange {
+    TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
-fn dates(life: Interval) -> (i64, i64) {
+fn dates(life: TimeRange) -> (i64, i64) {
     (life.from.0, life.to.0)
 }
 
 impl World {
-    /// Names of a container and all below it.
+    /// Names of a container and all containers below it.
     pub(crate) fn below(&self, name: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::from([name.to_owned()]);
-        // Parents stand before their children.
+        // Parents come before their children.
         for place in &self.places {
             if names.contains(&place.parent) {
                 names.insert(place.name.clone());
@@ -89,7 +93,7 @@ impl World {
         names
     }
 
-    /// Leaves these containers, and what is in and between them.
+    /// Keeps these containers, with the entities in and between them.
     pub(crate) fn only(&mut self, names: &BTreeSet<String>) {
         self.places.retain(|place| names.contains(&place.name));
         self.states.retain(|state| names.contains(&state.at));
@@ -99,11 +103,11 @@ impl World {
     }
 }
 
-/// What a source says, asked for by names.
+/// Queries of a source by names.
 struct Asked<'a> {
     source: &'a dyn TimelineSource,
     ids: BTreeMap<String, ContainerId>,
-    types: BTreeMap<String, (TypeId, TypeKind)>,
+    types: BTreeMap<String, (TypeId, PajeTypeKind)>,
 }
 
 /// Checks all queries over a window.
@@ -142,9 +146,9 @@ pub(crate) fn check(
     for place in &world.places {
         for (ty, (_, kind)) in &asked.types {
             match kind {
-                TypeKind::State => asked.states(world, &place.name, ty, window, columns)?,
-                TypeKind::Variable => asked.samples(world, &place.name, ty, window, columns)?,
-                TypeKind::Event => asked.events(world, &place.name, ty, window, columns)?,
+                PajeTypeKind::State => asked.states(world, &place.name, ty, window, columns)?,
+                PajeTypeKind::Variable => asked.samples(world, &place.name, ty, window, columns)?,
+                PajeTypeKind::Event => asked.events(world, &place.name, ty, window, columns)?,
                 _ => {}
             }
         }
@@ -164,7 +168,7 @@ impl Asked<'_> {
         let mine: Vec<&State> = world.states.iter().filter(|state| state.at == at && state.ty == ty).collect();
         prop_assert!(mine.iter().all(|state| state.depth < depths), "{at} {ty} {depths}");
         for depth in 0..depths {
-            let lane = Lane { container, ty: id, depth };
+            let lane = StateLaneId { container, ty: id, depth };
             let mine: Vec<&State> = mine.iter().copied().filter(|state| state.depth == depth).collect();
             let cells = self.source.cells(&[lane], interval(window), columns).expect("the lane is there").cells;
             prop_assert_eq!(cells.len(), columns as usize);
@@ -326,7 +330,7 @@ impl Asked<'_> {
                 continue;
             };
             if inside.is_empty() {
-                // A value without duration is seen at its date.
+                // A value without duration is seen at its timestamp.
                 prop_assert!(mine.iter().any(|s| s.life.0 == s.life.1 && meets(s.life, (from, to))));
                 continue;
             }
@@ -352,17 +356,17 @@ pub(crate) fn entities(source: &dyn TimelineSource) -> BTreeSet<EntityId> {
     for ty in &model.types {
         for id in list.iter().map(|info| info.id) {
             for depth in 0..source.depths(id, ty.id) {
-                let lane = Lane { container: id, ty: ty.id, depth };
+                let lane = StateLaneId { container: id, ty: ty.id, depth };
                 all.extend(source.states(lane, ever, usize::MAX).expect("it is there").items.iter().map(|s| s.id));
             }
-            if ty.kind == TypeKind::Event {
+            if ty.kind == PajeTypeKind::Event {
                 all.extend(source.events(id, ty.id, ever, usize::MAX).expect("there").items.iter().map(|e| e.id));
             }
-            if ty.kind == TypeKind::Variable {
+            if ty.kind == PajeTypeKind::Variable {
                 all.extend(source.samples(id, ty.id, ever, usize::MAX).expect("there").items.iter().map(|s| s.id));
             }
         }
-        if matches!(ty.kind, TypeKind::Link { .. }) {
+        if matches!(ty.kind, PajeTypeKind::Link { .. }) {
             all.extend(source.links(ty.id, ever, usize::MAX).expect("it is there").items.iter().map(|l| l.id));
         }
     }

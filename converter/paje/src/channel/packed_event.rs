@@ -1,43 +1,46 @@
-//! What nearly all operations are on their way, in 16 bytes: what one thread writes and another reads costs by its size.
+//! Operations packed into 16 bytes. Nearly all operations take this form, because their size
+//! determines the cost of sending them to another thread.
 
 use crate::time::GlobalNanos;
 use crate::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId};
 
-/// An operation of a batch, or where else in the batch it is.
+/// An operation of a batch, or a reference to another list of the batch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packed {
-    /// From a date of the batch on.
+pub(super) struct PackedEvent {
+    /// Nanoseconds since the base of the batch.
     nanos: u32,
-    /// What it is: a [`PlainKind`], with the type beside it; or in which other list of the batch.
+    /// A [`PlainKind`] in the upper bits and the type below, or the number of another list in the
+    /// upper bits.
     head: u32,
-    /// The container; of what is in another list, its place.
+    /// The container. For another list: the index in it.
     container: u32,
     value: u32,
 }
 
-const _: () = assert!(size_of::<Packed>() == 16);
+const _: () = assert!(size_of::<PackedEvent>() == 16);
 
-/// What a [`Packed`] is.
+/// The decoded form of a [`PackedEvent`].
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Unpacked {
+pub(super) enum UnpackedEvent {
     Plain(PlainEvent),
-    /// At this place among the variables.
+    /// The index of a variable.
     Variable(usize),
-    /// At this place among the rest.
+    /// The index in the list of other operations.
     Rest(usize),
 }
 
-/// Bits of the number of a type; what it is stands above.
+/// Number of bits of a type number. The kind is above these bits.
 const TYPE_BITS: u32 = 28;
-/// The kinds of plain ones, by what they are.
+/// The kinds of plain operations, by number.
 const KINDS: [PlainKind; 5] =
     [PlainKind::SetState, PlainKind::PushState, PlainKind::PopState, PlainKind::ResetState, PlainKind::NewEvent];
-/// The other lists.
+/// The numbers of the other lists.
 const VARIABLE: u32 = 14;
 const REST: u32 = 15;
 
-impl Packed {
-    /// `None` when it is before this date or too far from it, or its type has too high a number.
+impl PackedEvent {
+    /// Packs a plain operation. `None` if its timestamp is before `since` or too far after it, or
+    /// if its type number is too large.
     #[inline]
     pub(super) fn plain(event: PlainEvent, since: i64) -> Option<Self> {
         let PlainEvent { kind, time, container, ty, value } = event;
@@ -46,12 +49,12 @@ impl Packed {
         (ty.0 < 1 << TYPE_BITS).then_some(Self { nanos, head, container: container.0, value: value.0 })
     }
 
-    /// A variable at this place.
+    /// A reference to a variable.
     pub(super) fn variable(place: usize) -> Self {
         Self::elsewhere(VARIABLE, place)
     }
 
-    /// Something of the rest at this place.
+    /// A reference to another operation.
     pub(super) fn rest(place: usize) -> Self {
         Self::elsewhere(REST, place)
     }
@@ -61,16 +64,16 @@ impl Packed {
         Self { nanos: 0, head: list << TYPE_BITS, container, value: 0 }
     }
 
-    /// What it is, if this is the date from which it counts.
+    /// The decoded form. `since` is the base of the timestamps.
     #[inline]
-    pub(super) fn unpack(self, since: i64) -> Unpacked {
+    pub(super) fn unpack(self, since: i64) -> UnpackedEvent {
         let what = self.head >> TYPE_BITS;
         let Some(&kind) = KINDS.get(what as usize) else {
             let place = self.container as usize;
-            return if what == VARIABLE { Unpacked::Variable(place) } else { Unpacked::Rest(place) };
+            return if what == VARIABLE { UnpackedEvent::Variable(place) } else { UnpackedEvent::Rest(place) };
         };
         let (ty, value) = (TypeId(self.head & ((1 << TYPE_BITS) - 1)), ValueId(self.value));
         let time = GlobalNanos(since.wrapping_add(self.nanos.into()));
-        Unpacked::Plain(PlainEvent { kind, time, container: ContainerId(self.container), ty, value })
+        UnpackedEvent::Plain(PlainEvent { kind, time, container: ContainerId(self.container), ty, value })
     }
 }

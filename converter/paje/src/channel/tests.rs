@@ -1,14 +1,14 @@
-//! What is said on one side of a relay is heard on the other.
+//! The consumer receives the operations of the producer.
 
 use super::*;
 use crate::MarkShape;
 use proptest::prelude::*;
 
-/// Keeps what a sink is told, as text.
+/// Keeps all calls of a sink as text.
 #[derive(Debug, Default)]
-struct Heard(Vec<String>, Option<usize>);
+struct CallLog(Vec<String>, Option<usize>);
 
-impl Heard {
+impl CallLog {
     fn hear(&mut self, what: String) -> io::Result<()> {
         if self.1 == Some(self.0.len()) {
             return Err(io::ErrorKind::StorageFull.into());
@@ -18,7 +18,7 @@ impl Heard {
     }
 }
 
-impl Sink for Heard {
+impl PajeSink for CallLog {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.hear(format!("{event:?}"))
     }
@@ -27,7 +27,7 @@ impl Sink for Heard {
         self.hear(format!("{key:?} {text}"))
     }
 
-    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
         self.hear(format!("{shape:?}"))
     }
 
@@ -36,8 +36,9 @@ impl Sink for Heard {
     }
 }
 
-/// What is said to a sink, made of a few numbers: all operations, with and without fields and positions.
-fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()> {
+/// Makes a call of a sink from a few numbers: all operations, with and without fields and
+/// positions.
+fn say(sink: &mut dyn PajeSink, what: u8, number: u32, text: &str) -> io::Result<()> {
     let nanos = match number {
         36 => i64::MIN,
         37 => i64::MAX,
@@ -46,21 +47,22 @@ fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()>
     };
     let (time, value) = (GlobalNanos(nanos), ValueId(number));
     let (container, ty) = (ContainerId(number / 3), TypeId(if number == 35 { u32::MAX } else { number % 5 }));
-    let color = number.is_multiple_of(2).then_some(Color { red: 1, green: 2, blue: 3 });
-    let look = Look { shape: color.map(|_| MarkShape::Circle), size: number.is_multiple_of(3).then_some(1.5) };
+    let color = number.is_multiple_of(2).then_some(RgbColor { red: 1, green: 2, blue: 3 });
+    let look = DrawStyle { shape: color.map(|_| MarkShape::Circle), size: number.is_multiple_of(3).then_some(1.5) };
     let all = [
-        Extra { name: "text", value: ExtraValue::Text(text) },
-        Extra { name: text, value: ExtraValue::Integer(-5) },
-        Extra { name: "x", value: ExtraValue::Float(0.5) },
-        Extra { name: "waits for", value: ExtraValue::Container(container) },
+        ExtraField { name: "text", value: ExtraValue::Text(text) },
+        ExtraField { name: text, value: ExtraValue::Integer(-5) },
+        ExtraField { name: "x", value: ExtraValue::Float(0.5) },
+        ExtraField { name: "waits for", value: ExtraValue::Container(container) },
     ];
     let extra = &all[..number as usize % 5];
     let file = if number.is_multiple_of(3) { text } else { "one.c" };
-    let source = (!number.is_multiple_of(4)).then_some(Source { file, line: number });
+    let source = (!number.is_multiple_of(4)).then_some(SourcePosition { file, line: number });
     let key = KeyId(u64::MAX - u64::from(number));
     sink.event(&match what {
         0 => {
-            let kind = if color.is_some() { TypeKind::State } else { TypeKind::Link { start: ty, end: TypeId(9) } };
+            let kind =
+                if color.is_some() { PajeTypeKind::State } else { PajeTypeKind::Link { start: ty, end: TypeId(9) } };
             PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: text, color, look }
         }
         1 => PajeEvent::DefineValue { value, ty, name: text, color, look },
@@ -76,9 +78,9 @@ fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()>
         11 => PajeEvent::EndLink { time, container, ty, value, end: container, key, extra, source },
         12 => return sink.name_key(key, text),
         _ => {
-            let fields = [(text, FieldKind::Integer), ("y", FieldKind::Container)];
-            let (operation, source) = (Operation::PushState, number.is_multiple_of(2));
-            return sink.announce(&Shape { operation, fields: &fields[..number as usize % 3], source });
+            let fields = [(text, ExtraFieldKind::Integer), ("y", ExtraFieldKind::Container)];
+            let (operation, source) = (EventOperation::PushState, number.is_multiple_of(2));
+            return sink.announce(&FieldSet { operation, fields: &fields[..number as usize % 3], source });
         }
     })
 }
@@ -93,8 +95,8 @@ proptest! {
 
     #[test]
     fn what_is_said_on_one_side_is_heard_on_the_other(said in said(), times in prop_oneof![Just(1usize), Just(200)]) {
-        let mut expected = Heard::default();
-        let speak = |sink: &mut dyn Sink| -> io::Result<()> {
+        let mut expected = CallLog::default();
+        let speak = |sink: &mut dyn PajeSink| -> io::Result<()> {
             for (what, number, text) in said.iter().cycle().take(said.len() * times) {
                 say(sink, *what, *number, text)?;
             }
@@ -102,7 +104,7 @@ proptest! {
         };
         speak(&mut expected).unwrap();
         let (mut sender, taker) = relay();
-        let mut heard = Heard::default();
+        let mut heard = CallLog::default();
         std::thread::scope(|scope| {
             let speaker = scope.spawn(move || speak(&mut sender));
             taker.run(&mut heard).unwrap();
@@ -117,7 +119,7 @@ fn who_speaks_to_a_sink_that_failed_learns_it() {
     let (mut sender, taker) = relay();
     let (told, taken) = std::thread::scope(|scope| {
         let speaker = scope.spawn(move || (0..u32::MAX).try_for_each(|number| say(&mut sender, 3, number, "")));
-        let taken = taker.run(&mut Heard(Vec::new(), Some(10)));
+        let taken = taker.run(&mut CallLog(Vec::new(), Some(10)));
         (speaker.join().unwrap(), taken)
     });
     assert_eq!(taken.unwrap_err().kind(), io::ErrorKind::StorageFull);

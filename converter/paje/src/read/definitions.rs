@@ -1,15 +1,15 @@
-//! Event definitions: which word of a line is what.
+//! Event definitions: the meaning of each word of a line.
 
 use std::io;
 
 use foldhash::{HashMap, HashSet};
 
-use super::faults::{FaultKind, Faults};
-use crate::{FieldKind, Operation, Shape, Sink};
+use super::faults::{FaultKind, FaultList};
+use crate::{EventOperation, ExtraFieldKind, FieldSet, PajeSink};
 
 /// The events of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PajeEventKind {
     DefineContainerType,
     DefineStateType,
     DefineEventType,
@@ -28,13 +28,13 @@ pub(super) enum Kind {
     SubVariable,
     StartLink,
     EndLink,
-    /// Lines of no effect: other readers know this event and do nothing either.
+    /// An event without effect. Other readers know it and ignore it, too.
     Idle,
 }
 
-/// What a field means.
+/// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum FieldRole {
     Time,
     Name,
     Alias,
@@ -51,14 +51,14 @@ pub(super) enum Role {
     Key,
     File,
     Line,
-    /// Another file of the trace.
+    /// The name of another file of the trace.
     Part,
 }
 
-const ROLES: usize = Role::Part as usize + 1;
+const ROLES: usize = FieldRole::Part as usize + 1;
 const ABSENT: u16 = u16::MAX;
 
-impl Kind {
+impl PajeEventKind {
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "PajeDefineContainerType" => Self::DefineContainerType,
@@ -95,36 +95,50 @@ impl Kind {
         )
     }
 
-    /// Whether it defines something that is drawn in a shape and size.
+    /// Whether it defines a type or value with a shape and size.
     fn has_look(self) -> bool {
         (self.defines_type() && self != Self::DefineContainerType) || self == Self::DefineEntityValue
     }
 
-    fn required(self) -> &'static [Role] {
+    fn required(self) -> &'static [FieldRole] {
         match self {
             Self::DefineContainerType | Self::DefineStateType | Self::DefineEventType | Self::DefineVariableType => {
-                &[Role::Name, Role::Type]
+                &[FieldRole::Name, FieldRole::Type]
             }
-            Self::DefineLinkType => &[Role::Name, Role::Type, Role::StartType, Role::EndType],
-            Self::DefineEntityValue => &[Role::Name, Role::Type],
-            Self::CreateContainer => &[Role::Time, Role::Name, Role::Type, Role::Container],
-            Self::DestroyContainer => &[Role::Time, Role::Name],
-            Self::PopState | Self::ResetState => &[Role::Time, Role::Type, Role::Container],
+            Self::DefineLinkType => &[FieldRole::Name, FieldRole::Type, FieldRole::StartType, FieldRole::EndType],
+            Self::DefineEntityValue => &[FieldRole::Name, FieldRole::Type],
+            Self::CreateContainer => &[FieldRole::Time, FieldRole::Name, FieldRole::Type, FieldRole::Container],
+            Self::DestroyContainer => &[FieldRole::Time, FieldRole::Name],
+            Self::PopState | Self::ResetState => &[FieldRole::Time, FieldRole::Type, FieldRole::Container],
             Self::NewEvent
             | Self::SetState
             | Self::PushState
             | Self::SetVariable
             | Self::AddVariable
-            | Self::SubVariable => &[Role::Time, Role::Type, Role::Container, Role::Value],
-            Self::StartLink => &[Role::Time, Role::Type, Role::Container, Role::Value, Role::StartContainer, Role::Key],
-            Self::EndLink => &[Role::Time, Role::Type, Role::Container, Role::Value, Role::EndContainer, Role::Key],
+            | Self::SubVariable => &[FieldRole::Time, FieldRole::Type, FieldRole::Container, FieldRole::Value],
+            Self::StartLink => &[
+                FieldRole::Time,
+                FieldRole::Type,
+                FieldRole::Container,
+                FieldRole::Value,
+                FieldRole::StartContainer,
+                FieldRole::Key,
+            ],
+            Self::EndLink => &[
+                FieldRole::Time,
+                FieldRole::Type,
+                FieldRole::Container,
+                FieldRole::Value,
+                FieldRole::EndContainer,
+                FieldRole::Key,
+            ],
             Self::Idle => &[],
         }
     }
 
-    /// What a field of this name means in this event, and how good a name for it that is: 0 is today's name, larger ones are
-    /// older. `None` for a user field.
-    fn role(self, field: &str) -> Option<(Role, u8)> {
+    /// The meaning of a field name in this event, and its rank: 0 for the current name, greater for
+    /// older names. `None` for a user field.
+    fn role(self, field: &str) -> Option<(FieldRole, u8)> {
         let created = matches!(self, Self::CreateContainer) || self.defines_type() || self == Self::DefineEntityValue;
         let in_tree = self.defines_type() || matches!(self, Self::CreateContainer | Self::DestroyContainer);
         let marks = matches!(
@@ -139,43 +153,43 @@ impl Kind {
         );
         let destroys = self == Self::DestroyContainer;
         Some(match field {
-            "Time" => (Role::Time, 0),
-            "Name" if created || destroys => (Role::Name, 0),
-            "NewName" if created => (Role::Name, 1),
-            // One identifier is asked for; files name it in three ways.
-            "Alias" if destroys => (Role::Name, 1),
-            "Container" if destroys => (Role::Name, 2),
-            "Alias" if created => (Role::Alias, 0),
-            "NewType" if self.defines_type() => (Role::Alias, 1),
-            "NewValue" if self == Self::DefineEntityValue => (Role::Alias, 1),
-            "NewContainer" if self == Self::CreateContainer => (Role::Alias, 1),
-            "Type" => (Role::Type, 0),
-            "NewContainerType" if self == Self::CreateContainer => (Role::Type, 1),
-            "ContainerType" if in_tree => (Role::Type, 2),
-            "ContainerType" if self == Self::DefineEntityValue => (Role::Type, 2),
-            "EntityType" if !in_tree => (Role::Type, 1),
-            // Some producers name all parents so.
-            "EntityType" => (Role::Type, 3),
-            "Container" if !self.defines_type() && self != Self::DefineEntityValue => (Role::Container, 0),
-            "Value" if !created && !destroys => (Role::Value, 0),
-            "Color" if created && self != Self::CreateContainer => (Role::Color, 0),
-            // Older versions had them as fields of their own; nobody else reads them today.
-            "Shape" if self.has_look() => (Role::Shape, 0),
-            "Size" if self.has_look() => (Role::Size, 0),
-            "StartContainerType" if self == Self::DefineLinkType => (Role::StartType, 0),
-            "SourceContainerType" if self == Self::DefineLinkType => (Role::StartType, 1),
-            "EndContainerType" if self == Self::DefineLinkType => (Role::EndType, 0),
-            "DestContainerType" if self == Self::DefineLinkType => (Role::EndType, 1),
-            "StartContainer" if self == Self::StartLink => (Role::StartContainer, 0),
-            "SourceContainer" if self == Self::StartLink => (Role::StartContainer, 1),
-            "EndContainer" if self == Self::EndLink => (Role::EndContainer, 0),
-            "DestContainer" if self == Self::EndLink => (Role::EndContainer, 1),
-            "Key" if matches!(self, Self::StartLink | Self::EndLink) => (Role::Key, 0),
-            "Filename" | "FileName" if self == Self::CreateContainer => (Role::Part, 0),
-            "File" if marks => (Role::File, 0),
-            "FileName" if marks => (Role::File, 1),
-            "Line" if marks => (Role::Line, 0),
-            "LineNumber" if marks => (Role::Line, 1),
+            "Time" => (FieldRole::Time, 0),
+            "Name" if created || destroys => (FieldRole::Name, 0),
+            "NewName" if created => (FieldRole::Name, 1),
+            // One identifier is required. Files use three names for it.
+            "Alias" if destroys => (FieldRole::Name, 1),
+            "Container" if destroys => (FieldRole::Name, 2),
+            "Alias" if created => (FieldRole::Alias, 0),
+            "NewType" if self.defines_type() => (FieldRole::Alias, 1),
+            "NewValue" if self == Self::DefineEntityValue => (FieldRole::Alias, 1),
+            "NewContainer" if self == Self::CreateContainer => (FieldRole::Alias, 1),
+            "Type" => (FieldRole::Type, 0),
+            "NewContainerType" if self == Self::CreateContainer => (FieldRole::Type, 1),
+            "ContainerType" if in_tree => (FieldRole::Type, 2),
+            "ContainerType" if self == Self::DefineEntityValue => (FieldRole::Type, 2),
+            "EntityType" if !in_tree => (FieldRole::Type, 1),
+            // Some producers use this name for all parents.
+            "EntityType" => (FieldRole::Type, 3),
+            "Container" if !self.defines_type() && self != Self::DefineEntityValue => (FieldRole::Container, 0),
+            "Value" if !created && !destroys => (FieldRole::Value, 0),
+            "Color" if created && self != Self::CreateContainer => (FieldRole::Color, 0),
+            // Older versions of the format had these fields. No other reader supports them today.
+            "Shape" if self.has_look() => (FieldRole::Shape, 0),
+            "Size" if self.has_look() => (FieldRole::Size, 0),
+            "StartContainerType" if self == Self::DefineLinkType => (FieldRole::StartType, 0),
+            "SourceContainerType" if self == Self::DefineLinkType => (FieldRole::StartType, 1),
+            "EndContainerType" if self == Self::DefineLinkType => (FieldRole::EndType, 0),
+            "DestContainerType" if self == Self::DefineLinkType => (FieldRole::EndType, 1),
+            "StartContainer" if self == Self::StartLink => (FieldRole::StartContainer, 0),
+            "SourceContainer" if self == Self::StartLink => (FieldRole::StartContainer, 1),
+            "EndContainer" if self == Self::EndLink => (FieldRole::EndContainer, 0),
+            "DestContainer" if self == Self::EndLink => (FieldRole::EndContainer, 1),
+            "Key" if matches!(self, Self::StartLink | Self::EndLink) => (FieldRole::Key, 0),
+            "Filename" | "FileName" if self == Self::CreateContainer => (FieldRole::Part, 0),
+            "File" if marks => (FieldRole::File, 0),
+            "FileName" if marks => (FieldRole::File, 1),
+            "Line" if marks => (FieldRole::Line, 0),
+            "LineNumber" if marks => (FieldRole::Line, 1),
             _ => return None,
         })
     }
@@ -184,36 +198,37 @@ impl Kind {
 /// A user field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UserField {
-    /// Which word of the line, the id being word 0.
+    /// The index of the word in the line. The id is word 0.
     pub(super) word: usize,
     pub(super) name: String,
-    /// `WaitsForContainer` may refer to a container, and is then called `waits for`.
+    /// The name of the relation if the field refers to a container: `waits for` for
+    /// `WaitsForContainer`.
     pub(super) relation: Option<String>,
 }
 
 /// One event definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Definition {
-    pub(super) kind: Kind,
-    /// Words that a line has, with the id.
+pub(super) struct EventDefinition {
+    pub(super) kind: PajeEventKind,
+    /// Number of words of a line, including the id.
     pub(super) words: usize,
-    /// The words up to the last field that a line must have.
+    /// Number of words up to the last mandatory field.
     pub(super) needed: usize,
     positions: [u16; ROLES],
     pub(super) user: Vec<UserField>,
 }
 
-impl Definition {
-    /// Which word has this role.
-    pub(super) fn word(&self, role: Role) -> Option<usize> {
+impl EventDefinition {
+    /// The index of the word with this role.
+    pub(super) fn word(&self, role: FieldRole) -> Option<usize> {
         match self.positions[role as usize] {
             ABSENT => None,
             position => Some(position.into()),
         }
     }
 
-    /// From field names in order. A missing role is an error.
-    fn new(kind: Kind, fields: &[String]) -> Result<Self, &'static [Role]> {
+    /// Creates a definition from field names in order. Fails if a mandatory role is missing.
+    fn new(kind: PajeEventKind, fields: &[String]) -> Result<Self, &'static [FieldRole]> {
         let mut positions = [ABSENT; ROLES];
         let mut ranks = [u8::MAX; ROLES];
         for (at, field) in fields.iter().enumerate() {
@@ -229,39 +244,39 @@ impl Definition {
             return Err(kind.required());
         }
         // A line without the name of a part is complete.
-        let needed = positions[..Role::Part as usize].iter().filter(|&&position| position != ABSENT);
+        let needed = positions[..FieldRole::Part as usize].iter().filter(|&&position| position != ABSENT);
         let last = needed.max().map_or(0, |&last| usize::from(last));
         let user = fields.iter().enumerate().filter(|(at, _)| !positions.iter().any(|&p| usize::from(p) == at + 1));
         let user = user.map(|(at, name)| UserField { word: at + 1, name: name.clone(), relation: relation(name) });
         Ok(Self { kind, words: fields.len() + 1, needed: last + 1, positions, user: user.collect() })
     }
 
-    /// Says which extra fields the events of this definition will have.
-    pub(super) fn announce(&self, sink: &mut dyn Sink) -> io::Result<()> {
+    /// Announces the extra fields of the events of this definition.
+    pub(super) fn announce(&self, sink: &mut dyn PajeSink) -> io::Result<()> {
         let operation = match self.kind {
-            Kind::CreateContainer => Operation::CreateContainer,
-            Kind::SetState => Operation::SetState,
-            Kind::PushState => Operation::PushState,
-            Kind::NewEvent => Operation::NewEvent,
-            Kind::StartLink => Operation::StartLink,
-            Kind::EndLink => Operation::EndLink,
+            PajeEventKind::CreateContainer => EventOperation::CreateContainer,
+            PajeEventKind::SetState => EventOperation::SetState,
+            PajeEventKind::PushState => EventOperation::PushState,
+            PajeEventKind::NewEvent => EventOperation::NewEvent,
+            PajeEventKind::StartLink => EventOperation::StartLink,
+            PajeEventKind::EndLink => EventOperation::EndLink,
             _ => return Ok(()),
         };
-        // Whether a field refers to a container is seen only when it comes.
+        // Only the line itself shows whether a field refers to a container.
         let names = self.user.iter().flat_map(|field| {
-            let reference = field.relation.as_deref().map(|name| (name, FieldKind::Container));
-            reference.into_iter().chain([(field.name.as_str(), FieldKind::Text)])
+            let reference = field.relation.as_deref().map(|name| (name, ExtraFieldKind::Container));
+            reference.into_iter().chain([(field.name.as_str(), ExtraFieldKind::Text)])
         });
-        let fields: Vec<(&str, FieldKind)> = names.collect();
-        let source = self.word(Role::File).is_some() && operation != Operation::CreateContainer;
+        let fields: Vec<(&str, ExtraFieldKind)> = names.collect();
+        let source = self.word(FieldRole::File).is_some() && operation != EventOperation::CreateContainer;
         if fields.is_empty() && !source {
             return Ok(());
         }
-        sink.announce(&Shape { operation, fields: &fields, source })
+        sink.announce(&FieldSet { operation, fields: &fields, source })
     }
 }
 
-/// `WaitsForContainer` to `waits for`.
+/// Converts `WaitsForContainer` to `waits for`.
 fn relation(field: &str) -> Option<String> {
     let words = field.strip_suffix("Container").filter(|words| !words.is_empty())?;
     let mut name = String::new();
@@ -274,7 +289,8 @@ fn relation(field: &str) -> Option<String> {
     Some(name)
 }
 
-/// Whether ViTE takes this field under this type. It takes user fields under any that it knows.
+/// Whether ViTE accepts this field with this type. It accepts user fields with any type that it
+/// knows.
 fn goes_with(field: &str, ty: &str) -> bool {
     match field {
         "Time" => ty == "date",
@@ -288,65 +304,77 @@ fn goes_with(field: &str, ty: &str) -> bool {
     }
 }
 
-/// What an id stands for.
+/// The meaning of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Meaning {
-    Event(Definition),
-    /// Defined, but not usable: its lines are left out without a further word.
+enum IdMeaning {
+    Event(EventDefinition),
+    /// An unusable definition. Its lines are left out without further reports.
     Useless,
 }
 
-/// A definition that is being read.
+/// A definition that is not complete yet.
 #[derive(Debug)]
-struct Open {
+struct OpenDefinition {
     id: String,
-    kind: Option<Kind>,
+    kind: Option<PajeEventKind>,
     fields: Vec<String>,
-    /// The same, to find a second one of a name.
+    /// The names in `fields`, to find duplicates.
     names: HashSet<String>,
 }
 
 /// All definitions so far.
 #[derive(Debug, Default)]
-pub(super) struct Header {
-    meanings: Vec<Meaning>,
-    /// Small numbers, the usual ids, directly.
+pub(super) struct Definitions {
+    meanings: Vec<IdMeaning>,
+    /// Indexes of meanings for small numeric ids, which are the usual ones.
     small: Vec<Option<usize>>,
     others: HashMap<String, usize>,
-    open: Option<Open>,
+    open: Option<OpenDefinition>,
 }
 
-/// Fields that every reader takes.
+/// Definitions with more fields are not accepted by every reader.
 const MAX_FIELDS: usize = 19;
-/// Ids that are looked up in a table.
+/// Numeric ids below this are looked up in a table.
 const SMALL: usize = 256;
 
-impl Header {
+impl Definitions {
     /// Whether any definition was begun.
     pub(super) fn is_begun(&self) -> bool {
         self.open.is_some() || !self.meanings.is_empty()
     }
 
-    /// The definition of an id, else that of the root of a split trace. `Err` if neither has one.
-    pub(super) fn definition_or<'a>(&'a self, root: Option<&'a Self>, id: &str) -> Result<Option<&'a Definition>, ()> {
+    /// The definition of an id. Without one, the definition in the root file of a split trace.
+    /// `Err` if neither exists.
+    pub(super) fn definition_or<'a>(
+        &'a self,
+        root: Option<&'a Self>,
+        id: &str,
+    ) -> Result<Option<&'a EventDefinition>, ()> {
         self.definition(id).or_else(|()| root.map_or(Err(()), |root| root.definition(id)))
     }
 
-    /// The definition of an id. `Err` when there is none at all.
-    pub(super) fn definition(&self, id: &str) -> Result<Option<&Definition>, ()> {
+    /// The definition of an id. `Ok(None)` if it is unusable, `Err` if the id is not defined.
+    pub(super) fn definition(&self, id: &str) -> Result<Option<&EventDefinition>, ()> {
         let at = match small_id(id) {
             Some(small) => self.small.get(small).copied().flatten(),
             None => self.others.get(id).copied(),
         };
         match at.map(|at| &self.meanings[at]) {
-            Some(Meaning::Event(definition)) => Ok(Some(definition)),
-            Some(Meaning::Useless) => Ok(None),
+            Some(IdMeaning::Event(definition)) => Ok(Some(definition)),
+            Some(IdMeaning::Useless) => Ok(None),
             None => Err(()),
         }
     }
 
-    /// Takes a line that begins with `%`. `words` are those after it. Returns the definition that ends here.
-    pub(super) fn line(&mut self, words: &[&str], number: u64, text: &str, faults: &mut Faults) -> Option<&Definition> {
+    /// Processes a line that starts with `%`. `words` are the words after it. Returns the
+    /// definition that ends here.
+    pub(super) fn line(
+        &mut self,
+        words: &[&str],
+        number: u64,
+        text: &str,
+        faults: &mut FaultList,
+    ) -> Option<&EventDefinition> {
         match *words {
             ["EventDef", name, id, ref rest @ ..] => {
                 let ended = self.open.take();
@@ -356,17 +384,18 @@ impl Header {
                 if !rest.is_empty() {
                     faults.count(FaultKind::Header, number, text);
                 }
-                let kind = Kind::from_name(name);
+                let kind = PajeEventKind::from_name(name);
                 match kind {
                     None => faults.count(FaultKind::UnknownEvent, number, name),
-                    Some(Kind::Idle) => faults.count(FaultKind::RareEvent, number, name),
+                    Some(PajeEventKind::Idle) => faults.count(FaultKind::RareEvent, number, name),
                     Some(_) => {}
                 }
-                // As large as ViTE's numbers.
+                // ViTE reads ids as 32-bit integers.
                 if !id.bytes().all(|byte| byte.is_ascii_digit()) || id.parse::<i32>().is_err() {
                     faults.count(FaultKind::IdText, number, id);
                 }
-                self.open = Some(Open { id: id.to_owned(), kind, fields: Vec::new(), names: HashSet::default() });
+                self.open =
+                    Some(OpenDefinition { id: id.to_owned(), kind, fields: Vec::new(), names: HashSet::default() });
                 return ended.and_then(|open| self.finish(open, number, faults));
             }
             ["EndEventDef", ..] => match self.open.take() {
@@ -386,7 +415,7 @@ impl Header {
                     if !goes_with(field, ty) && ty != "float" {
                         faults.count(FaultKind::FieldPair, number, &format!("{field} {ty}"));
                     }
-                    let is_old = |kind: Kind| matches!(kind.role(field), Some((_, 1..)));
+                    let is_old = |kind: PajeEventKind| matches!(kind.role(field), Some((_, 1..)));
                     if open.kind.is_some_and(is_old) {
                         faults.count(FaultKind::OldName, number, field);
                     }
@@ -404,22 +433,23 @@ impl Header {
         None
     }
 
-    /// A line of events, or the end of the file: a definition that is still open ends here, and is returned.
-    pub(super) fn close_open(&mut self, number: u64, faults: &mut Faults) -> Option<&Definition> {
+    /// Ends and returns a definition that is still open at a line of events or at the end of the
+    /// file.
+    pub(super) fn close_open(&mut self, number: u64, faults: &mut FaultList) -> Option<&EventDefinition> {
         let open = self.open.take()?;
         faults.count(FaultKind::Unclosed, number, &open.id);
         self.finish(open, number, faults)
     }
 
-    fn finish(&mut self, open: Open, number: u64, faults: &mut Faults) -> Option<&Definition> {
-        let meaning = match open.kind.map(|kind| Definition::new(kind, &open.fields)) {
-            Some(Ok(definition)) => Meaning::Event(definition),
+    fn finish(&mut self, open: OpenDefinition, number: u64, faults: &mut FaultList) -> Option<&EventDefinition> {
+        let meaning = match open.kind.map(|kind| EventDefinition::new(kind, &open.fields)) {
+            Some(Ok(definition)) => IdMeaning::Event(definition),
             Some(Err(required)) => {
                 let found = format!("id {} has {}; needed: {required:?}", open.id, open.fields.join(" "));
                 faults.count(FaultKind::MissingField, number, &found);
-                Meaning::Useless
+                IdMeaning::Useless
             }
-            None => Meaning::Useless,
+            None => IdMeaning::Useless,
         };
         let small = small_id(&open.id);
         let known = match small {
@@ -447,13 +477,14 @@ impl Header {
             }
         };
         match &self.meanings[at] {
-            Meaning::Event(definition) => Some(definition),
-            Meaning::Useless => None,
+            IdMeaning::Event(definition) => Some(definition),
+            IdMeaning::Useless => None,
         }
     }
 }
 
-/// The number of an id that is written as a small number without leading zeros: `017` is another id than `17`.
+/// The value of an id that is a small number without leading zeros, because `017` differs from
+/// `17`.
 fn small_id(id: &str) -> Option<usize> {
     if id.len() > 3 || id.is_empty() || (id.len() > 1 && id.starts_with('0')) {
         return None;

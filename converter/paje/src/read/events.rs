@@ -1,16 +1,17 @@
-//! From the words of a line to a Pajé operation.
+//! Converts the words of a line to a Pajé operation.
 
 use std::io;
 
-use super::definitions::{Definition, Kind, Role};
-use super::faults::{FaultKind, Faults};
-use super::number::{self, Number};
+use super::definitions::{EventDefinition, FieldRole, PajeEventKind};
+use super::faults::{FaultKind, FaultList};
+use super::number::{self, ParsedNumber};
 use super::pj_dump_compat;
-use super::symbols::{Containers, Declared, Found, Keys, Types};
-use super::tokenizer::Words;
+use super::symbols::{OpenKeys, PajeContainers, PajeTypes, SymbolMatch, ValueDeclaration};
+use super::tokenizer::LineWords;
 use crate::time::GlobalNanos;
 use crate::{
-    Color, ContainerId, Extra, ExtraValue, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    ContainerId, DrawStyle, ExtraField, ExtraValue, PajeEvent, PajeSink, PajeTypeKind, RgbColor, SourcePosition,
+    TypeId, ValueId, VariableOp,
 };
 
 /// The root's identifier.
@@ -18,54 +19,56 @@ const ROOT: &str = "0";
 /// Nanoseconds. Few traces with decimal seconds are longer. Many traces with decimal milliseconds
 /// appear longer if they are read as seconds.
 const LONG_IF_DECIMAL: i64 = 3_600_000_000_000;
-/// The same if all timestamps are whole numbers: 10⁶ s, which is more than eleven days. Schedules and
-/// simulations often last some hours in whole seconds.
+/// The limit if all timestamps are whole numbers: 10⁶ s, which is more than eleven days. Schedules
+/// and simulations often last some hours in whole seconds.
 const LONG_IF_WHOLE: i64 = 1_000_000_000_000_000;
 const SECOND: i64 = 1_000_000_000;
-/// Nanoseconds of the sixth decimal of a second. A timestamp in milliseconds with more decimals would be finer than a
-/// nanosecond, which no clock is: such timestamps are seconds.
+/// Nanoseconds of the sixth decimal of a second. A timestamp in milliseconds with more decimals
+/// would be finer than a nanosecond, and no clock has this resolution. Such timestamps are
+/// therefore seconds.
 const FINEST_OF_MILLIS: i64 = 1_000;
 
-/// What is known of the file so far.
+/// The state of reading a trace.
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) types: Types,
-    pub(super) containers: Containers,
-    keys: Keys,
-    pub(super) faults: Faults,
-    /// The largest date.
+pub(super) struct ReadState {
+    pub(super) types: PajeTypes,
+    pub(super) containers: PajeContainers,
+    keys: OpenKeys,
+    pub(super) faults: FaultList,
+    /// The maximum timestamp.
     pub(super) end: Option<i64>,
-    /// The first date, and whether another is so far behind it that it is told.
+    /// The first timestamp. `is_long` is set if a later timestamp is so far after it that this is
+    /// reported.
     first: Option<i64>,
     pub(super) is_long: bool,
     /// Whether a timestamp has more decimals than milliseconds have.
     is_fine: bool,
-    /// Whether a timestamp is no whole number.
+    /// Whether a timestamp is not a whole number of seconds.
     has_decimals: bool,
-    /// The last line of an event, and the last one with a date.
+    /// The last line of an event, and the last line with a timestamp.
     pub(super) taken: u64,
     pub(super) dated: u64,
     /// Operations sent.
     pub(super) sent: u64,
-    /// Decimals that the unit of dates has less than seconds have.
+    /// Number of decimals by which the unit of timestamps is finer than seconds.
     pub(super) missing_decimals: u8,
-    /// Whether numbers are read as `pj_dump` reads them,
+    /// Whether numbers are read like `pj_dump`.
     pub(super) as_pj_dump: bool,
-    /// and then, the date of the last line as it has it.
+    /// The timestamp of the last line in this mode.
     pub(super) last: i64,
-    /// Files that the current line names as parts of the trace.
+    /// The files that the current line names as parts of the trace.
     pub(super) named: Vec<String>,
-    /// Always empty between lines: lends its memory to each.
-    extras: Vec<Extra<'static>>,
+    /// Empty between lines. Its memory is reused for each line.
+    extras: Vec<ExtraField<'static>>,
 }
 
-impl Default for State {
+impl Default for ReadState {
     fn default() -> Self {
         Self {
-            types: Types::default(),
-            containers: Containers::default(),
-            keys: Keys::default(),
-            faults: Faults::default(),
+            types: PajeTypes::default(),
+            containers: PajeContainers::default(),
+            keys: OpenKeys::default(),
+            faults: FaultList::default(),
             end: None,
             first: None,
             is_long: false,
@@ -76,7 +79,7 @@ impl Default for State {
             sent: 0,
             missing_decimals: 0,
             as_pj_dump: false,
-            // No date is known.
+            // No timestamp is known.
             last: pj_dump_compat::date_of_double(-1.0),
             named: Vec::new(),
             extras: Vec::new(),
@@ -86,89 +89,91 @@ impl Default for State {
 
 /// A line of the file with its definition.
 #[derive(Clone, Copy)]
-pub(super) struct Input<'a> {
-    pub(super) definition: &'a Definition,
-    pub(super) words: &'a Words,
+pub(super) struct DefinedLine<'a> {
+    pub(super) definition: &'a EventDefinition,
+    pub(super) words: &'a LineWords,
     pub(super) text: &'a str,
     pub(super) line: u64,
 }
 
-impl<'a> Input<'a> {
+impl<'a> DefinedLine<'a> {
     #[inline]
-    fn get(&self, role: Role) -> Option<&'a str> {
+    fn get(&self, role: FieldRole) -> Option<&'a str> {
         self.words.get(self.text, self.definition.word(role)?)
     }
 
-    /// For a role that the definition is known to have.
-    fn word(&self, role: Role) -> &'a str {
+    /// The word of a role that the definition has.
+    fn word(&self, role: FieldRole) -> &'a str {
         self.get(role).unwrap_or("")
     }
 
-    /// Alias, else name.
+    /// The alias, or the name if there is no alias.
     fn identifier(&self) -> &'a str {
-        self.get(Role::Alias).filter(|alias| !alias.is_empty()).unwrap_or_else(|| self.word(Role::Name))
+        self.get(FieldRole::Alias).filter(|alias| !alias.is_empty()).unwrap_or_else(|| self.word(FieldRole::Name))
     }
 
     /// The file that the line names as a part of the trace.
     pub(super) fn part(&self) -> Option<&'a str> {
-        self.get(Role::Part).map(str::trim).filter(|name| !matches!(*name, "" | "''" | "\""))
+        self.get(FieldRole::Part).map(str::trim).filter(|name| !matches!(*name, "" | "''" | "\""))
     }
 
-    fn source(&self) -> Option<Source<'a>> {
-        let file = self.get(Role::File).filter(|file| !file.is_empty())?;
-        Some(Source { file, line: self.get(Role::Line).and_then(|line| line.parse().ok()).unwrap_or(0) })
+    fn source(&self) -> Option<SourcePosition<'a>> {
+        let file = self.get(FieldRole::File).filter(|file| !file.is_empty())?;
+        Some(SourcePosition { file, line: self.get(FieldRole::Line).and_then(|line| line.parse().ok()).unwrap_or(0) })
     }
 }
 
-/// `None` when the line was at fault, which has been counted.
-type Understood<T> = Option<T>;
+/// `None` if the line has a fault, which is already counted.
+type LineResult<T> = Option<T>;
 
-impl State {
+impl ReadState {
     pub(super) fn remember_keys(&mut self) {
         self.keys.remember();
     }
 
-    /// Takes a line. What is wrong with it is counted; only the sink's errors come out.
-    pub(super) fn line(&mut self, input: Input<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+    /// Processes a line. Counts its faults, and returns only errors of the sink.
+    pub(super) fn line(&mut self, input: DefinedLine<'_>, sink: &mut dyn PajeSink) -> io::Result<()> {
         self.taken = input.line;
         sink.at_line(input.line);
-        // A line without a date sets it to 0 there.
+        // In `pj_dump`, a line without a timestamp sets it to 0.
         self.last = 0;
         let result = match input.definition.kind {
-            Kind::Idle => return Ok(()),
-            Kind::DefineContainerType => self.define_type(&input, TypeKind::Container, sink),
-            Kind::DefineStateType => self.define_type(&input, TypeKind::State, sink),
-            Kind::DefineEventType => self.define_type(&input, TypeKind::Event, sink),
-            Kind::DefineVariableType => self.define_type(&input, TypeKind::Variable, sink),
-            Kind::DefineLinkType => self.define_link_type(&input, sink),
-            Kind::DefineEntityValue => self.define_value(&input, sink),
-            Kind::CreateContainer => self.create(&input, sink),
-            Kind::DestroyContainer => self.destroy(&input, sink),
-            Kind::SetVariable => self.variable(&input, VariableOp::Set, sink),
-            Kind::AddVariable => self.variable(&input, VariableOp::Add, sink),
-            Kind::SubVariable => self.variable(&input, VariableOp::Subtract, sink),
-            Kind::PopState | Kind::ResetState => self.end_state(&input, sink),
-            Kind::SetState | Kind::PushState | Kind::NewEvent | Kind::StartLink | Kind::EndLink => {
-                self.entity(&input, sink)
-            }
+            PajeEventKind::Idle => return Ok(()),
+            PajeEventKind::DefineContainerType => self.define_type(&input, PajeTypeKind::Container, sink),
+            PajeEventKind::DefineStateType => self.define_type(&input, PajeTypeKind::State, sink),
+            PajeEventKind::DefineEventType => self.define_type(&input, PajeTypeKind::Event, sink),
+            PajeEventKind::DefineVariableType => self.define_type(&input, PajeTypeKind::Variable, sink),
+            PajeEventKind::DefineLinkType => self.define_link_type(&input, sink),
+            PajeEventKind::DefineEntityValue => self.define_value(&input, sink),
+            PajeEventKind::CreateContainer => self.create(&input, sink),
+            PajeEventKind::DestroyContainer => self.destroy(&input, sink),
+            PajeEventKind::SetVariable => self.variable(&input, VariableOp::Set, sink),
+            PajeEventKind::AddVariable => self.variable(&input, VariableOp::Add, sink),
+            PajeEventKind::SubVariable => self.variable(&input, VariableOp::Subtract, sink),
+            PajeEventKind::PopState | PajeEventKind::ResetState => self.end_state(&input, sink),
+            PajeEventKind::SetState
+            | PajeEventKind::PushState
+            | PajeEventKind::NewEvent
+            | PajeEventKind::StartLink
+            | PajeEventKind::EndLink => self.entity(&input, sink),
         };
         result.unwrap_or(Ok(()))
     }
 
-    fn send(&mut self, sink: &mut dyn Sink, event: &PajeEvent<'_>) -> Understood<io::Result<()>> {
+    fn send(&mut self, sink: &mut dyn PajeSink, event: &PajeEvent<'_>) -> LineResult<io::Result<()>> {
         self.sent += 1;
         Some(sink.event(event))
     }
 
-    /// Warns of a line whose container an earlier line destroyed, because `pj_dump` ignores such
-    /// lines.
-    fn note_late(&mut self, input: &Input<'_>, container: ContainerId) {
+    /// Warns of a line in a container that an earlier line destroyed, because `pj_dump` ignores
+    /// such lines.
+    fn note_late(&mut self, input: &DefinedLine<'_>, container: ContainerId) {
         if !self.as_pj_dump && self.containers.is_destroyed(container) {
-            self.faults.count(FaultKind::EarlyEnd, input.line, input.word(Role::Container));
+            self.faults.count(FaultKind::EarlyEnd, input.line, input.word(FieldRole::Container));
         }
     }
 
-    fn fault<T>(&mut self, kind: FaultKind, input: &Input<'_>, found: &str) -> Understood<T> {
+    fn fault<T>(&mut self, kind: FaultKind, input: &DefinedLine<'_>, found: &str) -> LineResult<T> {
         self.faults.count(kind, input.line, found);
         None
     }
@@ -185,8 +190,8 @@ impl State {
         time.saturating_sub(first) > long
     }
 
-    fn time(&mut self, input: &Input<'_>) -> Understood<GlobalNanos> {
-        let word = input.word(Role::Time);
+    fn time(&mut self, input: &DefinedLine<'_>) -> LineResult<GlobalNanos> {
+        let word = input.word(FieldRole::Time);
         let date =
             if self.as_pj_dump { self.peer_date(input, word) } else { number::nanos(word, self.missing_decimals) };
         let Some(date) = date else { return self.fault(FaultKind::Date, input, word) };
@@ -199,7 +204,7 @@ impl State {
         self.dated = input.line;
         self.last = date.value;
         let first = *self.first.get_or_insert(date.value);
-        // As `pj_dump` has them, dates are no nanoseconds.
+        // In the mode of `pj_dump`, timestamps are not nanoseconds.
         let may_be_others = self.missing_decimals == 0 && !self.as_pj_dump;
         if may_be_others && !self.is_long && !self.is_fine && self.looks_long(date.value, first) {
             self.is_long = true;
@@ -213,19 +218,24 @@ impl State {
         Some(GlobalNanos(date.value))
     }
 
-    /// The date that `pj_dump` finds at the beginning of a word.
-    fn peer_date(&mut self, input: &Input<'_>, word: &str) -> Option<Number<i64>> {
+    /// The timestamp that `pj_dump` reads at the start of a word.
+    fn peer_date(&mut self, input: &DefinedLine<'_>, word: &str) -> Option<ParsedNumber<i64>> {
         let (seconds, length) = pj_dump_compat::date(word, self.missing_decimals)?;
         let comma = word[length..].starts_with(',');
         if length < word.len() && !comma {
             self.faults.count(FaultKind::Date, input.line, word);
         }
-        Some(Number { value: pj_dump_compat::date_of_double(seconds), comma })
+        Some(ParsedNumber { value: pj_dump_compat::date_of_double(seconds), comma })
     }
 
-    fn find_type(&mut self, input: &Input<'_>, role: Role, fits: fn(TypeKind) -> bool) -> Understood<TypeId> {
+    fn find_type(
+        &mut self,
+        input: &DefinedLine<'_>,
+        role: FieldRole,
+        fits: fn(PajeTypeKind) -> bool,
+    ) -> LineResult<TypeId> {
         let word = input.word(role);
-        let Some(Found { thing: ty, by_id }) = self.types.find(word) else {
+        let Some(SymbolMatch { thing: ty, by_id }) = self.types.find(word) else {
             return self.fault(FaultKind::UnknownType, input, word);
         };
         if !fits(self.types.kind(ty)) {
@@ -237,9 +247,9 @@ impl State {
         Some(ty)
     }
 
-    fn find_container(&mut self, input: &Input<'_>, role: Role) -> Understood<ContainerId> {
+    fn find_container(&mut self, input: &DefinedLine<'_>, role: FieldRole) -> LineResult<ContainerId> {
         let word = input.word(role);
-        let Some(Found { thing: container, by_id }) = self.containers.find(word) else {
+        let Some(SymbolMatch { thing: container, by_id }) = self.containers.find(word) else {
             let is_ambiguous = self.containers.is_ambiguous(word);
             let kind = if is_ambiguous { FaultKind::AmbiguousContainer } else { FaultKind::UnknownContainer };
             return self.fault(kind, input, word);
@@ -250,8 +260,8 @@ impl State {
         Some(container)
     }
 
-    fn color(&mut self, input: &Input<'_>) -> Option<Color> {
-        let word = input.get(Role::Color)?;
+    fn color(&mut self, input: &DefinedLine<'_>) -> Option<RgbColor> {
+        let word = input.get(FieldRole::Color)?;
         let Ok(color) = number::color(word) else { return self.fault(FaultKind::Color, input, word) };
         let (color, is_wide) = color?;
         if is_wide {
@@ -260,13 +270,13 @@ impl State {
         Some(color)
     }
 
-    fn look(&mut self, input: &Input<'_>) -> Look {
-        // One definition may serve values with and without: what says nothing is blank.
+    fn look(&mut self, input: &DefinedLine<'_>) -> DrawStyle {
+        // One definition may serve values with and without a style. An empty word means no style.
         let word = |role| input.get(role).map(str::trim).filter(|word| !word.is_empty());
-        let (shape, size) = (word(Role::Shape), word(Role::Size));
-        let look = Look {
+        let (shape, size) = (word(FieldRole::Shape), word(FieldRole::Size));
+        let look = DrawStyle {
             shape: shape.and_then(|word| word.parse().ok()),
-            size: size.and_then(number::float).and_then(|size| Look::checked_size(size.value)),
+            size: size.and_then(number::float).and_then(|size| DrawStyle::checked_size(size.value)),
         };
         for word in [shape.filter(|_| look.shape.is_none()), size.filter(|_| look.size.is_none())].into_iter().flatten()
         {
@@ -275,46 +285,51 @@ impl State {
         look
     }
 
-    fn define_type(&mut self, input: &Input<'_>, kind: TypeKind, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
-        let parent = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
-        let (id, name) = (input.identifier(), input.word(Role::Name));
+    fn define_type(
+        &mut self,
+        input: &DefinedLine<'_>,
+        kind: PajeTypeKind,
+        sink: &mut dyn PajeSink,
+    ) -> LineResult<io::Result<()>> {
+        let parent = self.find_type(input, FieldRole::Type, |kind| kind == PajeTypeKind::Container)?;
+        let (id, name) = (input.identifier(), input.word(FieldRole::Name));
         let (color, look) = (self.color(input), self.look(input));
         let Some(ty) = self.types.add(id, name, kind) else { return self.fault(FaultKind::TypeTwice, input, id) };
-        if id == ROOT || (name == ROOT && kind == TypeKind::Container) {
+        if id == ROOT || (name == ROOT && kind == PajeTypeKind::Container) {
             self.faults.count(FaultKind::ZeroTaken, input.line, name);
         }
         self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color, look })
     }
 
-    fn define_link_type(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
-        let start = self.find_type(input, Role::StartType, |kind| kind == TypeKind::Container)?;
-        let end = self.find_type(input, Role::EndType, |kind| kind == TypeKind::Container)?;
-        self.define_type(input, TypeKind::Link { start, end }, sink)
+    fn define_link_type(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
+        let start = self.find_type(input, FieldRole::StartType, |kind| kind == PajeTypeKind::Container)?;
+        let end = self.find_type(input, FieldRole::EndType, |kind| kind == PajeTypeKind::Container)?;
+        self.define_type(input, PajeTypeKind::Link { start, end }, sink)
     }
 
-    fn define_value(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
-        let ty = self.find_type(input, Role::Type, has_values)?;
-        let (id, name) = (input.identifier(), input.word(Role::Name));
+    fn define_value(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
+        let ty = self.find_type(input, FieldRole::Type, has_values)?;
+        let (id, name) = (input.identifier(), input.word(FieldRole::Name));
         let (color, look) = (self.color(input), self.look(input));
         let value = match self.types.declare(ty, id, name) {
-            Declared::New(value) => value,
-            Declared::Late(value) => {
+            ValueDeclaration::New(value) => value,
+            ValueDeclaration::Late(value) => {
                 self.faults.count(FaultKind::LateValue, input.line, id);
                 value
             }
-            Declared::Again => return self.fault(FaultKind::ValueTwice, input, id),
+            ValueDeclaration::Again => return self.fault(FaultKind::ValueTwice, input, id),
         };
         self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, look })
     }
 
-    fn create(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+    fn create(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         if let Some(name) = input.part() {
             self.named.push(name.to_owned());
         }
         let time = self.time(input)?;
-        let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
-        let parent = self.find_container(input, Role::Container)?;
-        let (id, name) = (input.identifier(), input.word(Role::Name));
+        let ty = self.find_type(input, FieldRole::Type, |kind| kind == PajeTypeKind::Container)?;
+        let parent = self.find_container(input, FieldRole::Container)?;
+        let (id, name) = (input.identifier(), input.word(FieldRole::Name));
         if ty == TypeId::ROOT {
             return self.fault(FaultKind::Root, input, id);
         }
@@ -333,16 +348,16 @@ impl State {
         result
     }
 
-    fn destroy(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+    fn destroy(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         let time = self.time(input)?;
-        let container = self.find_container(input, Role::Name)?;
+        let container = self.find_container(input, FieldRole::Name)?;
         if container == ContainerId::ROOT {
-            return self.fault(FaultKind::RootEnd, input, input.word(Role::Name));
+            return self.fault(FaultKind::RootEnd, input, input.word(FieldRole::Name));
         }
-        if let Some(word) = input.get(Role::Type) {
+        if let Some(word) = input.get(FieldRole::Type) {
             match self.types.find(word) {
-                Some(Found { thing, by_id: true }) if thing == self.containers.type_of(container) => {}
-                Some(Found { thing, .. }) if thing == self.containers.type_of(container) => {
+                Some(SymbolMatch { thing, by_id: true }) if thing == self.containers.type_of(container) => {}
+                Some(SymbolMatch { thing, .. }) if thing == self.containers.type_of(container) => {
                     self.faults.count(FaultKind::ByName, input.line, word);
                 }
                 _ => self.faults.count(FaultKind::OtherType, input.line, word),
@@ -352,12 +367,17 @@ impl State {
         self.send(sink, &PajeEvent::DestroyContainer { time, container })
     }
 
-    fn variable(&mut self, input: &Input<'_>, op: VariableOp, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+    fn variable(
+        &mut self,
+        input: &DefinedLine<'_>,
+        op: VariableOp,
+        sink: &mut dyn PajeSink,
+    ) -> LineResult<io::Result<()>> {
         let time = self.time(input)?;
-        let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Variable)?;
-        let container = self.find_container(input, Role::Container)?;
+        let ty = self.find_type(input, FieldRole::Type, |kind| kind == PajeTypeKind::Variable)?;
+        let container = self.find_container(input, FieldRole::Container)?;
         self.note_late(input, container);
-        let word = input.word(Role::Value);
+        let word = input.word(FieldRole::Value);
         let value = number::float(word);
         match value {
             None => self.faults.count(FaultKind::Value, input.line, word),
@@ -368,45 +388,45 @@ impl State {
         self.send(sink, &PajeEvent::Variable { time, container, ty, op, value })
     }
 
-    fn end_state(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+    fn end_state(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         let time = self.time(input)?;
-        let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::State)?;
-        let container = self.find_container(input, Role::Container)?;
+        let ty = self.find_type(input, FieldRole::Type, |kind| kind == PajeTypeKind::State)?;
+        let container = self.find_container(input, FieldRole::Container)?;
         self.note_late(input, container);
-        let event = if input.definition.kind == Kind::PopState {
+        let event = if input.definition.kind == PajeEventKind::PopState {
             PajeEvent::PopState { time, container, ty }
         } else {
-            self.faults.count(FaultKind::Reset, input.line, input.word(Role::Container));
+            self.faults.count(FaultKind::Reset, input.line, input.word(FieldRole::Container));
             PajeEvent::ResetState { time, container, ty }
         };
         self.send(sink, &event)
     }
 
-    /// The value of an entity. One that was not declared is defined now.
-    fn value(&mut self, input: &Input<'_>, ty: TypeId, sink: &mut dyn Sink) -> io::Result<ValueId> {
-        let name = input.word(Role::Value);
+    /// The value of an entity. A value without a declaration is defined now.
+    fn value(&mut self, input: &DefinedLine<'_>, ty: TypeId, sink: &mut dyn PajeSink) -> io::Result<ValueId> {
+        let name = input.word(FieldRole::Value);
         let (value, new) = self.types.value(ty, name);
         if new {
             self.sent += 1;
-            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, look: Look::NONE })?;
+            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, look: DrawStyle::NONE })?;
         }
         Ok(value)
     }
 
-    fn entity(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+    fn entity(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         let kind = input.definition.kind;
         let time = self.time(input)?;
-        let fits: fn(TypeKind) -> bool = match kind {
-            Kind::NewEvent => |kind| kind == TypeKind::Event,
-            Kind::StartLink | Kind::EndLink => |kind| matches!(kind, TypeKind::Link { .. }),
-            _ => |kind| kind == TypeKind::State,
+        let fits: fn(PajeTypeKind) -> bool = match kind {
+            PajeEventKind::NewEvent => |kind| kind == PajeTypeKind::Event,
+            PajeEventKind::StartLink | PajeEventKind::EndLink => |kind| matches!(kind, PajeTypeKind::Link { .. }),
+            _ => |kind| kind == PajeTypeKind::State,
         };
-        let ty = self.find_type(input, Role::Type, fits)?;
-        let container = self.find_container(input, Role::Container)?;
+        let ty = self.find_type(input, FieldRole::Type, fits)?;
+        let container = self.find_container(input, FieldRole::Container)?;
         self.note_late(input, container);
         let other = match kind {
-            Kind::StartLink => self.find_container(input, Role::StartContainer)?,
-            Kind::EndLink => self.find_container(input, Role::EndContainer)?,
+            PajeEventKind::StartLink => self.find_container(input, FieldRole::StartContainer)?,
+            PajeEventKind::EndLink => self.find_container(input, FieldRole::EndContainer)?,
             _ => container,
         };
         let value = match self.value(input, ty, sink) {
@@ -416,15 +436,15 @@ impl State {
         let extras = self.extras(input);
         let (extra, source) = (extras.as_slice(), input.source());
         let event = match kind {
-            Kind::SetState => PajeEvent::SetState { time, container, ty, value, extra, source },
-            Kind::PushState => PajeEvent::PushState { time, container, ty, value, extra, source },
-            Kind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+            PajeEventKind::SetState => PajeEvent::SetState { time, container, ty, value, extra, source },
+            PajeEventKind::PushState => PajeEvent::PushState { time, container, ty, value, extra, source },
+            PajeEventKind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
             _ => {
-                let text = input.word(Role::Key);
+                let text = input.word(FieldRole::Key);
                 let is_lost = [container, other].iter().any(|one| self.containers.is_stillborn(*one));
                 let found = match is_lost {
                     true => Ok((self.keys.alone(), false)),
-                    false => self.keys.find(container, ty, text, kind == Kind::StartLink),
+                    false => self.keys.find(container, ty, text, kind == PajeEventKind::StartLink),
                 };
                 let (key, new) = match found {
                     Ok(found) => found,
@@ -436,7 +456,7 @@ impl State {
                 if new && let Err(error) = sink.name_key(key, text) {
                     return Some(Err(error));
                 }
-                if kind == Kind::StartLink {
+                if kind == PajeEventKind::StartLink {
                     PajeEvent::StartLink { time, container, ty, value, start: other, key, extra, source }
                 } else {
                     PajeEvent::EndLink { time, container, ty, value, end: other, key, extra, source }
@@ -448,27 +468,28 @@ impl State {
         result
     }
 
-    /// The user fields that have something in them. Give the list back with [`recycled`].
-    fn extras<'a>(&mut self, input: &Input<'a>) -> Vec<Extra<'a>> {
-        let mut extras: Vec<Extra<'a>> = recycled(std::mem::take(&mut self.extras));
+    /// The non-empty user fields. Return the list with [`recycled`].
+    fn extras<'a>(&mut self, input: &DefinedLine<'a>) -> Vec<ExtraField<'a>> {
+        let mut extras: Vec<ExtraField<'a>> = recycled(std::mem::take(&mut self.extras));
         for field in &input.definition.user {
             let Some(text) = input.words.get(input.text, field.word).filter(|text| !text.is_empty()) else { continue };
             let related = field.relation.as_deref().and_then(|name| Some((name, self.containers.find_id(text)?)));
             extras.push(match related {
-                Some((name, container)) => Extra { name, value: ExtraValue::Container(container) },
-                None => Extra { name: &field.name, value: ExtraValue::Text(text) },
+                Some((name, container)) => ExtraField { name, value: ExtraValue::Container(container) },
+                None => ExtraField { name: &field.name, value: ExtraValue::Text(text) },
             });
         }
         extras
     }
 }
 
-fn has_values(kind: TypeKind) -> bool {
-    matches!(kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. })
+fn has_values(kind: PajeTypeKind) -> bool {
+    matches!(kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. })
 }
 
-/// An empty list for another lifetime, in the memory of this one: collecting a vector's own iterator reuses its allocation.
-fn recycled<'b>(mut list: Vec<Extra<'_>>) -> Vec<Extra<'b>> {
+/// An empty list for another lifetime in the memory of `list`. Collecting the own iterator of a
+/// vector reuses its allocation.
+fn recycled<'b>(mut list: Vec<ExtraField<'_>>) -> Vec<ExtraField<'b>> {
     list.clear();
     list.into_iter().map_while(|_| None).collect()
 }

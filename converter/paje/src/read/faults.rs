@@ -1,9 +1,9 @@
-//! What can be wrong with a Pajé file: counted by kind, the first of each kind kept.
+//! The faults of a Pajé file: counted by kind, with the first occurrence of each kind.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::split_files::Place;
+use super::split_files::TraceLine;
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident: $what:literal, $advice:literal;)*) => {
@@ -17,19 +17,20 @@ macro_rules! faults {
         impl FaultKind {
             const COUNT: usize = [$(Self::$name),*].len();
 
-            /// What is wrong.
+            /// The description of the fault.
             #[must_use]
             pub const fn what(self) -> &'static str {
                 match self { $(Self::$name => $what,)* }
             }
 
-            /// Whether the file was read in full all the same, though not every reader can.
+            /// Whether the file was read completely nevertheless. Some other readers cannot read
+            /// it.
             #[must_use]
             pub const fn is_note(self) -> bool {
                 self as usize >= Self::SplitTrace as usize
             }
 
-            /// What the producer of the file should have done.
+            /// The advice for the producer of the file.
             #[must_use]
             pub const fn advice(self) -> &'static str {
                 match self { $(Self::$name => $advice,)* }
@@ -39,7 +40,7 @@ macro_rules! faults {
 }
 
 faults! {
-    /// A `%` line that makes no sense.
+    /// An invalid `%` line.
     Header: "header line that cannot be understood", "write `%EventDef NAME ID`, one `% FIELD TYPE` a line, `%EndEventDef`";
     /// No `%EndEventDef`.
     Unclosed: "event definition that is not closed", "end each definition with `%EndEventDef`";
@@ -65,15 +66,15 @@ faults! {
     LongLine: "line longer than 1 MiB, cut there", "write one event a line";
     /// Text that is not UTF-8.
     Encoding: "line that is not UTF-8, read as Latin-1", "write UTF-8";
-    /// A date that is no number.
+    /// A timestamp that is not a number.
     Date: "date that is no number of seconds, or beyond 146 years", "write seconds as a decimal number, such as 12.000345; `--unit` reads others";
     /// A comma as the decimal sign.
     Comma: "number with a decimal comma", "write a decimal point whatever the locale";
-    /// A value of a variable that is no number.
+    /// A value of a variable that is not a number.
     Value: "value of a variable that is no finite number", "write a decimal number";
-    /// A colour that is none.
+    /// An invalid colour.
     Color: "colour that cannot be understood", "write three numbers from 0 to 1 in quotes";
-    /// A shape or size that is none.
+    /// An invalid shape or size.
     Look: "shape or size of a definition that cannot be understood; the usual one is drawn", "write triangle, diamond, circle, square or line, and a number above 0";
     /// A type that is not defined.
     UnknownType: "line whose type is not defined", "define each type before its first use, and name it by its alias";
@@ -99,24 +100,24 @@ faults! {
     RefusedPart: "file of a split trace that is refused; the rest is read", "name regular files below the folder of the first file, without `..`";
     /// Files of a split trace where there is no folder.
     UnreadPart: "file of a split trace that is not read, as no folder is known to look in; to read all, give the path of the first file", "write one file";
-    // What follows was read in full: notes.
+    // The following faults are notes: the file was read completely.
     /// A trace in several files.
     SplitTrace: "trace in several files", "write one file: `pj_dump` and ViTE read the first alone";
-    /// A destroyed container's identifier.
+    /// The identifier of a destroyed container is used again.
     IdAgain: "identifier of a destroyed container is used again", "give each container an identifier of its own: `pj_dump` refuses this";
-    /// A link's key, after its pair.
+    /// A link key is used again after its pair.
     KeyAgain: "key of a link is used again after its pair", "give each link of a type and container a key of its own: `pj_dump` refuses this";
     /// A name from an older version of the format.
     OldName: "field under an old name", "use the names of format 1.3: `pj_dump` refuses others without its option -n";
     /// Another type than the container's.
     OtherType: "line that destroys a container under another type", "name the container's own type: `pj_dump` refuses others";
-    /// A reference by name to what has an alias.
+    /// A reference by name to a type or container that has an alias.
     ByName: "type or container that is not referred to by its identifier", "write the alias where there is one, and `0` for the root: `pj_dump` refuses others";
-    /// `0` for something else than the root.
+    /// `0` as the identifier of another type or container than the root.
     ZeroTaken: "identifier `0`, which is the root's, for another container or type", "take another: `pj_dump` refuses this";
-    /// An id that is no number.
+    /// An event id that is not a number.
     IdText: "event id that is no number", "number the definitions: ViTE refuses other ids, and their lines";
-    /// A field under another type than its name asks for.
+    /// A field with an unsuitable type for its name.
     FieldPair: "field whose type does not go with its name", "write `Time date`, `Color color`, `File string`, `Line int`, `double` or `string` for `Value`, `string` for what names something: ViTE drops such a field";
     /// An event that only some readers know.
     RareEvent: "definition of an event that not every reader knows, and that does nothing", "leave it out: `pj_dump` refuses `PajeStartTrace`, ViTE both";
@@ -132,7 +133,7 @@ faults! {
     SingleQuotes: "text in single quotes", "write double quotes: `pj_dump` reads no others";
     /// `\\"` inside a text.
     EscapedQuote: "quote that is escaped by a backslash", "leave quotes out of texts: `pj_dump` and ViTE read no escapes";
-    /// A percent sign, likewise.
+    /// A percent sign outside of quoted text.
     Percent: "percent sign outside of quoted text", "put such texts in quotes: ViTE splits them";
     /// `#` inside a word.
     LooseHash: "`#` inside a word, which begins a comment for some readers and not for others", "put such texts in quotes";
@@ -140,48 +141,48 @@ faults! {
     OddBlank: "vertical tab or form feed", "write blanks or tabs: ViTE leaves out lines with others";
     /// The root, destroyed.
     RootEnd: "line that destroys the root container `0`, which ends with the trace", "leave the root to the reader";
-    /// Dates that go back.
+    /// Timestamps that decrease.
     Disorder: "line dated before an earlier one", "sort lines by date: the format asks for it, and few readers do it";
-    /// Behind the destruction of its container, in the file.
+    /// A line after the destruction of its container.
     EarlyEnd: "line in a container that an earlier line destroys; it is kept", "write it before the destruction: `pj_dump` leaves it out";
     /// More than 19 fields.
     ManyFields: "definition with more than 19 fields", "define fewer: `pj_dump` and Paje.app read no more";
-    /// `float`.
+    /// The field type `float`.
     Float: "field of type `float`", "write `double`: ViTE and Paje.app know no other";
     /// CRLF.
     CarriageReturn: "line that ends in CR and LF", "end lines with LF: ViTE cannot read the definitions else";
     /// A byte order mark.
     ByteOrderMark: "byte order mark", "write none: `pj_dump` refuses it";
-    /// Probably no seconds.
+    /// Timestamps that are probably not in seconds.
     LongTime: "date far behind the first, if dates are seconds: more than an hour, or 1,000,000 s if all are whole numbers", "write seconds: milliseconds (as StarPU's), microseconds and nanoseconds are read right with `--unit ms`, `us` or `ns`; `--unit s` says that these are seconds";
     /// No LF at the end of the file.
     NoLineEnd: "last line without its end", "end it: ViTE leaves the line out else";
     /// Longer than 4000 bytes.
     Lengthy: "line longer than 4000 bytes", "write shorter ones: ViTE cuts them";
-    /// `""`.
+    /// An empty text.
     Empty: "empty text", "write a blank instead: `pj_dump` misreads `\"\"`";
-    /// Before 0.
+    /// A timestamp before 0.
     Negative: "date before 0", "write dates from 0 on: `pj_dump` takes some for none";
-    /// A definition in the last line.
+    /// The last line has no timestamp.
     UndatedEnd: "last line without a date", "end with a dated line: `pj_dump` ends the trace at that date";
 }
 
-/// One kind of fault, as it was met.
+/// A kind of fault, with its first occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FaultSummary {
     /// Its kind.
     pub kind: FaultKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// Where first: a line number, from 1.
+    /// The number of the first line with the fault, from 1.
     pub line: u64,
-    /// The part of a split trace that has the line, as it is named; empty for the root file.
+    /// The part of a split trace with this line, by its name. Empty for the root file.
     pub file: String,
-    /// What was found there.
+    /// The text at the first occurrence.
     pub found: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FaultSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, advice) = (self.kind.what(), self.kind.advice());
         let of_file = if self.file.is_empty() { String::new() } else { format!(" of {}", self.file) };
@@ -196,28 +197,28 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Gathers them.
+/// Collects faults.
 #[derive(Debug)]
-pub(super) struct Faults {
-    found: [Option<Fault>; FaultKind::COUNT],
-    /// How many kinds there were.
+pub(super) struct FaultList {
+    found: [Option<FaultSummary>; FaultKind::COUNT],
+    /// Number of kinds found so far.
     pub(super) kinds: usize,
     /// Names of the parts of a split trace.
     pub(super) parts: Vec<Arc<str>>,
 }
 
-/// Names of parts that a report quotes.
+/// Maximum number of parts that a report names.
 const QUOTED_PARTS: u64 = 20;
-/// Characters of a line that a report quotes.
+/// Maximum number of characters of a line that a report quotes.
 const QUOTED: usize = 80;
 
-impl Default for Faults {
+impl Default for FaultList {
     fn default() -> Self {
         Self { found: [const { None }; FaultKind::COUNT], kinds: 0, parts: Vec::new() }
     }
 }
 
-impl Faults {
+impl FaultList {
     #[cold]
     pub(super) fn count(&mut self, kind: FaultKind, line: u64, found: &str) {
         match &mut self.found[kind as usize] {
@@ -229,20 +230,20 @@ impl Faults {
                     short.push('…');
                 }
                 self.kinds += 1;
-                let Place { part, line } = Place::of(line);
+                let TraceLine { part, line } = TraceLine::of(line);
                 let file = (part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
                 let file = file.map_or_else(String::new, ToString::to_string);
-                *none = Some(Fault { kind, count: 1, line, file, found: short });
+                *none = Some(FaultSummary { kind, count: 1, line, file, found: short });
             }
         }
     }
 
-    /// Counts a part that is not read: each is named, with its line.
+    /// Counts a part that is not read. The report names each such part with its line.
     pub(super) fn count_part(&mut self, kind: FaultKind, line: u64, (name, why): (&str, &str)) {
         let is_first = self.found[kind as usize].is_none();
         self.count(kind, line, name);
         let Some(fault) = &mut self.found[kind as usize] else { return };
-        let line = Place::of(line).line;
+        let line = TraceLine::of(line).line;
         if is_first {
             fault.found += &format!(": {why}");
         } else if fault.count <= QUOTED_PARTS {
@@ -253,16 +254,16 @@ impl Faults {
         }
     }
 
-    /// Faults and notes, each by the line of the first of its kind.
-    pub(super) fn into_lists(self) -> (Vec<Fault>, Vec<Fault>) {
-        let mut list: Vec<Fault> = self.found.into_iter().flatten().collect();
+    /// The faults and the notes. Each list is in order of the first lines.
+    pub(super) fn into_lists(self) -> (Vec<FaultSummary>, Vec<FaultSummary>) {
+        let mut list: Vec<FaultSummary> = self.found.into_iter().flatten().collect();
         let parts = self.parts;
         list.sort_by_cached_key(|fault| (parts.iter().position(|name| **name == *fault.file), fault.line));
         list.into_iter().partition(|fault| !fault.kind.is_note())
     }
 
-    /// What was found so far.
-    pub(super) fn found(&self) -> impl Iterator<Item = &Fault> {
+    /// The faults and notes so far.
+    pub(super) fn found(&self) -> impl Iterator<Item = &FaultSummary> {
         self.found.iter().flatten()
     }
 }

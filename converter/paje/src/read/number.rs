@@ -1,35 +1,39 @@
-//! Numbers and colours as Pajé files write them.
+//! Reads numbers and colours of Pajé files.
 
-use crate::Color;
+use crate::RgbColor;
 use crate::time::GlobalNanos;
 
-/// A number that was understood; `comma` when its decimal sign was a comma.
+/// A valid number. `comma` is whether its decimal sign is a comma.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Number<T> {
+pub(super) struct ParsedNumber<T> {
     pub(super) value: T,
     pub(super) comma: bool,
 }
 
-/// Digits that fit 128 bits for certain; further ones are below any nanosecond that can be told.
+/// Maximum number of significant digits, which fit into 128 bits. Further digits are below a
+/// nanosecond for all timestamps in range.
 const MAX_DIGITS: u32 = 36;
 
-/// A date to nanoseconds, exactly: no binary fraction on the way. Halves of a nanosecond are rounded away from zero. Its unit has
-/// `missing` decimals less than seconds have to tell a nanosecond.
+/// Converts a timestamp to nanoseconds, exactly and without binary fractions. Halves of a
+/// nanosecond are rounded away from zero. `missing` is the number of decimals by which the unit is
+/// finer than seconds.
 ///
-/// `None` for what is no decimal number, and for dates beyond [`GlobalNanos::FURTHEST`].
+/// `None` if the text is not a decimal number, or if the timestamp is beyond
+/// [`GlobalNanos::FURTHEST`].
 #[inline]
-pub(super) fn nanos(text: &str, missing: u8) -> Option<Number<i64>> {
+pub(super) fn nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
     let date = match short_nanos(text.as_bytes(), missing) {
-        Some(value) => Number { value, comma: false },
+        Some(value) => ParsedNumber { value, comma: false },
         None => any_nanos(text, missing)?,
     };
     (date.value.unsigned_abs() <= GlobalNanos::FURTHEST.0.cast_unsigned()).then_some(date)
 }
 
-/// Powers of ten by how many decimals are missing from nine.
+/// Powers of ten, by the number of decimals.
 const SCALES: [i64; 10] = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
 
-/// What nearly all dates are: a few digits, perhaps a point and at most nine decimals. `None` for all else.
+/// Reads the usual form of a timestamp: a few digits, optionally a point and at most nine decimals.
+/// `None` for all other forms.
 fn short_nanos(text: &[u8], missing: u8) -> Option<i64> {
     if text.len() > 18 {
         return None;
@@ -51,9 +55,9 @@ fn short_nanos(text: &[u8], missing: u8) -> Option<i64> {
     digits.checked_mul(*SCALES.get(decimals)?)
 }
 
-/// Any form of a date.
+/// Reads any form of a timestamp.
 #[cold]
-fn any_nanos(text: &str, missing: u8) -> Option<Number<i64>> {
+fn any_nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
     let (negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -93,7 +97,7 @@ fn any_nanos(text: &str, missing: u8) -> Option<Number<i64>> {
     }
     let magnitude = scaled(mantissa, exponent.saturating_add(9 - i32::from(missing)))?;
     let value = i64::try_from(magnitude).ok()?;
-    Some(Number { value: if negative { -value } else { value }, comma })
+    Some(ParsedNumber { value: if negative { -value } else { value }, comma })
 }
 
 /// `mantissa` × 10^`exponent`, rounded.
@@ -112,22 +116,22 @@ fn scaled(mantissa: u128, exponent: i32) -> Option<u128> {
 }
 
 /// A finite floating-point number, or an integer in hexadecimal.
-pub(super) fn float(text: &str) -> Option<Number<f64>> {
+pub(super) fn float(text: &str) -> Option<ParsedNumber<f64>> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let value = u64::from_str_radix(digits, 16).ok()?;
-        return Some(Number { value: value as f64, comma: false });
+        return Some(ParsedNumber { value: value as f64, comma: false });
     }
-    let plain = text.parse().ok().map(|value| Number { value, comma: false });
-    let number: Number<f64> = plain.or_else(|| {
+    let plain = text.parse().ok().map(|value| ParsedNumber { value, comma: false });
+    let number: ParsedNumber<f64> = plain.or_else(|| {
         let value = text.replacen(',', ".", 1).parse().ok()?;
-        Some(Number { value, comma: true })
+        Some(ParsedNumber { value, comma: true })
     })?;
     number.value.is_finite().then_some(number)
 }
 
-/// A colour: three or four numbers from 0 to 1 (some write 0 to 255: then it comes with `true`), or six hexadecimal digits.
-/// `Ok(None)` for an empty text.
-pub(super) fn color(text: &str) -> Result<Option<(Color, bool)>, ()> {
+/// Reads a colour: three or four numbers from 0 to 1, or six hexadecimal digits. Some producers
+/// write 0 to 255. The result then contains `true`. `Ok(None)` for an empty text.
+pub(super) fn color(text: &str) -> Result<Option<(RgbColor, bool)>, ()> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -137,7 +141,7 @@ pub(super) fn color(text: &str) -> Result<Option<(Color, bool)>, ()> {
         && let Ok(packed) = u32::from_str_radix(hex, 16)
     {
         let [_, red, green, blue] = packed.to_be_bytes();
-        return Ok(Some((Color { red, green, blue }, false)));
+        return Ok(Some((RgbColor { red, green, blue }, false)));
     }
     let mut channels = [0.0_f64; 4];
     let mut count = 0;
@@ -156,7 +160,7 @@ pub(super) fn color(text: &str) -> Result<Option<(Color, bool)>, ()> {
     let scale = if is_wide { 1.0 } else { 255.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, and from 0 to 255")]
     let [red, green, blue] = [0, 1, 2].map(|at| (channels[at] * scale).round() as u8);
-    Ok(Some((Color { red, green, blue }, is_wide)))
+    Ok(Some((RgbColor { red, green, blue }, is_wide)))
 }
 
 #[cfg(test)]
@@ -164,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{color, float, nanos};
-    use crate::Color;
+    use crate::RgbColor;
     use crate::time::GlobalNanos;
 
     fn date(text: &str) -> Option<i64> {
@@ -231,7 +235,7 @@ mod tests {
 
     #[test]
     fn colours() {
-        let expected = Color { red: 255, green: 0, blue: 51 };
+        let expected = RgbColor { red: 255, green: 0, blue: 51 };
         for text in ["1 0 0.2", "1,0,0.2", "1.0 0.0 0.2 0.5", "ff0033", "#FF0033"] {
             assert_eq!(color(text), Ok(Some((expected, false))), "{text}");
         }

@@ -1,27 +1,28 @@
-//! Numbers as `pj_dump` reads them, for those who want its rows digit by digit.
+//! Reads numbers like `pj_dump`, to reproduce its output digit by digit.
 //!
-//! It keeps dates as doubles, which it reads with Boost.Spirit: up to 64 bits of digits, the rest of the fraction ignored, then one multiplication or division by a
-//! power of ten. Values go through C's `strtod`. Neither asks that a word is a number to its end.
+//! `pj_dump` keeps timestamps as doubles. It reads them with Boost.Spirit: up to 64 bits of digits,
+//! the rest of the fraction is ignored, then one multiplication or division by a power of ten. It
+//! reads values with C's `strtod`. Neither requires that the number ends with the word.
 //!
-//! The simulation knows dates as integers and only compares them: so a double goes through it as the integer that stands in the same place in
-//! their order, and comes out as itself.
+//! The simulation has integer timestamps and only compares them. A double is therefore mapped to an
+//! integer with the same order, and mapped back on output.
 
-/// An integer in the order of doubles: 0 for 0, negative ones before it.
+/// Maps doubles to integers in the same order: 0 to 0, negative numbers to negative ones.
 #[must_use]
 pub fn date_of_double(date: f64) -> i64 {
     let bits = date.abs().to_bits().cast_signed();
     if date < 0.0 { -bits } else { bits }
 }
 
-/// The double that [`date_of_double`] made an integer of.
+/// The inverse of [`date_of_double`].
 #[must_use]
 pub fn double_of_date(date: i64) -> f64 {
     let size = f64::from_bits(date.unsigned_abs());
     if date < 0 { -size } else { size }
 }
 
-/// The date at the beginning of a word, in seconds, and how many bytes of it were read; `None` where no number begins. Its unit has `missing` decimals
-/// less than seconds have.
+/// The timestamp at the start of a word, in seconds, and its length in bytes. `None` if there is no
+/// number. `missing` is the number of decimals by which the unit is finer than seconds.
 pub(super) fn date(text: &str, missing: u8) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
     let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
@@ -60,7 +61,7 @@ pub(super) fn date(text: &str, missing: u8) -> Option<(f64, usize)> {
         exponent = exponent.saturating_add(written);
         at += length;
     }
-    // It gives up, and what it had in memory is the date.
+    // `pj_dump` fails here, and uses an arbitrary value from memory as the timestamp.
     if exponent > 308 {
         return None;
     }
@@ -74,7 +75,7 @@ pub(super) fn date(text: &str, missing: u8) -> Option<(f64, usize)> {
     Some((negate(scaled), at))
 }
 
-/// The value at the beginning of a word, as `strtod` has it: 0 where no number begins.
+/// The value at the start of a word, as read by `strtod`. 0 if there is no number.
 pub(super) fn value(text: &str) -> f64 {
     let text = text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -93,13 +94,13 @@ pub(super) fn value(text: &str) -> f64 {
     length.and_then(|length| unsigned[..length].parse::<f64>().ok()).map_or(0.0, |value| sign * value)
 }
 
-/// Whether all of it is digits, perhaps with a point and an exponent.
+/// Whether the text is a decimal number: digits, optionally with a point and an exponent.
 fn is_decimal(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
         && text.parse::<f64>().is_ok()
 }
 
-/// Digits, perhaps with a point, and perhaps a power of two.
+/// Reads hexadecimal digits, optionally with a point and a power of two.
 fn hexadecimal(text: &str) -> f64 {
     let (mut value, mut power, mut fraction, mut at) = (0.0, 0_i32, false, 0);
     for byte in text.bytes() {
@@ -121,14 +122,14 @@ fn hexadecimal(text: &str) -> f64 {
     value * 2_f64.powi(power.saturating_add(exponent.unwrap_or(0)))
 }
 
-/// How long the word for infinity is that begins here.
+/// The length of the word for infinity at the start of the text.
 fn infinite(text: &str) -> Option<usize> {
     ["infinity", "inf"].iter().map(|word| word.len()).find(|length| {
         text.get(..*length).is_some_and(|word| ["infinity", "inf"].iter().any(|inf| word.eq_ignore_ascii_case(inf)))
     })
 }
 
-/// An exponent that begins here, and its length.
+/// The exponent at the start of the text, and its length.
 fn exponent_of(text: &str) -> Option<(i32, usize)> {
     let rest = text.strip_prefix(['e', 'E'])?;
     let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
@@ -138,7 +139,7 @@ fn exponent_of(text: &str) -> Option<(i32, usize)> {
     (count > 0).then_some((if rest.starts_with('-') { -size } else { size }, 1 + length))
 }
 
-/// Ten to a power, as it is nearest.
+/// The double nearest to a power of ten.
 fn power(exponent: i32) -> f64 {
     const EXACT: [f64; 23] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
@@ -167,7 +168,8 @@ mod tests {
             ("17e307", Some(1.7e308)),
             ("1e-400", Some(0.0)),
             ("-inf", Some(f64::NEG_INFINITY)),
-            // One digit more than 53 bits hold, and more than 64 do: not the nearest double.
+            // One digit more than fits into 53 bits, and more than fit into 64: not the nearest
+            // double.
             ("9131231.820725461", Some(9_131_231.820_725_46)),
             ("99999999999999999999", Some(1e20)),
             ("abc", None),

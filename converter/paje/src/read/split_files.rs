@@ -1,7 +1,8 @@
 //! Split traces: files that containers name in their field `Filename`.
 //!
-//! Only regular files below the folder of the root file are read. A part is opened for each buffer that
-//! is read and closed again, so that the number of parts is not limited by open files.
+//! Only regular files below the folder of the root file are read. A part is opened for each buffer
+//! that is read and closed again, so that the number of open files does not limit the number of
+//! parts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,61 +16,62 @@ use foldhash::HashSet;
 use memchr::memmem;
 use rustix::fs::{CWD, Mode, OFlags};
 
-use super::definitions::Header;
-use super::tokenizer::Lines;
+use super::definitions::Definitions;
+use super::tokenizer::LineReader;
 use crate::compression::{Compression, limit, split_off_damage};
 
 /// Bytes of the root file in which the field must be defined.
 const HEADER_BYTES: u64 = 1 << 20;
 /// Bytes of a part that are read at once.
 const CHUNK: usize = 1 << 14;
-/// More files are not read as one trace.
+/// Maximum number of files of a trace.
 const MOST: usize = 1 << 16;
-/// Endings that are tried if a named part does not exist: `a.trace`, then `a.trace.gz`, and so on.
+/// Extensions that are tried if a named part does not exist: `a.trace`, then `a.trace.gz`, and so
+/// on.
 const ENDINGS: [&str; 4] = ["gz", "zst", "bz2", "xz"];
-/// Bits of a place that are the line's number.
+/// Number of bits of the line number in an encoded place.
 const LINE_BITS: u32 = 40;
 
 /// A line of a trace, in the root file or in a part. [`Self::of`] decodes it from one number, which
 /// has the part in the bits from `LINE_BITS` on and the line below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TraceLine {
     /// The number of the part, from 1; 0 for the root file.
     pub part: u32,
     /// The number of the line in its file.
     pub line: u64,
 }
 
-impl Place {
-    /// The place that a number stands for.
+impl TraceLine {
+    /// Decodes a place.
     #[must_use]
     pub const fn of(code: u64) -> Self {
         Self { part: (code >> LINE_BITS) as u32, line: code & ((1 << LINE_BITS) - 1) }
     }
 }
 
-/// What is added to the numbers of the lines of a part.
+/// The offset of the line numbers of a part.
 pub(super) const fn base_of(part: usize) -> u64 {
     (part as u64) << LINE_BITS
 }
 
-/// Why a part is not read.
+/// The reason why a part is not read.
 #[derive(Debug)]
-pub(super) enum NotRead {
-    /// There is no such file, or the system cannot open it.
+pub(super) enum UnreadReason {
+    /// The system cannot find or open it.
     Unreadable(io::Error),
     /// It must not be read.
     Refused(&'static str),
-    /// No part of this trace can be read.
+    /// No part of this trace can be read, for this reason.
     Nowhere(&'static str),
 }
 
-/// Where parts are looked for.
+/// The folder that is searched for parts.
 #[derive(Debug)]
-enum Folder {
-    /// Below this folder, the name of which has no links in it.
+enum PartFolder {
+    /// This folder. Its path contains no symbolic links.
     Below(PathBuf),
-    /// Nowhere, for this reason.
+    /// No folder, for this reason.
     Nowhere(&'static str),
 }
 
@@ -80,7 +82,7 @@ pub(super) struct PartFile {
     /// Device and inode.
     identity: (u64, u64),
     at: u64,
-    /// Its text, if the file is compressed.
+    /// Its decompressed text, if the file is compressed.
     copy: Option<DecompressedText>,
 }
 
@@ -89,7 +91,7 @@ pub(super) struct PartFile {
 struct DecompressedText {
     spool: Arc<File>,
     end: u64,
-    /// Why the text ends too early.
+    /// The error that ended the text early.
     damage: Option<String>,
 }
 
@@ -104,7 +106,7 @@ impl DecompressedText {
 }
 
 impl PartFile {
-    /// A file that is the same as when it was found.
+    /// Opens the file. Fails if the path names another file than before.
     fn open(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(CWD, &self.path, flags, Mode::empty())?);
@@ -127,39 +129,39 @@ impl Read for PartFile {
     }
 }
 
-/// A file that is read beside the root.
+/// A file of a split trace other than the root file.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct TracePart {
     pub(super) name: Arc<str>,
-    pub(super) lines: Lines<PartFile>,
-    pub(super) header: Header,
-    /// The largest date so far, by which its next line is merged.
+    pub(super) lines: LineReader<PartFile>,
+    pub(super) header: Definitions,
+    /// The maximum timestamp so far. Its next line is merged by it.
     pub(super) latest: i64,
 }
 
-/// All files of a split trace but the root.
+/// All files of a split trace except the root file.
 #[derive(Debug)]
-pub(super) struct Parts {
-    folder: Folder,
+pub(super) struct TraceParts {
+    folder: PartFolder,
     known: HashSet<(u64, u64)>,
     /// A temporary file without a name for the text of compressed parts, and its length. One file
     /// for all parts needs one descriptor.
     spool: Option<(Arc<File>, u64)>,
-    pub(super) list: Vec<Part>,
-    /// The next line of each file that has one: its date, and the number of the file. 0 is the root.
+    pub(super) list: Vec<TracePart>,
+    /// The files with a next line, each with its timestamp and number. 0 is the root file.
     next: BinaryHeap<Reverse<(i64, usize)>>,
-    /// As [`Part::latest`], of the root.
+    /// As [`TracePart::latest`], for the root file.
     pub(super) latest_of_root: i64,
-    /// The file whose line was taken last.
+    /// The file of the last processed line.
     pub(super) current: usize,
-    /// Whether that file must go to its next line.
+    /// Whether that file must advance to its next line.
     pub(super) is_taken: bool,
 }
 
-impl Default for Parts {
+impl Default for TraceParts {
     fn default() -> Self {
         Self {
-            folder: Folder::Nowhere("the trace is not read from a file in a folder, or it is followed"),
+            folder: PartFolder::Nowhere("the trace is not read from a file in a folder, or it is followed"),
             known: HashSet::default(),
             spool: None,
             list: Vec::new(),
@@ -171,9 +173,9 @@ impl Default for Parts {
     }
 }
 
-impl Parts {
-    /// Looks for parts in the folder of a root file. For a decompressed copy, that is the folder of
-    /// the original.
+impl TraceParts {
+    /// Searches for parts in the folder of a root file. For a decompressed copy, that is the folder
+    /// of the original.
     pub(super) fn beside(text: &Path) -> Self {
         let original = original_of(text).filter(|_| text.is_file());
         let root = original.as_deref().unwrap_or(text);
@@ -182,47 +184,47 @@ impl Parts {
         let is_of_system = ["/dev", "/proc"].iter().any(|folder| root.starts_with(folder));
         let Some(folder) = path.parent().filter(|_| about.is_file() && !is_of_system) else { return Self::default() };
         let folder = match defines_field(text) {
-            Ok(true) => Folder::Below(folder.to_owned()),
-            _ => Folder::Nowhere("the field `Filename` is defined beyond the first mebibyte of the root file"),
+            Ok(true) => PartFolder::Below(folder.to_owned()),
+            _ => PartFolder::Nowhere("the field `Filename` is defined beyond the first mebibyte of the root file"),
         };
         Self { folder, known: std::iter::once((about.dev(), about.ino())).collect(), ..Self::default() }
     }
 
     /// Whether any file can be read as a part.
     pub(super) fn can_be(&self) -> bool {
-        matches!(self.folder, Folder::Below(_))
+        matches!(self.folder, PartFolder::Below(_))
     }
 
-    /// Finds a file that was not found before: `None` for one that was.
-    pub(super) fn find(&mut self, name: &str) -> Result<Option<PartFile>, NotRead> {
+    /// Finds a part that was not found before. `None` if it was.
+    pub(super) fn find(&mut self, name: &str) -> Result<Option<PartFile>, UnreadReason> {
         let root = match &self.folder {
-            Folder::Below(root) => root,
-            Folder::Nowhere(why) => return Err(NotRead::Nowhere(why)),
+            PartFolder::Below(root) => root,
+            PartFolder::Nowhere(why) => return Err(UnreadReason::Nowhere(why)),
         };
         let given = Path::new(name);
         if given.components().any(|part| part == Component::ParentDir) {
-            return Err(NotRead::Refused("it has `..` in its path"));
+            return Err(UnreadReason::Refused("it has `..` in its path"));
         }
-        let path = place_of(&root.join(given)).map_err(NotRead::Unreadable)?;
+        let path = place_of(&root.join(given)).map_err(UnreadReason::Unreadable)?;
         if !path.starts_with(root) {
-            return Err(NotRead::Refused("it is outside the folder of the root file"));
+            return Err(UnreadReason::Refused("it is outside the folder of the root file"));
         }
-        let about = std::fs::symlink_metadata(&path).map_err(NotRead::Unreadable)?;
+        let about = std::fs::symlink_metadata(&path).map_err(UnreadReason::Unreadable)?;
         if !about.is_file() {
-            return Err(NotRead::Refused("it is not a regular file"));
+            return Err(UnreadReason::Refused("it is not a regular file"));
         }
         let mut file = PartFile { path, identity: (about.dev(), about.ino()), at: 0, copy: None };
         if self.known.contains(&file.identity) {
             return Ok(None);
         }
         let mut first = [0; 512];
-        let read = file.open().and_then(|open| open.read_at(&mut first, 0)).map_err(NotRead::Unreadable)?;
+        let read = file.open().and_then(|open| open.read_at(&mut first, 0)).map_err(UnreadReason::Unreadable)?;
         let compression = Compression::of(&first[..read]);
         if compression.is_none() && first[..read].contains(&0) {
-            return Err(NotRead::Refused("it is not text"));
+            return Err(UnreadReason::Refused("it is not text"));
         }
         if self.known.len() > MOST {
-            return Err(NotRead::Refused("the trace has more than 65,536 files"));
+            return Err(UnreadReason::Refused("the trace has more than 65,536 files"));
         }
         if let Some(compression) = compression {
             self.decompress(&mut file, compression)?;
@@ -232,28 +234,30 @@ impl Parts {
     }
 
     /// Copies the text of a compressed part to the end of the spool.
-    fn decompress(&mut self, part: &mut PartFile, compression: Compression) -> Result<(), NotRead> {
+    fn decompress(&mut self, part: &mut PartFile, compression: Compression) -> Result<(), UnreadReason> {
         let begin = self.spool.as_ref().map_or(0, |(_, length)| *length);
         let spool = match &self.spool {
             Some((spool, _)) => Arc::clone(spool),
-            None => Arc::new(tempfile::tempfile().map_err(NotRead::Unreadable)?),
+            None => Arc::new(tempfile::tempfile().map_err(UnreadReason::Unreadable)?),
         };
-        let mut text = compression.reader(BufReader::new(part.open().map_err(NotRead::Unreadable)?));
+        let mut text = compression.reader(BufReader::new(part.open().map_err(UnreadReason::Unreadable)?));
         let (mut end, mut buffer, mut damage) = (begin, vec![0; CHUNK], None);
         loop {
             let mut read = 0;
             let result = text.read(&mut buffer).map(|length| read = length);
-            damage = damage.or(split_off_damage(result).map_err(NotRead::Unreadable)?);
+            damage = damage.or(split_off_damage(result).map_err(UnreadReason::Unreadable)?);
             if read == 0 {
                 break;
             }
             if end == begin && (buffer[..read].contains(&0) || Compression::of(&buffer[..read]).is_some()) {
-                return Err(NotRead::Refused("it is not text after decompression"));
+                return Err(UnreadReason::Refused("it is not text after decompression"));
             }
-            spool.write_all_at(&buffer[..read], end).map_err(NotRead::Unreadable)?;
+            spool.write_all_at(&buffer[..read], end).map_err(UnreadReason::Unreadable)?;
             end += read as u64;
             if end > limit() {
-                return Err(NotRead::Refused("it is too large after decompression; `--input-limit SIZE` allows more"));
+                return Err(UnreadReason::Refused(
+                    "it is too large after decompression; `--input-limit SIZE` allows more",
+                ));
             }
         }
         part.at = begin;
@@ -265,12 +269,12 @@ impl Parts {
     /// Adds a file that was found.
     pub(super) fn add(&mut self, name: &str, file: PartFile) -> usize {
         let number = self.list.len() + 1;
-        let lines = Lines::of_part(file, CHUNK, base_of(number));
-        self.list.push(Part { name: name.into(), lines, header: Header::default(), latest: i64::MIN });
+        let lines = LineReader::of_part(file, CHUNK, base_of(number));
+        self.list.push(TracePart { name: name.into(), lines, header: Definitions::default(), latest: i64::MIN });
         number
     }
 
-    /// A file has a next line with this date.
+    /// Adds a file with the timestamp of its next line.
     pub(super) fn push(&mut self, date: i64, file: usize) {
         self.next.push(Reverse((date, file)));
     }
@@ -281,14 +285,14 @@ impl Parts {
     }
 }
 
-/// Whether the beginning of a file has a line for the field `Filename`.
+/// Whether the start of a file has a line that defines the field `Filename`.
 fn defines_field(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(HEADER_BYTES).read_to_end(&mut start)?;
     Ok(names_parts(&start))
 }
 
-/// Whether the beginning of a Pajé text has a line for the field `Filename`.
+/// Whether the start of a Pajé text has a line that defines the field `Filename`.
 #[must_use]
 pub fn names_parts(start: &[u8]) -> bool {
     let is_field = |at: usize| {
@@ -305,7 +309,7 @@ fn without_blanks(text: &[u8]) -> &[u8] {
     &text[..end.map_or(0, |last| last + 1)]
 }
 
-/// The real path of a part. If there is no such file, that of its compressed form.
+/// The canonical path of a part. If the file does not exist, the path of its compressed form.
 fn place_of(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path).or_else(|missing| {
         let compressed = |ending: &&str| {

@@ -1,42 +1,43 @@
-//! Reading a split trace: the lines of all its files in order of date.
+//! Reads a split trace: the lines of all its files in order of time.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::definitions::Role;
+use super::definitions::FieldRole;
 use super::faults::FaultKind;
-use super::split_files::{NotRead, Parts};
-use super::tokenizer::Line;
-use super::{ReadError, Reader, Taker};
+use super::split_files::{TraceParts, UnreadReason};
+use super::tokenizer::TextLine;
+use super::{LineSink, PajeReadError, PajeReader};
 use crate::time::GlobalNanos;
-use crate::{PajeEvent, Sink};
+use crate::{PajeEvent, PajeSink};
 
 /// A file that a split trace names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartOfTrace {
+pub struct NamedPart {
     /// Its name in the trace.
     pub name: String,
-    /// Where it is; `None` if it is missing or refused.
+    /// Its path. `None` if it is missing or refused.
     pub path: Option<PathBuf>,
 }
 
-/// The files that the Pajé file at a path names as parts of its trace, and that they name in turn.
+/// The files that the Pajé file at `path` names as parts of its trace, including those that its
+/// parts name.
 ///
 /// # Errors
-/// When the file cannot be read.
-pub fn parts_of(path: &Path) -> Result<Vec<PartOfTrace>, ReadError> {
-    if !Parts::beside(path).can_be() {
+/// If the file cannot be read.
+pub fn parts_of(path: &Path) -> Result<Vec<NamedPart>, PajeReadError> {
+    if !TraceParts::beside(path).can_be() {
         return Ok(Vec::new());
     }
-    let file = File::open(path).map_err(|source| ReadError::Input { line: 1, source })?;
-    Reader::new(file).with_parts_beside(path).scan(&mut DiscardSink)
+    let file = File::open(path).map_err(|source| PajeReadError::Input { line: 1, source })?;
+    PajeReader::new(file).with_parts_beside(path).scan(&mut DiscardSink)
 }
 
 /// A sink that discards all events.
 struct DiscardSink;
 
-impl Sink for DiscardSink {
+impl PajeSink for DiscardSink {
     fn event(&mut self, _: &PajeEvent<'_>) -> io::Result<()> {
         Ok(())
     }
@@ -46,19 +47,19 @@ impl Sink for DiscardSink {
     }
 }
 
-impl<R: Read> Reader<R> {
-    /// Announces the extra fields that event definitions anywhere in the text have: what a format with a
-    /// header must know.
+impl<R: Read> PajeReader<R> {
+    /// Announces the extra fields of all event definitions in the text. Formats with a header need
+    /// them in advance.
     ///
     /// # Errors
-    /// When the input or the sink fails.
-    pub fn announce(mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    /// If the input or the sink fails.
+    pub fn announce(mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         self.taker.announces = true;
         self.scan(sink).map(|_| ())
     }
 
     /// Reads definitions and the names of parts, in all files of the trace.
-    fn scan(mut self, sink: &mut dyn Sink) -> Result<Vec<PartOfTrace>, ReadError> {
+    fn scan(mut self, sink: &mut dyn PajeSink) -> Result<Vec<NamedPart>, PajeReadError> {
         let mut found = Vec::new();
         let has_parts = self.parts.can_be();
         while self.advance()? {
@@ -72,11 +73,11 @@ impl<R: Read> Reader<R> {
                 }
                 Ok(())
             };
-            taken.map_err(|source| ReadError::Sink { line: line.number, source })?;
+            taken.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
         }
-        // One that is not closed.
+        // Ends a definition that is not closed.
         let lines = self.number();
-        self.close_definition(lines, sink).map_err(|source| ReadError::Sink { line: lines, source })?;
+        self.close_definition(lines, sink).map_err(|source| PajeReadError::Sink { line: lines, source })?;
         let mut at = 0;
         loop {
             self.find_named(&mut found);
@@ -88,25 +89,25 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Opens the parts that lines named.
-    fn find_named(&mut self, found: &mut Vec<PartOfTrace>) {
+    /// Opens the parts that lines name.
+    fn find_named(&mut self, found: &mut Vec<NamedPart>) {
         for name in std::mem::take(&mut self.taker.state.named) {
             match self.parts.find(&name) {
                 Ok(Some(file)) => {
-                    found.push(PartOfTrace { name: name.clone(), path: Some(file.path.clone()) });
+                    found.push(NamedPart { name: name.clone(), path: Some(file.path.clone()) });
                     self.parts.add(&name, file);
                 }
                 Ok(None) => {}
-                Err(_) => found.push(PartOfTrace { name, path: None }),
+                Err(_) => found.push(NamedPart { name, path: None }),
             }
         }
     }
 
-    fn scan_part(&mut self, at: usize, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    fn scan_part(&mut self, at: usize, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let Self { header: root, taker, parts, .. } = self;
         let part = &mut parts.list[at];
-        let failed = |line| move |source| ReadError::Sink { line, source };
-        // What cannot be read is reported when the trace is read.
+        let failed = |line| move |source| PajeReadError::Sink { line, source };
+        // Unreadable parts are reported when the trace is read.
         while part.lines.advance().unwrap_or(false) {
             let line = part.lines.line();
             if is_header(line) {
@@ -121,17 +122,17 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// The line that was taken last.
-    pub(super) fn line(&self) -> Line<'_> {
+    /// The last processed line.
+    pub(super) fn line(&self) -> TextLine<'_> {
         match self.parts.current.checked_sub(1).and_then(|part| self.parts.list.get(part)) {
             None => self.lines.line(),
             Some(part) => part.lines.line(),
         }
     }
 
-    /// Takes the next line of all files.
+    /// Processes the next line of all files in order of time.
     #[cold]
-    pub(super) fn next_of_parts(&mut self, sink: &mut dyn Sink) -> Result<bool, ReadError> {
+    pub(super) fn next_of_parts(&mut self, sink: &mut dyn PajeSink) -> Result<bool, PajeReadError> {
         if self.parts.is_taken {
             self.go_on(self.parts.current, sink)?;
             self.parts.is_taken = false;
@@ -144,21 +145,21 @@ impl<R: Read> Reader<R> {
         let part = &mut parts.list[part];
         let line = part.lines.line();
         let taken = taker.take(line, &mut part.header, Some(header), sink);
-        taken.map_err(|source| ReadError::Sink { line: line.number, source })?;
+        taken.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
         if !self.taker.state.named.is_empty() {
             self.open_parts(sink)?;
         }
         Ok(true)
     }
 
-    /// Goes to the next line of a file, which waits for its turn then.
-    fn go_on(&mut self, file: usize, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    /// Advances a file to its next line, which then waits for its turn.
+    fn go_on(&mut self, file: usize, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let Self { lines, header, taker, parts, .. } = self;
         let Some(at) = file.checked_sub(1) else {
             let number = lines.line().number;
-            if lines.advance().map_err(|source| ReadError::Input { line: number + 1, source })? {
+            if lines.advance().map_err(|source| PajeReadError::Input { line: number + 1, source })? {
                 let date = taker.date(lines.line(), header, None).unwrap_or(i64::MIN);
-                // A line without a date goes with the one before it.
+                // A line without a timestamp follows the preceding line.
                 parts.latest_of_root = parts.latest_of_root.max(date);
                 parts.push(parts.latest_of_root, 0);
             }
@@ -183,12 +184,12 @@ impl<R: Read> Reader<R> {
         }
         let closed = taker.close_definition(last, &mut part.header, sink);
         part.lines.close();
-        closed.map_err(|source| ReadError::Sink { line: last, source })
+        closed.map_err(|source| PajeReadError::Sink { line: last, source })
     }
 
-    /// Opens the parts that the line taken last names.
+    /// Opens the parts that the last processed line names.
     #[cold]
-    pub(super) fn open_parts(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    pub(super) fn open_parts(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let place = self.number();
         for name in std::mem::take(&mut self.taker.state.named) {
             let (kind, why) = match self.parts.find(&name) {
@@ -202,9 +203,9 @@ impl<R: Read> Reader<R> {
                     self.go_on(number, sink)?;
                     continue;
                 }
-                Err(NotRead::Unreadable(error)) => (FaultKind::MissingPart, error.to_string()),
-                Err(NotRead::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
-                Err(NotRead::Nowhere(why)) => (FaultKind::UnreadPart, why.to_owned()),
+                Err(UnreadReason::Unreadable(error)) => (FaultKind::MissingPart, error.to_string()),
+                Err(UnreadReason::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
+                Err(UnreadReason::Nowhere(why)) => (FaultKind::UnreadPart, why.to_owned()),
             };
             self.taker.state.faults.count_part(kind, place, (&name, &why));
         }
@@ -212,26 +213,26 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Whether a line is one of the header.
-fn is_header(line: Line<'_>) -> bool {
+/// Whether a line belongs to the header.
+fn is_header(line: TextLine<'_>) -> bool {
     line.bytes.trim_ascii_start().first() == Some(&b'%')
 }
 
-impl Taker {
+impl LineSink {
     /// Notes the part that a line names.
-    fn note_parts(&mut self, line: Line<'_>, header: &super::Header, root: Option<&super::Header>) {
+    fn note_parts(&mut self, line: TextLine<'_>, header: &super::Definitions, root: Option<&super::Definitions>) {
         let (text, _) = line.text(&mut self.decoded);
         self.words.split(text);
         let Some(id) = self.words.get(text, 0) else { return };
         let of_root = || root.map_or(Err(()), |root| root.definition(id));
         let Ok(Some(definition)) = header.definition(id).or_else(|()| of_root()) else { return };
-        if definition.word(Role::Part).is_none() {
+        if definition.word(FieldRole::Part).is_none() {
             return;
         }
         if text.contains(['\'', '\\']) {
             self.words.split_expecting(text, definition.words);
         }
-        let input = super::Input { definition, words: &self.words, text, line: line.number };
+        let input = super::DefinedLine { definition, words: &self.words, text, line: line.number };
         self.state.named.extend(input.part().map(str::to_owned));
     }
 }

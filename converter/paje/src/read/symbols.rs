@@ -1,34 +1,36 @@
-//! Identifiers of a file and the numbers that stand for them.
+//! Maps the identifiers of a file to numbers.
 //!
-//! An identifier is an alias, or the name of what has no alias. What has an alias is also found by its name, as long as the name
-//! is unique: some files do so, though the format forbids it. `0` and `/` are the root unless the file defines them.
+//! An identifier is an alias, or a name if there is no alias. An object with an alias is also found
+//! by its name if the name is unique. Some files use this, although the format forbids it. `0` and
+//! `/` are the root unless the file defines them.
 
 use std::collections::hash_map::Entry;
 use std::hash::BuildHasher as _;
 use std::io;
 
 use foldhash::quality::RandomState;
-// Seeded at random, as identifiers come from files, and several times faster than the standard library's.
+// Seeded at random, because identifiers come from files, and several times faster than the hasher
+// of the standard library.
 use foldhash::{HashMap, HashSet};
 
-use crate::{ContainerId, KeyId, TypeId, TypeKind, ValueId};
-use tumit_spill::endpoint_map::Far;
+use crate::{ContainerId, KeyId, PajeTypeKind, TypeId, ValueId};
+use tumit_spill::endpoint_map::SpillMap;
 
-/// Things by identifier, else by unique name.
+/// Objects by identifier and by unique name.
 #[derive(Debug)]
-struct Index<T> {
+struct SymbolIndex<T> {
     by_id: HashMap<Box<str>, T>,
-    /// `None` for a name that several bear.
+    /// `None` for a name that several objects have.
     by_name: HashMap<Box<str>, Option<T>>,
 }
 
-impl<T: Copy> Default for Index<T> {
+impl<T: Copy> Default for SymbolIndex<T> {
     fn default() -> Self {
         Self { by_id: HashMap::default(), by_name: HashMap::default() }
     }
 }
 
-impl<T: Copy> Index<T> {
+impl<T: Copy> SymbolIndex<T> {
     fn find(&self, text: &str) -> Option<T> {
         self.by_id.get(text).copied().or_else(|| self.by_name(text))
     }
@@ -37,7 +39,8 @@ impl<T: Copy> Index<T> {
         self.by_name.get(text).copied().flatten()
     }
 
-    /// Adds one; with an alias it can be found by its name as well. `replaces` says which bearer of the name does not count.
+    /// Adds an object. With an alias, it is also found by its name. `replaces` selects earlier
+    /// objects that lose the name.
     fn add(&mut self, id: &str, name: &str, thing: T, replaces: impl Fn(T) -> bool) {
         self.by_id.insert(id.into(), thing);
         if id != name {
@@ -45,7 +48,7 @@ impl<T: Copy> Index<T> {
         }
     }
 
-    /// Lets one be found by a name.
+    /// Adds a name of an object.
     fn name(&mut self, name: &str, thing: T, replaces: impl Fn(T) -> bool) {
         {
             match self.by_name.entry(name.into()) {
@@ -59,79 +62,79 @@ impl<T: Copy> Index<T> {
     }
 }
 
-/// What a text refers to.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found<T> {
+pub(super) struct SymbolMatch<T> {
     pub(super) thing: T,
-    /// Whether the text is its identifier: the format knows no other reference.
+    /// Whether the text is an identifier. The format allows no other references.
     pub(super) by_id: bool,
 }
 
-/// By identifier, else as the root, else by name.
-fn find<T: Copy>(index: &Index<T>, root: T, text: &str) -> Option<Found<T>> {
+/// Finds an object by identifier, then as the root, then by name.
+fn find<T: Copy>(index: &SymbolIndex<T>, root: T, text: &str) -> Option<SymbolMatch<T>> {
     if let Some(&thing) = index.by_id.get(text) {
-        return Some(Found { thing, by_id: true });
+        return Some(SymbolMatch { thing, by_id: true });
     }
     match text {
-        "0" => Some(Found { thing: root, by_id: true }),
-        "/" => Some(Found { thing: root, by_id: false }),
-        _ => index.by_name(text).map(|thing| Found { thing, by_id: false }),
+        "0" => Some(SymbolMatch { thing: root, by_id: true }),
+        "/" => Some(SymbolMatch { thing: root, by_id: false }),
+        _ => index.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }),
     }
 }
 
 /// A type that the file defined.
 #[derive(Debug)]
-pub(super) struct Type {
-    pub(super) kind: TypeKind,
-    values: Index<ValueId>,
+pub(super) struct PajeType {
+    pub(super) kind: PajeTypeKind,
+    values: SymbolIndex<ValueId>,
 }
 
-/// All types; the root first.
+/// All types. The root is the first one.
 #[derive(Debug)]
-pub(super) struct Types {
-    types: Vec<Type>,
-    index: Index<TypeId>,
-    /// Whether each value was declared, and not only used.
+pub(super) struct PajeTypes {
+    types: Vec<PajeType>,
+    index: SymbolIndex<TypeId>,
+    /// For each value: whether it was declared, not only used.
     declared: Vec<bool>,
 }
 
-/// What became of a declared value.
+/// The result of declaring a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Declared {
+pub(super) enum ValueDeclaration {
     New(ValueId),
-    /// It had been used before.
+    /// It was used before its declaration.
     Late(ValueId),
     Again,
 }
 
-impl Default for Types {
+impl Default for PajeTypes {
     fn default() -> Self {
-        let root = Type { kind: TypeKind::Container, values: Index::default() };
-        Self { types: vec![root], index: Index::default(), declared: Vec::new() }
+        let root = PajeType { kind: PajeTypeKind::Container, values: SymbolIndex::default() };
+        Self { types: vec![root], index: SymbolIndex::default(), declared: Vec::new() }
     }
 }
 
-impl Types {
-    pub(super) fn find(&self, text: &str) -> Option<Found<TypeId>> {
+impl PajeTypes {
+    pub(super) fn find(&self, text: &str) -> Option<SymbolMatch<TypeId>> {
         find(&self.index, TypeId::ROOT, text)
     }
 
-    pub(super) fn kind(&self, ty: TypeId) -> TypeKind {
+    pub(super) fn kind(&self, ty: TypeId) -> PajeTypeKind {
         self.types[ty.index()].kind
     }
 
-    /// Adds a type; `None` when its identifier is taken.
-    pub(super) fn add(&mut self, id: &str, name: &str, kind: TypeKind) -> Option<TypeId> {
+    /// Adds a type. `None` if its identifier exists.
+    pub(super) fn add(&mut self, id: &str, name: &str, kind: PajeTypeKind) -> Option<TypeId> {
         if self.index.by_id.contains_key(id) {
             return None;
         }
         let ty = TypeId(u32::try_from(self.types.len()).ok()?);
-        self.types.push(Type { kind, values: Index::default() });
+        self.types.push(PajeType { kind, values: SymbolIndex::default() });
         self.index.add(id, name, ty, |_| false);
         Some(ty)
     }
 
-    /// The value that a text stands for, and whether it was met for the first time: then it is a new value of that name.
+    /// The value with this name, and whether it is new. A new value gets the text as its name.
     pub(super) fn value(&mut self, ty: TypeId, text: &str) -> (ValueId, bool) {
         let values = &mut self.types[ty.index()].values;
         if let Some(value) = values.find(text) {
@@ -144,83 +147,85 @@ impl Types {
     }
 
     /// Declares a value.
-    pub(super) fn declare(&mut self, ty: TypeId, id: &str, name: &str) -> Declared {
+    pub(super) fn declare(&mut self, ty: TypeId, id: &str, name: &str) -> ValueDeclaration {
         let values = &mut self.types[ty.index()].values;
-        // It may have been used by its alias, or by its name.
+        // The value may have been used by its alias or by its name.
         let used = [id, name].map(|text| values.by_id.get(text).copied());
         if used[0].is_some_and(|value| self.declared[value.index()]) {
-            return Declared::Again;
+            return ValueDeclaration::Again;
         }
         if let Some(value) = used.into_iter().flatten().find(|value| !self.declared[value.index()]) {
             self.declared[value.index()] = true;
             values.by_id.insert(id.into(), value);
-            return Declared::Late(value);
+            return ValueDeclaration::Late(value);
         }
         let value = ValueId(self.declared.len() as u32);
         self.declared.push(true);
         values.add(id, name, value, |_| false);
-        Declared::New(value)
+        ValueDeclaration::New(value)
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Container {
+struct PajeContainer {
     ty: TypeId,
-    /// It or an ancestor was destroyed.
+    /// Whether it or an ancestor was destroyed.
     dead: bool,
-    /// It was created in a destroyed container, so it and all references to it are ignored.
+    /// Whether it was created in a destroyed container. It and all references to it are then
+    /// ignored.
     stillborn: bool,
-    /// The container created last in it, and the one created before it in its parent. The root
-    /// stands for none.
+    /// The container created last in it. `previous` is the container created before it in its
+    /// parent. The root stands for none.
     last_child: ContainerId,
     previous: ContainerId,
     /// The process of the run to which it belongs.
     process: Option<u32>,
 }
 
-impl Container {
+impl PajeContainer {
     const fn new(ty: TypeId) -> Self {
         let none = ContainerId::ROOT;
         Self { ty, dead: false, stillborn: false, last_child: none, previous: none, process: None }
     }
 }
 
-/// All containers that were created; the root first.
+/// All created containers. The root is the first one.
 #[derive(Debug)]
-pub(super) struct Containers {
-    containers: Vec<Container>,
-    index: Index<ContainerId>,
-    /// By process of a run: its own containers. A reference looks here first.
-    own: HashMap<u32, Index<ContainerId>>,
+pub(super) struct PajeContainers {
+    containers: Vec<PajeContainer>,
+    index: SymbolIndex<ContainerId>,
+    /// For each process of a run: its own containers. References search here first.
+    own: HashMap<u32, SymbolIndex<ContainerId>>,
     /// The process of the current line, if lines come from a run.
     process: Option<u32>,
 }
 
-impl Default for Containers {
+impl Default for PajeContainers {
     fn default() -> Self {
-        let root = Container::new(TypeId::ROOT);
-        Self { containers: vec![root], index: Index::default(), own: HashMap::default(), process: None }
+        let root = PajeContainer::new(TypeId::ROOT);
+        Self { containers: vec![root], index: SymbolIndex::default(), own: HashMap::default(), process: None }
     }
 }
 
-impl Containers {
-    pub(super) fn find(&self, text: &str) -> Option<Found<ContainerId>> {
+impl PajeContainers {
+    pub(super) fn find(&self, text: &str) -> Option<SymbolMatch<ContainerId>> {
         match self.process.and_then(|process| self.own.get(&process)) {
             Some(own) => self.find_from(own, text),
             None => find(&self.index, ContainerId::ROOT, text),
         }
     }
 
-    /// Finds a container for a line of a process with these own containers. Aliases go before names.
-    fn find_from(&self, own: &Index<ContainerId>, text: &str) -> Option<Found<ContainerId>> {
+    /// Finds a container for a line of a process with these own containers. Aliases have precedence
+    /// over names.
+    fn find_from(&self, own: &SymbolIndex<ContainerId>, text: &str) -> Option<SymbolMatch<ContainerId>> {
         if let Some(&thing) = own.by_id.get(text) {
-            return Some(Found { thing, by_id: true });
+            return Some(SymbolMatch { thing, by_id: true });
         }
         let found = find(&self.index, ContainerId::ROOT, text);
         if found.is_some_and(|found| found.by_id) {
             return found;
         }
-        own.by_name(text).map(|thing| Found { thing, by_id: false }).or(found)
+        own.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }).or(found)
     }
 
     /// Whether a text is the name of several containers.
@@ -228,14 +233,14 @@ impl Containers {
         self.index.by_name.get(text).is_some_and(Option::is_none)
     }
 
-    /// By identifier only.
+    /// Finds a container by identifier only.
     pub(super) fn find_id(&self, text: &str) -> Option<ContainerId> {
         let root = || matches!(text, "0" | "/").then_some(ContainerId::ROOT);
         self.index.by_id.get(text).copied().or_else(root)
     }
 
-    /// Adds a container, and says whether its identifier is that of a destroyed one, which is free; `None` when one with its
-    /// identifier exists.
+    /// Adds a container, and returns whether its identifier is reused from a destroyed one. `None`
+    /// if a container with this identifier exists.
     pub(super) fn create(
         &mut self,
         id: &str,
@@ -254,7 +259,7 @@ impl Containers {
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
         let stillborn = self.containers[parent.index()].dead;
         let previous = std::mem::replace(&mut self.containers[parent.index()].last_child, container);
-        self.containers.push(Container { dead: stillborn, stillborn, previous, process, ..Container::new(ty) });
+        self.containers.push(PajeContainer { dead: stillborn, stillborn, previous, process, ..PajeContainer::new(ty) });
         let is_dead = |earlier: ContainerId| self.containers[earlier.index()].dead;
         index.add(id, name, container, is_dead);
         // Lines of other processes find it if no other container has the same alias.
@@ -269,7 +274,7 @@ impl Containers {
         self.containers[container.index()].stillborn
     }
 
-    /// Whether it was destroyed, or a container around it, and not created after that.
+    /// Whether it or an ancestor was destroyed after its creation.
     pub(super) fn is_destroyed(&self, container: ContainerId) -> bool {
         let container = &self.containers[container.index()];
         container.dead && !container.stillborn
@@ -279,12 +284,12 @@ impl Containers {
         self.containers[container.index()].ty
     }
 
-    /// Ends a container and all containers inside it.
+    /// Ends a container and all its descendants.
     pub(super) fn destroy(&mut self, container: ContainerId) {
         let mut ending = vec![container];
         while let Some(next) = ending.pop() {
             let one = &mut self.containers[next.index()];
-            // What is inside a dead container is dead.
+            // All descendants of a dead container are dead.
             if std::mem::replace(&mut one.dead, true) {
                 continue;
             }
@@ -297,25 +302,25 @@ impl Containers {
     }
 }
 
-/// Adds what was defined elsewhere, so that lines can name it. An identifier of the text goes before
-/// these names, and a name that several things bear names none of them.
+/// Adds objects from another source, so that lines can refer to them. Identifiers of the text have
+/// precedence over these names. A name that several objects have refers to none of them.
 #[derive(Debug)]
-pub struct Names<'a> {
-    pub(super) types: &'a mut Types,
-    pub(super) containers: &'a mut Containers,
+pub struct ExternalNames<'a> {
+    pub(super) types: &'a mut PajeTypes,
+    pub(super) containers: &'a mut PajeContainers,
 }
 
-impl Names<'_> {
-    /// A type with its name and other names for it.
+impl ExternalNames<'_> {
+    /// Adds a type with its name and other names.
     pub fn add_type<'n>(
         &mut self,
         name: &str,
         aliases: impl Iterator<Item = &'n str>,
-        kind: TypeKind,
+        kind: PajeTypeKind,
     ) -> Option<TypeId> {
-        let Types { types, index, .. } = &mut *self.types;
+        let PajeTypes { types, index, .. } = &mut *self.types;
         let ty = TypeId(u32::try_from(types.len()).ok()?);
-        types.push(Type { kind, values: Index::default() });
+        types.push(PajeType { kind, values: SymbolIndex::default() });
         index.name(name, ty, |_| false);
         for alias in aliases.filter(|alias| *alias != name) {
             index.name(alias, ty, |_| false);
@@ -323,21 +328,21 @@ impl Names<'_> {
         Some(ty)
     }
 
-    /// A value of a type.
+    /// Adds a value of a type.
     pub fn add_value(&mut self, ty: TypeId, name: &str) -> Option<ValueId> {
         match self.types.declare(ty, name, name) {
-            Declared::New(value) | Declared::Late(value) => Some(value),
-            Declared::Again => None,
+            ValueDeclaration::New(value) | ValueDeclaration::Late(value) => Some(value),
+            ValueDeclaration::Again => None,
         }
     }
 
-    /// A container; its name is found in any case of letters.
+    /// Adds a container. Its name is also found in lower case.
     pub fn add_container(&mut self, name: &str, ty: TypeId, parent: ContainerId) -> Option<ContainerId> {
-        let Containers { containers, index, own, .. } = &mut *self.containers;
+        let PajeContainers { containers, index, own, .. } = &mut *self.containers;
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
-        let Container { dead, process, .. } = containers[parent.index()];
-        containers.push(Container { previous, dead, process, ..Container::new(ty) });
+        let PajeContainer { dead, process, .. } = containers[parent.index()];
+        containers.push(PajeContainer { previous, dead, process, ..PajeContainer::new(ty) });
         let mut own = process.map(|process| own.entry(process).or_default());
         for name in spellings(name) {
             let is_dead = |earlier: ContainerId| containers[earlier.index()].dead;
@@ -349,10 +354,10 @@ impl Names<'_> {
         Some(container)
     }
 
-    /// A container belongs to a process, whose lines find it by a label. The label names no container
-    /// to lines of other processes if it is not the name of the container.
+    /// Assigns a container to a process. Lines of this process find it by `label`. For lines of
+    /// other processes, the label refers to no container unless it is the name of the container.
     pub fn own_container(&mut self, container: ContainerId, process: u32, label: &str) {
-        let Containers { containers, index, own, .. } = &mut *self.containers;
+        let PajeContainers { containers, index, own, .. } = &mut *self.containers;
         containers[container.index()].process = Some(process);
         let own = own.entry(process).or_default();
         for name in spellings(label) {
@@ -363,57 +368,60 @@ impl Names<'_> {
         }
     }
 
-    /// The process of the lines that follow.
+    /// Sets the process of the following lines.
     pub fn set_process(&mut self, process: Option<u32>) {
         self.containers.process = process;
     }
 
-    /// A container that has ended.
+    /// Ends a container.
     pub fn end_container(&mut self, container: ContainerId) {
         self.containers.destroy(container);
     }
 }
 
-/// A name, and the same in small letters if it differs.
+/// A name, and the name in lower case if it differs.
 fn spellings(name: &str) -> impl Iterator<Item = String> {
     let lower = name.to_lowercase();
     let lower = (lower != name).then_some(lower);
     std::iter::once(name.to_owned()).chain(lower)
 }
 
-/// Link keys in use, per holding container and type: by hash, the number of the key, and starts less ends: at 0 the key is free
-/// again. Any number may be in use; those for which memory has no room are in a file.
+/// The link keys in use, per holding container and type. For each hash: the number of the key, and
+/// the number of starts minus ends. At 0 the key is free again. The number of keys is not limited,
+/// because those that exceed the memory are in a file.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
-    used: Far<2>,
-    /// Two hashes of 64 bits that nobody can foresee are taken for the text: among 10^9 keys, two are alike once in 10^20 traces.
+pub(super) struct OpenKeys {
+    used: SpillMap<2>,
+    /// Two hashes of 64 bits with random seeds replace the text. Among 10^9 keys, two have equal
+    /// hashes once in 10^20 traces.
     hashes: [RandomState; 2],
     next: u64,
-    /// The hash of the text asked for last,
+    /// The hash of the last text.
     last: u128,
-    /// and those of all keys, for who asked for it.
+    /// The hashes of all keys, if they are remembered.
     all: Option<HashSet<u64>>,
 }
 
-impl Keys {
-    /// From now on a key that is used again after its pair is noticed.
+impl OpenKeys {
+    /// Starts to detect keys that are reused after their pair.
     pub(super) fn remember(&mut self) {
         self.all = Some(HashSet::default());
     }
 
-    /// Whether the text asked for last, which stands for a new key, stood for an earlier one.
+    /// Whether the last text was already a key of an earlier link. Called if it stands for a new
+    /// key.
     pub(super) fn is_again(&mut self) -> bool {
         self.all.as_mut().is_some_and(|all| !all.insert(self.last as u64))
     }
 
-    /// A key for what nobody takes: it is no half of any link.
+    /// A key for an endpoint that belongs to no link.
     pub(super) fn alone(&mut self) -> KeyId {
         self.next += 1;
         KeyId(self.next - 1)
     }
 
-    /// The key that a text stands for, and whether it is a new one. A text whose starts and ends are all paired stands for a
-    /// new key when it comes again.
+    /// The key of a text, and whether it is new. If all starts and ends of a text are paired, its
+    /// next use is a new key.
     pub(super) fn find(
         &mut self,
         holder: ContainerId,

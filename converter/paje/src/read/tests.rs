@@ -1,18 +1,18 @@
-//! The reader on the files that producers write, and on those that nobody should.
+//! Tests of the reader with the files that producers write, and with invalid files.
 
 use std::io;
 
 use proptest::prelude::*;
 
-use super::{Fault, FaultKind, ReadError, Reader, announce, read};
+use super::{FaultKind, FaultSummary, PajeReadError, PajeReader, announce, read};
 use crate::time::GlobalNanos;
-use crate::{ContainerId, KeyId, PajeEvent, Shape, Sink};
+use crate::{ContainerId, FieldSet, KeyId, PajeEvent, PajeSink};
 
 /// Keeps each operation as text.
 #[derive(Default)]
-struct Log(Vec<String>);
+struct EventLog(Vec<String>);
 
-impl Sink for Log {
+impl PajeSink for EventLog {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.0.push(format!("{event:?}"));
         Ok(())
@@ -31,9 +31,9 @@ impl Sink for Log {
 
 /// Operations, and kinds of faults with their counts and first lines.
 fn run(text: &[u8]) -> (Vec<String>, Vec<(FaultKind, u64, u64)>) {
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     let report = read(text, &mut log).expect("a Pajé file");
-    let faults = report.faults.iter().map(|Fault { kind, count, line, .. }| (*kind, *count, *line)).collect();
+    let faults = report.faults.iter().map(|FaultSummary { kind, count, line, .. }| (*kind, *count, *line)).collect();
     (log.0, faults)
 }
 
@@ -96,7 +96,7 @@ fn faults(body: &str) -> Vec<(FaultKind, u64)> {
     run(&with_header(body)).1.into_iter().map(|(kind, count, _)| (kind, count)).collect()
 }
 
-/// What the lines after the tree become.
+/// The operations of the lines after the tree.
 fn events(body: &str) -> Vec<String> {
     let mut events = run(&with_header(body)).0.split_off(4);
     events.pop();
@@ -228,7 +228,7 @@ fn old_names_of_fields() {
     assert_eq!(events[4], "key 0 is 1_0");
     assert!(events[5].contains("key: KeyId(0), extra: [], source: Some(Source { file: \"m.c\", line: 3 })"));
     assert!(events[6].starts_with("EndLink") && events[6].contains("key: KeyId(0)"));
-    // After its pair a key is a new one.
+    // After its pair a key is new.
     assert_eq!(events[7], "key 1 is 1_0");
     assert!(events[9].starts_with("DestroyContainer"));
 }
@@ -241,7 +241,7 @@ fn names_aliases_and_identifiers_used_again() {
     assert!(events[2].contains("container: ContainerId(2)"));
     assert!(events[3].contains("container: ContainerId(2)"));
     assert_eq!(faults(body), []);
-    // Two of a name: neither is meant by it.
+    // Two containers have the name, so it refers to neither.
     let body = "3 0 c2 T 0 \"thread 1\"\n5 1 S \"thread 1\" R\n5 1 S c2 R\n";
     assert_eq!(faults(body), [(FaultKind::AmbiguousContainer, 1)]);
 }
@@ -292,7 +292,7 @@ fn each_fault_is_counted_and_reading_goes_on() {
     ];
     for (body, kind) in cases {
         assert_eq!(faults(body), [(kind, 2)], "{body}");
-        // A good line after it is still read.
+        // A valid line after it is still read.
         let good = if kind == FaultKind::IdTwice { "4 9 c1 T\n" } else { "5 9 S c1 R\n" };
         let (events, _) = run(&with_header(&format!("{body}%EndEventDef\n{good}")));
         assert_eq!(events.last().map(String::as_str), Some("end 9000000000"), "{body}");
@@ -302,14 +302,14 @@ fn each_fault_is_counted_and_reading_goes_on() {
 #[test]
 fn fields_are_announced_to_those_who_ask() {
     #[derive(Default)]
-    struct Announced(Vec<String>);
+    struct FieldSetLog(Vec<String>);
 
-    impl Sink for Announced {
+    impl PajeSink for FieldSetLog {
         fn event(&mut self, _: &PajeEvent<'_>) -> io::Result<()> {
             Ok(())
         }
 
-        fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
             self.0.push(format!("{:?} {:?} {}", shape.operation, shape.fields, shape.source));
             Ok(())
         }
@@ -328,9 +328,10 @@ fn fields_are_announced_to_those_who_ask() {
         "SetState [(\"Size\", Text), (\"next\", Container), (\"NextContainer\", Text)] true",
         "NewEvent [(\"Mark\", Text)] false",
     ];
-    let (mut before, mut on_the_way, mut never) = (Announced::default(), Announced::default(), Announced::default());
+    let (mut before, mut on_the_way, mut never) =
+        (FieldSetLog::default(), FieldSetLog::default(), FieldSetLog::default());
     announce(text.as_slice(), &mut before).unwrap();
-    Reader::new(text.as_slice()).announcing().read(&mut on_the_way).unwrap();
+    PajeReader::new(text.as_slice()).announcing().read(&mut on_the_way).unwrap();
     read(text.as_slice(), &mut never).unwrap();
     assert_eq!(before.0, expected);
     assert_eq!((on_the_way.0, never.0.len()), (before.0, 0));
@@ -364,26 +365,31 @@ fn what_not_everybody_reads_is_noted() {
     for (body, kind) in cases {
         let is_last = matches!(kind, FaultKind::NoLineEnd | FaultKind::UndatedEnd);
         let text = with_header(&format!("{body}{}", if is_last { "" } else { end }));
-        let report = read(text.as_slice(), &mut Log::default()).unwrap();
+        let report = read(text.as_slice(), &mut EventLog::default()).unwrap();
         assert_eq!(report.faults, [], "{body}");
         let mut notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
-        // What is before 0 is before all others, and what follows a late date is before that.
+        // A timestamp before 0 precedes all others, and the lines after a late timestamp precede
+        // it.
         notes
             .retain(|note| !matches!(kind, FaultKind::Negative | FaultKind::LongTime) || note.0 != FaultKind::Disorder);
-        // An event without effect carries the definitions.
+        // An event without effect contains the definitions.
         notes.retain(|note| note.0 != FaultKind::RareEvent);
         assert_eq!(notes, [(kind, 1)], "{body}");
     }
-    let report = read(["\u{feff}".as_bytes(), &with_header(end)].concat().as_slice(), &mut Log::default()).unwrap();
+    let report =
+        read(["\u{feff}".as_bytes(), &with_header(end)].concat().as_slice(), &mut EventLog::default()).unwrap();
     assert_eq!(report.notes[0].kind, FaultKind::ByteOrderMark);
     let long = format!("5 1 S c1 {}\n", "x".repeat(4000));
-    assert_eq!(read(with_header(&long).as_slice(), &mut Log::default()).unwrap().notes[0].kind, FaultKind::Lengthy);
+    assert_eq!(
+        read(with_header(&long).as_slice(), &mut EventLog::default()).unwrap().notes[0].kind,
+        FaultKind::Lengthy
+    );
 }
 
 #[test]
 fn long_times_are_noted_only_where_seconds_are_doubtful() {
     let is_noted = |body: &str| {
-        let report = read(with_header(body).as_slice(), &mut Log::default()).unwrap();
+        let report = read(with_header(body).as_slice(), &mut EventLog::default()).unwrap();
         report.notes.iter().any(|note| note.kind == FaultKind::LongTime)
     };
     for (times, expected) in [
@@ -446,7 +452,7 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
     ];
     let mut wrong = Vec::new();
     for (body, kind, count) in cases {
-        let report = read(with_header(&format!("{body}5 1 S c1 R\n")).as_slice(), &mut Log::default()).unwrap();
+        let report = read(with_header(&format!("{body}5 1 S c1 R\n")).as_slice(), &mut EventLog::default()).unwrap();
         let notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
         if !report.faults.is_empty() || notes != kind.map(|kind| (kind, count)).into_iter().collect::<Vec<_>>() {
             wrong.push(format!("{body}: {:?} {notes:?}", report.faults));
@@ -457,7 +463,7 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
 
 #[test]
 fn the_report_says_where_what_and_what_to_do() {
-    let report = read(with_header("5 1 S nobody R\n5 1 S c9 R\n").as_slice(), &mut Log::default()).unwrap();
+    let report = read(with_header("5 1 S nobody R\n5 1 S c9 R\n").as_slice(), &mut EventLog::default()).unwrap();
     let line = HEADER_LINES + TREE.lines().count() as u64 + 1;
     assert_eq!(
         report.remarks(),
@@ -491,15 +497,15 @@ fn what_is_no_paje_file_is_refused() {
         (b"# only a comment\n", "beginning with `# only"),
     ];
     for (bytes, expected) in cases {
-        let mut log = Log::default();
+        let mut log = EventLog::default();
         match read(bytes, &mut log) {
-            Err(ReadError::NotPaje { looks_like }) => assert!(looks_like.contains(expected), "{looks_like}"),
-            Err(error @ ReadError::Foreign { .. }) => assert!(error.to_string().contains(expected), "{error}"),
+            Err(PajeReadError::NotPaje { looks_like }) => assert!(looks_like.contains(expected), "{looks_like}"),
+            Err(error @ PajeReadError::Foreign { .. }) => assert!(error.to_string().contains(expected), "{error}"),
             other => panic!("{other:?}"),
         }
         assert_eq!(log.0, Vec::<String>::new());
     }
-    // A header and nothing else is a file without events.
+    // A file with only a header has no events.
     assert_eq!(run(HEADER.as_bytes()), (vec!["end 0".to_owned()], vec![]));
 }
 
@@ -553,14 +559,14 @@ fn fragments() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let _ = read(bytes.as_slice(), &mut Log::default());
+        let _ = read(bytes.as_slice(), &mut EventLog::default());
         let mut body = with_header("");
         body.extend_from_slice(&bytes);
-        prop_assert!(read(body.as_slice(), &mut Log::default()).is_ok());
+        prop_assert!(read(body.as_slice(), &mut EventLog::default()).is_ok());
     }
 
     #[test]
     fn any_likely_words_are_read(text in fragments()) {
-        prop_assert!(read(with_header(&text).as_slice(), &mut Log::default()).is_ok());
+        prop_assert!(read(with_header(&text).as_slice(), &mut EventLog::default()).is_ok());
     }
 }

@@ -3,45 +3,45 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use super::faults::{FaultKind, Faults};
+use super::faults::{FaultKind, FaultList};
 
-/// Bytes of a line that are kept.
+/// Maximum length of a line in bytes. The rest is cut off.
 const MAX_LINE: usize = 1 << 20;
-/// Bytes that are read at once, while lines are shorter.
+/// Initial size of the buffer in bytes.
 const CHUNK: usize = 1 << 18;
 
-/// Lines of an input, in a buffer of its own: a line lies where it was read.
+/// The lines of an input. A line is a range of the read buffer and is not copied.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(super) struct LineReader<R> {
     input: R,
     buffer: Vec<u8>,
-    /// What of the buffer was read and is not taken.
+    /// The range of the buffer that was read and not yet processed.
     unread: Range<usize>,
     current: Range<usize>,
-    /// Of the current line, from 1.
+    /// Number of the current line, from 1.
     number: u64,
     cut: bool,
-    /// The current line had an end.
+    /// Whether the current line has a line end.
     ended: bool,
-    /// The first line began with a byte order mark.
+    /// Whether the first line starts with a byte order mark.
     mark: bool,
-    /// Added to the numbers of lines: it tells which part of a split trace this is.
+    /// Added to the numbers of lines. It encodes the part of a split trace.
     base: u64,
 }
 
 /// A line, without its end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct TextLine<'a> {
     pub(super) bytes: &'a [u8],
-    /// Its number, from 1, as [`Place`](super::Place) reads it.
+    /// Its number, from 1, encoded as in [`Place`](super::Place).
     pub(super) number: u64,
-    /// It was longer than what is kept.
+    /// Whether it was cut off at the maximum length.
     pub(super) cut: bool,
-    /// It began with a byte order mark.
+    /// Whether it starts with a byte order mark.
     pub(super) mark: bool,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> LineReader<R> {
     pub(super) fn new(input: R) -> Self {
         Self::with_buffer(input, vec![0; CHUNK])
     }
@@ -50,7 +50,7 @@ impl<R: Read> Lines<R> {
         Self { input, buffer, unread: 0..0, current: 0..0, number: 0, cut: false, ended: true, mark: false, base: 0 }
     }
 
-    /// Lines of a part of a split trace, with a buffer of so many bytes at first.
+    /// Lines of a part of a split trace. `bytes` is the initial size of the buffer.
     pub(super) fn of_part(input: R, bytes: usize, base: u64) -> Self {
         Self { base, ..Self::with_buffer(input, vec![0; bytes]) }
     }
@@ -60,24 +60,24 @@ impl<R: Read> Lines<R> {
         (self.buffer, self.unread, self.current) = (Vec::new(), 0..0, 0..0);
     }
 
-    /// How many there were so far.
+    /// Number of lines so far.
     pub(super) fn count(&self) -> u64 {
         self.number
     }
 
-    /// Where they come from.
+    /// The source of the lines.
     pub(super) fn input(&self) -> &R {
         &self.input
     }
 
-    /// Goes to the next line; `false` at the end of the input.
+    /// Advances to the next line. Returns `false` at the end of the input.
     pub(super) fn advance(&mut self) -> io::Result<bool> {
         if self.cut && !self.skip_rest()? {
             self.cut = false;
             return Ok(false);
         }
         self.cut = false;
-        // Bytes in which there is no line end.
+        // Number of bytes without a line end.
         let mut seen = 0;
         loop {
             let rest = &self.buffer[self.unread.clone()];
@@ -106,7 +106,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next `length` bytes are the current line; `end` more are its end.
+    /// Makes the next `length` bytes the current line. The `end` bytes after them are the line end.
     fn take(&mut self, length: usize, end: usize) {
         self.current = self.unread.start..self.unread.start + length;
         self.unread.start += length + end;
@@ -118,7 +118,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Reads more; `false` at the end of the input.
+    /// Reads more bytes. Returns `false` at the end of the input.
     fn fill(&mut self) -> io::Result<bool> {
         if self.unread.start > 0 {
             self.buffer.copy_within(self.unread.clone(), 0);
@@ -139,7 +139,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Skips what is left of a line that was cut; `false` when the input ends with it.
+    /// Skips the rest of a line that was cut off. Returns `false` if the input ends with it.
     fn skip_rest(&mut self) -> io::Result<bool> {
         loop {
             if let Some(length) = memchr::memchr(b'\n', &self.buffer[self.unread.clone()]) {
@@ -153,14 +153,14 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Whether the current line had an end, which only the last one can lack.
+    /// Whether the current line has a line end. Only the last line can lack one.
     pub(super) fn is_ended(&self) -> bool {
         self.ended || self.cut
     }
 
-    /// The current one.
-    pub(super) fn line(&self) -> Line<'_> {
-        Line {
+    /// The current line.
+    pub(super) fn line(&self) -> TextLine<'_> {
+        TextLine {
             bytes: &self.buffer[self.current.clone()],
             number: self.base + self.number,
             cut: self.cut,
@@ -169,15 +169,16 @@ impl<R: Read> Lines<R> {
     }
 }
 
-impl<'a> Line<'a> {
-    /// As text, and whether it was not UTF-8: then it is made from Latin-1 in `decoded`.
+impl<'a> TextLine<'a> {
+    /// The line as text, and whether it was not UTF-8. Such a line is converted from Latin-1 in
+    /// `decoded`.
     pub(super) fn text<'t>(self, decoded: &'t mut String) -> (&'t str, bool)
     where
         'a: 't,
     {
         match std::str::from_utf8(self.bytes) {
             Ok(text) => (text, false),
-            // A cut may go through a character: that is no foreign encoding.
+            // The cut may split a character. This is not another encoding.
             Err(error) if self.cut && error.error_len().is_none() => {
                 (std::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or(""), false)
             }
@@ -190,46 +191,47 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Which of the dialects of quotes a line is split by.
+/// The dialect of quotes by which a line is split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Quoting {
-    /// `'` quotes as `"` does.
+struct QuoteDialect {
+    /// Whether `'` quotes as `"` does.
     single: bool,
-    /// `\"` inside a quoted word is a quote of its text.
+    /// Whether `\"` inside a quoted word is a quote of its text.
     escapes: bool,
 }
 
-/// Set in the range of a word whose text is in [`Words::unescaped`].
+/// Marks the range of a word with its text in [`LineWords::unescaped`].
 const UNESCAPED: u32 = 1 << 31;
 
-/// The words of a line, as ranges of its bytes: quotes taken off, comment left out.
+/// The words of a line as ranges of its bytes, without quotes and comments.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct LineWords {
     ranges: Vec<(u32, u32)>,
-    /// The texts of words that had escapes.
+    /// The texts of words with escapes.
     unescaped: String,
-    quoting: Quoting,
-    /// The last one had no closing quote.
+    quoting: QuoteDialect,
+    /// Whether the last word has no closing quote.
     pub(super) unclosed: bool,
-    /// One is empty.
+    /// Whether a word is empty.
     pub(super) empty: bool,
-    /// A word in apostrophes contains `\'`.
+    /// Whether a word in apostrophes contains `\'`.
     escaped_single: bool,
 }
 
-impl Words {
-    /// Splits a line as `pj_dump` does: blanks separate; `"` begins a quoted word where a word begins, and ends it anywhere;
-    /// `#` outside quotes begins a comment, even inside a word. There are no escapes.
+impl LineWords {
+    /// Splits a line as `pj_dump` does. Blanks separate words. `"` at the start of a word begins a
+    /// quoted word, and the next `"` ends it. `#` outside quotes begins a comment, even inside a
+    /// word. There are no escapes.
     pub(super) fn split(&mut self, line: &str) {
-        self.split_by(line, Quoting::default());
+        self.split_by(line, QuoteDialect::default());
     }
 
     /// Splits a line again that has an apostrophe or a backslash, which producers use in different
-    /// ways: the first way counts that closes all quotes and gives the expected number of words.
-    /// If none does, apostrophes and `\"` are taken for quotes.
+    /// ways. Uses the first dialect that closes all quotes and yields the expected number of words.
+    /// If none does, apostrophes and `\"` count as quotes.
     pub(super) fn split_expecting(&mut self, line: &str, expected: usize) {
         let all = [(true, false), (true, true), (false, false), (false, true)];
-        let all = all.map(|(single, escapes)| Quoting { single, escapes });
+        let all = all.map(|(single, escapes)| QuoteDialect { single, escapes });
         for quoting in all {
             self.split_by(line, quoting);
             let is_escape_missed = self.escaped_single && !quoting.escapes;
@@ -243,22 +245,23 @@ impl Words {
                 return;
             }
         }
-        self.split_by(line, Quoting { single: true, escapes: true });
+        self.split_by(line, QuoteDialect { single: true, escapes: true });
     }
 
-    /// Whether the last split took apostrophes, and escapes, for what they are not to every reader.
+    /// Whether the last split used apostrophes as quotes, and escapes. Not every reader reads
+    /// these.
     pub(super) fn dialect(&self, line: &str) -> (bool, bool) {
         let apostrophe = |&(from, _): &(u32, u32)| from & UNESCAPED == 0 && line[..from as usize].ends_with('\'');
         let single = self.quoting.single && self.ranges.iter().any(apostrophe);
         (single, self.quoting.escapes && !self.unescaped.is_empty())
     }
 
-    /// Whether the last split took a backslash before a quote for an escape.
+    /// Whether the last split read a backslash before a quote as an escape.
     pub(super) const fn has_escapes(&self) -> bool {
         self.quoting.escapes
     }
 
-    /// Whether a bare word has a double quote in it, which a quoted text seems to be torn at.
+    /// Whether an unquoted word contains a double quote. A quoted text was probably split there.
     fn has_stray_quote(&self, line: &str) -> bool {
         let is_bare = |from: usize| from == 0 || is_blank(line.as_bytes()[from - 1]);
         self.ranges.iter().any(|&(from, to)| {
@@ -266,7 +269,7 @@ impl Words {
         })
     }
 
-    fn split_by(&mut self, line: &str, quoting: Quoting) {
+    fn split_by(&mut self, line: &str, quoting: QuoteDialect) {
         self.ranges.clear();
         self.unescaped.clear();
         self.quoting = quoting;
@@ -309,7 +312,7 @@ impl Words {
         }
     }
 
-    /// Takes the last word to be a quote if it is empty, as `pj_dump` does.
+    /// Replaces an empty last word by a quote, as `pj_dump` does.
     pub(super) fn empty_is_quote(&mut self, line: &str) {
         if let Some((from, to)) = self.ranges.last_mut()
             && from == to
@@ -344,7 +347,7 @@ impl Words {
         self.ranges.len()
     }
 
-    /// Word number `at` of the line that was split.
+    /// The word at index `at` of the line that was split.
     #[inline]
     pub(super) fn get<'a>(&'a self, line: &'a str, at: usize) -> Option<&'a str> {
         let &(from, to) = self.ranges.get(at)?;
@@ -355,7 +358,7 @@ impl Words {
     }
 }
 
-/// Where the quote is that closes a text in double quotes.
+/// The position of the quote that closes a text in double quotes.
 fn closing(rest: &[u8], escapes: bool) -> Option<usize> {
     if !escapes {
         return memchr::memchr(b'"', rest);
@@ -363,40 +366,40 @@ fn closing(rest: &[u8], escapes: bool) -> Option<usize> {
     memchr::memchr_iter(b'"', rest).find(|&at| at == 0 || rest[at - 1] != b'\\')
 }
 
-/// Where the apostrophe is that closes a text in apostrophes: behind it, the word ends.
+/// The position of the apostrophe that closes a text in apostrophes. The word must end after it.
 fn closing_single(rest: &[u8], escapes: bool) -> Option<usize> {
     let ends = |at: usize| rest.get(at + 1).is_none_or(|&byte| is_blank(byte) || byte == b'#');
     let is_escaped = |at: usize| escapes && at > 0 && rest[at - 1] == b'\\';
     memchr::memchr_iter(b'\'', rest).find(|&at| ends(at) && !is_escaped(at))
 }
 
-/// Signs outside of quoted text that readers take for different things.
+/// Characters outside of quoted text that readers interpret differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Loose {
-    /// A quote that ViTE reads as a quote. ViTE also reads comments as words; in a comment only
+pub(super) struct AmbiguousSigns {
+    /// A quote that ViTE reads as a quote. ViTE also reads comments as words. In a comment only
     /// quotes without a partner count.
     pub(super) quote: bool,
-    /// A percent sign, likewise.
+    /// A percent sign that ViTE interprets.
     pub(super) percent: bool,
     /// `#` inside a word.
     pub(super) hash: bool,
     /// A vertical tab or form feed between words.
     pub(super) blank: bool,
-    /// There is an apostrophe or a backslash, which producers use in different ways.
+    /// Whether there is an apostrophe or a backslash, which producers use in different ways.
     pub(super) dialect: bool,
 }
 
-impl Loose {
-    /// Counts each kind of sign that the line has, except `dialect`.
+impl AmbiguousSigns {
+    /// Counts each kind of character found, except `dialect`.
     #[inline]
-    pub(super) fn count(self, text: &str, line: u64, faults: &mut Faults) {
+    pub(super) fn count(self, text: &str, line: u64, faults: &mut FaultList) {
         if self.quote || self.percent || self.hash || self.blank {
             self.count_each(text, line, faults);
         }
     }
 
     #[cold]
-    fn count_each(self, text: &str, line: u64, faults: &mut Faults) {
+    fn count_each(self, text: &str, line: u64, faults: &mut FaultList) {
         let kinds = [
             (self.quote, FaultKind::LooseQuote),
             (self.percent, FaultKind::Percent),
@@ -408,7 +411,7 @@ impl Loose {
         }
     }
 
-    /// Finds the signs of a line. `escapes` tells whether a backslash before a quote escapes the
+    /// Finds such characters in a line. `escapes` is whether a backslash before a quote escapes the
     /// quote.
     pub(super) fn find(line: &str, escapes: bool) -> Self {
         let bytes = line.as_bytes();
@@ -430,7 +433,7 @@ impl Loose {
                 }
                 b'"' => match closing(rest, escapes) {
                     Some(length) => at += length + 2,
-                    // Told as such.
+                    // Counted as an unclosed quote.
                     None => return found,
                 },
                 _ if is_blank(first) => at += 1,
@@ -458,7 +461,7 @@ fn has_single_quote(mut text: &[u8]) -> bool {
     false
 }
 
-/// What C's `isspace` says.
+/// The result of C's `isspace`.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -469,12 +472,12 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{Lines, MAX_LINE, Words};
+    use super::{LineReader, LineWords, MAX_LINE};
 
-    /// Gives a few bytes at a time.
-    struct Slow<'a>(&'a [u8], usize);
+    /// Returns a few bytes at a time.
+    struct SlowReader<'a>(&'a [u8], usize);
 
-    impl Read for Slow<'_> {
+    impl Read for SlowReader<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
             let length = self.1.min(buffer.len());
             self.0.read(&mut buffer[..length])
@@ -482,7 +485,7 @@ mod tests {
     }
 
     fn lines(input: impl Read) -> Vec<(Vec<u8>, bool)> {
-        let (mut lines, mut list) = (Lines::new(input), Vec::new());
+        let (mut lines, mut list) = (LineReader::new(input), Vec::new());
         while lines.advance().expect("memory can be read") {
             list.push((lines.line().bytes.to_vec(), lines.line().cut));
             assert_eq!(lines.line().number, list.len() as u64);
@@ -494,7 +497,7 @@ mod tests {
         #[test]
         fn lines_do_not_depend_on_how_they_are_read(text in "[a\n]{0,200}", step in 1usize..20) {
             let expected: Vec<_> = text.split_inclusive('\n').map(|line| (line.trim_end_matches('\n').into(), false)).collect();
-            prop_assert_eq!(lines(Slow(text.as_bytes(), step)), expected);
+            prop_assert_eq!(lines(SlowReader(text.as_bytes(), step)), expected);
         }
     }
 
@@ -503,7 +506,7 @@ mod tests {
         let line = |length: usize| vec![b'x'; length];
         let text = [line(MAX_LINE), line(5), b"\nshort\n".to_vec(), line(MAX_LINE), b"\n".to_vec(), line(3 * MAX_LINE)]
             .concat();
-        let found = lines(Slow(&text, 100_000));
+        let found = lines(SlowReader(&text, 100_000));
         let short: Vec<_> = found.iter().map(|(bytes, cut)| (bytes.len(), *cut)).collect();
         assert_eq!(short, [(MAX_LINE, true), (5, false), (MAX_LINE, false), (MAX_LINE, true)]);
     }
@@ -521,7 +524,7 @@ mod tests {
             ("x \"open to the end \r\n", &["x", "open to the end"]),
             ("\"é 漢\" ü", &["é 漢", "ü"]),
         ];
-        let mut words = Words::default();
+        let mut words = LineWords::default();
         for (line, expected) in cases {
             words.split(line);
             let found: Vec<&str> = (0..words.len()).filter_map(|at| words.get(line, at)).collect();
@@ -550,7 +553,7 @@ mod tests {
             (r"6 'C:\dir\' 'x'", &["6", r"C:\dir\", "x"]),
             (r#"6 "C:\dir\" "x y\""#, &["6", r"C:\dir\", r"x y\"]),
         ];
-        let mut words = Words::default();
+        let mut words = LineWords::default();
         for (line, expected) in cases {
             words.split_expecting(line, expected.len());
             let found: Vec<&str> = (0..words.len()).filter_map(|at| words.get(line, at)).collect();
@@ -561,12 +564,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_split(line in "[ '\"\\\\#aé]{0,40}", expected in 0usize..6) {
-            let mut words = Words::default();
+            let mut words = LineWords::default();
             words.split_expecting(&line, expected);
             for at in 0..words.len() {
                 prop_assert!(words.get(&line, at).is_some());
             }
-            let _ = (words.dialect(&line), super::Loose::find(&line, words.has_escapes()));
+            let _ = (words.dialect(&line), super::AmbiguousSigns::find(&line, words.has_escapes()));
         }
     }
 }

@@ -1,25 +1,28 @@
-//! Definitions of events: the reference header, and one further definition for each set of extra fields.
+//! Definitions of events: the reference header, and one further definition for each set of extra
+//! fields.
 
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::super::{Extra, ExtraValue, FieldKind as Kind, Look, Operation};
+use super::super::{DrawStyle, EventOperation, ExtraField, ExtraFieldKind as Kind, ExtraValue};
 
-/// How definitions of events are written.
+/// The form of the definitions of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Header {
-    /// The names of today's format, which all known readers take, and a further definition for each set of extra fields.
+pub enum HeaderStyle {
+    /// The names of the current format, which all known readers accept, and a further definition
+    /// for each set of extra fields.
     #[default]
     Reference,
-    /// The names that fields had in the first version of the format. `pj_dump` reads them with `-n`.
+    /// The field names of the first version of the format. `pj_dump` reads them with `-n`.
     Old,
-    /// One definition for each event, with the fields of the format alone: extra fields and source positions are left out.
+    /// One definition for each event, with only the fields of the format. Extra fields and source
+    /// positions are left out.
     Basic,
 }
 
 /// A definition: the event's id and name, and its fields in order.
-type Definition = (u32, &'static str, &'static [&'static str]);
+type DefinitionRow = (u32, &'static str, &'static [&'static str]);
 
 const ALIAS: &str = "Alias string";
 const NAME: &str = "Name string";
@@ -34,7 +37,7 @@ const VARIABLE: &[&str] = &[TIME, CONTAINER, TYPE, "Value double"];
 const VALUED: &[&str] = &[TIME, CONTAINER, TYPE, VALUE];
 
 /// The definitions of the reference header, by id.
-const PLAIN: [Definition; 18] = [
+const PLAIN: [DefinitionRow; 18] = [
     (0, "PajeDefineContainerType", &[ALIAS, TYPE, NAME]),
     (1, "PajeDefineVariableType", &[ALIAS, TYPE, NAME, COLOR]),
     (2, "PajeDefineStateType", &[ALIAS, TYPE, NAME]),
@@ -55,10 +58,10 @@ const PLAIN: [Definition; 18] = [
     (17, "PajeNewEvent", VALUED),
 ];
 
-/// Not all readers know this event: it is defined where it comes.
+/// Not all readers know this event, so it is defined only at its first use.
 const RESET_STATE: u32 = 14;
 
-/// What a field was called in the first version of the format.
+/// The name of a field in the first version of the format.
 fn old_field(event: &str, field: &'static str) -> &'static str {
     let is_tree = event.starts_with("PajeDefine") && event != "PajeDefineEntityValue";
     let is_container = matches!(event, "PajeCreateContainer" | "PajeDestroyContainer");
@@ -74,8 +77,8 @@ fn old_field(event: &str, field: &'static str) -> &'static str {
     }
 }
 
-impl Header {
-    /// The beginning of a definition, without its last line.
+impl HeaderStyle {
+    /// A definition without its last line.
     fn begin(self, name: &str, id: u32, fields: &[&'static str]) -> String {
         let mut text = format!("%EventDef {name} {id}\n");
         for &field in fields {
@@ -85,7 +88,7 @@ impl Header {
         text
     }
 
-    /// What a file begins with.
+    /// The header of a file.
     pub(super) fn text(self) -> String {
         let used = PLAIN.iter().filter(|(id, ..)| *id != RESET_STATE);
         used.map(|(id, name, fields)| self.begin(name, *id, fields) + END).collect()
@@ -94,12 +97,12 @@ impl Header {
 
 const END: &str = "%EndEventDef\n";
 
-/// The first id of the further definitions.
+/// The first id of further definitions.
 const FIRST_ID: u32 = 20;
-/// Most fields that every reader takes.
+/// Maximum number of fields that every reader accepts.
 const MAX_FIELDS: usize = 19;
 
-impl Operation {
+impl EventOperation {
     pub(super) const fn plain_id(self) -> u32 {
         match self {
             Self::CreateContainer => 6,
@@ -112,16 +115,16 @@ impl Operation {
         }
     }
 
-    const fn plain(self) -> &'static Definition {
+    const fn plain(self) -> &'static DefinitionRow {
         &PLAIN[self.plain_id() as usize]
     }
 
-    /// How many extra fields there is room for.
+    /// Maximum number of extra fields.
     pub(super) const fn room(self, source: bool) -> usize {
         const fn beside(id: u32) -> usize {
             MAX_FIELDS - PLAIN[id as usize].2.len()
         }
-        // Asked for each event that has fields: numbers, not places where they stand.
+        // Constants, because this runs for each event with fields.
         let room = match self {
             Self::CreateContainer => const { beside(6) },
             Self::SetState | Self::PushState | Self::NewEvent => const { beside(11) },
@@ -132,32 +135,34 @@ impl Operation {
     }
 }
 
-/// The further definitions given out so far. Looking one up hashes the names of the fields: a few nanoseconds each.
+/// The further definitions so far. A lookup hashes the names of the fields, which takes a few
+/// nanoseconds each.
 #[derive(Debug, Default)]
-pub(super) struct Layouts {
-    pub(super) header: Header,
-    known: FxHashMap<u64, Vec<Layout>>,
-    /// Definitions of types and values with a shape or size: what they define, which of the two they have, their id.
+pub(super) struct ExtraDefinitions {
+    pub(super) header: HeaderStyle,
+    known: FxHashMap<u64, Vec<ExtraDefinition>>,
+    /// Definitions of types and values with a shape or size: the id of the plain definition,
+    /// whether they have a shape and a size, and their id.
     looked: Vec<(u32, (bool, bool), u32)>,
     count: u32,
 }
 
 #[derive(Debug)]
-struct Layout {
-    operation: Operation,
+struct ExtraDefinition {
+    operation: EventOperation,
     source: bool,
     fields: Vec<(String, Kind)>,
     id: u32,
 }
 
-impl Layouts {
-    pub(super) fn new(header: Header) -> Self {
+impl ExtraDefinitions {
+    pub(super) fn new(header: HeaderStyle) -> Self {
         Self { header, ..Self::default() }
     }
 
-    /// The id for the definition of types or values with this look, and the text of its definition when it is new. There is one for each
-    /// set of fields, as a field cannot be left empty.
-    pub(super) fn looked(&mut self, plain: u32, look: Look) -> (u32, Option<String>) {
+    /// The id of the definition for types or values with this style, and its text if it is new.
+    /// Each set of fields has its own definition, because a field cannot be empty.
+    pub(super) fn looked(&mut self, plain: u32, look: DrawStyle) -> (u32, Option<String>) {
         if look.is_none() {
             return (plain, None);
         }
@@ -174,10 +179,16 @@ impl Layouts {
         (id, Some(self.header.begin(name, id, &fields) + END))
     }
 
-    /// The id for an operation with these extra fields, and the text of its definition when it is new.
-    pub(super) fn id(&mut self, operation: Operation, extra: &[Extra<'_>], source: bool) -> (u32, Option<String>) {
+    /// The id for an operation with these extra fields, and the text of its definition if it is
+    /// new.
+    pub(super) fn id(
+        &mut self,
+        operation: EventOperation,
+        extra: &[ExtraField<'_>],
+        source: bool,
+    ) -> (u32, Option<String>) {
         let extra = &extra[..extra.len().min(operation.room(source))];
-        let same = |layout: &Layout| {
+        let same = |layout: &ExtraDefinition| {
             layout.operation == operation
                 && layout.source == source
                 && layout.fields.len() == extra.len()
@@ -196,12 +207,12 @@ impl Layouts {
         let fields: Vec<(String, Kind)> =
             extra.iter().map(|field| (field.name.to_owned(), kind_of(field.value))).collect();
         let text = definition(self.header, operation, id, &fields, source);
-        bucket.push(Layout { operation, source, fields, id });
+        bucket.push(ExtraDefinition { operation, source, fields, id });
         (id, Some(text))
     }
 }
 
-fn hash(operation: Operation, extra: &[Extra<'_>], source: bool) -> u64 {
+fn hash(operation: EventOperation, extra: &[ExtraField<'_>], source: bool) -> u64 {
     use std::hash::{Hash, Hasher};
     let mut hasher = rustc_hash::FxHasher::default();
     (operation, source, extra.len()).hash(&mut hasher);
@@ -220,7 +231,13 @@ fn kind_of(value: ExtraValue<'_>) -> Kind {
     }
 }
 
-fn definition(header: Header, operation: Operation, id: u32, fields: &[(String, Kind)], source: bool) -> String {
+fn definition(
+    header: HeaderStyle,
+    operation: EventOperation,
+    id: u32,
+    fields: &[(String, Kind)],
+    source: bool,
+) -> String {
     let (_, name, plain) = operation.plain();
     let mut text = header.begin(name, id, plain);
     let mut taken: Vec<String> = Vec::new();
@@ -243,13 +260,13 @@ fn definition(header: Header, operation: Operation, id: u32, fields: &[(String, 
         let _ = writeln!(text, "% {name} {ty}");
         taken.push(name);
     }
-    if source && operation != Operation::ResetState {
+    if source && operation != EventOperation::ResetState {
         text.push_str("% File string\n% Line int\n");
     }
     text + END
 }
 
-/// Words of a definition that mean something.
+/// Words with a meaning in definitions.
 const KNOWN: [&str; 37] = [
     "Time",
     "Name",
@@ -290,7 +307,7 @@ const KNOWN: [&str; 37] = [
     "color",
 ];
 
-/// A field's name as one word that means nothing else in a Pajé file.
+/// A field name as one word without another meaning in a Pajé file.
 fn plain_name(name: &str) -> String {
     let mut clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) {
@@ -302,7 +319,7 @@ fn plain_name(name: &str) -> String {
     clean
 }
 
-/// `waits for` becomes `WaitsForContainer`, by which readers know a reference.
+/// Converts `waits for` to `WaitsForContainer`. Readers recognise references by this form.
 fn relation_name(how: &str, number: &str) -> String {
     let mut name = String::new();
     for word in how.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -334,15 +351,15 @@ mod tests {
 
     #[test]
     fn a_layout_is_defined_once() {
-        let mut layouts = Layouts::default();
-        let field = |name, value| Extra { name, value };
+        let mut layouts = ExtraDefinitions::default();
+        let field = |name, value| ExtraField { name, value };
         let extra = [field("n", ExtraValue::Integer(1)), field("n", ExtraValue::Text("x"))];
-        let (id, text) = layouts.id(Operation::PushState, &extra, true);
+        let (id, text) = layouts.id(EventOperation::PushState, &extra, true);
         assert_eq!(id, 20);
         let text = text.unwrap();
         assert!(text.contains("% n int\n% n_2 string\n% File string\n% Line int\n%EndEventDef"), "{text}");
-        let (again, text) = layouts.id(Operation::PushState, &extra, true);
+        let (again, text) = layouts.id(EventOperation::PushState, &extra, true);
         assert_eq!((again, text), (20, None));
-        assert_eq!(layouts.id(Operation::PushState, &extra[..1], true).0, 21);
+        assert_eq!(layouts.id(EventOperation::PushState, &extra[..1], true).0, 21);
     }
 }

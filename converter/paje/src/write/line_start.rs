@@ -1,10 +1,11 @@
-//! The first part of a line: numbers of a few digits, and identifiers, which are numbers with a letter.
+//! The start of a line: numbers with a few digits, and identifiers, which are numbers with a
+//! letter.
 
-use crate::number_text::Words;
+use crate::number_text::NumberWords;
 use crate::{ContainerId, TypeId};
 
-/// Identifiers.
-impl Words {
+/// Writes identifiers.
+impl NumberWords {
     #[inline]
     pub(super) fn serial(&mut self, letter: u8, number: u64) {
         self.byte(letter);

@@ -1,15 +1,16 @@
-//! [`Bare`]: takes from operations what has no place in a header of the format's own fields.
+//! [`StandardFieldSink`]: removes the parts of operations that a header with only the standard fields cannot
+//! represent.
 
 use std::io;
 
-use super::super::{KeyId, Look, PajeEvent, PlainEvent, Shape, Sink};
+use super::super::{DrawStyle, FieldSet, KeyId, PajeEvent, PajeSink, PlainEvent};
 use crate::time::GlobalNanos;
 
 /// Passes operations on without extra fields, source positions, shapes and sizes.
 #[derive(Debug)]
-pub(super) struct Bare<S>(pub(super) S);
+pub(super) struct StandardFieldSink<S>(pub(super) S);
 
-impl<S: Sink> Sink for Bare<S> {
+impl<S: PajeSink> PajeSink for StandardFieldSink<S> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         let mut event = *event;
         match &mut event {
@@ -19,7 +20,7 @@ impl<S: Sink> Sink for Bare<S> {
             | PajeEvent::NewEvent { extra, source, .. }
             | PajeEvent::StartLink { extra, source, .. }
             | PajeEvent::EndLink { extra, source, .. } => (*extra, *source) = (&[], None),
-            PajeEvent::DefineType { look, .. } | PajeEvent::DefineValue { look, .. } => *look = Look::NONE,
+            PajeEvent::DefineType { look, .. } | PajeEvent::DefineValue { look, .. } => *look = DrawStyle::NONE,
             PajeEvent::DestroyContainer { .. }
             | PajeEvent::PopState { .. }
             | PajeEvent::ResetState { .. }
@@ -48,7 +49,7 @@ impl<S: Sink> Sink for Bare<S> {
         self.0.name_key(key, text)
     }
 
-    fn announce(&mut self, _shape: &Shape<'_>) -> io::Result<()> {
+    fn announce(&mut self, _shape: &FieldSet<'_>) -> io::Result<()> {
         Ok(())
     }
 

@@ -1,20 +1,23 @@
-//! What the writer writes is read back, without a word about it.
+//! The reader reads the output of the writer without faults and notes.
 
 use std::io;
 use std::process::Command;
 
 use proptest::prelude::*;
 
-use super::{MAX_NAME_BYTES, Writer};
+use super::{MAX_NAME_BYTES, PajeWriter};
 use crate::read::read;
 use crate::time::GlobalNanos;
-use crate::{ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId};
+use crate::{
+    ContainerId, DrawStyle, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, SourcePosition, TypeId,
+    ValueId,
+};
 
 /// Collects texts.
 #[derive(Default)]
-struct Texts(Vec<String>);
+struct TextCollector(Vec<String>);
 
-impl Sink for Texts {
+impl PajeSink for TextCollector {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         let mut keep = |text: &str| self.0.push(text.to_owned());
         match *event {
@@ -46,19 +49,19 @@ impl Sink for Texts {
 /// A trace with texts in all places, and how many of them were changed.
 fn written(texts: &[String; 6]) -> (Vec<u8>, u64) {
     let [ty_name, value_name, container_name, field, file, key_text] = texts.each_ref().map(String::as_str);
-    let mut writer = Writer::new(Vec::new());
+    let mut writer = PajeWriter::new(Vec::new());
     let (time, container, parent) = (GlobalNanos(1), ContainerId(1), ContainerId::ROOT);
     let (of_container, ty, link) = (TypeId(1), TypeId(2), TypeId(3));
     let define =
-        |ty, kind, parent, name| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE };
-    let value = |value, ty, name| PajeEvent::DefineValue { value, ty, name, color: None, look: Look::NONE };
-    let fields = [Extra { name: "note", value: ExtraValue::Text(field) }];
-    let (extra, source) = (&fields[..], Some(Source { file, line: 3 }));
+        |ty, kind, parent, name| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE };
+    let value = |value, ty, name| PajeEvent::DefineValue { value, ty, name, color: None, look: DrawStyle::NONE };
+    let fields = [ExtraField { name: "note", value: ExtraValue::Text(field) }];
+    let (extra, source) = (&fields[..], Some(SourcePosition { file, line: 3 }));
     let (start, end, key) = (container, container, KeyId(7));
-    let between = TypeKind::Link { start: of_container, end: of_container };
+    let between = PajeTypeKind::Link { start: of_container, end: of_container };
     let events = [
-        define(of_container, TypeKind::Container, TypeId::ROOT, "Thread"),
-        define(ty, TypeKind::State, of_container, ty_name),
+        define(of_container, PajeTypeKind::Container, TypeId::ROOT, "Thread"),
+        define(ty, PajeTypeKind::State, of_container, ty_name),
         define(link, between, TypeId::ROOT, "Message"),
         value(ValueId(0), ty, value_name),
         value(ValueId(1), link, "M"),
@@ -77,7 +80,7 @@ fn written(texts: &[String; 6]) -> (Vec<u8>, u64) {
     (writer.into_inner(), changed)
 }
 
-/// The texts as they come back: a Pajé file has no place for a quote, and lists have none for a comma.
+/// The texts after reading. A Pajé file cannot contain a quote, and lists cannot contain a comma.
 fn expected(texts: &[String; 6]) -> Vec<String> {
     let replaced =
         |text: &String| if text.is_empty() { " ".to_owned() } else { text.replace('"', "'").replace(',', ";") };
@@ -85,7 +88,8 @@ fn expected(texts: &[String; 6]) -> Vec<String> {
     ["Thread".into(), ty, "Message".into(), value, "M".into(), container, field, file, key].into()
 }
 
-/// Any letters but control characters, those with a meaning in some reader more often.
+/// Any characters but control characters. Characters with a meaning in some reader are more
+/// frequent.
 fn any_text() -> impl Strategy<Value = String> {
     let letter = prop_oneof![
         3 => prop::sample::select(vec!['"', '\'', '\\', '#', '%', ' ', ',', 'a', '0', '/', '\u{a0}', '\u{2028}']),
@@ -98,7 +102,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(texts in prop::array::uniform6(any_text())) {
         let (bytes, changed) = written(&texts);
-        let mut found = Texts::default();
+        let mut found = TextCollector::default();
         let report = read(bytes.as_slice(), &mut found).unwrap();
         prop_assert_eq!(&found.0, &expected(&texts), "{}", String::from_utf8_lossy(&bytes));
         prop_assert!(report.faults.is_empty() && report.notes.is_empty(), "{:?} {:?}", report.faults, report.notes);

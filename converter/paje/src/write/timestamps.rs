@@ -1,49 +1,50 @@
-//! How dates are written. Chosen once, as a type: a line of the usual style does not pay for the others.
+//! Formats of timestamps. The format is a type parameter, so that the usual format has no runtime
+//! cost for the others.
 
 use std::fmt;
 
-use crate::number_text::Words;
-use crate::time::Unit;
+use crate::number_text::NumberWords;
+use crate::time::TimeUnit;
 
-/// Writes dates. Of two dates the later one is never written as the smaller number.
-pub trait Dates: fmt::Debug {
-    /// Writes one.
+/// Writes timestamps. A later timestamp is never written as a smaller number.
+pub trait TimestampWriter: fmt::Debug {
+    /// Writes one timestamp.
     #[doc(hidden)]
-    fn write(&self, nanos: u64, words: &mut DateWords<'_>);
+    fn write(&self, nanos: u64, words: &mut TimestampPosition<'_>);
 }
 
-/// Where a date is written.
+/// The destination of a timestamp.
 #[derive(Debug)]
-pub struct DateWords<'w>(pub(super) &'w mut Words);
+pub struct TimestampPosition<'w>(pub(super) &'w mut NumberWords);
 
 /// Seconds with nine decimals: exact.
 #[derive(Clone, Copy, Debug)]
-pub struct Exact;
+pub struct ExactSeconds;
 
-impl Dates for Exact {
+impl TimestampWriter for ExactSeconds {
     #[inline(always)]
-    fn write(&self, nanos: u64, words: &mut DateWords<'_>) {
+    fn write(&self, nanos: u64, words: &mut TimestampPosition<'_>) {
         words.0.seconds(nanos);
     }
 }
 
-/// Another unit, or fewer decimals. What does not fit into them is cut off: an end stays behind its start, and no date is
-/// behind a later one.
+/// Another unit, or fewer decimals. Further decimals are cut off. Timestamps therefore keep their
+/// order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
+pub(super) struct TruncatedUnits {
     unit: u64,
     decimals: u8,
 }
 
-impl Cut {
-    /// At most nine decimals are written.
-    pub(super) const fn new(unit: Unit, decimals: u8) -> Self {
+impl TruncatedUnits {
+    /// Creates the format. At most nine decimals are written.
+    pub(super) const fn new(unit: TimeUnit, decimals: u8) -> Self {
         Self { unit: unit.nanos() as u64, decimals }
     }
 }
 
-impl Dates for Cut {
-    fn write(&self, nanos: u64, words: &mut DateWords<'_>) {
+impl TimestampWriter for TruncatedUnits {
+    fn write(&self, nanos: u64, words: &mut TimestampPosition<'_>) {
         words.0.number(nanos / self.unit);
         // The rest as billionths of the unit, so that it has nine decimals.
         let rest = nanos % self.unit * (1_000_000_000 / self.unit);
@@ -57,18 +58,18 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{Header, Style, in_style};
-    use crate::read::Reader;
-    use crate::time::{GlobalNanos, Unit};
-    use crate::{ContainerId, Look, PajeEvent, Sink, TypeId, TypeKind};
+    use super::super::{HeaderStyle, PajeStyle, in_style};
+    use crate::read::PajeReader;
+    use crate::time::{GlobalNanos, TimeUnit};
+    use crate::{ContainerId, DrawStyle, PajeEvent, PajeSink, PajeTypeKind, TypeId};
 
-    const UNITS: [Unit; 4] = [Unit::Seconds, Unit::Millis, Unit::Micros, Unit::Nanos];
+    const UNITS: [TimeUnit; 4] = [TimeUnit::Seconds, TimeUnit::Millis, TimeUnit::Micros, TimeUnit::Nanos];
 
-    /// Dates of what it took.
+    /// The timestamps of all events.
     #[derive(Default)]
-    struct Taken(Vec<i64>);
+    struct TimestampLog(Vec<i64>);
 
-    impl Sink for Taken {
+    impl PajeSink for TimestampLog {
         fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
             self.0.extend(event.time().map(|time| time.0));
             Ok(())
@@ -79,12 +80,13 @@ mod tests {
         }
     }
 
-    fn written(dates: &[i64], style: Style) -> String {
+    fn written(dates: &[i64], style: PajeStyle) -> String {
         let mut text = Vec::new();
         let mut writer = in_style(&mut text, style);
-        let (ty, kind) = (TypeId(1), TypeKind::Container);
+        let (ty, kind) = (TypeId(1), PajeTypeKind::Container);
         let (parent, extra) = (ContainerId::ROOT, &[][..]);
-        let define = PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None, look: Look::NONE };
+        let define =
+            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None, look: DrawStyle::NONE };
         writer.event(&define).expect("memory takes everything");
         for (number, date) in (1..).zip(dates) {
             let (time, container) = (GlobalNanos(*date), ContainerId(number));
@@ -98,18 +100,19 @@ mod tests {
     }
 
     proptest! {
-        /// Any date, any unit, any number of decimals, by any header: what is read back is the date without what was cut off.
+        /// For any timestamp, unit, number of decimals and header: reading yields the timestamp
+        /// with the decimals cut off.
         #[test]
         fn dates_come_back_cut_off(
             mut dates in prop::collection::vec((0..=GlobalNanos::FURTHEST.0, 0u32..63).prop_map(|(date, shift)| date >> shift), 1..6),
             unit in prop::sample::select(&UNITS[..]),
             decimals in prop::option::of(0u8..=9),
-            header in prop::sample::select(&[Header::Reference, Header::Old, Header::Basic][..]),
+            header in prop::sample::select(&[HeaderStyle::Reference, HeaderStyle::Old, HeaderStyle::Basic][..]),
         ) {
             dates.sort_unstable();
-            let text = written(&dates, Style { unit, decimals, header });
-            let mut taken = Taken::default();
-            Reader::new(text.as_bytes()).in_unit(unit).read(&mut taken).expect("it is Pajé");
+            let text = written(&dates, PajeStyle { unit, decimals, header });
+            let mut taken = TimestampLog::default();
+            PajeReader::new(text.as_bytes()).in_unit(unit).read(&mut taken).expect("it is Pajé");
             let exact = unit.exact_decimals();
             let grain = 10_i64.pow(u32::from(exact.saturating_sub(decimals.unwrap_or(exact))));
             let expected: Vec<i64> = dates.iter().map(|date| date / grain * grain).collect();
@@ -125,14 +128,14 @@ mod tests {
 
     #[test]
     fn the_usual_style_is_the_writer_without_one() {
-        let text = written(&[1_234_567_890], Style::default());
+        let text = written(&[1_234_567_890], PajeStyle::default());
         assert!(text.ends_with("\n6 1.234567890 c1 0 t1 \"c\"\n"), "{text}");
-        let style = |unit, decimals| Style { unit, decimals, header: Header::Reference };
+        let style = |unit, decimals| PajeStyle { unit, decimals, header: HeaderStyle::Reference };
         for (unit, decimals, date) in [
-            (Unit::Millis, None, "1234.567890"),
-            (Unit::Micros, Some(0), "1234567"),
-            (Unit::Nanos, None, "1234567890"),
-            (Unit::Seconds, Some(1), "1.2"),
+            (TimeUnit::Millis, None, "1234.567890"),
+            (TimeUnit::Micros, Some(0), "1234567"),
+            (TimeUnit::Nanos, None, "1234567890"),
+            (TimeUnit::Seconds, Some(1), "1.2"),
         ] {
             let text = written(&[1_234_567_890], style(unit, decimals));
             assert!(text.ends_with(&format!("\n6 {date} c1 0 t1 \"c\"\n")), "{text}");

@@ -1,4 +1,4 @@
-//! The causal pass on random programs, whose clocks are as wrong as can be.
+//! The causal pass on random programs with arbitrarily wrong clocks.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock::correction::Bend;
+use crate::clock::correction::TimestampCorrection;
 
-/// A link as a random program made it: (stream, index in the stream) of its ends.
-type Link = ((usize, usize), (usize, usize));
+/// A link of a random program: (stream, index in the stream) of its endpoints.
+type RandomLink = ((usize, usize), (usize, usize));
 
-/// A run: for each stream the coarse dates of its records, and links between records.
+/// A run: the raw timestamps of the records of each stream, and links between records.
 #[derive(Clone, Debug)]
-struct Program {
+struct RandomProgram {
     dates: Vec<Vec<i64>>,
-    links: Vec<Link>,
+    links: Vec<RandomLink>,
 }
 
-/// Records happen one after the other, each in some stream; links go from earlier records to later ones, so there is no
-/// circle. What the clocks say of it is arbitrary, but does not decrease within a stream.
-fn program() -> impl Strategy<Value = Program> {
+/// Records happen one after the other, each in some stream. Links go from earlier records to later
+/// ones, so there is no circle. The timestamps are arbitrary, but do not decrease within a stream.
+fn program() -> impl Strategy<Value = RandomProgram> {
     let steps = prop::collection::vec((0usize..6, 0i64..40), 2..120);
     let links = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..80);
     let offsets = prop::collection::vec(-300i64..300, 6);
@@ -39,12 +39,12 @@ fn program() -> impl Strategy<Value = Program> {
                 made.push((places[a], places[b]));
             }
         }
-        Program { dates, links: made }
+        RandomProgram { dates, links: made }
     })
 }
 
-impl Program {
-    /// The ends in order of date, as the survey meets them.
+impl RandomProgram {
+    /// The endpoints in order of timestamps, as the first pass meets them.
     fn log(&self) -> LinkLog {
         let mut ends = Vec::new();
         for (number, (start, finish)) in self.links.iter().enumerate() {
@@ -56,11 +56,11 @@ impl Program {
         log_of(&ends)
     }
 
-    fn fines(&self) -> Vec<Fine> {
-        vec![Fine::default(); self.dates.len()]
+    fn fines(&self) -> Vec<TimestampMap> {
+        vec![TimestampMap::default(); self.dates.len()]
     }
 
-    fn final_dates(&self, fines: &[Fine]) -> Vec<Vec<i64>> {
+    fn final_dates(&self, fines: &[TimestampMap]) -> Vec<Vec<i64>> {
         let of = |(stream, dates): (usize, &Vec<i64>)| {
             dates.iter().enumerate().map(|(at, date)| fines[stream].date(*date, at as u64)).collect()
         };
@@ -72,7 +72,7 @@ impl Program {
     }
 }
 
-/// (date, stream, ordinal, link, is finish), in the order in which they are met.
+/// (timestamp, stream, ordinal, link, is finish), in the order in which the first pass meets them.
 fn log_of(ends: &[(i64, usize, usize, usize, bool)]) -> LinkLog {
     let mut log = LinkLog::with_memory(1 << 20);
     let mut numbers = std::collections::BTreeMap::new();
@@ -96,7 +96,7 @@ proptest! {
     fn no_link_is_reversed_and_no_stream_goes_back(program in program(), bent in any::<bool>()) {
         let mut fines = program.fines();
         if bent {
-            fines[0].bend = Some(Arc::new(Bend::through(&[(900, 0), (1000, 70), (2000, -10)])));
+            fines[0].bend = Some(Arc::new(TimestampCorrection::through(&[(900, 0), (1000, 70), (2000, -10)])));
         }
         let before = program.reversed(&program.final_dates(&fines));
         let found = restore_order(&program.log(), &mut fines).unwrap();
@@ -116,7 +116,7 @@ proptest! {
     #[test]
     fn what_is_left_out_for_links_that_go_forward_would_find_nothing(program in program(), least in 0i64..2) {
         let mut program = program;
-        let Program { dates, links } = &mut program;
+        let RandomProgram { dates, links } = &mut program;
         links.retain(|(start, end)| dates[start.0][start.1] + least <= dates[end.0][end.1]);
         let log = program.log();
         let (mut fines, mut all) = (program.fines(), program.fines());
@@ -144,7 +144,7 @@ proptest! {
         }
     }
 
-    /// Rules may date a link's ends otherwise than the records that tell them.
+    /// Rules may give endpoints a different timestamp than that of their record.
     #[test]
     fn ends_may_be_told_later_than_their_date(program in program(), delays in prop::collection::vec(0usize..90, 160)) {
         let delays = Cell::new(delays.into_iter().cycle().take(1000).collect::<Vec<_>>().into_iter());
@@ -166,7 +166,7 @@ proptest! {
             let end = ends.iter().find(|end| end.3 == link && end.4 == finish).unwrap();
             fines[end.1].date(end.0, end.2 as u64)
         };
-        // Told in another order, equal dates of a stream may make circles: those are counted.
+        // Out of order, equal timestamps of a stream may form circles. They are counted.
         let reversed = (0..program.links.len()).filter(|link| date(*link, true) < date(*link, false)).count() as u64;
         prop_assert!(reversed <= found.circular, "{reversed} {found:?}");
     }
@@ -194,7 +194,8 @@ proptest! {
 
 #[test]
 fn a_circle_is_told_and_the_rest_is_in_order() {
-    // Each receives before it sends what the other receives first; a third stream is behind.
+    // Each stream receives a message before it sends the message that the other one receives first.
+    // A third stream is late.
     let ends = [
         (0, 2, 0, 2, true),
         (10, 0, 0, 0, true),
@@ -203,7 +204,7 @@ fn a_circle_is_told_and_the_rest_is_in_order() {
         (20, 1, 1, 0, false),
         (30, 0, 2, 2, false),
     ];
-    let mut fines = vec![Fine::default(); 3];
+    let mut fines = vec![TimestampMap::default(); 3];
     let found = restore_order(&log_of(&ends), &mut fines).unwrap();
     assert_eq!((found.links, found.circular), (3, 1));
     assert!(fines[2].date(0, 0) > fines[0].date(30, 2));
@@ -211,9 +212,9 @@ fn a_circle_is_told_and_the_rest_is_in_order() {
 
 #[test]
 fn a_stream_returns_to_its_line() {
-    // The receiver's clock is 1000 ns behind.
+    // The receiver's clock is late by 1000 ns.
     let ends = [(5, 1, 0, 0, true), (1005, 0, 0, 0, false)];
-    let mut fines = vec![Fine::default(); 2];
+    let mut fines = vec![TimestampMap::default(); 2];
     let found = restore_order(&log_of(&ends), &mut fines).unwrap();
     assert_eq!((found.reversed, found.moved, found.largest_nanos), (1, 1, 1001));
     assert_eq!(fines[1].date(4, 0), 4);

@@ -1,6 +1,6 @@
 //! The time in which a process can have recorded.
 
-use crate::run::Process;
+use crate::run::ProcessInRun;
 
 /// Margin before the first and after the last timestamp of a process file, in seconds.
 const SPARE: f64 = 1.0;
@@ -11,7 +11,7 @@ const SPARE_SHARE: f64 = 0.1;
 
 /// The range of ticks in which a process can have recorded. Its clock has `hz` ticks per second.
 /// `None` if its file has no timestamp.
-pub(crate) fn life(process: &Process, hz: u64) -> Option<(u64, u64)> {
+pub(crate) fn life(process: &ProcessInRun, hz: u64) -> Option<(u64, u64)> {
     let anchors = process.anchors.iter().map(|anchor| (anchor.ticks, anchor.ticks));
     let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
     let blocks = blocks.filter(|block| block.header.records > 0);

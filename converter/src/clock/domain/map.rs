@@ -2,39 +2,40 @@
 
 use std::sync::Arc;
 
-use super::step_ticks::Sets;
-use crate::clock::correction::Bend;
+use super::step_ticks::StepFreeTicks;
+use crate::clock::correction::TimestampCorrection;
 use tumit_paje::time::{GlobalNanos, LocalTicks};
 
 /// Fraction bits of a segment's slope.
 const SHIFT: u32 = 62;
 /// Nanoseconds in a second.
 const NANOS: i128 = 1_000_000_000;
-/// How far the slope outside the knots may be from the nominal one: 500 parts per million. A slope from two knots that
-/// are close together is noise.
+/// Bound on the slope outside the knots: 500 parts per million from the nominal slope. A slope from
+/// two knots that are close together is noise.
 const MAX_DRIFT_DIVISOR: i128 = 2000;
 
-/// From the ticks of one clock to nanoseconds on the run's time line.
+/// The map from ticks of one clock to nanoseconds on the run's time line.
 ///
-/// Piecewise linear. In the segment that begins at knot k the date is `G[k] + ((l - L[k]) * M[k] >> 62)`, where `M[k]` is
-/// rounded down: the floor of an increasing function that does not pass `G[k+1]` before its end. Hence it never decreases,
-/// across segments too.
+/// The map is piecewise linear. In the segment that begins at knot k the timestamp is `G[k] + ((l -
+/// L[k]) * M[k] >> 62)`, where `M[k]` is rounded down. This is the floor of an increasing function
+/// that does not pass `G[k+1]` before the segment ends. Hence the map never decreases, not even
+/// across segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockMap {
-    segments: Vec<Segment>,
-    /// What is added to the coarse dates that the segments give.
-    bend: Option<Arc<Bend>>,
+    segments: Vec<MapSegment>,
+    /// Correction that is added to the raw timestamps of the segments.
+    bend: Option<Arc<TimestampCorrection>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
+struct MapSegment {
     ticks: u64,
     nanos: i128,
     slope: i128,
 }
 
-impl Segment {
-    /// The date of a tick, before the segment or in it.
+impl MapSegment {
+    /// The timestamp of a tick in the segment or before it.
     fn nanos_at(&self, ticks: u64) -> i128 {
         let distance = i128::from(ticks) - i128::from(self.ticks);
         match distance.checked_mul(self.slope) {
@@ -47,22 +48,22 @@ impl Segment {
 
 /// A point that a map goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Knot {
+pub(crate) struct MapKnot {
     pub(crate) ticks: u64,
     pub(crate) nanos: i128,
 }
 
 impl ClockMap {
-    /// The map of a clock with this rate that started at 0.
+    /// The map of a clock with this rate. Tick 0 has timestamp 0.
     #[must_use]
     pub fn linear(hz: u64) -> Self {
-        Self { segments: vec![Segment { ticks: 0, nanos: 0, slope: nominal(hz) }], bend: None }
+        Self { segments: vec![MapSegment { ticks: 0, nanos: 0, slope: nominal(hz) }], bend: None }
     }
 
-    /// The map through these knots, in order of ticks. Outside them it goes on with the slope of its first and last
-    /// segment. A knot that would turn time back is left out.
-    pub(crate) fn through(hz: u64, knots: &[Knot]) -> Self {
-        let mut good: Vec<Knot> = Vec::new();
+    /// The map through these knots, in order of ticks. Outside the knots the slope is that of the
+    /// first and the last segment. A knot that would make the map decrease is left out.
+    pub(crate) fn through(hz: u64, knots: &[MapKnot]) -> Self {
+        let mut good: Vec<MapKnot> = Vec::new();
         for knot in knots {
             if good.last().is_none_or(|last| knot.ticks > last.ticks && knot.nanos > last.nanos) {
                 good.push(*knot);
@@ -72,37 +73,38 @@ impl ClockMap {
         let nominal = nominal(hz);
         let bounded =
             |slope: i128| slope.clamp(nominal - nominal / MAX_DRIFT_DIVISOR, nominal + nominal / MAX_DRIFT_DIVISOR);
-        let between: Vec<Segment> = good
+        let between: Vec<MapSegment> = good
             .windows(2)
-            .map(|pair| Segment { ticks: pair[0].ticks, nanos: pair[0].nanos, slope: slope(pair[0], pair[1]) })
+            .map(|pair| MapSegment { ticks: pair[0].ticks, nanos: pair[0].nanos, slope: slope(pair[0], pair[1]) })
             .collect();
         let before = between.first().map_or(nominal, |segment| bounded(segment.slope));
         let after = between.last().map_or(nominal, |segment| bounded(segment.slope));
-        let mut segments = vec![Segment { ticks: first.ticks, nanos: first.nanos, slope: before }];
+        let mut segments = vec![MapSegment { ticks: first.ticks, nanos: first.nanos, slope: before }];
         segments.extend(between);
-        segments.push(Segment { ticks: last.ticks, nanos: last.nanos, slope: after });
+        segments.push(MapSegment { ticks: last.ticks, nanos: last.nanos, slope: after });
         Self { segments, bend: None }
     }
 
-    /// The map of a clock that was set, from that of what it would have shown.
-    pub(crate) fn after(&self, sets: &Sets) -> Self {
+    /// The map of a clock with steps. `self` maps the ticks that the clock would have without
+    /// steps.
+    pub(crate) fn after(&self, sets: &StepFreeTicks) -> Self {
         let Some(first) = sets.regions().first() else { return self.clone() };
-        let mut segments: Vec<Segment> =
+        let mut segments: Vec<MapSegment> =
             self.segments.iter().copied().filter(|next| next.ticks < first.ticks).collect();
         if segments.is_empty() {
-            // What serves all that lies before it is needed from the beginning.
+            // The first segment also applies to all earlier ticks, so it has to begin at tick 0.
             let before = self.segments[0];
-            segments.push(Segment { ticks: 0, nanos: before.nanos_at(0), slope: before.slope });
+            segments.push(MapSegment { ticks: 0, nanos: before.nanos_at(0), slope: before.slope });
         }
         let ends = sets.regions()[1..].iter().map(|next| next.ticks).chain([u64::MAX]);
         for (region, end) in sets.regions().iter().zip(ends) {
             let mut push = |ticks: u64, nanos: i128, slope: i128| {
-                // Of several that begin at one tick the last one serves.
+                // If several segments begin at one tick, the last one applies.
                 segments.retain(|segment| segment.ticks < ticks);
-                segments.push(Segment { ticks, nanos, slope });
+                segments.push(MapSegment { ticks, nanos, slope });
             };
             let shown = |unset: u64| unset.saturating_add_signed(region.more.saturating_neg());
-            // As long as it stands still.
+            // The first tick at which the timestamps move again. They stand still before it.
             let moves = shown(region.least).max(region.ticks);
             let begin = sets.unset(region.ticks);
             let serves = &self.segments[self.segments[1..].partition_point(|next| next.ticks <= begin)];
@@ -123,17 +125,18 @@ impl ClockMap {
         Self { segments, bend: self.bend.clone() }
     }
 
-    /// The same map, bent.
-    pub(crate) fn bent(&self, bend: Option<Arc<Bend>>) -> Self {
+    /// The same map with this correction.
+    pub(crate) fn bent(&self, bend: Option<Arc<TimestampCorrection>>) -> Self {
         Self { segments: self.segments.clone(), bend }
     }
 
-    /// What makes this map's dates, before they are bent, those of another map of the same clock. `hz` is the clock's rate.
-    pub(crate) fn to(&self, other: &Self, hz: u64) -> Bend {
-        /// Dates so far from all knots are dated like those at the knots, seconds.
+    /// The correction that turns raw timestamps of this map into those of `other`, a map of the
+    /// same clock. `hz` is the clock's rate.
+    pub(crate) fn to(&self, other: &Self, hz: u64) -> TimestampCorrection {
+        /// Seconds beyond the first and the last knot at which the correction becomes constant.
         const FAR: u64 = 100_000;
         let knots = self.segments.iter().chain(&other.segments).map(|segment| segment.ticks);
-        // What begins with the clock itself is no knot: over so long a way, slopes would be rough.
+        // Tick 0 is not a knot, because a slope over such a long distance would be imprecise.
         let mut ticks: Vec<u64> = knots.filter(|ticks| *ticks > 0).collect();
         ticks.sort_unstable();
         let far = hz.saturating_mul(FAR);
@@ -145,22 +148,22 @@ impl ClockMap {
             let (from, to) = (self.straight(ticks), other.straight(ticks));
             (from, to.saturating_sub(from))
         };
-        Bend::through_far(&ticks.into_iter().map(point).collect::<Vec<(i64, i64)>>())
+        TimestampCorrection::through_far(&ticks.into_iter().map(point).collect::<Vec<(i64, i64)>>())
     }
 
-    /// Where it has a knot, ticks: its middle one.
+    /// The tick of the middle knot.
     pub(crate) fn middle_knot(&self) -> u64 {
         self.segments[self.segments.len() / 2].ticks
     }
 
-    /// Moves all dates.
+    /// Adds to all timestamps.
     pub(crate) fn shift(&mut self, nanos: i128) {
         for segment in &mut self.segments {
             segment.nanos += nanos;
         }
     }
 
-    /// The date of a tick.
+    /// The timestamp of a tick.
     #[must_use]
     pub fn global_from_local(&self, ticks: LocalTicks) -> GlobalNanos {
         GlobalNanos(self.global_from_ticks(ticks.0))
@@ -171,7 +174,8 @@ impl ClockMap {
         self.bend.as_ref().map_or(nanos, |bend| bend.date(nanos))
     }
 
-    /// The date of a tick, also where it is beyond the dates there are: before they are counted from the beginning of the run.
+    /// The timestamp of a tick, in 128 bits. Before timestamps are counted from the start of the
+    /// run, they can exceed 64 bits.
     pub(crate) fn wide_from_ticks(&self, ticks: u64) -> i128 {
         if self.bend.is_some() {
             return self.global_from_ticks(ticks).into();
@@ -180,12 +184,12 @@ impl ClockMap {
         self.segments[after].nanos_at(ticks)
     }
 
-    /// The date of a tick before it is bent.
+    /// The raw timestamp of a tick, without the correction.
     fn straight(&self, ticks: u64) -> i64 {
-        // The first segment also serves all that lies before it.
+        // The first segment also applies to all earlier ticks.
         let after = self.segments[1..].partition_point(|next| next.ticks <= ticks);
         let segment = &self.segments[after];
-        // Nearly always: what 64 bits hold multiplies faster.
+        // The usual case. Factors of 64 bits multiply faster.
         if let (Some(distance), Ok(slope)) = (ticks.checked_sub(segment.ticks), u64::try_from(segment.slope)) {
             let product = (u128::from(distance) * u128::from(slope)) >> SHIFT;
             let nanos = segment.nanos.saturating_add(i128::try_from(product).unwrap_or(i128::MAX));
@@ -194,7 +198,8 @@ impl ClockMap {
         narrow(segment.nanos_at(ticks))
     }
 
-    /// Fills in the dates of ticks that many after `first`, which never decrease. The segment is looked for where it changes only.
+    /// The timestamps of the ticks `first + ticks[i]`. The elements of `ticks` never decrease.
+    /// Searches for a segment only where the segment changes.
     pub(crate) fn global_from_many(&self, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
         dates.clear();
         dates.reserve(ticks.len());
@@ -215,7 +220,7 @@ impl ClockMap {
             let last = these.last().and_then(|last| begin.checked_add(*last));
             let most = last.and_then(|last| i64::try_from(product(last)).ok()).and_then(|most| nanos.checked_add(most));
             if most.is_some() {
-                // What is not later fits, too.
+                // The last timestamp is the largest. It fits, so all fit.
                 #[expect(clippy::cast_possible_truncation, reason = "it is not above the last one, which fits")]
                 dates.extend(these.iter().map(|ticks| nanos.wrapping_add_unsigned(product(begin + *ticks) as u64)));
             } else {
@@ -243,7 +248,7 @@ fn nominal(hz: u64) -> i128 {
     (NANOS << SHIFT) / i128::from(hz.max(1))
 }
 
-fn slope(from: Knot, to: Knot) -> i128 {
+fn slope(from: MapKnot, to: MapKnot) -> i128 {
     let ticks = i128::from(to.ticks - from.ticks);
     let nanos = to.nanos - from.nanos;
     // 2^127 ns << 62 would not fit, but no run lasts 2^60 ns.
@@ -253,7 +258,7 @@ fn slope(from: Knot, to: Knot) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::domain::step_ticks::Set;
+    use crate::clock::domain::step_ticks::ClockStep;
     use proptest::prelude::*;
 
     proptest! {
@@ -263,10 +268,10 @@ mod tests {
             steps in prop::collection::vec((1u64..1 << 40, 1i64..1 << 40), 1..6),
             mut ticks in prop::collection::vec(0u64..1 << 50, 2..50),
         ) {
-            let mut knot = Knot { ticks: 1 << 20, nanos: -5 };
+            let mut knot = MapKnot { ticks: 1 << 20, nanos: -5 };
             let mut knots = vec![knot];
             for (l, g) in steps {
-                knot = Knot { ticks: knot.ticks + l, nanos: knot.nanos + i128::from(g) };
+                knot = MapKnot { ticks: knot.ticks + l, nanos: knot.nanos + i128::from(g) };
                 knots.push(knot);
             }
             let map = ClockMap::through(hz, &knots);
@@ -285,15 +290,15 @@ mod tests {
             mut sets in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 1..5),
             mut ticks in prop::collection::vec(0u64..1 << 41, 2..50),
         ) {
-            let mut knots: Vec<Knot> =
-                knots.into_iter().map(|(ticks, nanos)| Knot { ticks, nanos: nanos.into() }).collect();
+            let mut knots: Vec<MapKnot> =
+                knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
             sets.sort_unstable();
-            let sets: Vec<Set> = sets.into_iter().map(|(ticks, by)| Set { ticks, by }).collect();
+            let sets: Vec<ClockStep> = sets.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
             ticks.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
             ticks.sort_unstable();
             let map = ClockMap::through(1_000_000_000, &knots);
-            let sets = Sets::new(&sets);
+            let sets = StepFreeTicks::new(&sets);
             let set = map.after(&sets);
             let dates: Vec<i64> = ticks.iter().map(|&t| set.global_from_ticks(t)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");
@@ -311,10 +316,10 @@ mod tests {
             steps in prop::collection::vec(0u64..1 << 36, 0..50),
             bend in prop::option::of(prop::collection::vec((0i64..1 << 40, -1i64 << 20..1 << 20), 0..4)),
         ) {
-            let mut knots: Vec<Knot> =
-                knots.into_iter().map(|(ticks, nanos)| Knot { ticks, nanos: nanos.into() }).collect();
+            let mut knots: Vec<MapKnot> =
+                knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
-            let map = ClockMap::through(hz, &knots).bent(bend.map(|points| Arc::new(Bend::through(&points))));
+            let map = ClockMap::through(hz, &knots).bent(bend.map(|points| Arc::new(TimestampCorrection::through(&points))));
             let mut sum = 0;
             let ticks: Vec<u64> = steps.iter().map(|step| { sum += step; sum }).collect();
             prop_assume!(first.checked_add(sum).is_some());
@@ -340,7 +345,8 @@ mod tests {
 
     #[test]
     fn knots_that_turn_back_are_left_out() {
-        let knots = [Knot { ticks: 0, nanos: 0 }, Knot { ticks: 10, nanos: -5 }, Knot { ticks: 20, nanos: 20 }];
+        let knots =
+            [MapKnot { ticks: 0, nanos: 0 }, MapKnot { ticks: 10, nanos: -5 }, MapKnot { ticks: 20, nanos: 20 }];
         let map = ClockMap::through(1_000_000_000, &knots);
         assert_eq!(map.global_from_ticks(10), 10);
     }

@@ -1,16 +1,17 @@
-//! The rate of a clock, from anchors: readings of the clock together with the system's monotonic clock.
+//! The rate of a clock, from anchors: readings of the clock together with the system's monotonic
+//! clock.
 
-use tracer_format::entries::Anchor;
+use tracer_format::entries::ClockAnchor;
 
 /// Shortest time between two anchors from which a rate is computed, nanoseconds.
 const APART: i128 = 10_000_000;
-/// A rate between two anchors that differs from the median by more than one part in `ODD` is ignored: the machine slept,
-/// or the clock was set.
+/// A rate between two anchors that differs from the median by more than one part in `ODD` is
+/// ignored: the machine slept, or the clock was set.
 const ODD: i128 = 200;
 
-/// Ticks per second. The mean over all pairs of neighbouring anchors with a usual rate; if there are fewer than three
-/// pairs, the rate between the first anchor and the last.
-pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Option<u64> {
+/// Ticks per second. The mean over all pairs of neighbouring anchors with a usual rate; if there
+/// are fewer than three pairs, the rate between the first anchor and the last.
+pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a ClockAnchor>) -> Option<u64> {
     let mut points: Vec<(i128, i128)> =
         anchors.map(|anchor| (anchor.monotonic_nanos.into(), anchor.ticks.into())).collect();
     points.sort_unstable();
@@ -38,14 +39,15 @@ const NOISE: f64 = 20_000.0;
 /// Largest rate error of the system's monotonic clock, which NTP keeps near to the truth.
 const SYSTEM: f64 = 25e-6;
 
-/// Bounds on the rate error of a clock with nominal rate `hz`, from its first anchor and its last. `unset` removes clock
-/// steps from ticks. `None` if the anchors are too close together, or the clock does not follow real time.
+/// Bounds on the rate error of a clock with nominal rate `hz`, from its first anchor and its last.
+/// `unset` removes clock steps from ticks. `None` if the anchors are too close together, or the
+/// clock does not follow real time.
 pub(crate) fn bounds<'a>(
-    anchors: impl Iterator<Item = &'a Anchor>,
+    anchors: impl Iterator<Item = &'a ClockAnchor>,
     unset: impl Fn(u64) -> u64,
     hz: u64,
 ) -> Option<(f64, f64)> {
-    let mut readings: Vec<&Anchor> = anchors.collect();
+    let mut readings: Vec<&ClockAnchor> = anchors.collect();
     readings.sort_by_key(|anchor| anchor.monotonic_nanos);
     let (first, last) = (readings.first()?, readings.last()?);
     #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
@@ -67,18 +69,18 @@ mod tests {
     #[test]
     fn readings_bound_a_rate() {
         // 2 GHz, 40 ppm fast.
-        let reading = |second: u64| Anchor {
+        let reading = |second: u64| ClockAnchor {
             ticks: 2_000_080_000 * second,
             monotonic_nanos: 1_000_000_000 * second,
             bracket: 2000,
-            ..Anchor::default()
+            ..ClockAnchor::default()
         };
-        let readings: Vec<Anchor> = (1..20).map(reading).collect();
+        let readings: Vec<ClockAnchor> = (1..20).map(reading).collect();
         let (low, high) = bounds(readings.iter(), |ticks| ticks, 2_000_000_000).unwrap();
         assert!((f64::midpoint(low, high) - 40e-6).abs() < 1e-9 && high - low < 60e-6, "{low} {high}");
         assert_eq!(bounds(readings[..1].iter(), |ticks| ticks, 2_000_000_000), None);
         // A clock that goes back during a reading makes the bracket as wide as its type.
-        let back = readings.iter().map(|reading| Anchor { bracket: u64::MAX, ..*reading }).collect::<Vec<_>>();
+        let back = readings.iter().map(|reading| ClockAnchor { bracket: u64::MAX, ..*reading }).collect::<Vec<_>>();
         assert_eq!(bounds(back.iter(), |ticks| ticks, 2_000_000_000), None);
         assert_eq!(bounds(readings.iter(), |ticks| ticks, 1_000_000_000), None);
     }
@@ -86,12 +88,13 @@ mod tests {
     #[test]
     fn what_a_machine_slept_is_no_rate() {
         // 2.4 GHz; for a minute the system's clock stood still.
-        let reading = |second: u64, slept: u64| Anchor {
+        let reading = |second: u64, slept: u64| ClockAnchor {
             ticks: 2_400_000_000 * (second + slept),
             monotonic_nanos: 1_000_000_000 * second,
-            ..Anchor::default()
+            ..ClockAnchor::default()
         };
-        let readings: Vec<Anchor> = (1..20).map(|second| reading(second, if second > 7 { 60 } else { 0 })).collect();
+        let readings: Vec<ClockAnchor> =
+            (1..20).map(|second| reading(second, if second > 7 { 60 } else { 0 })).collect();
         assert_eq!(from_anchors(readings.iter()), Some(2_400_000_000));
         assert_eq!(from_anchors(readings[..2].iter()), Some(2_400_000_000));
         assert_eq!(from_anchors(readings[..1].iter()), None);

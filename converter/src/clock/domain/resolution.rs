@@ -1,58 +1,67 @@
-//! What a clock can tell apart, beyond its ticks: one that is read in whole microseconds may count nanoseconds, and one that the system sets at each of
-//! its interrupts (`CLOCK_MONOTONIC_COARSE`) stands still for milliseconds, whose number is not even round.
+//! The resolution of a clock, if it is lower than its tick.
+//!
+//! A clock that is read in whole microseconds may count nanoseconds. A clock that the system
+//! updates at each interrupt (`CLOCK_MONOTONIC_COARSE`) stands still for milliseconds, and this
+//! time need not be a round number.
 
 use std::collections::BTreeMap;
 
 use tracer_format::ClockKind;
 
 use super::lifetime::life;
-use crate::run::{Process, StreamReader, open_shared};
+use crate::run::{ProcessInRun, RunStreamReader, open_shared};
 
-/// From fewer dates a common divisor tells nothing.
+/// Minimum number of different timestamps for a common divisor to be significant.
 const FEW: usize = 8;
-/// A clock that stood still from one reading to the next in one of so many at least is coarse,
+/// A clock is coarse if at least one in `STILL` readings equals the reading before it, and most
+/// other differences are multiples of its step.
 const STILL: usize = 10;
-/// if it went on by multiples of its steps, up to this part of them, in most other cases;
+/// Relative error allowed for these multiples.
 const ROUGHLY: f64 = 1e-3;
-/// one that seldom stood still, if it went on by nearly exact multiples. No program is that punctual.
+/// Relative error allowed for the multiples of a clock that seldom stands still. No program is that
+/// punctual.
 const NEARLY: f64 = 3e-5;
-/// So many steps at once tell nothing,
+/// A difference of more steps than this is ignored.
 const MANY: u64 = 50;
-/// nor do so few readings,
+/// Minimum number of multiples if the clock often stands still.
 const SEEN: usize = 16;
-/// and so few where it seldom stood still;
+/// Minimum number of multiples if it seldom stands still.
 const SEEN_MOVING: usize = 64;
-/// nor do steps of so few ticks.
+/// Minimum step in ticks if it seldom stands still.
 const TICKS: u64 = 1000;
-/// The shortest time between two readings may be so many steps.
+/// The shortest difference between two readings may be up to this many steps.
 const AT_LEAST: u64 = 64;
-/// So many readings are enough.
+/// Number of differences after which the search stops.
 const ENOUGH: usize = 1024;
-/// No clock stands still for longer than this, nanoseconds: what is dated so evenly was made up.
+/// Longest step of a real clock, nanoseconds. Longer regular steps are invented timestamps.
 const LONGEST: f64 = 20e6;
-/// Nor does one of odd times stand still for less than this: systems do not interrupt themselves so often.
+/// Shortest step that is not a round number, nanoseconds. Systems do not interrupt themselves more
+/// often.
 const SHORTEST: f64 = 50e3;
-/// Of each clock so many processes are looked at, streams of each, and records of each of these.
+/// Limits of the search: processes per clock, streams per process, records per stream.
 const PROCESSES: usize = 4;
 const STREAMS: usize = 4;
 const RECORDS: usize = 4096;
 
-/// Ticks that the clock of these processes, with so many in a second, cannot tell apart. Looks at dates of blocks, samples and readings, and of clocks that programs gave at some records.
-pub(crate) fn of(processes: &[&Process], hz: u64) -> u64 {
+/// The resolution in ticks of the clock of these processes, which has `hz` ticks per second.
+///
+/// Examines timestamps of blocks, samples and readings. For clocks that the program supplies, also
+/// examines timestamps of records.
+pub(crate) fn of(processes: &[&ProcessInRun], hz: u64) -> u64 {
     let dates = processes.iter().flat_map(|process| {
         let blocks = process.streams.iter().flat_map(|stream| &stream.blocks).filter(|block| block.header.records > 0);
         let blocks = blocks.flat_map(|block| [block.header.first_ticks, block.header.last_ticks]);
         samples(process, hz).chain(blocks).chain(process.anchors.iter().map(|anchor| anchor.ticks))
     });
     let common = common(dates);
-    let may_be_coarse = |process: &&&Process| process.clock_kind.is_none_or(|kind| kind == ClockKind::User);
-    let mut steps = Steps::default();
+    let may_be_coarse = |process: &&&ProcessInRun| process.clock_kind.is_none_or(|kind| kind == ClockKind::User);
+    let mut steps = TickSteps::default();
     for process in processes.iter().filter(may_be_coarse).take(PROCESSES) {
         steps.add(samples(process, hz));
-        // What cannot be read is told by those who read it all.
+        // A read error is ignored here. The passes that read the whole file report it.
         let Ok(file) = open_shared(&process.path) else { continue };
         for stream in process.streams.iter().take(STREAMS) {
-            let mut reader = StreamReader::new(process, stream, std::sync::Arc::clone(&file));
+            let mut reader = RunStreamReader::new(process, stream, std::sync::Arc::clone(&file));
             let next = || reader.advance().ok().flatten().map(|place| place.ticks.0);
             steps.add(std::iter::from_fn(next).take(RECORDS));
         }
@@ -62,15 +71,16 @@ pub(crate) fn of(processes: &[&Process], hz: u64) -> u64 {
     steps.common().filter(may_be).map_or(common, |step| step.max(common))
 }
 
-/// When a process asked and was answered, as far as it can be true: samples may be wrong.
-fn samples(process: &Process, hz: u64) -> impl Iterator<Item = u64> {
+/// Ticks at which a process sent a request or received a reply. Impossible samples are left out,
+/// because samples may be wrong.
+fn samples(process: &ProcessInRun, hz: u64) -> impl Iterator<Item = u64> {
     let life = life(process, hz);
     let can_be = move |ticks: u64| life.is_none_or(|(first, last)| first <= ticks && ticks <= last);
     let samples = process.sync.iter().map(|sample| (sample.t1, sample.t4));
     samples.filter(move |(t1, t4)| t1 <= t4 && can_be(*t1) && can_be(*t4)).flat_map(|(t1, t4)| [t1, t4])
 }
 
-/// The greatest common divisor of what dates are behind the first.
+/// The greatest common divisor of the differences between the first timestamp and the others.
 fn common(mut dates: impl Iterator<Item = u64>) -> u64 {
     let Some(first) = dates.next() else { return 1 };
     let (mut divisor, mut last, mut different) = (0, first, 1);
@@ -92,7 +102,8 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// How many readings were the same number of steps apart. What is recorded at a beat says nothing of its clock.
+/// The number of occurrences of the most frequent difference, in steps. Records at a regular beat
+/// say nothing about the clock.
 fn most_alike(apart: &[u64], step: f64) -> usize {
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     for by in apart {
@@ -103,28 +114,28 @@ fn most_alike(apart: &[u64], step: f64) -> usize {
     counts.into_values().max().unwrap_or(0)
 }
 
-/// How a clock went on from each reading to the next.
+/// Differences between consecutive readings of a clock.
 #[derive(Debug, Default)]
-struct Steps {
+struct TickSteps {
     still: usize,
     forward: Vec<u64>,
 }
 
-impl Steps {
+impl TickSteps {
     fn add(&mut self, readings: impl Iterator<Item = u64>) {
         let mut last: Option<u64> = None;
         for reading in readings {
             match last.and_then(|last| reading.checked_sub(last)) {
                 Some(0) => self.still += 1,
                 Some(by) => self.forward.push(by),
-                // It went back, which is no step.
+                // The clock went back. This is not a step.
                 None => {}
             }
             last = Some(reading);
         }
     }
 
-    /// The step of a coarse clock.
+    /// The step of a coarse clock, in ticks.
     fn common(&self) -> Option<u64> {
         let least = *self.forward.iter().min()?;
         let near: Vec<u64> = self.forward.iter().copied().filter(|by| by / least <= MANY).take(ENOUGH).collect();
@@ -180,24 +191,24 @@ mod tests {
             let now = reading * 300_000 + reading * 7919 % 90_000;
             (now as f64 / 3_999_998.7).floor() * 3_999_998.7 + (now / 100_000_000) as f64 * 200.0
         };
-        let mut steps = Steps::default();
+        let mut steps = TickSteps::default();
         steps.add((0..1000).map(|reading| coarse(reading) as u64));
         let found = steps.common().unwrap();
         assert!(found.abs_diff(4_000_000) < 5000, "{found}");
-        // It is seen also where it moves between all readings.
-        let mut moving = Steps::default();
+        // The step is also found if the clock moves between all readings.
+        let mut moving = TickSteps::default();
         moving.add((0..300u64).map(|reading| (((reading * 31 + reading * reading % 29) as f64) * 100_000.3) as u64));
         assert!(moving.still == 0 && moving.common().unwrap().abs_diff(100_000) < 3, "{:?}", moving.common());
-        // What is recorded at a beat proves nothing.
-        let mut beat = Steps::default();
+        // Records at a regular beat prove nothing.
+        let mut beat = TickSteps::default();
         beat.add((0..1000u64).map(|reading| reading * 10_000 + reading / 300 * 1_200_000));
         assert_eq!(beat.common(), None);
-        // Few such steps prove nothing; nor does a clock that nearly always moves,
-        let mut few = Steps::default();
+        // Few such steps prove nothing. A clock that nearly always moves proves nothing either.
+        let mut few = TickSteps::default();
         few.add((0..100).map(|reading| coarse(reading) as u64));
         assert_eq!(few.common(), None);
-        // nor one that shows any time between.
-        let mut fine = Steps::default();
+        // A clock that shows any time between the steps is not coarse.
+        let mut fine = TickSteps::default();
         fine.add((0..1000).flat_map(|reading| [reading * 1_000_000 + reading * reading * 7919 % 50_021; 2]));
         assert_eq!(fine.common(), None);
     }

@@ -2,7 +2,7 @@
 
 /// A step of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Set {
+pub(crate) struct ClockStep {
     /// The first tick after the step.
     pub(crate) ticks: u64,
     /// Size of the step in ticks. Negative if the clock was set back.
@@ -11,11 +11,11 @@ pub(crate) struct Set {
 
 /// Maps the ticks of a clock to the ticks of a clock without steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sets(Vec<Region>);
+pub(crate) struct StepFreeTicks(Vec<StepRegion>);
 
 /// The ticks between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Region {
+pub(crate) struct StepRegion {
     /// The first tick.
     pub(crate) ticks: u64,
     /// The correction: it is added to the ticks.
@@ -24,21 +24,21 @@ pub(crate) struct Region {
     pub(crate) least: u64,
 }
 
-impl Sets {
+impl StepFreeTicks {
     /// From steps in order of their ticks.
-    pub(crate) fn new(sets: &[Set]) -> Self {
+    pub(crate) fn new(sets: &[ClockStep]) -> Self {
         let mut made = Self::default();
         let mut more = 0i64;
         for set in sets {
             let least = made.unset(set.ticks.saturating_sub(1));
             more = more.saturating_sub(set.by);
-            made.0.push(Region { ticks: set.ticks, more, least });
+            made.0.push(StepRegion { ticks: set.ticks, more, least });
         }
         made
     }
 
     /// The region after each step, in order of ticks.
-    pub(crate) fn regions(&self) -> &[Region] {
+    pub(crate) fn regions(&self) -> &[StepRegion] {
         &self.0
     }
 

@@ -1,57 +1,69 @@
-//! From coarse dates to final ones, stream by stream: what the graph fit and the causal pass add to a clock's line.
+//! The map from raw to final timestamps of a stream. It adds the corrections of the graph fit and
+//! of the causal pass to the line of a clock.
 //!
-//! Both are functions of the coarse date, in integers, that never decrease. So the order of a stream's records, and all that
-//! was learnt under coarse dates (which block reaches back how far), stays true.
+//! Raw timestamps are those on this line. They may include the correction by sync samples. Both
+//! additions are functions of the raw timestamp, in integers, that never decrease. Therefore the
+//! order of a stream's records stays valid. So do all facts that were found with raw timestamps,
+//! such as how far the records of a block reach back.
 
 use std::sync::Arc;
 
-use crate::clock::correction::Bend;
+use crate::clock::correction::TimestampCorrection;
 
-/// After a jump, a stream runs slower than its clock by one part in so many, until it is back on its line.
+/// After a jump, a stream runs slower than its clock by one part in `RETURN`, until it is back on
+/// its line.
 const RETURN: i64 = 10_000;
 
-/// A date moved later, and with it all that follows, so that a link does not end before it starts.
+/// A shift of a timestamp, and of all later ones, to a later time. It prevents a link from ending
+/// before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Jump {
-    /// Where it happens: the coarse date,
+pub(crate) struct TimestampJump {
+    /// The raw timestamp of the jump.
     pub(crate) coarse: i64,
-    /// and the position of the record in its stream: of equal dates, those of earlier records stay.
+    /// The position of its record in the stream. Earlier records with the same raw timestamp are
+    /// not shifted.
     pub(crate) ordinal: u64,
-    /// The date before the move.
+    /// The timestamp before the shift.
     pub(crate) date: i64,
-    /// How much later, nanoseconds.
+    /// The size of the shift in nanoseconds, at least 0.
     pub(crate) shift: i64,
-    /// The next place where the clock's own line leaps, if it does.
-    pub(crate) leap: Option<Leap>,
+    /// The next forward leap of the clock's own line, if there is one.
+    pub(crate) leap: Option<LineLeap>,
 }
 
-/// Where the line of a clock leaps forward, as it had been set back and the records until then have one date.
+/// A forward leap of a clock's line. It follows a backward step: the records up to the leap have
+/// one timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Leap {
-    /// The first date behind it,
+pub(crate) struct LineLeap {
+    /// The first timestamp after the leap.
     pub(crate) date: i64,
-    /// and how far that is from the last one before it, nanoseconds.
+    /// The distance from the last timestamp before the leap, nanoseconds.
     pub(crate) by: i64,
 }
 
-impl Jump {
-    /// How far a later date is moved by this jump alone. Falls by at most 1 where the date grows by 1, and where the line leaps by as much: the
-    /// leap makes good for what the records before it were dated too early. What the clocks cannot tell apart, a `tick`, is given back at once, as the
-    /// dates that follow are no better: else many small jumps would add up.
+impl TimestampJump {
+    /// The shift of a later timestamp by this jump alone.
+    ///
+    /// It falls by at most 1 where the timestamp grows by 1. At a leap of the line it falls by at
+    /// most the size of the leap, because the leap compensates for too early timestamps before it.
+    /// The first `tick` nanoseconds are returned at once. `tick` is the resolution of the clocks,
+    /// so the timestamps that follow are no more accurate than this. Otherwise many small jumps
+    /// would add up.
     pub(crate) fn shift_at(&self, date: i64, tick: i64) -> i64 {
         let leapt = self.leap.filter(|leap| date >= leap.date).map_or(0, |leap| leap.by);
-        // In a leap no time goes by.
+        // No time passes in a leap.
         let gone = date.saturating_sub(self.date).saturating_sub(leapt).max(0);
         let at_once = gone.min(tick);
         (self.shift - leapt - at_once - (gone - at_once) / RETURN).max(0)
     }
 }
 
-/// The jumps of a stream, in order of (coarse date, ordinal); each moves dates farther than what the one before left.
+/// The jumps of a stream, in order of (raw timestamp, ordinal). The shift of each exceeds the
+/// remaining shift of the jump before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Jumps(pub(crate) Box<[Jump]>);
+pub(crate) struct TimestampJumps(pub(crate) Box<[TimestampJump]>);
 
-impl Jumps {
+impl TimestampJumps {
     fn date(&self, coarse: i64, date: i64, ordinal: u64, tick: i64) -> i64 {
         let before = self.0.partition_point(|jump| (jump.coarse, jump.ordinal) <= (coarse, ordinal));
         match before.checked_sub(1) {
@@ -61,36 +73,36 @@ impl Jumps {
     }
 }
 
-/// From the coarse dates of a stream to its final ones.
+/// The map from raw to final timestamps of a stream.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fine {
-    /// What the graph fit found of its clock.
-    pub(crate) bend: Option<Arc<Bend>>,
-    pub(crate) jumps: Jumps,
-    /// The leaps of its clock, by date, before jumps.
-    pub(crate) leaps: Option<Arc<Vec<Leap>>>,
-    /// What the clocks cannot tell apart, nanoseconds.
+pub(crate) struct TimestampMap {
+    /// The correction of its clock by the graph fit.
+    pub(crate) bend: Option<Arc<TimestampCorrection>>,
+    pub(crate) jumps: TimestampJumps,
+    /// The leaps of its clock in order of time, with timestamps before jumps.
+    pub(crate) leaps: Option<Arc<Vec<LineLeap>>>,
+    /// The resolution of the clocks, nanoseconds.
     pub(crate) tick: i64,
 }
 
-impl Fine {
-    /// Whether final dates are the coarse ones.
+impl TimestampMap {
+    /// Whether final timestamps equal the raw ones.
     pub(crate) fn is_identity(&self) -> bool {
         self.bend.is_none() && self.jumps.0.is_empty()
     }
 
-    /// Whether final dates do not depend on the positions of records in their stream.
+    /// Whether final timestamps are independent of the positions of records in their stream.
     pub(crate) fn has_lines_only(&self) -> bool {
         self.jumps.0.is_empty()
     }
 
-    /// What the clock alone says: without what the causal pass adds.
+    /// The timestamp on the line of the clock, without the shifts of the causal pass.
     pub(crate) fn line(&self, coarse: i64) -> i64 {
         self.bend.as_ref().map_or(coarse, |bend| bend.date(coarse))
     }
 
-    /// The final date of a coarse one that a record with this position in the stream says. It never decreases with
-    /// (date, ordinal). O(log of the number of knots).
+    /// The final timestamp of a record with this raw timestamp and this position in the stream. It
+    /// never decreases with (raw timestamp, ordinal). O(log of the number of knots).
     pub(crate) fn date(&self, coarse: i64, ordinal: u64) -> i64 {
         let date = self.line(coarse);
         if self.jumps.0.is_empty() { date } else { self.jumps.date(coarse, date, ordinal, self.tick) }
@@ -113,20 +125,20 @@ mod tests {
         ) {
             let mut bends = bends;
             bends.sort_unstable();
-            let bend = Bend::through(&bends).after_sets(&leap.into_iter().collect::<Vec<_>>());
+            let bend = TimestampCorrection::through(&bends).after_sets(&leap.into_iter().collect::<Vec<_>>());
             asked.extend(leap.iter().flat_map(|(at, _)| [(at - 1, 0), (at - 1, 50), (*at, 0), (at + 1, 0)]));
-            let leap = leap.map(|(at, _)| Leap { date: bend.date(at), by: bend.date(at) - bend.date(at - 1) });
-            let mut jumps = Vec::<Jump>::new();
+            let leap = leap.map(|(at, _)| LineLeap { date: bend.date(at), by: bend.date(at) - bend.date(at - 1) });
+            let mut jumps = Vec::<TimestampJump>::new();
             let (mut coarse, mut ordinal) = (0, 0);
             for (later, records, more) in steps {
                 coarse += later;
                 ordinal = if later > 0 { records } else { ordinal + records + 1 };
                 let date = bend.date(coarse);
-                let left = jumps.last().map_or(0, |jump: &Jump| jump.shift_at(date, tick));
-                jumps.push(Jump { coarse, ordinal, date, shift: left + more, leap: leap.filter(|leap| leap.date > date) });
+                let left = jumps.last().map_or(0, |jump: &TimestampJump| jump.shift_at(date, tick));
+                jumps.push(TimestampJump { coarse, ordinal, date, shift: left + more, leap: leap.filter(|leap| leap.date > date) });
                 asked.extend([(coarse - 1, ordinal + 9), (coarse, ordinal), (coarse, ordinal + 1), (coarse + 1, 0)]);
             }
-            let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps.into()), tick, ..Fine::default() };
+            let fine = TimestampMap { bend: Some(Arc::new(bend.clone())), jumps: TimestampJumps(jumps.into()), tick, ..TimestampMap::default() };
             asked.sort_unstable();
             let dates: Vec<i64> = asked.iter().map(|&(date, ordinal)| fine.date(date, ordinal)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");

@@ -1,37 +1,40 @@
-//! Bounds by single messages: a fast one bounds the error of its receiver at its arrival, and that of its sender at its
-//! departure. Between two of these points the bound is the chord, and what a clock can wander away from it.
+//! Bounds by single messages. A fast message bounds the error of its receiver at its arrival, and
+//! that of its sender at its departure. Between two of these points, the bound is the chord plus
+//! the possible wander away from it.
 
-use super::{Bounds, Clocks, Seen};
+use super::{ClockStates, ErrorBounds, MessageTimes};
 
-/// A bound at a date.
+/// A bound at a timestamp.
 #[derive(Clone, Copy, Debug)]
-struct Point {
+struct BoundPoint {
     date: f64,
     bound: f64,
-    /// What the fit added there.
+    /// The correction of the fit at this point.
     bent: f64,
 }
 
-/// Lowers the bounds at all moments to those that messages give. O(points log moments + domains × moments²).
+/// Lowers the bounds at all moments to those from messages. O(points log moments + domains ×
+/// moments²).
 pub(crate) fn lower_to_points(
-    clocks: &Clocks,
-    messages: &[(usize, usize, Vec<Seen>)],
+    clocks: &ClockStates,
+    messages: &[(usize, usize, Vec<MessageTimes>)],
     bent: impl Fn(usize, f64) -> f64,
-    bounds: &mut [Bounds],
+    bounds: &mut [ErrorBounds],
 ) {
     let segments = clocks.moments.len() - 1;
     for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
-        // By clock and segment between two moments, the least bound.
-        let mut points: Vec<Vec<Option<Point>>> = vec![vec![None; segments]; bounds.len()];
+        // By clock and segment between two moments: the point with the smallest bound.
+        let mut points: Vec<Vec<Option<BoundPoint>>> = vec![vec![None; segments]; bounds.len()];
         for (from, to, seen) in messages {
-            for Seen { sent, received, took } in seen {
-                // The receiver is ahead by no more than the sender, and the sender behind by no more than the receiver.
+            for MessageTimes { sent, received, took } in seen {
+                // The lead of the receiver is bounded by that of the sender, and the lag of the
+                // sender by that of the receiver.
                 let ends = ((*from, *sent), (*to, *received));
                 let (known, (domain, date)) = if side == 0 { ends } else { (ends.1, ends.0) };
                 let bound = clocks.bound_at(known.0, &bounds[known.0][side], known.1) + took.max(0.0);
                 let least = &mut points[domain][clocks.segment(date)];
                 if bound.is_finite() && least.is_none_or(|least| bound < least.bound) {
-                    *least = Some(Point { date, bound, bent: bent(domain, date) });
+                    *least = Some(BoundPoint { date, bound, bent: bent(domain, date) });
                 }
             }
         }
@@ -44,8 +47,9 @@ pub(crate) fn lower_to_points(
     }
 }
 
-/// The least bound at a moment by chords between points before it and after it. What the fit added at the moment is given.
-fn least_chord(clocks: &Clocks, points: &[Option<Point>], (at, bent): (usize, f64), sign: f64) -> f64 {
+/// The smallest bound at a moment by chords between points before and after it. `bent` is the
+/// correction of the fit at the moment.
+fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], (at, bent): (usize, f64), sign: f64) -> f64 {
     let date = clocks.moments[at];
     let before = of_distances(points[..at].iter().rev());
     let after = of_distances(points[at..].iter());
@@ -62,13 +66,14 @@ fn least_chord(clocks: &Clocks, points: &[Option<Point>], (at, bent): (usize, f6
     least
 }
 
-/// The least point of the nearest segment, of the next two, of the next four, and so on.
-fn of_distances<'p>(mut points: impl Iterator<Item = &'p Option<Point>>) -> Vec<Option<Point>> {
+/// The points with the smallest bound of the nearest segment, of the next two, of the next four,
+/// and so on.
+fn of_distances<'p>(mut points: impl Iterator<Item = &'p Option<BoundPoint>>) -> Vec<Option<BoundPoint>> {
     let mut found = Vec::new();
     let mut many = 1;
     loop {
         let mut is_any = false;
-        let mut least: Option<Point> = None;
+        let mut least: Option<BoundPoint> = None;
         for point in points.by_ref().take(many) {
             is_any = true;
             least = match (least, *point) {

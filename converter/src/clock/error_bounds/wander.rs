@@ -1,34 +1,37 @@
-//! How far a clock can wander: its rate is a random walk, of which a few standard deviations are allowed for.
+//! Bounds on the wander of a clock. The rate of a clock is a random walk, and a few of its standard
+//! deviations are allowed.
 
-/// Standard deviations that are allowed for.
+/// Number of allowed standard deviations.
 const SIGMAS: f64 = 5.0;
 
-/// The allowance for a clock. All times are in nanoseconds.
+/// The allowed wander of a clock. All times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wander {
-    /// What a rate can change in a nanosecond; in a longer time it is the root of that time as much.
+pub(crate) struct WanderAllowance {
+    /// The possible change of a rate in one nanosecond. It grows with the square root of the time.
     step: f64,
 }
 
-impl Wander {
-    /// `wander` is the standard deviation of what a rate changes in a second.
+impl WanderAllowance {
+    /// `wander` is the standard deviation of the rate's change in one second.
     pub(crate) fn new(wander: f64) -> Self {
         Self { step: SIGMAS * wander * 1e-9f64.sqrt() }
     }
 
-    /// How far a clock can be from the chord through its positions so long before and so long after.
+    /// Maximum distance of a clock from the chord through its positions `before` earlier and
+    /// `after` later.
     pub(crate) fn off_chord(self, before: f64, after: f64) -> f64 {
         self.step * before * after / (3.0 * (before + after)).max(f64::MIN_POSITIVE).sqrt()
     }
 
-    /// How much the mean rate of a piece can differ from that of a longer time around it: `before`, the piece, and `after`.
+    /// Maximum difference between the mean rate of a piece and the mean rate of a longer time
+    /// around it. The longer time consists of `before`, the piece, and `after`.
     pub(crate) fn off_mean(self, before: f64, piece: f64, after: f64) -> f64 {
         let time = before + piece + after;
         let inner = piece * (before * before - before * after + after * after);
         self.step * ((before.powi(3) + after.powi(3) + inner) / 3.0).max(0.0).sqrt() / time
     }
 
-    /// How much the mean rates of two pieces can differ, between which so much time lies.
+    /// Maximum difference between the mean rates of two pieces that are `gap` apart.
     pub(crate) fn apart(self, one: f64, gap: f64, other: f64) -> f64 {
         self.step * (gap + (one + other) / 3.0).sqrt()
     }
@@ -38,7 +41,8 @@ impl Wander {
 mod tests {
     use super::*;
 
-    /// Adds up many small independent changes of the rate, each of which acts on what is asked for in proportion to `effect`.
+    /// Adds up many small independent changes of the rate. Each acts on the result in proportion to
+    /// `effect`.
     fn summed(span: f64, effect: impl Fn(f64) -> f64) -> f64 {
         const STEPS: u32 = 20_000;
         let step = span / f64::from(STEPS);
@@ -48,13 +52,14 @@ mod tests {
 
     #[test]
     fn the_allowances_are_those_of_a_random_walk() {
-        let wander = Wander { step: SIGMAS };
+        let wander = WanderAllowance { step: SIGMAS };
         let near = |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-3, "{found} {wanted}");
-        // A change at a time tilts all that follows: what is left of it is a hat over the chord.
+        // A change of the rate tilts all later positions. Relative to the chord this is a hat
+        // function.
         let (before, after) = (30.0, 70.0);
         let hat = |at: f64| if at < before { at * after / 100.0 } else { (100.0 - at) * before / 100.0 };
         near(wander.off_chord(before, after), summed(100.0, hat));
-        // Mean rates from 0 to 100 and from 30 to 50: which part of each lies after a change.
+        // Mean rates from 0 to 100 and from 30 to 50: the fraction of each that follows a change.
         let part = |from: f64, to: f64, at: f64| ((to - at) / (to - from)).clamp(0.0, 1.0);
         near(wander.off_mean(30.0, 20.0, 50.0), summed(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)));
         near(wander.apart(20.0, 10.0, 40.0), summed(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)));

@@ -1,39 +1,42 @@
 //! Sync samples that messages prove wrong.
 //!
-//! What goes between two clocks cannot arrive before it leaves. Messages alone bound how far the dates of each clock can be off; a sample that by
-//! all dates within these bounds arrives before it left is not one of these clocks: whoever answered read another one, or made it up. Samples are
-//! judged burst by burst: one that lies says nothing of the others.
+//! A message between two clocks cannot arrive before it is sent. Messages alone bound the timestamp
+//! error of each clock. A sample that arrives before it is sent, for all timestamps within these
+//! bounds, does not come from these clocks. The answering process read another clock, or invented
+//! the values. Samples are judged by burst, because a wrong burst proves nothing about other
+//! bursts.
 
 use std::collections::BTreeMap;
 
 use super::wander::largest_wander;
-use super::{Attempt, dated};
-use crate::clock::Domain;
-use crate::clock::min_delays::{Exchange, difference};
+use super::{FitResult, dated};
+use crate::clock::ClockDomain;
+use crate::clock::min_delays::{CoarseExchange, difference};
 use crate::clock::samples::burst_offsets::CONTRADICTION;
 use crate::clock::steps::from_messages::OF_TICKS;
 
 /// Samples of a burst between two clocks that messages contradict.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Contradiction {
+pub(crate) struct ContradictedBurst {
     burst: usize,
     a: usize,
     b: usize,
-    /// By how much at least, nanoseconds.
+    /// Lower bound of the contradiction, nanoseconds.
     nanos: f64,
-    /// How many there are.
+    /// Number of samples.
     samples: u64,
 }
 
-impl Contradiction {
-    /// Whether samples of this burst and of these clocks, in either order, are meant.
+impl ContradictedBurst {
+    /// Whether this contradiction is about a burst and two clocks. The order of the clocks is
+    /// irrelevant.
     pub(crate) fn is_of(&self, burst: usize, a: usize, b: usize) -> bool {
         (self.burst, self.a, self.b) == (burst, a.min(b), a.max(b))
     }
 }
 
-/// What a user should know: one sentence for each pair of clocks.
-pub(crate) fn sentences(found: &[Contradiction], domains: &[Domain]) -> Vec<String> {
+/// Notes for the user, one sentence for each pair of clocks.
+pub(crate) fn sentences(found: &[ContradictedBurst], domains: &[ClockDomain]) -> Vec<String> {
     let mut pairs: BTreeMap<(usize, usize), (u64, f64)> = BTreeMap::new();
     for found in found {
         let (samples, nanos) = pairs.entry((found.a, found.b)).or_default();
@@ -48,15 +51,17 @@ pub(crate) fn sentences(found: &[Contradiction], domains: &[Domain]) -> Vec<Stri
     pairs.into_iter().map(sentence).collect()
 }
 
-/// The samples, by burst in coarse dates, that a fit to messages alone excludes. O(samples log moments).
-pub(crate) fn find(alone: &Attempt, exchanges: &[Vec<Exchange>]) -> Vec<Contradiction> {
-    // An honest sample must not be left out because rates change more often than messages show.
+/// Samples that contradict a fit to messages alone, by burst. `exchanges` are in raw timestamps.
+/// O(samples log moments).
+pub(crate) fn find(alone: &FitResult, exchanges: &[Vec<CoarseExchange>]) -> Vec<ContradictedBurst> {
+    // The largest wander is assumed, because rates may change more often than messages show.
+    // Correct samples have to be kept.
     let certain = alone.certain_for_wander(largest_wander(alone));
-    // What the fit itself did not get in order is no better than so.
+    // The fit itself may leave reversed messages. Samples may be wrong by as much.
     let allowed = CONTRADICTION + OF_TICKS * alone.tick + alone.earliest();
-    let mut found: BTreeMap<(usize, usize, usize), Contradiction> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, usize, usize), ContradictedBurst> = BTreeMap::new();
     for (burst, exchanges) in exchanges.iter().enumerate() {
-        for &Exchange { a, b, t } in exchanges {
+        for &CoarseExchange { a, b, t } in exchanges {
             let date = |domain: usize, coarse: i64| difference(dated(&alone.bends, domain, coarse), alone.span.start);
             let (asked, heard, answered, told) = (date(a, t[0]), date(b, t[1]), date(b, t[2]), date(a, t[3]));
             let early = |from: usize, sent: f64, to: usize, received: f64| {
@@ -65,7 +70,7 @@ pub(crate) fn find(alone: &Attempt, exchanges: &[Vec<Exchange>]) -> Vec<Contradi
             };
             let early = early(a, asked, b, heard).max(early(b, answered, a, told));
             let (a, b) = (a.min(b), a.max(b));
-            let of_burst = Contradiction { burst, a, b, nanos: 0.0, samples: 0 };
+            let of_burst = ContradictedBurst { burst, a, b, nanos: 0.0, samples: 0 };
             let found = found.entry((burst, a, b)).or_insert(of_burst);
             found.nanos = found.nanos.max(early);
             found.samples += 1;

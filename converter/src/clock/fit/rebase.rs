@@ -1,25 +1,27 @@
-//! What coarse dates would have been by fewer samples.
+//! Corrections of raw timestamps for a smaller set of samples.
 //!
-//! Coarse dates are made by all samples, and streams were read and links were logged by them. When some of the samples turn out to be wrong, the
-//! dates that the others make are a function of the coarse ones.
+//! Raw timestamps are those before the fit to messages. They already include the correction by all
+//! samples, and the passes that read streams and log links use them. If some samples turn out to be
+//! wrong, the timestamps that the other samples give are a function of the raw ones.
 
 use std::sync::Arc;
 
-use super::Bends;
-use crate::clock::burst::Burst;
-use crate::clock::domain::map::{ClockMap, Knot};
+use super::DomainCorrections;
+use crate::clock::burst::SyncBurst;
+use crate::clock::domain::map::{ClockMap, MapKnot};
 use crate::clock::samples::burst_offsets;
-use crate::clock::{Clocks, Domain};
+use crate::clock::{ClockDomain, RunClocks};
 
-/// What makes the coarse dates those by these samples, and how many bursts each domain has. Without any, a clock runs as it says it does, and is
-/// right in the middle of the samples that it had.
-pub(crate) fn of(clocks: &Clocks, bursts: &[Burst]) -> (Bends, Vec<usize>) {
+/// The corrections from raw timestamps to those that `bursts` give, and the number of bursts of
+/// each domain. A clock without bursts runs at its nominal rate. It keeps its raw timestamp at the
+/// middle of its former samples.
+pub(crate) fn of(clocks: &RunClocks, bursts: &[SyncBurst]) -> (DomainCorrections, Vec<usize>) {
     let fit = burst_offsets::fit(&clocks.domains, bursts);
-    let base = |(number, domain): (usize, &Domain)| {
+    let base = |(number, domain): (usize, &ClockDomain)| {
         if number == 0 || domain.bursts == 0 {
             return None;
         }
-        let knots: Vec<Knot> = fit.offsets[number].iter().map(|offset| fit.knot(number, offset)).collect();
+        let knots: Vec<MapKnot> = fit.offsets[number].iter().map(|offset| fit.knot(number, offset)).collect();
         let map = if knots.is_empty() { straight(domain) } else { ClockMap::through(domain.hz, &knots) };
         Some(Arc::new(domain.map.to(&map.after(&domain.told_sets), domain.hz)))
     };
@@ -27,10 +29,12 @@ pub(crate) fn of(clocks: &Clocks, bursts: &[Burst]) -> (Bends, Vec<usize>) {
     (bends, fit.offsets.iter().map(Vec::len).collect())
 }
 
-/// What makes the coarse dates of clocks with several bursts those of a straight line through the first burst and the last. Coarse dates are linear
-/// from burst to burst: their bends there are none of the clock, and the fit, which takes clocks to be smooth, would have to undo each.
-pub(crate) fn straightened(clocks: &Clocks) -> Bends {
-    let base = |domain: &Domain| {
+/// The corrections from raw timestamps to a straight line through the first and the last burst, for
+/// clocks with at least three bursts. Raw timestamps are linear between bursts. Their bends at
+/// bursts are not bends of the clock, and the fit, which assumes smooth clocks, would have to undo
+/// each bend.
+pub(crate) fn straightened(clocks: &RunClocks) -> DomainCorrections {
+    let base = |domain: &ClockDomain| {
         let (Some(&first), Some(&last)) = (domain.knots.first(), domain.knots.last()) else { return None };
         if domain.knots.len() < 3 {
             return None;
@@ -44,7 +48,7 @@ pub(crate) fn straightened(clocks: &Clocks) -> Bends {
     clocks.domains.iter().map(base).collect()
 }
 
-fn straight(domain: &Domain) -> ClockMap {
+fn straight(domain: &ClockDomain) -> ClockMap {
     let mut map = ClockMap::linear(domain.hz);
     let middle = domain.map.middle_knot();
     let unset = domain.told_sets.unset(middle);

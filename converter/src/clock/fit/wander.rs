@@ -1,6 +1,6 @@
 //! The wander of clocks, estimated from a fit.
 
-use super::Attempt;
+use super::FitResult;
 use crate::clock::graph::interpolate;
 use crate::clock::limits::{SURELY, of_dates};
 
@@ -10,13 +10,13 @@ const LAGS: [usize; 3] = [4, 8, 16];
 const CORRECTION_NOISE: f64 = 2000.0;
 
 /// The largest wander that is consistent with a fit, per square root of a second.
-pub(crate) fn largest_wander(attempt: &Attempt) -> f64 {
+pub(crate) fn largest_wander(attempt: &FitResult) -> f64 {
     attempt.fit.wander.max(wander_of_corrections(attempt)) * SURELY
 }
 
 /// The wander of the corrections of a fit over long times, per square root of a second. For a clock
 /// with wander `w`, the variance of `x(t + T) - 2 x(t) + x(t - T)` is `2/3 w² T³`.
-fn wander_of_corrections(attempt: &Attempt) -> f64 {
+fn wander_of_corrections(attempt: &FitResult) -> f64 {
     let seconds = attempt.span.nanos() * 1e-9;
     let free = (0..attempt.joined.len()).filter(|domain| attempt.joined[*domain].is_some_and(|joined| joined.hops > 0));
     let free: Vec<usize> = free.collect();

@@ -1,32 +1,35 @@
 //! The preconditioner for all domains together: a few smooth functions per domain, solved exactly.
 //!
-//! To shift a clock as a whole, or to tilt it, changes the delays of its edges and costs little; but each domain alone seems to be held
-//! firmly by its data. Conjugate gradients would need many hundred steps for these shapes.
+//! A shift or a tilt of a whole clock changes the delays of its edges and costs little. But each
+//! domain alone seems to be held firmly by its data. For these shapes, conjugate gradients would
+//! need many hundred steps.
 
-use super::system::{System, dot};
+use super::system::{NormalEquations, dot};
 
-/// The functions of all domains are at most so many together,
+/// Maximum number of functions of all domains together.
 const MOST: usize = 512;
-/// and those of one domain so many.
+/// Maximum number of functions of one domain.
 const MOST_OF_ONE: usize = 9;
-/// With more domains than these there is no such preconditioner: its matrix would take longer than the steps that it saves.
+/// With more domains there is no such preconditioner, because its matrix would take longer than the
+/// saved steps.
 const MOST_DOMAINS: usize = 1024;
 
-/// Hat functions on equidistant nodes of each free domain, and the factor of the matrix in terms of them.
-pub(crate) struct Coarse {
+/// Hat functions on equidistant nodes of each free domain, and the factor of the matrix in this
+/// basis.
+pub(crate) struct CoarseSpace {
     nodes: usize,
     knots: usize,
-    /// By knot: the node before, and how far it is to the next one.
+    /// By knot: the node before it, and its position from there to the next node, 0 to 1.
     hats: Vec<(usize, f64)>,
-    /// By domain: its first unknown.
+    /// By domain: the index of its first unknown. `None` if the domain is not free.
     first: Vec<Option<usize>>,
-    /// Cholesky's factor, by rows; on the diagonal, one over it.
+    /// Cholesky's factor, by rows. The diagonal contains reciprocals.
     factor: Vec<Vec<f64>>,
 }
 
-impl Coarse {
+impl CoarseSpace {
     /// O(edges × knots + (domains × nodes)³).
-    pub(crate) fn new(system: &System<'_>) -> Self {
+    pub(crate) fn new(system: &NormalEquations<'_>) -> Self {
         let shape = &system.shape;
         let free = shape.is_free.iter().filter(|is_free| **is_free).count();
         let nodes = if free > MOST_DOMAINS { 0 } else { (MOST / free.max(1)).clamp(1, MOST_OF_ONE).min(shape.knots) };
@@ -52,13 +55,13 @@ impl Coarse {
         coarse
     }
 
-    /// The weights of the nodes at a knot.
+    /// The nodes at a knot and their weights.
     fn weights(&self, knot: usize) -> [(usize, f64); 2] {
         let (node, part) = self.hats[knot];
         [(node, 1.0 - part), ((node + 1).min(self.nodes - 1), part)]
     }
 
-    fn fill(&mut self, system: &System<'_>) {
+    fn fill(&mut self, system: &NormalEquations<'_>) {
         let shape = &system.shape;
         let nodes = self.nodes;
         for pair in &system.pairs {
@@ -79,7 +82,7 @@ impl Coarse {
             }
             self.add_between(pair.from, pair.to, &own);
         }
-        // What couples each node to the delay of an edge.
+        // The coupling between each node and the delay of an edge.
         let mut delays = vec![vec![0.0; nodes]; shape.edges.len()];
         for (number, delays) in delays.iter_mut().enumerate() {
             for (knot, coupling) in system.coupling_of(number).iter().enumerate() {
@@ -98,7 +101,7 @@ impl Coarse {
                     rank_one(&mut less, own, own, -1.0 / one);
                 }
                 Some((back, alike)) if number < back => {
-                    // The edge back sees the difference of the clocks the other way.
+                    // For the edge back, the difference of the clocks has the opposite sign.
                     let two = system.stiffness(back);
                     let scale = -1.0 / (one * two - alike * alike);
                     let other: Vec<f64> = delays[back].iter().map(|delay| -delay).collect();
@@ -114,7 +117,7 @@ impl Coarse {
         self.add_prior(system);
     }
 
-    /// Adds a matrix of the difference between two clocks.
+    /// Adds a matrix for the difference between two clocks.
     fn add_between(&mut self, from: usize, to: usize, own: &[f64]) {
         for (a, b, sign) in [(from, from, 1.0), (to, to, 1.0), (from, to, -1.0), (to, from, -1.0)] {
             let (Some(row), Some(column)) = (self.first[a], self.first[b]) else { continue };
@@ -126,7 +129,7 @@ impl Coarse {
         }
     }
 
-    fn add_prior(&mut self, system: &System<'_>) {
+    fn add_prior(&mut self, system: &NormalEquations<'_>) {
         let nodes = self.nodes;
         let mut own = vec![0.0; nodes * nodes];
         for node in 0..nodes {
@@ -164,7 +167,7 @@ impl Coarse {
         }
     }
 
-    /// Adds the solution in terms of these functions.
+    /// Adds the solution in this basis to `out`.
     pub(crate) fn add(&self, rest: &[f64], out: &mut [f64]) {
         if self.nodes == 0 {
             return;
@@ -199,7 +202,7 @@ impl Coarse {
     }
 }
 
-/// Adds a multiple of the product of two vectors.
+/// Adds a multiple of the outer product of two vectors.
 fn rank_one(out: &mut [f64], one: &[f64], two: &[f64], scale: f64) {
     for (row, one) in out.chunks_mut(two.len()).zip(one) {
         for (out, two) in row.iter_mut().zip(two) {

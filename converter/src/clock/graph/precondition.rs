@@ -1,22 +1,24 @@
-//! The preconditioner for each domain alone: its data and its smoothness, by a factorisation `L D Lᵀ` of bandwidth 2.
+//! The preconditioner for each domain alone: its data and its smoothness, by a factorisation `L D
+//! Lᵀ` of bandwidth 2.
 //!
-//! Each row of a solution needs the row before it, so one domain alone waits for the latency of the processor's
-//! arithmetic. Several domains are solved side by side.
+//! Each row of a solution depends on the row before it, so the solution of one domain is limited by
+//! the latency of the processor's arithmetic. Therefore several domains are solved at once.
 
-use super::system::System;
+use super::system::NormalEquations;
 
-/// Domains that are solved side by side.
+/// Number of domains that are solved at once.
 const SIDE_BY_SIDE: usize = 4;
 
-/// Factors of each domain's own part of the matrix, by row: one over D, and two elements of L before the diagonal.
-pub(crate) struct Bands {
+/// Factors of each domain's own part of the matrix, by row: one over D, and two elements of L
+/// before the diagonal.
+pub(crate) struct BandFactors {
     rows: Vec<[f64; 3]>,
     knots: usize,
 }
 
-impl Bands {
+impl BandFactors {
     /// O(pairs × knots).
-    pub(crate) fn new(system: &System<'_>) -> Self {
+    pub(crate) fn new(system: &NormalEquations<'_>) -> Self {
         let shape = &system.shape;
         let knots = shape.knots;
         let mut rows = vec![[1e-9, 0.0, 0.0]; shape.domains * knots];
@@ -60,7 +62,8 @@ impl Bands {
     }
 }
 
-/// The factors of a symmetric matrix with two bands before the diagonal, in place. Row i holds (i,i), (i,i-1), (i,i-2).
+/// The factors of a symmetric matrix with two bands before the diagonal, in place. Row i holds
+/// (i,i), (i,i-1), (i,i-2).
 fn factorise(rows: &mut [[f64; 3]]) {
     for at in 0..rows.len() {
         let [mut diagonal, mut one, mut two] = rows[at];
@@ -91,7 +94,7 @@ fn substitute<const N: usize>(rows: &[[f64; 3]], x: &mut [f64]) {
             (two[lane], one[lane]) = (one[lane], *x);
         }
     }
-    // What the two rows after this one take from it.
+    // The contributions of the next two rows to this one.
     let (mut one, mut two, mut two_later) = ([0.0; N], [0.0; N], [0.0; N]);
     for at in (0..size).rev() {
         for lane in 0..N {
@@ -109,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_banded_system_is_solved() {
-        // Rows of a symmetric matrix: 4 on the diagonal, -1 beside it, 0.5 two beside it.
+        // Rows of a symmetric matrix: 4 on the diagonal, -1 next to it, 0.5 two places from it.
         let mut rows = vec![[4.0, -1.0, 0.5]; 6];
         rows[0] = [4.0, 0.0, 0.0];
         rows[1] = [4.0, -1.0, 0.0];

@@ -1,24 +1,25 @@
 //! The weighted least-squares problem of the graph fit, and its solution by conjugate gradients.
 //!
-//! The unknowns are, in microseconds, a correction per knot of each domain but the first, and the least delay of each
-//! edge. The delays are eliminated: for given corrections, those of an edge and of the edge back solve two equations.
-//! The matrix of the rest is never built. It depends on differences between two domains only, so the observations of
-//! all edges between two domains are summed up by knot.
+//! The unknowns, in microseconds, are a correction per knot of each domain but the first, and the
+//! smallest delay of each edge. The delays are eliminated: for given corrections, those of an edge
+//! and of the edge back solve two equations. The matrix of the remaining unknowns is never built.
+//! It depends only on differences between two domains, so the observations of all edges between two
+//! domains are summed by knot.
 
 use std::ops::Range;
 
-use super::coarse::Coarse;
-use super::precondition::Bands;
+use super::coarse::CoarseSpace;
+use super::precondition::BandFactors;
 
-/// An observation: seen on an edge at a place between two knots.
+/// An observation on an edge, at a place between two knots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
     pub(crate) edge: u32,
     /// The knot before.
     pub(crate) knot: u32,
-    /// How far towards the next knot, 0 to 1.
+    /// The position between this knot and the next, 0 to 1.
     pub(crate) part: f64,
-    /// What the message seemed to take, microseconds.
+    /// The apparent latency of the message, microseconds.
     pub(crate) took: f64,
 }
 
@@ -27,22 +28,23 @@ pub(crate) struct Observation {
 pub(crate) struct EdgeTerm {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// The edge back, and how alike the two delays are: one over the variance of their difference.
+    /// The edge back, and the strength of the tie: one over the variance of the difference of the
+    /// two delays.
     pub(crate) back: Option<(usize, f64)>,
-    /// One over the variance of the delay itself, for edges without one back.
+    /// One over the variance of the delay itself, for edges without an edge back.
     pub(crate) alone: f64,
 }
 
-/// What is known before any observation.
+/// Assumptions that do not depend on observations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prior {
-    /// One over the variance of a second difference of corrections: clocks are smooth.
+pub(crate) struct FitPrior {
+    /// One over the variance of a second difference of corrections, because clocks are smooth.
     pub(crate) smooth: f64,
     /// One over the variance of the difference between the last correction and the first.
     pub(crate) ends: f64,
 }
 
-impl Prior {
+impl FitPrior {
     /// Adds the prior's matrix times the corrections of a domain.
     pub(crate) fn apply(self, x: &[f64], out: &mut [f64]) {
         let last = x.len() - 1;
@@ -58,22 +60,24 @@ impl Prior {
     }
 }
 
-/// The edges between two domains, and their observations: sums of weights times products of `1 - part` and `part`.
+/// The edges between two domains, and sums over their observations: weights times products of `1 -
+/// part` and `part`.
 #[derive(Clone, Debug)]
-pub(crate) struct Pair {
-    /// Those of `from` to `to` count as they are, those back with the opposite sign.
+pub(crate) struct DomainPair {
+    /// Observations of edges in this direction count positively, those of edges back negatively.
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) edges: Range<usize>,
-    /// The matrix of the difference between the two domains: by knot, its diagonal and the elements beside it.
+    /// The matrix for the difference between the two domains: by knot, its diagonal and the
+    /// elements next to it.
     pub(crate) diagonal: Vec<f64>,
     pub(crate) beside: Vec<f64>,
-    /// By knot, the weights times what was observed.
+    /// By knot: the sum of weights times observations.
     took: Vec<f64>,
 }
 
-impl Pair {
-    /// How much farther the correction of `to` is than that of `from`, by knot.
+impl DomainPair {
+    /// The correction of `to` minus that of `from`, by knot.
     fn difference(&self, x: &[f64], out: &mut [f64]) {
         let knots = out.len();
         let (from, to) = (&x[self.from * knots..][..knots], &x[self.to * knots..][..knots]);
@@ -82,7 +86,7 @@ impl Pair {
         }
     }
 
-    /// Adds what acts on the difference to both domains.
+    /// Adds a vector for the difference to `to`, and subtracts it from `from`.
     fn add(&self, own: &[f64], out: &mut [f64]) {
         let knots = own.len();
         out[self.to * knots..][..knots].iter_mut().zip(own).for_each(|(out, own)| *out += own);
@@ -104,21 +108,21 @@ impl Pair {
     }
 }
 
-/// What is fixed for all weights.
+/// The parts of the problem that do not depend on weights.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape<'s> {
+pub(crate) struct SystemShape<'s> {
     pub(crate) domains: usize,
     pub(crate) knots: usize,
     pub(crate) edges: &'s [EdgeTerm],
-    /// By edge, then by knot.
+    /// Sorted by edge, then by knot.
     pub(crate) observations: &'s [Observation],
-    pub(crate) prior: Prior,
-    /// Domains that have corrections; the others are what they are.
+    pub(crate) prior: FitPrior,
+    /// The domains with corrections. The other domains keep their timestamps.
     pub(crate) is_free: &'s [bool],
 }
 
-impl Shape<'_> {
-    /// What an observation leaves: positive if the message was late.
+impl SystemShape<'_> {
+    /// The residual of an observation, microseconds. Positive if the message was late.
     pub(crate) fn residual(&self, observation: &Observation, x: &[f64], delays: &[f64]) -> f64 {
         let Observation { edge, knot, part, took } = *observation;
         let edge = edge as usize;
@@ -131,22 +135,22 @@ impl Shape<'_> {
 }
 
 /// The problem for given weights.
-pub(crate) struct System<'s> {
-    pub(crate) shape: Shape<'s>,
-    pub(crate) pairs: Vec<Pair>,
-    /// By edge: 1 or -1, as its direction is that of its pair.
+pub(crate) struct NormalEquations<'s> {
+    pub(crate) shape: SystemShape<'s>,
+    pub(crate) pairs: Vec<DomainPair>,
+    /// By edge: 1 if its direction is that of its pair, or -1.
     signs: Vec<f64>,
-    /// By edge and knot, the weights that couple the correction to the delay.
+    /// By edge and knot: the weights that couple the correction to the delay.
     pub(crate) coupling: Vec<f64>,
-    /// By edge, the sum of weights, and of weights times what was observed.
+    /// By edge: the sum of weights, and the sum of weights times observations.
     weights: Vec<f64>,
     took: Vec<f64>,
-    /// Delays that are held where they are.
+    /// Delays with a fixed value, microseconds.
     pinned: Vec<Option<f64>>,
 }
 
-/// Memory for the products of a [`System`].
-struct Buffers {
+/// Memory for the products of a [`NormalEquations`].
+struct ProductBuffers {
     /// By edge.
     force: Vec<f64>,
     delays: Vec<f64>,
@@ -155,23 +159,23 @@ struct Buffers {
     own: Vec<f64>,
 }
 
-/// Most steps of the solver.
+/// Maximum number of steps of the solver.
 const MAX_STEPS: usize = 400;
 
-impl<'s> System<'s> {
+impl<'s> NormalEquations<'s> {
     /// O(observations + edges × knots).
-    pub(crate) fn new(shape: Shape<'s>, weights: &[f64], pinned: Vec<Option<f64>>) -> Self {
+    pub(crate) fn new(shape: SystemShape<'s>, weights: &[f64], pinned: Vec<Option<f64>>) -> Self {
         let (edges, knots) = (shape.edges.len(), shape.knots);
-        let mut pairs: Vec<Pair> = Vec::new();
+        let mut pairs: Vec<DomainPair> = Vec::new();
         let mut signs = Vec::with_capacity(edges);
         let mut of_edge = Vec::with_capacity(edges);
         for (number, &EdgeTerm { from, to, .. }) in shape.edges.iter().enumerate() {
             let is_same =
-                |pair: &Pair| (pair.from.min(pair.to), pair.from.max(pair.to)) == (from.min(to), from.max(to));
+                |pair: &DomainPair| (pair.from.min(pair.to), pair.from.max(pair.to)) == (from.min(to), from.max(to));
             if !pairs.last().is_some_and(is_same) {
                 let empty = || vec![0.0; knots];
                 let (diagonal, beside, took) = (empty(), empty(), empty());
-                pairs.push(Pair { from, to, edges: number..number, diagonal, beside, took });
+                pairs.push(DomainPair { from, to, edges: number..number, diagonal, beside, took });
             }
             let pair = pairs.len() - 1;
             pairs[pair].edges.end = number + 1;
@@ -198,9 +202,9 @@ impl<'s> System<'s> {
         Self { shape, pairs, signs, coupling, weights: sums, took, pinned }
     }
 
-    fn buffers(&self) -> Buffers {
+    fn buffers(&self) -> ProductBuffers {
         let (edges, knots) = (vec![0.0; self.signs.len()], vec![0.0; self.shape.knots]);
-        Buffers { force: edges.clone(), delays: edges, difference: knots.clone(), own: knots }
+        ProductBuffers { force: edges.clone(), delays: edges, difference: knots.clone(), own: knots }
     }
 
     /// The weights that couple the corrections to the delay of an edge, by knot.
@@ -212,7 +216,7 @@ impl<'s> System<'s> {
         self.pinned[edge].is_some()
     }
 
-    /// The delays that balance these forces on them; 0 where they are held. O(edges).
+    /// The delays that balance these forces. 0 for pinned delays. O(edges).
     fn balanced(&self, force: &[f64], out: &mut [f64]) {
         for edge in 0..force.len() {
             out[edge] = match self.coupled(edge) {
@@ -226,18 +230,18 @@ impl<'s> System<'s> {
         }
     }
 
-    /// The edge back, if its delay is not held, and how alike the two are.
+    /// The edge back and the strength of the tie, if its delay is not pinned.
     pub(crate) fn coupled(&self, edge: usize) -> Option<(usize, f64)> {
         self.shape.edges[edge].back.filter(|(back, _)| !self.is_held(*back))
     }
 
-    /// How firmly the observations and ties hold a delay.
+    /// The stiffness of a delay: the weight of its observations and ties.
     pub(crate) fn stiffness(&self, edge: usize) -> f64 {
         let term = &self.shape.edges[edge];
         self.weights[edge] + term.alone + term.back.map_or(0.0, |(_, alike)| alike)
     }
 
-    /// Forces on the delays for no corrections.
+    /// The forces on the delays if all corrections are 0.
     fn rest_force(&self) -> Vec<f64> {
         let pinned = |back: usize| self.pinned[back].unwrap_or(0.0);
         let force = |edge: usize| {
@@ -247,7 +251,7 @@ impl<'s> System<'s> {
         (0..self.took.len()).map(force).collect()
     }
 
-    /// Delays of given corrections.
+    /// The delays for given corrections, microseconds.
     pub(crate) fn delays(&self, x: &[f64]) -> Vec<f64> {
         let mut force = self.rest_force();
         let mut difference = vec![0.0; self.shape.knots];
@@ -260,8 +264,8 @@ impl<'s> System<'s> {
         delays.iter().zip(&self.pinned).map(|(delay, pinned)| pinned.unwrap_or(*delay)).collect()
     }
 
-    /// What a difference of corrections adds to the force on each delay of a pair.
-    fn pull(&self, pair: &Pair, difference: &[f64], mut add: impl FnMut(usize, f64)) {
+    /// For each delay of a pair: the additional force from a difference of corrections.
+    fn pull(&self, pair: &DomainPair, difference: &[f64], mut add: impl FnMut(usize, f64)) {
         for edge in pair.edges.clone() {
             add(edge, self.signs[edge] * dot(self.coupling_of(edge), difference));
         }
@@ -276,9 +280,9 @@ impl<'s> System<'s> {
     }
 
     /// The matrix times a vector. O(edges × knots).
-    fn apply(&self, x: &[f64], out: &mut [f64], buffers: &mut Buffers) {
+    fn apply(&self, x: &[f64], out: &mut [f64], buffers: &mut ProductBuffers) {
         out.fill(0.0);
-        let Buffers { force, delays, difference, own } = buffers;
+        let ProductBuffers { force, delays, difference, own } = buffers;
         for pair in &self.pairs {
             pair.difference(x, difference);
             self.pull(pair, difference, |edge, pull| force[edge] = pull);
@@ -293,7 +297,7 @@ impl<'s> System<'s> {
         self.hold(out);
     }
 
-    /// Adds what delays do to the corrections.
+    /// Adds the effect of delays on the corrections.
     fn push(&self, delays: &[f64], sign: f64, own: &mut [f64], out: &mut [f64]) {
         for pair in &self.pairs {
             own.fill(0.0);
@@ -305,8 +309,8 @@ impl<'s> System<'s> {
         }
     }
 
-    /// What is left of the equations at `x`.
-    fn rest(&self, x: &[f64], buffers: &mut Buffers) -> Vec<f64> {
+    /// The residual of the equations at `x`.
+    fn rest(&self, x: &[f64], buffers: &mut ProductBuffers) -> Vec<f64> {
         let mut rest = vec![0.0; x.len()];
         self.apply(x, &mut rest, buffers);
         rest.iter_mut().for_each(|rest| *rest = -*rest);
@@ -320,10 +324,10 @@ impl<'s> System<'s> {
         rest
     }
 
-    /// Improves `x`: preconditioned conjugate gradients until a step is below `precision`, microseconds. `coarse` may be
-    /// that of a system with other weights.
-    pub(crate) fn solve(&self, x: &mut [f64], precision: f64, coarse: &Coarse) {
-        let bands = Bands::new(self);
+    /// Improves `x` by preconditioned conjugate gradients, until a step is below `precision`
+    /// microseconds. `coarse` may come from a system with other weights.
+    pub(crate) fn solve(&self, x: &mut [f64], precision: f64, coarse: &CoarseSpace) {
+        let bands = BandFactors::new(self);
         let size = x.len();
         let mut buffers = self.buffers();
         let mut rest = self.rest(x, &mut buffers);
@@ -360,7 +364,8 @@ impl<'s> System<'s> {
     }
 }
 
-/// The product of two vectors. Several sums go on side by side: one alone would wait for each of its additions.
+/// The product of two vectors. Several sums are computed at once, because a single sum would wait
+/// for each of its additions.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const SUMS: usize = 8;
     let (mut a, mut b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
@@ -380,7 +385,8 @@ mod tests {
 
     #[test]
     fn two_clocks_meet_in_the_middle() {
-        // Clock 1 is 3 us ahead at the first knot and 5 us at the last; the network takes 2 us each way.
+        // Clock 1 is 3 us ahead at the first knot and 5 us at the last. The network takes 2 us each
+        // way.
         let edges = [
             EdgeTerm { from: 0, to: 1, back: Some((1, 100.0)), alone: 0.0 },
             EdgeTerm { from: 1, to: 0, back: Some((0, 100.0)), alone: 0.0 },
@@ -395,19 +401,19 @@ mod tests {
             }
         }
         let weights = vec![100.0; observations.len()];
-        let shape = Shape {
+        let shape = SystemShape {
             domains: 2,
             knots: 4,
             edges: &edges,
             observations: &observations,
-            prior: Prior { smooth: 1.0, ends: 0.0 },
+            prior: FitPrior { smooth: 1.0, ends: 0.0 },
             is_free: &[false, true],
         };
         let wanted = [0.0, 0.0, 0.0, 0.0, -3.0, -3.0 - 2.0 / 3.0, -3.0 - 4.0 / 3.0, -5.0];
         for (pinned, delays) in [([None; 2], [2.0; 2]), ([Some(2.0), None], [2.0; 2])] {
-            let system = System::new(shape, &weights, pinned.to_vec());
+            let system = NormalEquations::new(shape, &weights, pinned.to_vec());
             let mut x = vec![0.0; 8];
-            system.solve(&mut x, 1e-6, &Coarse::new(&system));
+            system.solve(&mut x, 1e-6, &CoarseSpace::new(&system));
             for (x, wanted) in x.iter().zip(wanted).chain(system.delays(&x).iter().zip(delays)) {
                 assert!((x - wanted).abs() < 1e-4, "{x} {wanted}");
             }

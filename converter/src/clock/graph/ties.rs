@@ -1,46 +1,50 @@
-//! Which delays are alike: how much those of the two directions between two clocks can differ.
+//! Ties between opposite delays: the possible difference between the delays of both directions.
 //!
-//! The sum S of the least delays to and fro does not depend on the offset of the clocks, so a fit knows it well however wrong its
-//! offsets are. It decides how firmly the two delays are tied. Round trips of single messages do not show it: in a program whose
-//! processes wait for each other, one of any two directions takes as long as their loads differ.
+//! The sum S of the smallest delays of both directions does not depend on the offset of the clocks.
+//! Therefore a fit knows S well even if its offsets are wrong. S determines the strength of the tie
+//! between the two delays. Round trips of single messages do not show S: in a program with
+//! processes that wait for each other, one of the two directions takes as long as their loads
+//! differ.
 
 use std::collections::BTreeMap;
 
 use super::LEAST_DELAY;
 use super::system::EdgeTerm;
-use crate::clock::min_delays::{Class, Edge, Point};
+use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint};
 
-/// Pieces of the traffic of two clocks, for a first guess.
+/// Maximum number of pieces of the traffic of two clocks, for a first guess.
 const PIECES: usize = 32;
-/// A piece has at least so many messages each way.
+/// Minimum number of messages of a piece in each direction.
 const AT_LEAST: usize = 4;
 
-/// What does not change of the ties of all edges.
-pub(crate) struct Ties<'t> {
-    edges: &'t [Edge],
-    /// By edge, the edge back.
+/// The constant part of the ties of all edges.
+pub(crate) struct RoundTripTies<'t> {
+    edges: &'t [FastestMessages],
+    /// By edge: the edge in the opposite direction.
     back: Vec<Option<usize>>,
-    /// By edge, what samples took to and fro, microseconds: both ways at one moment, so nothing needs to be fitted.
+    /// By edge: the round trip time of samples, microseconds. Both directions are from one moment,
+    /// so it needs no fit.
     exchanged: Vec<Option<f64>>,
 }
 
-impl<'t> Ties<'t> {
-    pub(crate) fn new(edges: &'t [Edge]) -> Self {
-        let key = |edge: &Edge| (edge.from, edge.to, edge.class);
-        let numbers: BTreeMap<(usize, usize, Class), usize> =
+impl<'t> RoundTripTies<'t> {
+    pub(crate) fn new(edges: &'t [FastestMessages]) -> Self {
+        let key = |edge: &FastestMessages| (edge.from, edge.to, edge.class);
+        let numbers: BTreeMap<(usize, usize, DelayClass), usize> =
             edges.iter().enumerate().map(|(number, edge)| (key(edge), number)).collect();
         let back: Vec<Option<usize>> =
             edges.iter().map(|edge| numbers.get(&(edge.to, edge.from, edge.class)).copied()).collect();
-        let exchanged = |(edge, back): (&Edge, &Option<usize>)| {
+        let exchanged = |(edge, back): (&FastestMessages, &Option<usize>)| {
             let (forth, back) = (&edge.points, &edges[(*back)?].points);
-            // The same both ways: the matrix of the fit is symmetric.
-            (edge.class == Class::Sync).then(|| round_trip(forth, back).min(round_trip(back, forth)))
+            // Equal for both edges, because the matrix of the fit is symmetric.
+            (edge.class == DelayClass::Sync).then(|| round_trip(forth, back).min(round_trip(back, forth)))
         };
         let exchanged = edges.iter().zip(&back).map(exchanged).collect();
         Self { edges, back, exchanged }
     }
 
-    /// First guesses of the delays, microseconds: half of what the fastest messages to and fro take together.
+    /// First guesses of the delays, microseconds: half of the sum of the fastest messages in both
+    /// directions.
     pub(crate) fn guesses(&self) -> Vec<f64> {
         let guess = |(number, back): (usize, &Option<usize>)| {
             let fastest = |back: usize| fastest_trip(&self.edges[number].points, &self.edges[back].points);
@@ -57,27 +61,29 @@ impl<'t> Ties<'t> {
             Some(self.exchanged[number].unwrap_or(fitted))
         };
         let trips: Vec<Option<f64>> = self.back.iter().enumerate().map(trip).collect();
-        let median = |class: Option<Class>| {
+        let median = |class: Option<DelayClass>| {
             let of_class =
                 self.edges.iter().zip(&trips).filter(|(edge, _)| class.is_none_or(|class| edge.class == class));
             let mut sorted: Vec<f64> = of_class.filter_map(|(_, trip)| *trip).collect();
             sorted.sort_by(f64::total_cmp);
             sorted.get(sorted.len() / 2).copied()
         };
-        // What is usual on this network: samples know best.
-        let usual = median(Some(Class::Sync)).map(|trip| 2.0 * trip).or(median(None).map(|trip| 3.0 * trip));
-        // The fastest of a pair, of whatever class.
-        let pair = |edge: &Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
+        // The usual round trip on this network. Samples are the best source.
+        let usual = median(Some(DelayClass::Sync)).map(|trip| 2.0 * trip).or(median(None).map(|trip| 3.0 * trip));
+        // The fastest round trip of a pair, over all classes.
+        let pair = |edge: &FastestMessages| (edge.from.min(edge.to), edge.from.max(edge.to));
         let mut fastest: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (edge, trip) in self.edges.iter().zip(&trips) {
             let fastest = fastest.entry(pair(edge)).or_insert(usual.unwrap_or(0.0));
             *fastest = trip.unwrap_or(f64::INFINITY).min(*fastest);
         }
-        let term = |(number, edge): (usize, &Edge)| {
+        let term = |(number, edge): (usize, &FastestMessages)| {
             let trip = trips[number].unwrap_or(0.0).max(2.0 * LEAST_DELAY);
-            // A pair that is never fast in one direction says little of the difference; nor do messages that are never as fast as its samples.
+            // If a pair is never fast in one direction, it gives little information about the
+            // difference of its delays. The same is true for messages that are never as fast as the
+            // samples of their pair.
             let excess = (trip - fastest[&pair(edge)].max(2.0 * LEAST_DELAY)).max(0.0);
-            let class = if edge.class == Class::Message { 0.1 } else { 0.0 };
+            let class = if edge.class == DelayClass::Message { 0.1 } else { 0.0 };
             let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
             let back = self.back[number].map(|back| (back, 1.0 / (unlike * unlike)));
             let alone = if back.is_some() { 0.0 } else { 1.0 / (50.0 * 50.0) };
@@ -87,18 +93,19 @@ impl<'t> Ties<'t> {
     }
 }
 
-/// What the fastest messages to and fro take together, microseconds: the tenth of all pieces of the run, in each of which the fastest of
-/// each direction counts, at whatever moment. The offset between the clocks is not in it.
-fn fastest_trip(forth: &[Point], back: &[Point]) -> f64 {
+/// The sum of the fastest messages in both directions, microseconds. It is the 10th percentile over
+/// pieces of the run. In each piece, the fastest message of each direction counts, at any moment.
+/// The offset between the clocks does not affect the sum.
+fn fastest_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
     let fewest = forth.len().min(back.len());
     let pieces = (fewest / AT_LEAST).clamp(1, PIECES);
     let (more, less) = if forth.len() >= back.len() { (forth, back) } else { (back, forth) };
-    let fastest = |points: &[Point]| points.iter().map(|point| point.took).fold(f64::INFINITY, f64::min);
+    let fastest = |points: &[MessagePoint]| points.iter().map(|point| point.took).fold(f64::INFINITY, f64::min);
     let mut trips: Vec<f64> = Vec::new();
     for piece in 0..pieces {
         let own = &less[piece * less.len() / pieces..(piece + 1) * less.len() / pieces];
         let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
-        // The other direction at the same time.
+        // The messages of the other direction at the same time.
         let from = more.partition_point(|point| point.sent < first.sent);
         let to = more.partition_point(|point| point.sent <= last.sent);
         let other = &more[from.saturating_sub(1)..(to + 1).min(more.len())];
@@ -108,8 +115,9 @@ fn fastest_trip(forth: &[Point], back: &[Point]) -> f64 {
     trips.get(trips.len() / 10).copied().filter(|trip| trip.is_finite()).unwrap_or(0.0)
 }
 
-/// What fast round trips took, microseconds: the tenth of all that are near in time to one that went out.
-fn round_trip(forth: &[Point], back: &[Point]) -> f64 {
+/// The time of fast round trips, microseconds: the 10th percentile. Each message is combined with
+/// the message back that is nearest in time.
+fn round_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
     let mut trips = Vec::new();
     let mut at = 0;
     for point in forth {
@@ -132,11 +140,11 @@ mod tests {
     fn waiting_on_one_side_does_not_hide_the_network() {
         // In each iteration one of the two directions waits for half a millisecond or more.
         let points = |even: usize| {
-            let point = |n: usize| Point {
+            let point = |n: usize| MessagePoint {
                 sent: n as f64 * 1e6,
                 took: 2000.0 + if n % 2 == even { 5e5 + n as f64 * 1e3 } else { (n % 7) as f64 * 50.0 },
             };
-            (0..200).map(point).collect::<Vec<Point>>()
+            (0..200).map(point).collect::<Vec<MessagePoint>>()
         };
         let trip = fastest_trip(&points(0), &points(1));
         assert!((4.0..4.2).contains(&trip), "{trip}");

@@ -1,74 +1,85 @@
 //! Bursts of samples that the other bursts of the same two clocks prove wrong.
 //!
-//! Between two bursts the offset of two clocks changes by what they drift, which is the same all the time but for a little. The longest chain of
-//! bursts that agree so, each with the next one of the chain, is believed; what is beside it is not. Only neighbours are compared, so clocks may
-//! wander far in a long run. A clock that was set looks different: from there on all bursts agree with each other.
+//! Between two bursts, the offset of two clocks changes by their drift, which is almost constant.
+//! The longest chain of bursts that agree, each with the next one of the chain, is kept. The other
+//! bursts are removed. Only neighbours are compared, so clocks may wander far in a long run. A
+//! clock step is different: all bursts after it agree with each other.
 
 use std::collections::BTreeMap;
 
-use crate::clock::Domain;
-use crate::clock::burst::{Burst, Exchange};
+use crate::clock::ClockDomain;
+use crate::clock::burst::{SyncBurst, TickExchange};
 
-/// Of fewer bursts it cannot be known which one is wrong.
+/// Minimum number of bursts. With fewer, it is unknown which one is wrong.
 const FEWEST: usize = 3;
-/// From so many on the drift is that of most of them, and a single one at an end can be told to be wrong.
+/// From this number on, the drift is that of most bursts. A single burst at an end can then be
+/// found to be wrong.
 pub(crate) const MANY: usize = 5;
-/// Neighbours may depart from the usual drift by this, nanoseconds,
+/// Constant part of the allowed departure of neighbours from the usual drift, nanoseconds.
 const LEAST: f64 = 20_000.0;
-/// so many times what they usually do,
+/// Further part of the allowed departure with many bursts: this many times the usual departure.
 const MUCH: f64 = 20.0;
-/// but not by more than this part of the time between them.
+/// Limit of the variable part of the allowed departure, as a fraction of the time between the
+/// bursts.
 const RATE: f64 = 200e-6;
-/// Of fewer bursts than these the drift is the one that most of them agree on, if some do,
+/// With fewer bursts than this, the drift is the one that most of them agree on, if some do.
 const SEVERAL: usize = 6;
-/// within this part of the time between two: what the temperature does to a clock.
+/// Maximum departure from an agreed drift, as a fraction of the time between two bursts: the effect
+/// of temperature on a clock.
 const AGREED_RATE: f64 = 5e-7;
-/// The wander of honest clocks per square root of a second, unless messages show a larger one.
+/// The wander of normal clocks per square root of a second, unless messages show a larger one.
 pub(crate) const USUAL_WANDER: f64 = 2e-8;
-/// Standard deviations of the wander that are allowed for.
+/// Number of allowed standard deviations of the wander.
 const SIGMAS: f64 = 5.0;
-/// A burst is compared with so many before it,
+/// Number of earlier bursts with which a burst is compared.
 const BACK: usize = 64;
-/// and with so many next to it for the drift.
+/// Number of following bursts with which a burst is compared to find the drift.
 const NEXT: usize = 2;
 
-/// Samples that were left out.
+/// Samples of a pair that were removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Odd {
+pub(crate) struct OmittedSamples {
     pub(crate) pair: (usize, usize),
     pub(crate) bursts: usize,
     pub(crate) samples: u64,
-    /// How far the worst of them is off, nanoseconds.
+    /// The largest error of these samples, nanoseconds.
     pub(crate) nanos: f64,
 }
 
-/// What a burst says of a pair: the offset of the second clock is within bounds, by dates and offsets from those of the pair's first exchange on.
+/// The result of a burst for a pair: bounds on the offset of the second clock. Times and offsets
+/// are relative to the pair's first exchange, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Said {
+struct BurstBounds {
     burst: u32,
     at: f64,
     least: f64,
     most: f64,
 }
 
-impl Said {
+impl BurstBounds {
     fn middle(&self) -> f64 {
         f64::midpoint(self.least, self.most)
     }
 
-    /// By how much another, later one is outside of what this one allows with a drift.
+    /// The distance between the bounds of a later burst and those of this one, for a drift.
+    /// Nanoseconds.
     fn away(&self, later: &Self, drift: f64) -> f64 {
         let by = drift * (later.at - self.at);
         (later.least - self.most - by).max(self.least + by - later.most).max(0.0)
     }
 }
 
-/// Takes the samples out of the bursts that other bursts prove wrong, for clocks that wander by `wander` per square root of
+/// Removes samples that other bursts prove wrong. The clocks wander by `wander` per square root of
 /// a second. O(bursts of a pair × 64 + exchanges).
-pub(crate) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain], wander: f64) -> Vec<Odd> {
+pub(crate) fn leave_out_odd(
+    bursts: &mut BTreeMap<u32, SyncBurst>,
+    domains: &[ClockDomain],
+    wander: f64,
+) -> Vec<OmittedSamples> {
     let mut found = Vec::new();
     let ticks = |pair: (usize, usize)| domains[pair.0].granularity_nanos + domains[pair.1].granularity_nanos;
-    // A burst that took long says the less the more its clocks drift meanwhile, until it is known how much they do.
+    // Drift within a long burst widens its bounds. So the drift is estimated first, without this
+    // correction.
     let mut drifts = BTreeMap::new();
     for (pair, said) in said(bursts, domains, &drifts) {
         let drift = drift(&said, ticks(pair)).1;
@@ -85,29 +96,30 @@ pub(crate) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain
             samples += (before - burst.exchanges.len()) as u64;
         }
         if samples > 0 {
-            found.push(Odd { pair, bursts: odd.len(), samples, nanos });
+            found.push(OmittedSamples { pair, bursts: odd.len(), samples, nanos });
         }
     }
     found
 }
 
-fn pair_of(exchange: &Exchange) -> (usize, usize) {
+fn pair_of(exchange: &TickExchange) -> (usize, usize) {
     (exchange.a.min(exchange.b), exchange.a.max(exchange.b))
 }
 
-/// What each burst says of each pair, in order of date, if they drift so.
+/// The results of all bursts for each pair, in order of time, for known drifts.
 fn said(
-    bursts: &BTreeMap<u32, Burst>,
-    domains: &[Domain],
+    bursts: &BTreeMap<u32, SyncBurst>,
+    domains: &[ClockDomain],
     drifts: &BTreeMap<(usize, usize), f64>,
-) -> BTreeMap<(usize, usize), Vec<Said>> {
+) -> BTreeMap<(usize, usize), Vec<BurstBounds>> {
     let mut origins: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
-    let mut all: BTreeMap<(usize, usize), Vec<Said>> = BTreeMap::new();
+    let mut all: BTreeMap<(usize, usize), Vec<BurstBounds>> = BTreeMap::new();
     for (number, burst) in bursts {
         for exchange in &burst.exchanges {
             let pair = pair_of(exchange);
-            let Exchange { a, t1, t2, t3, t4, .. } = *exchange;
-            // From the first clock to the second one and back, whoever asked: left, came, left, came.
+            let TickExchange { a, t1, t2, t3, t4, .. } = *exchange;
+            // Ticks of both directions from the first clock to the second and back, for either
+            // requester: sent, received, sent, received.
             let (there, back) = if a == pair.0 { ((t1, t2), (t3, t4)) } else { ((t3, t4), (t1, t2)) };
             let origin = *origins.entry(pair).or_insert(there);
             let first = |ticks: u64| domains[pair.0].nanos_between(origin.0, ticks);
@@ -120,12 +132,12 @@ fn said(
             let least = second(back.0) - first(back.1) - drifted(first(back.1));
             match said.last_mut().filter(|said| said.burst == *number) {
                 Some(said) => (said.least, said.most) = (said.least.max(least), said.most.min(most)),
-                None => said.push(Said { burst: *number, at, least, most }),
+                None => said.push(BurstBounds { burst: *number, at, least, most }),
             }
         }
     }
     for said in all.values_mut() {
-        // Within a burst clocks drift a little.
+        // Bounds can be in the wrong order, because clocks drift a little within a burst.
         let wrong_way = said.iter_mut().filter(|said| said.least > said.most);
         wrong_way.for_each(|said| (said.least, said.most) = (said.most, said.least));
         said.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -133,22 +145,24 @@ fn said(
     all
 }
 
-/// The drift that a few bursts agree on, if they do, and the likeliest one.
-fn drift(said: &[Said], tick: f64) -> (Option<f64>, f64) {
+/// The drift that a few bursts agree on, if they do, and the most likely drift.
+fn drift(said: &[BurstBounds], tick: f64) -> (Option<f64>, f64) {
     let middles: Vec<(f64, f64)> = said.iter().map(|said| (said.at, said.middle())).collect();
     let widths: Vec<f64> = said.iter().map(|said| (said.most - said.least) / 2.0).collect();
     let agreed = agreed_drift(&middles, &widths, tick);
     (agreed, agreed.unwrap_or_else(|| usual_drift(&middles)))
 }
 
-/// Which of a pair's bursts are wrong, and how far the worst is off. `tick` is what the two clocks cannot tell apart.
-fn odd(said: &[Said], tick: f64, wander: f64) -> (Vec<usize>, f64) {
+/// The indices of a pair's wrong bursts, and the largest error in nanoseconds. `tick` is the sum of
+/// the resolutions of the two clocks.
+fn odd(said: &[BurstBounds], tick: f64, wander: f64) -> (Vec<usize>, f64) {
     let none = (Vec::new(), 0.0);
     if said.len() < FEWEST {
         return none;
     }
     let (agreed, drift) = drift(said, tick);
-    let apart = |one: &Said, other: &Said| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
+    let apart =
+        |one: &BurstBounds, other: &BurstBounds| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
     let mut usual: Vec<f64> = said.windows(2).map(|pair| apart(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
     let usual = usual[usual.len() / 2];
@@ -164,7 +178,8 @@ fn odd(said: &[Said], tick: f64, wander: f64) -> (Vec<usize>, f64) {
     }
     let is_in = |at: &usize| chain.binary_search(at).is_ok();
     let mut odd: Vec<usize> = (0..said.len()).filter(|at| !is_in(at)).collect();
-    // Several at an end that agree with each other: the clock was set there. One of few may as well be.
+    // Several bursts at an end that agree with each other indicate a clock step. With few bursts, a
+    // single one may also be a step.
     for end in [0..first, last + 1..said.len()] {
         let in_step = end.len() > 1 && end.clone().zip(end.start + 1..end.end).all(|(one, next)| agree(one, next));
         if in_step || (said.len() < MANY && !end.is_empty()) {
@@ -180,8 +195,11 @@ fn odd(said: &[Said], tick: f64, wander: f64) -> (Vec<usize>, f64) {
     (odd, nanos)
 }
 
-/// By how much honest bursts that are so far apart, nanoseconds, may depart from the drift: of so many, some of which agree on it or not, and
-/// neighbours of which usually depart so much. The clocks have this `wander`.
+/// The allowed departure from the drift between two correct bursts, nanoseconds.
+///
+/// `apart` is the time between them in nanoseconds. `is_agreed` means that some of the bursts agree
+/// on the drift. `bursts` is their number, `usual` the usual departure of neighbours in
+/// nanoseconds, and `wander` the wander of the clocks per square root of a second.
 pub(crate) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
     let by_rate = RATE * apart;
     let wandered = SIGMAS * wander * 1e9 * (apart * 1e-9).powf(1.5);
@@ -193,9 +211,12 @@ pub(crate) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, 
     by_rate.min(expected.max(wandered))
 }
 
-/// The middle one of the drifts between bursts that are near each other, of which each has a date and an offset (after H. Theil, 1950, and P. K. Sen,
-/// 1968): of those that are far apart, most would have a clock's step between them. Of few, one odd burst moves the middle: there the least drift
-/// is the likeliest.
+/// The median drift between bursts that are near each other (after H. Theil, 1950, and P. K. Sen,
+/// 1968). A burst is a timestamp and an offset.
+///
+/// Distant bursts are not compared, because most such pairs have the clock's step between them.
+/// With few bursts, one wrong burst changes the median. In this case the smallest drift is the most
+/// likely one.
 pub(crate) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
     let pairs = bursts.iter().enumerate().flat_map(|(at, one)| {
         let others = bursts[at + 1..].iter().take(NEXT).filter(|other| other.0 > one.0);
@@ -209,8 +230,9 @@ pub(crate) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
     drifts.into_iter().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
 }
 
-/// Of few bursts, the drift that most pairs of them agree on, if more than one pair does: each with the half of what its messages took, nanoseconds.
-/// One that lies, or a step, leaves others that agree.
+/// With few bursts, the drift that most pairs of them agree on, if more than one pair does.
+/// `widths` contains half of the round trip of each burst, nanoseconds. A wrong burst or a step
+/// still leaves others that agree.
 pub(crate) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> Option<f64> {
     if bursts.len() >= SEVERAL {
         return None;
@@ -231,16 +253,17 @@ pub(crate) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> 
     };
     let all = pairs().map(|pair| (agreeing(drift(pair)), drift(pair)));
     let best = all.max_by(|a, b| a.0.cmp(&b.0).then(b.1.abs().total_cmp(&a.1.abs())))?;
-    // Of three bursts, any two pairs that agree are all.
+    // With three bursts, two agreeing pairs imply that all agree.
     (best.0 > 1 && drift_can_be(best.1)).then_some(best.1)
 }
 
-/// Whether clocks may drift so.
+/// Whether real clocks can have this drift.
 pub(crate) fn drift_can_be(drift: f64) -> bool {
     drift.abs() <= RATE
 }
 
-/// The longest chain of `count` things in order of which each agrees with the next one; of equally long ones the one whose links are nearest.
+/// The longest chain of `count` ordered items, each of which agrees with the next. If several
+/// chains have this length, the items of the chain are as close together as possible.
 fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let mut best: Vec<(usize, Option<usize>)> = Vec::with_capacity(count);
     for at in 0..count {
@@ -266,12 +289,13 @@ fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usiz
 mod tests {
     use super::*;
 
-    /// Bursts 0.3 s apart of clocks that drift by 40 ppm, each off by so many microseconds.
-    fn said(off: &[f64]) -> Vec<Said> {
+    /// Bursts 0.3 s apart, of clocks that drift by 40 ppm. Each has the given error in
+    /// microseconds.
+    fn said(off: &[f64]) -> Vec<BurstBounds> {
         let burst = |(number, off): (usize, &f64)| {
             let at = number as f64 * 3e8;
             let offset = 40e-6 * at + off * 1e3 + (number * 7919 % 13) as f64 * 100.0;
-            Said { burst: u32::try_from(number).unwrap(), at, least: offset - 3000.0, most: offset + 4000.0 }
+            BurstBounds { burst: u32::try_from(number).unwrap(), at, least: offset - 3000.0, most: offset + 4000.0 }
         };
         off.iter().enumerate().map(burst).collect()
     }
@@ -303,7 +327,7 @@ mod tests {
                     let mut bursts = vec![0.0; many];
                     bursts[at] = off;
                     let mut said = said(&bursts);
-                    // As far apart as they are in a run of minutes.
+                    // The same distances as in a run of minutes.
                     said.iter_mut().enumerate().for_each(|(number, said)| {
                         let more = 40e-6 * (number as f64 * 2e10 - said.at);
                         (said.at, said.least, said.most) = (number as f64 * 2e10, said.least + more, said.most + more);
@@ -317,14 +341,14 @@ mod tests {
     #[test]
     fn what_clocks_do_is_not_odd() {
         assert_eq!(odd_of(&[0.0; 10]), []);
-        // It was set.
+        // A clock step.
         assert_eq!(odd_of(&[0.0, 0.0, 0.0, 0.0, 0.0, 900.0, 900.0, 900.0]), []);
         assert_eq!(odd_of(&[900.0, 900.0, 0.0, 0.0, 0.0, 0.0, 0.0]), []);
-        // Nobody knows.
+        // It is unknown which burst is wrong.
         assert_eq!(odd_of(&[900.0, 0.0, 0.0]), []);
         assert_eq!(odd_of(&[0.0, 900.0]), []);
         assert_eq!(odd_of(&[0.0, 900.0, 100.0, -300.0, 2000.0, 5000.0]), []);
-        // It wanders.
+        // A clock that wanders.
         let walk: Vec<f64> = (0..200).map(|n| (f64::from(n) / 9.0).sin() * 300.0).collect();
         assert_eq!(odd_of(&walk), []);
     }

@@ -1,18 +1,19 @@
-//! First and last bursts that took long.
+//! Offsets of the first and the last burst, if their messages are slow.
 //!
-//! A burst whose fastest messages took long says little of the offset: only between which bounds it is. One between others is left out
-//! ([`crate::clock::samples`]); the first and the last one are needed to date what is beyond the others, and in them the offset is taken that is within the
-//! bounds and nearest to what the other bursts say.
+//! A burst with slow messages gives only wide bounds on the offset. [`crate::clock::samples`]
+//! removes slow bursts between others. The first and the last burst are needed for the timestamps
+//! beyond the others. Their offset is replaced by the value within their bounds that is nearest to
+//! the prediction of the other bursts.
 
-use crate::clock::burst::Offset;
+use crate::clock::burst::ClockOffset;
 use crate::clock::limits::LEAST_WANDER;
 
-/// Wander is told per square root of a second.
+/// Nanoseconds per second. Wander is given per square root of a second.
 const NANOS: f64 = 1e9;
 
-/// Corrects the first and the last offset, where the others know better. O(bursts).
-pub(crate) fn steady(offsets: &mut [Offset], tick: f64) {
-    let others = |all: &[Offset]| all[1..].to_vec();
+/// Corrects the first and the last offset if the other bursts are more precise. O(bursts).
+pub(crate) fn steady(offsets: &mut [ClockOffset], tick: f64) {
+    let others = |all: &[ClockOffset]| all[1..].to_vec();
     if let Some(offset) = offsets.first().and_then(|end| known(*end, &others(offsets), tick)) {
         offsets[0].offset = offset;
     }
@@ -23,15 +24,17 @@ pub(crate) fn steady(offsets: &mut [Offset], tick: f64) {
     offsets.reverse();
 }
 
-/// The offset at an end as the others have it, nearest first, within what can be; nothing if they do not know better.
-fn known(end: Offset, others: &[Offset], tick: f64) -> Option<f64> {
+/// The offset of a burst at an end as the others predict it, limited to the bounds of the burst.
+/// `None` if the prediction is not more precise. `others` starts with the nearest burst.
+fn known(end: ClockOffset, others: &[ClockOffset], tick: f64) -> Option<f64> {
     let (&near, rest) = others.split_first()?;
     let gap = (near.local - end.local).abs();
-    // What lies as far beyond makes a slope that is as good as it need be.
+    // A burst at this distance gives a sufficiently precise slope.
     let far = *rest.iter().find(|far| (far.local - near.local).abs() >= gap).or(rest.last())?;
     let span = (far.local - near.local).abs();
     let times = gap / span;
-    // What all messages take is no matter: as much one way as the other, or the same mistake in each burst.
+    // The common part of all round trips does not count. It is the same in both directions, or it
+    // is the same error in each burst.
     let best = others.iter().map(|other| other.half_trip).fold(end.half_trip, f64::min);
     let slow = end.half_trip - best;
     let noise = noise(others).unwrap_or(near.half_trip).min(near.half_trip) + tick;
@@ -40,13 +43,14 @@ fn known(end: Offset, others: &[Offset], tick: f64) -> Option<f64> {
         return None;
     }
     let says = near.offset + (near.offset - far.offset) / (near.local - far.local) * (end.local - near.local);
-    // Where they do not agree, the clock was set in between.
+    // A larger contradiction means that there is a clock step in between.
     ((says - end.offset).abs() <= end.half_trip + off)
         .then(|| says.clamp(end.offset - end.half_trip, end.offset + end.half_trip))
 }
 
-/// How far a burst is from the line between those beside it, the middle one of all; from four bursts on.
-fn noise(bursts: &[Offset]) -> Option<f64> {
+/// Twice the median distance of a burst from the line between its neighbours. Needs at least four
+/// bursts.
+fn noise(bursts: &[ClockOffset]) -> Option<f64> {
     if bursts.len() < 4 {
         return None;
     }
@@ -64,11 +68,12 @@ fn noise(bursts: &[Offset]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Bursts of a clock that drifts by 40 ppm, at so many seconds, each off by so many microseconds, which took twice as many at most.
-    fn offsets(bursts: &[(f64, f64, f64)]) -> Vec<Offset> {
+    /// Bursts of a clock that drifts by 40 ppm. Each is given by a time in seconds, an error in
+    /// microseconds, and half of its round trip in microseconds.
+    fn offsets(bursts: &[(f64, f64, f64)]) -> Vec<ClockOffset> {
         let offset = |&(at, off, half): &(f64, f64, f64)| {
             let local = at * 1e9;
-            Offset { local, offset: 40e-6 * local + off * 1e3, half_trip: half * 1e3 }
+            ClockOffset { local, offset: 40e-6 * local + off * 1e3, half_trip: half * 1e3 }
         };
         bursts.iter().map(offset).collect()
     }
@@ -83,7 +88,7 @@ mod tests {
     fn what_took_long_is_where_the_others_say() {
         assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [0.0, 0.0, 0.0]);
         assert_eq!(off(&[(0.0, 0.0, 5.0), (1.0, 0.0, 5.0), (2.0, -500.0, 505.0)]), [0.0, 0.0, 0.0]);
-        // But not beyond what can be.
+        // The result stays within the bounds of the burst.
         assert_eq!(off(&[(0.0, 510.0, 500.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [10.0, 0.0, 0.0]);
     }
 
@@ -99,9 +104,9 @@ mod tests {
     fn what_the_others_know_no_better_stays() {
         assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0)]), [500.0, 0.0]);
         assert_eq!(off(&[(0.0, 4.0, 6.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [4.0, 0.0, 0.0]);
-        // It lies far away, the others near each other.
+        // The burst is far away, and the others are near each other.
         assert_eq!(off(&[(0.0, 50.0, 60.0), (100.0, 0.0, 5.0), (100.1, 0.0, 5.0)]), [50.0, 0.0, 0.0]);
-        // It was set.
+        // A clock step.
         assert_eq!(off(&[(0.0, 3000.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [3000.0, 0.0, 0.0]);
     }
 }

@@ -1,35 +1,42 @@
 //! Pairs of clocks in a burst that contradict the other pairs.
 //!
-//! Around a circle of clocks, offsets add up to nothing. Where they do not (surveyors call what is left the misclosure), one of the pairs is wrong. It
-//! is known which one if only without it the others agree, as in two circles that share it; in a single circle it may be any.
+//! Around a loop of clocks, offsets add up to zero. If they do not, one of the pairs is wrong. In
+//! surveying, the sum is called the misclosure. The wrong pair is known if it is the only one
+//! without which the others agree. An example are two loops that share it. In a single loop, any
+//! pair may be wrong.
 
-use crate::clock::least_squares::{Edge, positions};
+use crate::clock::least_squares::{OffsetDifference, positions};
 
-/// So many pairs are suspected at most, those that fit worst.
+/// Maximum number of pairs that are tested: those with the worst fit.
 const SUSPECTS: usize = 16;
 
-/// Pairs of which one is wrong.
+/// A set of pairs that contains the wrong one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Misclosure {
-    /// Without any of these all others agree. If there is only one, it was left out. In order.
+pub(crate) struct LoopMisclosure {
+    /// For each of these pairs, all others agree without it. In order. A single pair was removed.
+    /// The list is empty if several pairs are wrong.
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// By how much they contradict the others, nanoseconds.
+    /// The size of the contradiction, nanoseconds.
     pub(crate) nanos: f64,
 }
 
-/// Positions of the clocks of a burst, the first being at 0, and what contradicts them. `allowed` says how much an honest pair may be off, nanoseconds.
-/// A pair that alone contradicts the others is taken out of `edges`. O(edges × steps of the solver), 16 times that where there is a contradiction.
+/// Positions of the clocks of a burst, with the first at 0, and the pairs that contradict them.
+///
+/// `allowed` gives the maximum error of a correct pair, nanoseconds. If a single pair contradicts
+/// the others, it is removed from `edges`. O(edges × steps of the solver), or 16 times as much if
+/// there is a contradiction.
 pub(crate) fn agreed(
     nodes: usize,
-    edges: &mut Vec<Edge>,
-    allowed: impl Fn(&Edge) -> f64,
-) -> (Vec<Option<f64>>, Option<Misclosure>) {
+    edges: &mut Vec<OffsetDifference>,
+    allowed: impl Fn(&OffsetDifference) -> f64,
+) -> (Vec<Option<f64>>, Option<LoopMisclosure>) {
     let found = positions(nodes, edges);
-    let away = |edge: &Edge, found: &[Option<f64>]| {
+    let away = |edge: &OffsetDifference, found: &[Option<f64>]| {
         let (from, to) = (found[edge.from].unwrap_or(0.0), found[edge.to].unwrap_or(0.0));
         (found[edge.from].is_some() && found[edge.to].is_some()).then(|| (edge.difference - (to - from)).abs())
     };
-    let beyond = |edge: &Edge, found: &[Option<f64>]| away(edge, found).is_some_and(|away| away > allowed(edge));
+    let beyond =
+        |edge: &OffsetDifference, found: &[Option<f64>]| away(edge, found).is_some_and(|away| away > allowed(edge));
     if !edges.iter().any(|edge| beyond(edge, &found)) {
         return (found, None);
     }
@@ -41,7 +48,7 @@ pub(crate) fn agreed(
         let mut others = edges.clone();
         let suspect = others.remove(at);
         let found = positions(nodes, &others);
-        // Of what nothing else joins, nothing can be said.
+        // A pair that alone joins two parts cannot be checked.
         let Some(nanos) = away(&suspect, &found) else { continue };
         if !others.iter().any(|edge| beyond(edge, &found)) {
             suspects.push((at, nanos, found));
@@ -49,7 +56,7 @@ pub(crate) fn agreed(
     }
     let pair = |at: usize| (edges[at].from, edges[at].to);
     if let [(at, nanos, others)] = &suspects[..] {
-        let found = Misclosure { pairs: vec![pair(*at)], nanos: *nanos };
+        let found = LoopMisclosure { pairs: vec![pair(*at)], nanos: *nanos };
         let others = others.clone();
         edges.remove(*at);
         return (others, Some(found));
@@ -60,18 +67,21 @@ pub(crate) fn agreed(
     };
     let mut pairs: Vec<(usize, usize)> = suspects.iter().map(|(at, ..)| pair(*at)).collect();
     pairs.sort_unstable();
-    (found, Some(Misclosure { pairs, nanos }))
+    (found, Some(LoopMisclosure { pairs, nanos }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn edges(differences: &[(usize, usize, f64)]) -> Vec<Edge> {
-        differences.iter().map(|&(from, to, difference)| Edge { from, to, difference, weight: 1.0 }).collect()
+    fn edges(differences: &[(usize, usize, f64)]) -> Vec<OffsetDifference> {
+        differences
+            .iter()
+            .map(|&(from, to, difference)| OffsetDifference { from, to, difference, weight: 1.0 })
+            .collect()
     }
 
-    fn agreed_of(nodes: usize, differences: &[(usize, usize, f64)]) -> (Vec<f64>, Option<Misclosure>) {
+    fn agreed_of(nodes: usize, differences: &[(usize, usize, f64)]) -> (Vec<f64>, Option<LoopMisclosure>) {
         let (found, wrong) = agreed(nodes, &mut edges(differences), |_| 5.0);
         (found.into_iter().map(|one| one.unwrap_or(f64::NAN).round()).collect(), wrong)
     }

@@ -1,51 +1,53 @@
 //! Offsets between clocks from bursts of exchanged messages.
 //!
-//! Of the exchanges of a pair of domains in a burst, each direction keeps its smallest one-way difference; half of their
-//! difference is the offset, whatever the two latencies were, as long as the smallest ones are alike. Several pairs are
-//! reconciled by least squares. As clocks drift during a burst, the fit is repeated on dates that the first one corrected.
+//! For each pair of domains in a burst, each direction keeps its smallest one-way difference. The
+//! offset is half of the difference of the two. It is exact for any latency, if the smallest
+//! latencies of both directions are equal. Least squares reconciles the pairs. Clocks drift during
+//! a burst, so the fit is repeated on timestamps that the previous round corrected.
 
 use std::collections::BTreeMap;
 
-use crate::clock::Domain;
-use crate::clock::burst::{Burst, Exchange, Offset};
-use crate::clock::domain::map::{ClockMap, Knot};
-use crate::clock::least_squares::Edge;
+use crate::clock::ClockDomain;
+use crate::clock::burst::{ClockOffset, SyncBurst, TickExchange};
+use crate::clock::domain::map::{ClockMap, MapKnot};
+use crate::clock::least_squares::OffsetDifference;
 use crate::clock::outliers::drift_consistency::{USUAL_WANDER, agreed_drift, by_itself, drift_can_be, usual_drift};
-use crate::clock::outliers::loop_closure::Misclosure;
+use crate::clock::outliers::loop_closure::LoopMisclosure;
 use crate::clock::outliers::{edge_bursts, loop_closure};
 use crate::clock::units::NANOS_PER_SECOND;
 
-/// Offsets that differ by less contradict nothing, nanoseconds.
+/// Largest difference between offsets that is not a contradiction, nanoseconds.
 pub(crate) const CONTRADICTION: f64 = 20_000.0;
-/// No pair weighs less beside the others.
+/// Smallest weight of a pair relative to the others.
 const LIGHTEST: f64 = 1e-9;
-/// By so much more or less than usual no clock drifts.
+/// Largest difference between the drift of a clock and its usual drift.
 const STEEP: f64 = 5e-6;
-/// How often the fit is repeated.
+/// Maximum number of rounds of the fit.
 const ROUNDS: usize = 3;
 
-/// Offsets of all domains at all bursts. Dates are counted from an origin in each domain, so that `f64` holds them exactly
-/// enough.
+/// Offsets of all domains at all bursts. Timestamps are counted from an origin in each domain, so
+/// that `f64` is precise enough.
 #[derive(Clone, Debug)]
-pub(crate) struct Fit {
+pub(crate) struct OffsetFit {
     origins: Vec<u64>,
     hz: Vec<f64>,
-    /// What the coarsest clock can tell apart, nanoseconds.
+    /// The resolution of the coarsest clock, nanoseconds.
     tick: f64,
     nominal: Vec<i128>,
-    /// What each domain usually drifts, where it has several bursts.
+    /// The usual drift of each domain that has several bursts.
     drifts: Vec<Option<f64>>,
-    pub(crate) offsets: Vec<Vec<Offset>>,
-    /// Root mean square of what is left of each domain's pairs, nanoseconds.
+    pub(crate) offsets: Vec<Vec<ClockOffset>>,
+    /// Root mean square of the residuals of each domain's pairs, nanoseconds.
     pub(crate) residuals: Vec<f64>,
-    /// Offsets that were left out, and where the clock may have been set between two bursts.
-    pub(crate) oddities: Vec<Oddity>,
-    /// Pairs that contradict the others by more than their messages can have taken: one entry for each burst where some do.
-    pub(crate) misclosures: Vec<Misclosure>,
+    /// Offsets that were left out, and possible clock steps between two bursts.
+    pub(crate) oddities: Vec<DriftOutlier>,
+    /// Pairs that contradict the others by more than their latency explains. One entry for each
+    /// burst with such pairs.
+    pub(crate) misclosures: Vec<LoopMisclosure>,
 }
 
 /// Finds the offsets.
-pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
+pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
     let count = domains.len();
     let mut origins = vec![u64::MAX; count];
     for exchange in bursts.iter().flat_map(|burst| &burst.exchanges) {
@@ -60,7 +62,7 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
     #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
     let hz = domains.iter().map(|domain| domain.hz as f64).collect();
     let nominal = domains.iter().zip(&origins).map(|(d, &o)| ClockMap::linear(d.hz).wide_from_ticks(o)).collect();
-    let mut fit = Fit {
+    let mut fit = OffsetFit {
         origins,
         hz,
         tick: domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max),
@@ -72,7 +74,7 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
         misclosures: Vec::new(),
     };
     for round in 0..ROUNDS {
-        let mut next: Vec<Vec<Offset>> = vec![Vec::new(); count];
+        let mut next: Vec<Vec<ClockOffset>> = vec![Vec::new(); count];
         let mut squares = vec![(0.0, 0usize); count];
         fit.misclosures = bursts.iter().filter_map(|burst| fit.burst(burst, &mut next, &mut squares)).collect();
         fit.oddities.clear();
@@ -80,13 +82,13 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.drifts[domain] =
                 (offsets.len() > 2).then(|| drift(offsets, fit.tick).1).filter(|drift| drift_can_be(*drift));
-            fit.oddities.extend(odd(offsets, fit.tick).map(|(kind, nanos)| Oddity { domain, kind, nanos }));
+            fit.oddities.extend(odd(offsets, fit.tick).map(|(kind, nanos)| DriftOutlier { domain, kind, nanos }));
             edge_bursts::steady(offsets, fit.tick);
         }
         for offsets in &mut next {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
         }
-        // A single burst says nothing about drift: a second round would find what the first did.
+        // A single burst does not give a drift, so a second round would give the same result.
         let done = round + 1 == ROUNDS || next.iter().all(|offsets| offsets.len() < 2);
         fit.offsets = next;
         if done {
@@ -99,34 +101,35 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
     fit
 }
 
-/// What no drift does.
+/// A change of an offset that no drift explains.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Oddity {
+pub(crate) struct DriftOutlier {
     pub(crate) domain: usize,
-    pub(crate) kind: Odd,
+    pub(crate) kind: OutlierKind,
     pub(crate) nanos: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Odd {
-    /// The offset of a burst is far from those before and behind it.
+pub(crate) enum OutlierKind {
+    /// The offset of one burst is far from the offsets before and after it.
     Burst,
-    /// The offset is another one from a burst on.
+    /// The offset changes at a burst and stays changed.
     Set,
 }
 
-/// Offsets of a clock may depart so much from a line between two bursts, nanoseconds, and what [`crate::clock::outliers::drift_consistency`] allows for the time between them.
+/// Largest departure of a clock from a line between two bursts, nanoseconds. For the time between
+/// them, [`crate::clock::outliers::drift_consistency`] allows more.
 const ODD: f64 = 50_000.0;
 
-/// Leaves out the offsets of bursts that no drift explains, and finds where the clock may have been set. O(bursts log bursts).
-fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)> + use<> {
+/// Removes offsets that no drift explains, and finds possible clock steps. O(bursts log bursts).
+fn odd(offsets: &mut Vec<ClockOffset>, tick: f64) -> impl Iterator<Item = (OutlierKind, f64)> + use<> {
     let mut found = Vec::new();
     if offsets.len() > 2 {
         let (agreed, drift) = drift(offsets, tick);
         let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
-        let away = |one: Offset, other: Offset| {
+        let away = |one: ClockOffset, other: ClockOffset| {
             let away = other.offset - one.offset - drift * (other.local - one.local);
-            // What took long may be off by so much.
+            // Additional error of exchanges that are slower than the best ones.
             let slow = one.half_trip + other.half_trip - 2.0 * best;
             away.signum() * (away.abs() - slow).max(0.0)
         };
@@ -137,18 +140,19 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
         while at < offsets.len() {
             let (before, here) = (offsets[at - 1], offsets[at]);
             let off = away(before, here);
-            // Of many, the drift is known, and what their clock does from one to the next.
+            // With many bursts, the drift is known, and so is the usual change from one burst to
+            // the next.
             let by_itself = by_itself(here.local - before.local, agreed.is_some(), offsets.len(), usual, USUAL_WANDER);
             if off.abs() <= ODD + 2.0 * tick + by_itself {
                 at += 1;
                 continue;
             }
-            // Those around it agree: it is the one that lies.
+            // The bursts before and after agree, so this one is wrong.
             if offsets.get(at + 1).is_some_and(|next| away(before, *next).abs() < off.abs() / 2.0) {
-                found.push((Odd::Burst, off));
+                found.push((OutlierKind::Burst, off));
                 offsets.remove(at);
             } else {
-                found.push((Odd::Set, off));
+                found.push((OutlierKind::Set, off));
                 at += 1;
             }
         }
@@ -156,44 +160,46 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
     found.into_iter()
 }
 
-/// The drift that a few bursts agree on, if they do, and the likeliest one.
-fn drift(offsets: &[Offset], tick: f64) -> (Option<f64>, f64) {
+/// The drift that a few bursts agree on, if they do, and the most likely drift.
+fn drift(offsets: &[ClockOffset], tick: f64) -> (Option<f64>, f64) {
     let points: Vec<(f64, f64)> = offsets.iter().map(|offset| (offset.local, offset.offset)).collect();
     let widths: Vec<f64> = offsets.iter().map(|offset| offset.half_trip).collect();
     let agreed = agreed_drift(&points, &widths, tick);
     (agreed, agreed.unwrap_or_else(|| usual_drift(&points)))
 }
 
-/// A domain's offset around the middle of a burst. One line for all of it: what bends within a burst would seem to be the way of messages.
+/// The offset of a domain around the middle of a burst. One straight line applies to the whole
+/// burst, because a bend within a burst would appear as message latency.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct BurstLine {
     centre: f64,
     offset: f64,
     slope: f64,
 }
 
-impl Line {
+impl BurstLine {
     fn corrected(&self, local: f64) -> f64 {
         local - self.offset - self.slope * (local - self.centre)
     }
 }
 
-/// The smallest one-way differences of a pair, and where its exchanges were.
+/// The smallest one-way differences of a pair in a burst, nanoseconds.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct PairDelays {
     forth: f64,
     back: f64,
 }
 
-impl Pair {
-    /// How far off the offset can be.
+impl PairDelays {
+    /// Maximum error of the offset, nanoseconds.
     fn half_trip(&self) -> f64 {
         ((self.forth + self.back) / 2.0).max(0.0)
     }
 }
 
-/// How far each domain's offset from the first one can be off: along the way by which it is least. O(pairs × steps of that way).
-fn half_trips(domains: usize, pairs: &BTreeMap<(usize, usize), Pair>) -> Vec<f64> {
+/// Maximum error of each domain's offset from domain 0, in nanoseconds, along the path with the
+/// smallest error. O(pairs × steps of that path).
+fn half_trips(domains: usize, pairs: &BTreeMap<(usize, usize), PairDelays>) -> Vec<f64> {
     let mut off = vec![f64::INFINITY; domains];
     off[0] = 0.0;
     let mut is_less = true;
@@ -211,41 +217,48 @@ fn half_trips(domains: usize, pairs: &BTreeMap<(usize, usize), Pair>) -> Vec<f64
     off
 }
 
-impl Fit {
-    /// Returns which pairs contradict the others of the burst, if some do.
-    fn burst(&self, burst: &Burst, next: &mut [Vec<Offset>], squares: &mut [(f64, usize)]) -> Option<Misclosure> {
+impl OffsetFit {
+    /// Computes the offsets of one burst. Returns the pairs that contradict the others, if there
+    /// are any.
+    fn burst(
+        &self,
+        burst: &SyncBurst,
+        next: &mut [Vec<ClockOffset>],
+        squares: &mut [(f64, usize)],
+    ) -> Option<LoopMisclosure> {
         let count = self.origins.len();
-        let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
+        let mut pairs: BTreeMap<(usize, usize), PairDelays> = BTreeMap::new();
         let mut centres = vec![(0.0, 0.0); count];
-        for &Exchange { a, b, t1, t2, t3, t4 } in &burst.exchanges {
+        for &TickExchange { a, b, t1, t2, t3, t4 } in &burst.exchanges {
             for (domain, from, to) in [(a, t1, t4), (b, t2, t3)] {
                 centres[domain].0 += f64::midpoint(self.local(domain, from), self.local(domain, to));
                 centres[domain].1 += 1.0;
             }
         }
         let line = |(domain, centre): (usize, &(f64, f64))| self.line(domain, centre.0 / f64::max(centre.1, 1.0));
-        let lines: Vec<Line> = centres.iter().enumerate().map(line).collect();
+        let lines: Vec<BurstLine> = centres.iter().enumerate().map(line).collect();
         let corrected = |domain: usize, ticks: u64| lines[domain].corrected(self.local(domain, ticks));
         for exchange in &burst.exchanges {
-            let &Exchange { a, b, t1, t2, t3, t4 } = exchange;
+            let &TickExchange { a, b, t1, t2, t3, t4 } = exchange;
             let forth = corrected(b, t2) - corrected(a, t1);
             let back = corrected(a, t4) - corrected(b, t3);
             let (key, forth, back) = if a < b { ((a, b), forth, back) } else { ((b, a), back, forth) };
-            let pair = pairs.entry(key).or_insert(Pair { forth, back });
+            let pair = pairs.entry(key).or_insert(PairDelays { forth, back });
             pair.forth = pair.forth.min(forth);
             pair.back = pair.back.min(back);
         }
-        // What took longer may be off by more, but for what ticks hide.
-        let off = |pair: &Pair| pair.half_trip() + self.tick + 1.0;
+        // The longer the round trip, the smaller the weight. The resolution of the clocks limits
+        // the differences.
+        let off = |pair: &PairDelays| pair.half_trip() + self.tick + 1.0;
         let best = pairs.values().map(off).fold(f64::INFINITY, f64::min);
-        let edge = |(&(from, to), pair): (&(usize, usize), &Pair)| {
+        let edge = |(&(from, to), pair): (&(usize, usize), &PairDelays)| {
             let weight = (best / off(pair)).powi(2).max(LIGHTEST);
-            Edge { from, to, difference: (pair.forth - pair.back) / 2.0, weight }
+            OffsetDifference { from, to, difference: (pair.forth - pair.back) / 2.0, weight }
         };
-        let mut edges: Vec<Edge> = pairs.iter().map(edge).collect();
-        // Each honest offset is right to half of what a message went to and fro in.
-        let allowed = |edge: &Edge| {
-            let half_trip = pairs.get(&(edge.from, edge.to)).map_or(0.0, Pair::half_trip);
+        let mut edges: Vec<OffsetDifference> = pairs.iter().map(edge).collect();
+        // A correct offset has an error of at most half a round trip.
+        let allowed = |edge: &OffsetDifference| {
+            let half_trip = pairs.get(&(edge.from, edge.to)).map_or(0.0, PairDelays::half_trip);
             CONTRADICTION + 2.0 * self.tick + 6.0 * half_trip
         };
         let (found, wrong) = loop_closure::agreed(count, &mut edges, allowed);
@@ -264,8 +277,8 @@ impl Fit {
         for domain in 1..count {
             let Some(more) = found[domain] else { continue };
             if centres[domain].1 > 0.0 {
-                let Line { centre: local, offset, .. } = lines[domain];
-                next[domain].push(Offset { local, offset: offset + more, half_trip: half_trips[domain] });
+                let BurstLine { centre: local, offset, .. } = lines[domain];
+                next[domain].push(ClockOffset { local, offset: offset + more, half_trip: half_trips[domain] });
             }
         }
         wrong
@@ -278,17 +291,20 @@ impl Fit {
         ticks / self.hz[domain] * NANOS_PER_SECOND
     }
 
-    /// What is known so far of a domain's offset around a date: linear between bursts and beyond them; where that is steeper than the clock
-    /// usually drifts, one of the two is off, or the clock was set between them, and it drifts from the nearer one as usual.
-    fn line(&self, domain: usize, centre: f64) -> Line {
+    /// The current estimate of a domain's offset around a local time.
+    ///
+    /// The estimate is linear between bursts and beyond them. If its slope differs too much from
+    /// the usual drift, one of the two bursts is wrong or there is a clock step between them. Then
+    /// the line starts at the nearer burst and has the slope of the usual drift.
+    fn line(&self, domain: usize, centre: f64) -> BurstLine {
         let offsets = &self.offsets[domain];
-        let &[ref all @ .., last] = &offsets[..] else { return Line { centre, offset: 0.0, slope: 0.0 } };
+        let &[ref all @ .., last] = &offsets[..] else { return BurstLine { centre, offset: 0.0, slope: 0.0 } };
         let at = offsets.partition_point(|offset| offset.local <= centre).clamp(1, offsets.len().max(2) - 1);
         let (Some(&a), b) = (all.get(at - 1), offsets.get(at).copied().unwrap_or(last)) else {
-            return Line { centre, offset: last.offset, slope: 0.0 };
+            return BurstLine { centre, offset: last.offset, slope: 0.0 };
         };
         if b.local <= a.local {
-            return Line { centre, offset: last.offset, slope: 0.0 };
+            return BurstLine { centre, offset: last.offset, slope: 0.0 };
         }
         let slope = (b.offset - a.offset) / (b.local - a.local);
         let (near, slope) = match self.drifts[domain].filter(|drift| (slope - drift).abs() > STEEP) {
@@ -296,22 +312,23 @@ impl Fit {
             Some(drift) if centre - a.local < b.local - centre => (a, drift),
             Some(drift) => (b, drift),
         };
-        Line { centre, offset: near.offset + slope * (centre - near.local), slope }
+        BurstLine { centre, offset: near.offset + slope * (centre - near.local), slope }
     }
 
-    /// A point of the domain's map: its own ticks, and the reference's nanoseconds.
-    pub(crate) fn knot(&self, domain: usize, offset: &Offset) -> Knot {
+    /// A knot of the domain's map: ticks of the domain, and nanoseconds of the reference.
+    pub(crate) fn knot(&self, domain: usize, offset: &ClockOffset) -> MapKnot {
         #[expect(clippy::cast_possible_truncation, reason = "rounded; within the run")]
         let ticks = (offset.local * self.hz[domain] / NANOS_PER_SECOND).round() as i128;
         let ticks = u64::try_from(i128::from(self.origins[domain]) + ticks).unwrap_or(0);
         let local = self.local(domain, ticks);
         #[expect(clippy::cast_possible_truncation, reason = "rounded; within the run")]
         let nanos = (local - offset.offset).round() as i128;
-        Knot { ticks, nanos: self.nominal[0] + nanos }
+        MapKnot { ticks, nanos: self.nominal[0] + nanos }
     }
 
-    /// What the domain's clock shows more than the reference's, both counted from their own zeros.
-    pub(crate) fn absolute_offset(&self, domain: usize, offset: &Offset) -> f64 {
+    /// The offset from the reference clock, with both clocks counted from their own zeros.
+    /// Nanoseconds.
+    pub(crate) fn absolute_offset(&self, domain: usize, offset: &ClockOffset) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         let origins = (self.nominal[domain] - self.nominal[0]) as f64;
         origins + offset.offset

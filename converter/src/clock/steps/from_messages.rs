@@ -1,46 +1,51 @@
-//! Finding where a clock was set: its offset to all partners jumps between two moments that are near each other.
+//! Clock steps from messages: a clock's offset to all partners jumps between two moments that are
+//! close together.
 
-use crate::clock::min_delays::{Class, Edge, Point};
+use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint};
 
-/// Noise of an offset at first sight, nanoseconds,
+/// Noise of an offset in the first search, nanoseconds.
 pub(crate) const NOISE: f64 = 50_000.0;
-/// and where a clock is known to have been set, so that what remains of a step is found.
+/// Noise of an offset if a step was found already, so that the rest of the step is found.
 pub(crate) const FINE_NOISE: f64 = 5_000.0;
-/// Ticks that two offsets may differ by, each of which four dates made.
+/// Maximum difference between two offsets because of resolution, in ticks. Each offset depends on
+/// four timestamps.
 pub(crate) const OF_TICKS: f64 = 4.0;
-/// A pair's offset moves so much by itself.
+/// Usual change of a pair's offset, as a fraction of time.
 const DRIFT: f64 = 5e-6;
 
-/// As many messages each way are looked at together, at most,
+/// Maximum number of messages per direction that are combined into a piece.
 const MOST_TOGETHER: usize = 32;
-/// if so many pieces are left.
+/// Minimum number of pieces. It also limits the number of messages per piece.
 const FEWEST_PIECES: usize = 6;
 /// Pieces are long enough if half of the round trips take less than this many times the noise.
 const QUICK: f64 = 4.0;
-/// The rate of a clock before a jump and after it is that over so many pieces,
+/// Number of pieces from which the rate of a clock before and after a jump is computed.
 const FOR_RATE: usize = 3;
-/// and no more than this.
+/// Maximum of this rate.
 const MAX_RATE: f64 = 500e-6;
 
-/// A clock that was set.
+/// A clock step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct OffsetStep {
     pub(crate) domain: usize,
-    /// Between which dates, nanoseconds from the start of the run.
+    /// The time range of the step, nanoseconds from the start of the run.
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// By how much it was set forward.
+    /// Size of the step in nanoseconds. Positive if the clock was set forward.
     pub(crate) size: f64,
 }
 
-/// The clock that most of its partners saw jump, if there is one. The edges' dates are corrected by lines.
-/// Round trips that took longer than half of `noise` beyond the usual are left out. O(points).
-pub(crate) fn find(edges: &[Edge], domains: usize, noise: f64) -> Option<Step> {
-    let mut seen: Vec<Vec<Step>> = vec![Vec::new(); domains];
+/// The clock that jumps for most of its partners, if there is one. The edges' timestamps are
+/// corrected by lines. Round trips that took longer than half of `noise` beyond the usual are left
+/// out. O(points).
+pub(crate) fn find(edges: &[FastestMessages], domains: usize, noise: f64) -> Option<OffsetStep> {
+    let mut seen: Vec<Vec<OffsetStep>> = vec![Vec::new(); domains];
     let mut partners = vec![0usize; domains];
     for pair in edges.windows(2) {
         let [forth, back] = pair else { continue };
-        if forth.class != Class::Message || (forth.from, forth.to) != (back.to, back.from) || back.class != forth.class
+        if forth.class != DelayClass::Message
+            || (forth.from, forth.to) != (back.to, back.from)
+            || back.class != forth.class
         {
             continue;
         }
@@ -49,7 +54,7 @@ pub(crate) fn find(edges: &[Edge], domains: usize, noise: f64) -> Option<Step> {
         }
         if let Some(step) = largest(forth, back, noise) {
             seen[step.domain].push(step);
-            seen[forth.from].push(Step { domain: forth.from, size: -step.size, ..step });
+            seen[forth.from].push(OffsetStep { domain: forth.from, size: -step.size, ..step });
         }
     }
     let agreed = seen.iter_mut().enumerate().filter_map(|(domain, steps)| {
@@ -59,43 +64,47 @@ pub(crate) fn find(edges: &[Edge], domains: usize, noise: f64) -> Option<Step> {
         let share = steps.len() as f64 / partners[domain] as f64;
         let from = steps.iter().map(|step| step.from).fold(f64::NEG_INFINITY, f64::max);
         let to = steps.iter().map(|step| step.to).fold(f64::INFINITY, f64::min).max(from);
-        (share > 0.5).then_some((steps.len(), Step { domain, from, to, size }))
+        (share > 0.5).then_some((steps.len(), OffsetStep { domain, from, to, size }))
     });
-    // Of two clocks that have no other partners, the later one.
+    // If two clocks have no other partners, the one with the larger number is used.
     agreed.max_by(|a, b| a.0.cmp(&b.0).then(a.1.domain.cmp(&b.1.domain))).map(|(_, step)| step)
 }
 
-/// Where both directions were heard at nearly the same time: the offset, and the round trip.
+/// The offset and the round trip at a moment with messages in both directions, nanoseconds.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct PairedObservation {
     at: f64,
     offset: f64,
     trip: f64,
 }
 
-/// The largest jump of `forth.to`'s clock against `forth.from`'s, if it is beyond what drift and noise do.
-fn largest(forth: &Edge, back: &Edge, noise: f64) -> Option<Step> {
+/// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
+/// drift and noise.
+fn largest(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Option<OffsetStep> {
     let (mut heard, usual) = quick(&forth.points, &back.points, noise)?;
     heard.retain(|heard| (heard.trip - usual).abs() < noise / 2.0);
-    // Lines that a step bent are steep everywhere.
+    // If a step bends the lines, they are steep everywhere.
     let mut jumps: Vec<f64> = (1..heard.len()).map(|next| off_rate(&heard, next).0.abs()).collect();
     jumps.sort_by(f64::total_cmp);
     let typical = *jumps.get(jumps.len() / 2)?;
     let steps = (1..heard.len()).map(|next| {
         let (one, other) = (heard[next - 1], heard[next]);
         let (size, least) = jump(&heard, next);
-        let step = Step { domain: forth.to, from: one.at, to: other.at, size };
-        // What took longer one way than the other moves an offset by half of that, at most of all that it took: who waited proves nothing.
+        let step = OffsetStep { domain: forth.to, from: one.at, to: other.at, size };
+        // A difference between the latencies of both directions moves an offset by half of it, and
+        // by at most half of the round trip. A jump of this size proves nothing, because it can
+        // come from waiting.
         (step, least, (one.trip.max(0.0) + other.trip.max(0.0)) / 2.0)
     });
     let (step, least, waited) = steps.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
     (least > noise.max(waited) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
 }
 
-/// What two clocks heard of each other, in pieces that are as long as it takes for both directions to be fast once, and the usual round trip.
-/// In a program whose processes wait for each other one direction is slow whenever the other is not.
-fn quick(forth: &[Point], back: &[Point], noise: f64) -> Option<(Vec<Heard>, f64)> {
-    let mut best: Option<(Vec<Heard>, f64)> = None;
+/// Offsets of two clocks by pieces, and the usual round trip. The pieces are long enough for both
+/// directions to be fast once. In a program with processes that wait for each other, one direction
+/// is slow whenever the other is fast.
+fn quick(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<(Vec<PairedObservation>, f64)> {
+    let mut best: Option<(Vec<PairedObservation>, f64)> = None;
     let mut best_half = f64::INFINITY;
     let mut many = 1;
     while best.is_none() || (many <= MOST_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
@@ -103,13 +112,14 @@ fn quick(forth: &[Point], back: &[Point], noise: f64) -> Option<(Vec<Heard>, f64
         let mut trips: Vec<f64> = heard.iter().map(|heard| heard.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual = *trips.get(trips.len() / 4)?;
-        // The quick ones must gain by it, and at least half of all.
+        // Longer pieces are used if they improve the fast round trips and at least half of all.
         let half = trips[trips.len() / 2];
         let is_better = best.as_ref().is_none_or(|(_, best)| usual < best - noise);
         if is_better && half < best_half - noise {
             (best, best_half) = (Some((heard, usual)), half);
         }
-        // Longer pieces would gain nothing, and drift within them looks like a quick trip.
+        // Longer pieces would gain nothing, and drift within them would appear as a fast round
+        // trip.
         if usual < noise && half < QUICK * noise {
             break;
         }
@@ -118,8 +128,8 @@ fn quick(forth: &[Point], back: &[Point], noise: f64) -> Option<(Vec<Heard>, f64
     best
 }
 
-/// Each message with the next one back.
-fn one_by_one(forth: &[Point], back: &[Point]) -> Vec<Heard> {
+/// Each message with the next message back.
+fn one_by_one(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
     let mut at = 0;
     let heard = forth.iter().map(|point| {
         while at + 1 < back.len() && back[at].sent < point.sent {
@@ -130,9 +140,9 @@ fn one_by_one(forth: &[Point], back: &[Point]) -> Vec<Heard> {
     heard.collect()
 }
 
-/// The fastest each way of so many messages.
-fn together(forth: &[Point], back: &[Point], many: usize) -> Vec<Heard> {
-    let fastest = |points: &[Point]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
+/// The fastest message of each direction, for pieces of `many` messages.
+fn together(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
+    let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
     let heard = forth.chunks(many).filter_map(|own| {
         let from = back.partition_point(|point| point.sent < own[0].sent);
         let to = back.partition_point(|point| point.sent <= own[own.len() - 1].sent);
@@ -141,24 +151,24 @@ fn together(forth: &[Point], back: &[Point], many: usize) -> Vec<Heard> {
     heard.collect()
 }
 
-fn of_both(forth: &Point, back: &Point) -> Heard {
-    Heard {
+fn of_both(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
+    PairedObservation {
         at: f64::midpoint(forth.sent, back.sent),
         offset: (forth.took - back.took) / 2.0,
         trip: forth.took + back.took,
     }
 }
 
-/// By how much the offset jumps before `next`, and by how much at least, beyond what the rates before and after it explain: a rate that changes
-/// somewhere in between is no jump.
-fn jump(heard: &[Heard], next: usize) -> (f64, f64) {
+/// The jump of the offset before `next`, and its lower bound beyond the effect of the rates before
+/// and after it. A change of the rate in between is not a jump.
+fn jump(heard: &[PairedObservation], next: usize) -> (f64, f64) {
     let (late, early) = off_rate(heard, next);
     let least = if late * early > 0.0 { late.abs().min(early.abs()) } else { 0.0 };
     (heard[next].offset - heard[next - 1].offset, least)
 }
 
-/// By how much the offset at `next` departs from what the rate before says, and from what the rate after it says.
-fn off_rate(heard: &[Heard], next: usize) -> (f64, f64) {
+/// The departure of the offset at `next` from the rate before it, and from the rate after it.
+fn off_rate(heard: &[PairedObservation], next: usize) -> (f64, f64) {
     let rate = |from: usize, to: usize| {
         let (one, other) = (heard[from], heard[to]);
         let rate = (other.offset - one.offset) / (other.at - one.at);
@@ -175,15 +185,15 @@ fn off_rate(heard: &[Heard], next: usize) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> Edge {
+    fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> FastestMessages {
         let points = (0..100).map(|n| {
             let sent = f64::from(n) * 1e8;
-            Point { sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
+            MessagePoint { sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
         });
-        Edge { from, to, class: Class::Message, points: points.collect(), count: 100 }
+        FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 100 }
     }
 
-    /// Who waits hears late, now on one side, now on the other; the round trip is the same.
+    /// A waiting process receives late, alternately on both sides. The round trip is the same.
     #[test]
     fn waiting_is_no_jump_but_what_waiting_cannot_explain_is() {
         let late = |n: i32| if (20..30).contains(&(n % 50)) { 500_000.0 } else { 0.0 };
@@ -191,9 +201,9 @@ mod tests {
             let point = |n: i32| {
                 let late = if from == 0 { late(n) } else { 500_000.0 - late(n) };
                 let jump = if n > 60 { size } else { 0.0 };
-                Point { sent: f64::from(n) * 1e7, took: 3000.0 + late + if from == 0 { jump } else { -jump } }
+                MessagePoint { sent: f64::from(n) * 1e7, took: 3000.0 + late + if from == 0 { jump } else { -jump } }
             };
-            Edge { from, to, class: Class::Message, points: (0..100).map(point).collect(), count: 100 }
+            FastestMessages { from, to, class: DelayClass::Message, points: (0..100).map(point).collect(), count: 100 }
         };
         assert_eq!(find(&[edge(0, 1, 0.0), edge(1, 0, 0.0)], 2, NOISE), None);
         let step = find(&[edge(0, 1, 2e6), edge(1, 0, 2e6)], 2, NOISE).unwrap();

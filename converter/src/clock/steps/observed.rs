@@ -1,84 +1,97 @@
-//! Where clocks were set, as the processes themselves tell: about once a second they read their clock together with the system's, which
-//! nobody sets, and a tenth of a second before and after it was set.
+//! Clock steps from readings of the processes.
 //!
-//! Between two such readings a clock that was set is ahead of the system's, or behind it, by more than any drift. If the real-time clock
-//! went forward along with it, then the system's was the one that stood still (a laptop that slept), and nothing is done. A clock that the
-//! program gave may be the real-time clock itself, which may be set: there, only what is longer than ten seconds is a sleep. Where in between it
-//! was is found among the records: no record has a date that a clock jumped over, and many have the same date where a clock went back,
-//! as recorders never do.
+//! About once a second a process reads its clock together with the system's clock, which is never
+//! set. It also reads them a tenth of a second before and after a step. Between two such readings,
+//! a clock with a step gains or loses more against the system's clock than by any drift.
+//!
+//! If the real-time clock went forward together with the clock, the system's clock stood still (a
+//! laptop that slept), and there is no step. A clock that the program supplies may be the real-time
+//! clock itself, which may be set. For such a clock, only more than ten seconds count as sleep.
+//!
+//! The exact place of a step is found among the records. After a forward step, no record has a
+//! timestamp in the skipped range. After a backward step, many records have the same timestamp,
+//! because recorders never go back.
 
 use std::sync::Arc;
 
-use crate::clock::Domain;
-use crate::clock::domain::step_ticks::{Set, Sets};
-use crate::run::Run;
-use crate::run::{Process, Stream, StreamReader, open_shared};
+use crate::clock::ClockDomain;
+use crate::clock::domain::step_ticks::{ClockStep, StepFreeTicks};
+use crate::run::OpenRun;
+use crate::run::{ProcessInRun, RunStreamReader, StreamInRun, open_shared};
 use tracer_format::ClockKind;
-use tracer_format::entries::Anchor;
+use tracer_format::entries::ClockAnchor;
 
-/// Clocks that were not set are within this of the system's, after what they drifted on average; nanoseconds,
+/// Constant part of the allowed departure of a clock without a step from the system's clock, after
+/// correction of the mean drift. Nanoseconds.
 const NOISE: f64 = 200_000.0;
-/// and this part of the time between two readings: what the system's clock itself is bent by.
+/// Further part of the allowed departure, as a fraction of the time between two readings. The
+/// system's clock itself is bent by this much.
 const BENT: f64 = 700e-6;
-/// The rate of a clock may be said wrong by this part.
+/// Maximum error of the nominal rate of a clock, as a fraction.
 const WRONG_RATE: f64 = 5e-3;
-/// So often clocks may have been set; a clock that is set more often is none.
+/// Maximum number of steps of a clock. With more steps, the clock is not usable, and none are
+/// reported.
 const MOST: usize = 32;
-/// No machine sleeps for less than this, nanoseconds.
+/// Shortest sleep of a machine, nanoseconds.
 const SHORTEST_SLEEP: f64 = 10e9;
-/// A jump over this part of what the clock was set by is the jump.
+/// A gap between timestamps is the place of a forward step if it covers this fraction of the step.
 const MOST_OF_IT: f64 = 0.9;
 
-/// Where the clock of a domain was set. Reads the records near those moments.
-pub(crate) fn find(run: &Run, members: &[usize], domain: &Domain) -> Sets {
-    // Who tells the longest story.
-    let told = |process: &&Process| {
+/// The steps of a domain's clock. Reads the records near the steps.
+pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> StepFreeTicks {
+    // The process with readings over the longest time is used.
+    let told = |process: &&ProcessInRun| {
         let dates = process.anchors.iter().map(|anchor| anchor.monotonic_nanos);
         dates.clone().max().unwrap_or(0) - dates.min().unwrap_or(0)
     };
     let Some(teller) = members.iter().map(|member| &run.processes[*member]).max_by_key(told) else {
-        return Sets::default();
+        return StepFreeTicks::default();
     };
     let may_be_set = teller.clock_kind.is_none_or(|kind| kind == ClockKind::User);
     let jumps = jumps(&teller.anchors, domain.hz, domain.granularity_nanos, may_be_set);
     if jumps.len() > MOST {
-        return Sets::default();
+        return StepFreeTicks::default();
     }
-    let members: Vec<&Process> = members.iter().map(|member| &run.processes[*member]).collect();
-    let place =
-        |jump: &Jump| Set { ticks: jump.place(&members).unwrap_or(jump.from.midpoint(jump.last())), by: jump.by };
-    let mut sets: Vec<Set> = jumps.iter().map(place).collect();
+    let members: Vec<&ProcessInRun> = members.iter().map(|member| &run.processes[*member]).collect();
+    let place = |jump: &ObservedStep| ClockStep {
+        ticks: jump.place(&members).unwrap_or(jump.from.midpoint(jump.last())),
+        by: jump.by,
+    };
+    let mut sets: Vec<ClockStep> = jumps.iter().map(place).collect();
     sets.sort_by_key(|set| set.ticks);
-    Sets::new(&sets)
+    StepFreeTicks::new(&sets)
 }
 
-/// Between two readings a clock was set.
+/// A clock step between two readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Jump {
-    /// Its ticks at the reading before,
+struct ObservedStep {
+    /// Ticks at the reading before the step.
     from: u64,
-    /// and at the one behind.
+    /// Ticks at the reading after the step.
     to: u64,
-    /// Ticks.
+    /// Size of the step in ticks. Positive if it is forward.
     by: i64,
 }
 
-/// Between which readings a clock was set. `may_be_set` together with the real-time clock.
+/// Steps between readings. `may_be_set` means that the clock may be set together with the real-time
+/// clock.
 #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
-fn jumps(anchors: &[Anchor], hz: u64, granularity: f64, may_be_set: bool) -> Vec<Jump> {
-    let mut anchors: Vec<&Anchor> = anchors.iter().collect();
+fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -> Vec<ObservedStep> {
+    let mut anchors: Vec<&ClockAnchor> = anchors.iter().collect();
     anchors.sort_by_key(|anchor| anchor.monotonic_nanos);
     let tick = 1e9 / hz.max(1) as f64;
-    // Ticks from one reading to the next in nanoseconds, those of the system's clock, and of the real-time clock.
+    // The time between two readings in nanoseconds, by the clock, by the system's clock, and by the
+    // real-time clock.
     let steps = anchors.windows(2).map(|pair| {
-        let gone = |of: fn(&Anchor) -> u64| (i128::from(of(pair[1])) - i128::from(of(pair[0]))) as f64;
+        let gone = |of: fn(&ClockAnchor) -> u64| (i128::from(of(pair[1])) - i128::from(of(pair[0]))) as f64;
         (pair, gone(|a| a.ticks) * tick, gone(|a| a.monotonic_nanos), gone(|a| a.real_nanos))
     });
     let steps: Vec<_> = steps.filter(|(_, _, system, _)| *system > 0.0).collect();
     let mut rates: Vec<f64> =
         steps.iter().filter(|(_, _, system, _)| *system > 1e7).map(|(_, own, system, _)| own / system - 1.0).collect();
     rates.sort_by(f64::total_cmp);
-    // A clock that does not go as the system's does (a simulator's, say) tells nothing; the rate itself may be said a little wrong.
+    // A clock that does not follow the system's clock (a simulator's clock, for example) has no
+    // detectable steps. The nominal rate may be slightly wrong.
     let Some(rate) = rates.get(rates.len() / 2).copied().filter(|rate| rates.len() > 2 && rate.abs() < WRONG_RATE)
     else {
         return Vec::new();
@@ -87,7 +100,8 @@ fn jumps(anchors: &[Anchor], hz: u64, granularity: f64, may_be_set: bool) -> Vec
     if usual * 2 <= rates.len() {
         return Vec::new();
     }
-    // A clock may have ticks of a millisecond: what two readings usually differ by is no set.
+    // A clock may have ticks of a millisecond. The usual departure between two readings is not a
+    // step.
     let mut usual: Vec<f64> = steps.iter().map(|(_, own, system, _)| (own - system * (1.0 + rate)).abs()).collect();
     usual.sort_by(f64::total_cmp);
     let noise = NOISE.max(usual.get(usual.len() / 2).map_or(0.0, |usual| 5.0 * usual)) + 2.0 * granularity;
@@ -96,27 +110,27 @@ fn jumps(anchors: &[Anchor], hz: u64, granularity: f64, may_be_set: bool) -> Vec
         let of_real = own - real * (1.0 + rate);
         let read = (pair[0].bracket + pair[1].bracket) as f64 * tick;
         let is_alone = of_real.abs() > ahead.abs() / 2.0 && of_real * ahead > 0.0;
-        // No clock goes back because a machine slept.
+        // A clock never goes back because of sleep.
         let is_with_real_time = ahead < 0.0 || (may_be_set && ahead < SHORTEST_SLEEP);
         let is_set = ahead.abs() > noise + BENT * system + read && (is_alone || is_with_real_time);
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
         let by = (ahead / tick).round() as i64;
-        is_set.then_some(Jump { from: pair[0].ticks, to: pair[1].ticks, by })
+        is_set.then_some(ObservedStep { from: pair[0].ticks, to: pair[1].ticks, by })
     });
     found.collect()
 }
 
-impl Jump {
-    /// The last tick before it at which the clock can have been set: where it went back, recorders go on with its last date until it is
-    /// there again.
+impl ObservedStep {
+    /// The last possible tick of the step. After a backward step, recorders repeat the last
+    /// timestamp until the clock reaches it again.
     fn last(&self) -> u64 {
         self.to.saturating_add_signed(self.by.saturating_neg()).max(self.from)
     }
 
-    /// The first tick that is not before the jump, as the records of the processes have it.
-    fn place(&self, processes: &[&Process]) -> Option<u64> {
+    /// The first tick after the step, from the records of the processes.
+    fn place(&self, processes: &[&ProcessInRun]) -> Option<u64> {
         let (from, to) = (self.from, self.to.max(self.last()));
-        // The readings themselves are dates that it showed.
+        // The readings themselves are ticks that the clock showed.
         let mut ticks: Vec<u64> = vec![from, self.to];
         for process in processes {
             let file = open_shared(&process.path).ok()?;
@@ -136,17 +150,17 @@ impl Jump {
     }
 }
 
-/// Adds the ticks of a stream's records between two.
+/// Adds the ticks of a stream's records within a range.
 fn read_between(
-    process: &Process,
-    stream: &Stream,
+    process: &ProcessInRun,
+    stream: &StreamInRun,
     file: &Arc<std::fs::File>,
     (from, to): (u64, u64),
     ticks: &mut Vec<u64>,
 ) {
-    let mut reader = StreamReader::new(process, stream, Arc::clone(file));
+    let mut reader = RunStreamReader::new(process, stream, Arc::clone(file));
     reader.skip_before(|last| last < from);
-    // What cannot be read is told by those who read it all.
+    // A read error is ignored here. The passes that read the whole file report it.
     while let Ok(Some(place)) = reader.advance() {
         if place.ticks.0 > to {
             break;
@@ -163,12 +177,12 @@ mod tests {
     use proptest::prelude::*;
 
     /// Readings once a second of a clock of 2 GHz that runs 30 ppm fast.
-    fn readings(more: impl Fn(u64) -> i64, slept: u64) -> Vec<Anchor> {
+    fn readings(more: impl Fn(u64) -> i64, slept: u64) -> Vec<ClockAnchor> {
         let reading = |second: u64| {
             let monotonic_nanos = 5_000_000_000 + second * 1_000_000_000;
             let asleep = if second > 6 { slept } else { 0 };
             let ticks = 2 * (monotonic_nanos + asleep) + 60_000 * second;
-            Anchor {
+            ClockAnchor {
                 ticks: ticks.saturating_add_signed(2 * more(second)),
                 monotonic_nanos,
                 real_nanos: 1_700_000_000_000_000_000 + monotonic_nanos + asleep,
@@ -182,7 +196,8 @@ mod tests {
     fn a_clock_that_was_set_is_found_and_drift_and_sleep_are_not() {
         assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000, 0.0, false), []);
         assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000, 0.0, false), [], "it slept");
-        // A real-time clock that was set, forward and back; its machine may as well have slept for a minute.
+        // A real-time clock with a forward or backward step. A forward step of a minute may also be
+        // sleep of the machine.
         for (by, is_set) in [(5_000_000i64, true), (-3_000_000_000, true), (60_000_000_000, false)] {
             let mut real = readings(|second| if second > 6 { by } else { 0 }, 0);
             real[7..].iter_mut().for_each(|reading| reading.real_nanos = reading.real_nanos.saturating_add_signed(by));
@@ -212,10 +227,10 @@ mod tests {
             mut asked in prop::collection::vec(0u64..1 << 41, 0..100),
         ) {
             sets.sort_unstable();
-            let sets: Vec<Set> = sets.into_iter().map(|(ticks, by)| Set { ticks, by }).collect();
+            let sets: Vec<ClockStep> = sets.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
             asked.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
             asked.sort_unstable();
-            let made = Sets::new(&sets);
+            let made = StepFreeTicks::new(&sets);
             let unset: Vec<u64> = asked.iter().map(|ticks| made.unset(*ticks)).collect();
             prop_assert!(unset.is_sorted());
         }

@@ -1,88 +1,94 @@
-//! From the columns of a block to operations, each with its date: what of the rules does not depend on other streams is done here, type by
-//! type, in the thread that reads ahead. Record types of which an arrow, or a value in this block, is not plain go on as records.
+//! Columnar evaluation: turns the columns of a block into operations with timestamps.
+//!
+//! The reader thread runs the parts of the rules that do not depend on other streams, one record
+//! type at a time. A record type stays in record form if one of its actions, or a value in this
+//! block, has no columnar form.
 
-use tracer_format::columns::Columns;
+use tracer_format::columns::BlockColumns;
 
-use super::ops::{ACT_BITS, Act, Arranger, Made, Said, Source};
-use crate::convert::plan::Plan;
+use super::ops::{ACT_BITS, BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues};
+use crate::convert::plan::ConversionPlan;
 use crate::rules::{
-    Cell, Code, KeyPart, KnownValues, LinkKey, Model, Part, Program, Ready, ReadyValue, Scope, Symbols, Wide, fixed,
+    ColumnarAction, ColumnarValue, ExprCode, FieldCell, KeyPart, KnownValues, LinkKey, OperationPart, RecordProgram,
+    RecordScope, RuleModel, Symbols, WideWords, fixed,
 };
 use tumit_paje::{TypeId, ValueId};
 
-/// What operations are made for.
+/// The pass that the operations are for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose<'p> {
-    /// Nothing: all are records.
+pub(crate) enum PassKind<'p> {
+    /// No operations: all records stay records.
     Records,
-    /// The first pass, which wants the ends of links.
+    /// The first pass, which needs only link endpoints.
     Survey,
-    /// The second pass for Pajé.
-    Picture(&'p Model),
-    /// The only pass for Pajé: values are told by their names, as nobody knows their numbers yet.
+    /// The second pass, the Pajé emission.
+    Picture(&'p RuleModel),
+    /// The only pass for Pajé. Operations refer to values by name, because values have no numbers
+    /// yet.
     Once,
 }
 
-/// Makes operations; one for all streams that a thread reads.
+/// Evaluates columns. Each reader thread has one for all its streams.
 #[derive(Debug)]
-pub(crate) struct Maker<'p> {
-    plan: &'p Plan<'p>,
-    purpose: Purpose<'p>,
+pub(crate) struct ColumnEvaluator<'p> {
+    plan: &'p ConversionPlan<'p>,
+    purpose: PassKind<'p>,
     known: KnownValues,
-    numbers: Numbers,
-    arranger: Arranger,
+    numbers: TemplateNumbers,
+    arranger: BatchBuilder,
     scratch: Vec<u64>,
-    /// By record of the block that was made last that becomes something: ticks from the beginning of the block.
+    /// For each record of the last block that is kept: its ticks since the start of the block.
     pub(crate) ticks: Vec<u64>,
 }
 
-/// Acts at most: a run with more streams times arrows has the others read record by record.
+/// Maximum number of acts. A run with more pairs of stream and action evaluates the other records
+/// one by one.
 const MOST_ACTS: u32 = 1 << ACT_BITS;
 
-/// The numbers that new acts get.
+/// The numbers of new acts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbers {
+pub(crate) struct TemplateNumbers {
     next: u32,
-    /// The distance between two of them.
+    /// The distance between two consecutive numbers.
     step: u32,
 }
 
-impl Numbers {
-    /// Those of one maker among several.
+impl TemplateNumbers {
+    /// The numbers of one of several makers. The numbers of different makers differ.
     pub(crate) fn of(maker: usize, makers: usize) -> Self {
         let short = |number| u32::try_from(number).unwrap_or(u32::MAX);
         Self { next: short(maker), step: short(makers) }
     }
 }
 
-/// The acts that a stream has.
+/// The acts of a stream.
 #[derive(Debug, Default)]
-pub(crate) struct Acts(Vec<Kept>);
+pub(crate) struct StreamTemplates(Vec<TemplateEntry>);
 
-/// By record id and position among the ready arrows: the number of an act, and its body.
-type Kept = ((u16, u16), u32, Box<[u8]>);
+/// Record id and position among the columnar actions, then the number of the act and its body.
+type TemplateEntry = ((u16, u16), u32, Box<[u8]>);
 
-impl<'p> Maker<'p> {
-    pub(crate) fn new(plan: &'p Plan<'p>, purpose: Purpose<'p>, numbers: Numbers) -> Self {
+impl<'p> ColumnEvaluator<'p> {
+    pub(crate) fn new(plan: &'p ConversionPlan<'p>, purpose: PassKind<'p>, numbers: TemplateNumbers) -> Self {
         Self {
             plan,
             purpose,
             known: KnownValues::default(),
             numbers,
-            arranger: Arranger::default(),
+            arranger: BatchBuilder::default(),
             scratch: Vec::new(),
             ticks: Vec::new(),
         }
     }
 
-    /// Makes what can be made of a block of a stream. Linear.
+    /// Evaluates a block of a stream. Linear in the number of records.
     pub(crate) fn make(
         &mut self,
-        columns: &Columns,
+        columns: &BlockColumns,
         (stream, first): (usize, u64),
         is_wanted: impl Fn(u16) -> bool,
-        acts: &mut Acts,
-        made: &mut Made,
+        acts: &mut StreamTemplates,
+        made: &mut OpBatch,
     ) {
         made.clear(first);
         self.arranger.clear();
@@ -99,20 +105,20 @@ impl<'p> Maker<'p> {
         self.arranger.arrange(columns, made, &mut self.ticks);
     }
 
-    /// Whether records of this type stayed records in the block that was made last.
+    /// Whether records of this type stayed records in the last block.
     pub(crate) fn keeps(&self, id: u16) -> bool {
         self.arranger.keeps(id)
     }
 
-    /// The operations of the records of a type; `None` when something is not plain.
+    /// The operations of the records of one type. `None` if one of them has no columnar form.
     fn operations(
         &mut self,
-        columns: &Columns,
+        columns: &BlockColumns,
         id: u16,
         stream: usize,
-        acts: &mut Acts,
-        made: &mut Made,
-    ) -> Option<Vec<Source>> {
+        acts: &mut StreamTemplates,
+        made: &mut OpBatch,
+    ) -> Option<Vec<OpSource>> {
         if columns.kinds().filter(|(its, count)| *its == id && *count > 0).count() > 1 {
             return None;
         }
@@ -120,11 +126,11 @@ impl<'p> Maker<'p> {
         let number = plan.program_number(stream, id)?;
         let program = plan.programs.get(number)?;
         let ready = match self.purpose {
-            Purpose::Records => return None,
-            Purpose::Survey => program.ready_links.as_ref()?,
-            Purpose::Picture(_) | Purpose::Once => program.ready.as_ref()?,
+            PassKind::Records => return None,
+            PassKind::Survey => program.ready_links.as_ref()?,
+            PassKind::Picture(_) | PassKind::Once => program.ready.as_ref()?,
         };
-        let block = Block { plan, program, columns, id, stream };
+        let block = TypeBlock { plan, program, columns, id, stream };
         let mut arrows = Vec::with_capacity(ready.len());
         for (position, ready) in (0u16..).zip(ready) {
             let body = block.body(ready)?;
@@ -136,19 +142,26 @@ impl<'p> Maker<'p> {
                 Some(wide) => block.key(wide),
                 None => LinkKey::new(0, std::iter::empty()),
             };
-            let act = Act { program: u32::try_from(number).ok()?, ready: position, key, body };
+            let act = OpTemplate { program: u32::try_from(number).ok()?, ready: position, key, body };
             let act = self.act(acts, id, act, &mut made.acts)?;
             let said = match &ready.wide {
-                Some(wide) => Said::Words(start, wide.width()),
+                Some(wide) => OpValues::Words(start, wide.width()),
                 None => self.said(&block, &ready.value, &mut made.words)?,
             };
-            arrows.push(Source { act, said });
+            arrows.push(OpSource { act, said });
         }
         Some(arrows)
     }
 
-    /// The number of an act. One of another container takes over the number: from this block on, the stream's operations are there.
-    fn act(&mut self, acts: &mut Acts, id: u16, act: Act, fresh: &mut Vec<(u32, Act)>) -> Option<u32> {
+    /// The number of an act. If the container of a known act changes, the act keeps its number, and
+    /// the new act applies from this block on.
+    fn act(
+        &mut self,
+        acts: &mut StreamTemplates,
+        id: u16,
+        act: OpTemplate,
+        fresh: &mut Vec<(u32, OpTemplate)>,
+    ) -> Option<u32> {
         let known = acts.0.iter_mut().find(|(place, ..)| *place == (id, act.ready));
         if let Some((_, number, body)) = known {
             if **body != *act.body {
@@ -167,49 +180,52 @@ impl<'p> Maker<'p> {
         Some(number)
     }
 
-    /// What the operations of the records of a type say; what has more than 32 bits is appended to `words`.
-    fn said(&mut self, block: &Block<'_>, value: &ReadyValue, words: &mut Vec<u64>) -> Option<Said> {
+    /// The values of the operations of a record type. Values of more than 32 bits are appended to
+    /// `words`.
+    fn said(&mut self, block: &TypeBlock<'_>, value: &ColumnarValue, words: &mut Vec<u64>) -> Option<OpValues> {
         let start = words.len();
         Some(match value {
-            ReadyValue::Declared => Said::Same(0),
-            ReadyValue::Number(Part::Fixed(code)) => {
+            ColumnarValue::Declared => OpValues::Same(0),
+            ColumnarValue::Number(OperationPart::Fixed(code)) => {
                 let number = fixed(code, &block.scope(&[]), &Symbols::default()).number();
                 words.push(number.unwrap_or(f64::NAN).to_bits());
-                Said::Numbers(start, 0)
+                OpValues::Numbers(start, 0)
             }
-            ReadyValue::Named(ty, Part::Fixed(code)) => {
+            ColumnarValue::Named(ty, OperationPart::Fixed(code)) => {
                 let mut symbols = Symbols::default();
                 let name = fixed(code, &block.scope(&[]), &symbols).key("", &mut symbols);
                 match self.purpose {
-                    Purpose::Once => (name != KeyPart::None).then_some(Said::Same(0))?,
-                    _ => Said::Same(self.value(*ty, name)?),
+                    PassKind::Once => (name != KeyPart::None).then_some(OpValues::Same(0))?,
+                    _ => OpValues::Same(self.value(*ty, name)?),
                 }
             }
-            ReadyValue::Number(Part::Cell(cell)) => {
+            ColumnarValue::Number(OperationPart::Cell(cell)) => {
                 block.words(cell, words)?;
                 let numbers = &mut words[start..];
                 numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
-                Said::Numbers(start, 1)
+                OpValues::Numbers(start, 1)
             }
-            ReadyValue::Named(_, Part::Cell(cell)) if matches!(self.purpose, Purpose::Once) && !cell.is_name() => {
+            ColumnarValue::Named(_, OperationPart::Cell(cell))
+                if matches!(self.purpose, PassKind::Once) && !cell.is_name() =>
+            {
                 block.words(cell, words)?;
-                Said::Numbers(start, 1)
+                OpValues::Numbers(start, 1)
             }
-            ReadyValue::Named(ty, Part::Cell(cell)) => {
+            ColumnarValue::Named(ty, OperationPart::Cell(cell)) => {
                 let mut names = std::mem::take(&mut self.scratch);
                 names.clear();
                 let values = block.words(cell, &mut names).and_then(|()| self.values(*ty, cell, &names));
                 self.scratch = names;
-                Said::Values(values?)
+                OpValues::Values(values?)
             }
         })
     }
 
-    /// The values that the names of a column stand for, or where there is one pass, the names.
-    fn values(&mut self, ty: TypeId, cell: &Cell, names: &[u64]) -> Option<Vec<u32>> {
+    /// The numbers of the values that a column names. In a single pass: the names themselves.
+    fn values(&mut self, ty: TypeId, cell: &FieldCell, names: &[u64]) -> Option<Vec<u32>> {
         let mut values = self.arranger.values();
         values.reserve(names.len());
-        if matches!(self.purpose, Purpose::Once) {
+        if matches!(self.purpose, PassKind::Once) {
             values.extend(names.iter().map(|name| u32::try_from(*name).unwrap_or(u32::MAX)));
             return Some(values);
         }
@@ -220,36 +236,42 @@ impl<'p> Maker<'p> {
     }
 
     fn value(&mut self, ty: TypeId, name: KeyPart) -> Option<u32> {
-        let Purpose::Picture(model) = self.purpose else { return None };
+        let PassKind::Picture(model) = self.purpose else { return None };
         let ValueId(value) = self.known.value(&model.values, ty, name)?;
         Some(value)
     }
 
-    /// Appends the words of wide operations; gives back where they begin.
-    fn wide(&mut self, block: &Block<'_>, wide: &Wide, value: &ReadyValue, words: &mut Vec<u64>) -> Option<usize> {
+    /// Appends the words of wide operations to `words`. Returns the index of the first one.
+    fn wide(
+        &mut self,
+        block: &TypeBlock<'_>,
+        wide: &WideWords,
+        value: &ColumnarValue,
+        words: &mut Vec<u64>,
+    ) -> Option<usize> {
         let (width, count) = (wide.width(), block.count()?);
         let mut numbers = Vec::new();
         let said = if wide.value { Some(self.said(block, value, &mut numbers)?) } else { None };
         let start = words.len();
         words.resize(start + width * count, 0);
-        let mut rows = Rows { words: &mut words[start..], width, at: 0 };
+        let mut rows = WideRows { words: &mut words[start..], width, at: 0 };
         if wide.site {
             let (_, sites) = block.columns.column(block.id, 0)?;
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
         match said {
-            None | Some(Said::Words(..)) => {}
-            Some(Said::Same(bits)) => rows.put(std::iter::repeat(bits.into())),
-            Some(Said::Values(values)) => rows.put(values.iter().map(|value| u64::from(*value))),
-            Some(Said::Numbers(_, 0)) => rows.put(std::iter::repeat(numbers.first().copied()?)),
-            Some(Said::Numbers(..)) => rows.put(numbers.iter().copied()),
+            None | Some(OpValues::Words(..)) => {}
+            Some(OpValues::Same(bits)) => rows.put(std::iter::repeat(bits.into())),
+            Some(OpValues::Values(values)) => rows.put(values.iter().map(|value| u64::from(*value))),
+            Some(OpValues::Numbers(_, 0)) => rows.put(std::iter::repeat(numbers.first().copied()?)),
+            Some(OpValues::Numbers(..)) => rows.put(numbers.iter().copied()),
         }
         let mut column = std::mem::take(&mut self.scratch);
         let mut is_whole = true;
         for part in &wide.keys {
             match part {
-                Part::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().1)),
-                Part::Cell(cell) => {
+                OperationPart::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().1)),
+                OperationPart::Cell(cell) => {
                     column.clear();
                     is_whole &= block.words(cell, &mut column).is_some();
                     rows.put(column.iter().map(|word| cell.key(*word).word().1));
@@ -266,17 +288,17 @@ impl<'p> Maker<'p> {
     }
 }
 
-/// The words of wide operations, row by row.
-struct Rows<'w> {
+/// The words of wide operations, one row per operation.
+struct WideRows<'w> {
     words: &'w mut [u64],
-    /// Of a row.
+    /// Number of words per row.
     width: usize,
-    /// The place in the rows that is filled next.
+    /// The index in each row that is filled next.
     at: usize,
 }
 
-impl Rows<'_> {
-    /// Fills in the next word of all rows.
+impl WideRows<'_> {
+    /// Fills the next word of all rows.
     fn put(&mut self, column: impl Iterator<Item = u64>) {
         for (row, word) in self.words.chunks_exact_mut(self.width.max(1)).zip(column) {
             if let Some(place) = row.get_mut(self.at) {
@@ -288,29 +310,29 @@ impl Rows<'_> {
 }
 
 /// The records of one type of a block.
-struct Block<'b> {
-    plan: &'b Plan<'b>,
-    program: &'b Program,
-    columns: &'b Columns,
+struct TypeBlock<'b> {
+    plan: &'b ConversionPlan<'b>,
+    program: &'b RecordProgram,
+    columns: &'b BlockColumns,
     id: u16,
     stream: usize,
 }
 
-impl<'b> Block<'b> {
+impl<'b> TypeBlock<'b> {
     fn count(&self) -> Option<usize> {
         self.columns.kinds().find(|(id, _)| *id == self.id).map(|(_, count)| count)
     }
 
-    fn scope<'a>(&'a self, body: &'a [u8]) -> Scope<'a> {
+    fn scope<'a>(&'a self, body: &'a [u8]) -> RecordScope<'a> {
         self.plan.scope(self.stream, self.program, 0, (0, 0), body)
     }
 
-    fn fixed_key(&self, code: &Code) -> KeyPart {
+    fn fixed_key(&self, code: &ExprCode) -> KeyPart {
         self.scope(&[]).key(code, &mut String::new(), &mut Symbols::default())
     }
 
-    /// Appends the words of a column.
-    fn words(&self, cell: &Cell, out: &mut Vec<u64>) -> Option<()> {
+    /// Appends the values of a column as words.
+    fn words(&self, cell: &FieldCell, out: &mut Vec<u64>) -> Option<()> {
         let (width, bytes) = self.columns.column(self.id, cell.part)?;
         if cell.scalar.bytes() != Some(width) {
             return None;
@@ -318,17 +340,18 @@ impl<'b> Block<'b> {
         cell.words(bytes, self.plan.facts_of(self.stream), &self.program.enums, out)
     }
 
-    /// A key with the kinds of the keys of a link.
-    fn key(&self, wide: &Wide) -> LinkKey {
+    /// A link key with the types of its parts and zeros as values.
+    fn key(&self, wide: &WideWords) -> LinkKey {
         let keys = wide.keys.iter().map(|part| match part {
-            Part::Fixed(code) => self.fixed_key(code),
-            Part::Cell(cell) => cell.key(0),
+            OperationPart::Fixed(code) => self.fixed_key(code),
+            OperationPart::Cell(cell) => cell.key(0),
         });
         LinkKey::new(wide.link, keys)
     }
 
-    /// The fields of a record, of which those that tell the container are those of all records of the block; `None` when they differ.
-    fn body(&self, ready: &Ready) -> Option<Box<[u8]>> {
+    /// A body with the field values that determine the container. `None` if these differ between
+    /// records of the block.
+    fn body(&self, ready: &ColumnarAction) -> Option<Box<[u8]>> {
         let mut body = Vec::new();
         for cell in &ready.on {
             let (width, bytes) = self.columns.column(self.id, cell.part)?;

@@ -1,98 +1,104 @@
-//! A block of a stream as operations ([`Maker`](crate::convert::columnar::evaluate::Maker) makes it): for each record, in order, eight bytes that tell what becomes of it.
-//! It goes over to who does the operations as it is.
+//! A block of a stream as operations, one entry of eight bytes per record, in order.
+//!
+//! [`Maker`](crate::convert::columnar::evaluate::Maker) fills a block. It is sent to the consumer
+//! thread without copying.
 
-use tracer_format::columns::Columns;
+use tracer_format::columns::BlockColumns;
 
-use super::single_records::Chunk;
+use super::single_records::RowBatch;
 use crate::rules::LinkKey;
-use crate::run::Memory;
+use crate::run::BudgetShare;
 
-/// What the operations of an arrow have in common that a stream makes in one container.
+/// The common data of all operations of one action, one stream and one container.
 #[derive(Clone, Debug)]
-pub(crate) struct Act {
+pub(crate) struct OpTemplate {
     pub(crate) program: u32,
-    /// Its position among the ready arrows of the program.
+    /// The position of the action among the columnar actions of the program.
     pub(crate) ready: u16,
-    /// Of links: a key with the link type and the kinds of its keys.
+    /// For links: a key with the link type and the types of the key parts.
     pub(crate) key: LinkKey,
-    /// The fields of a record, of which those that tell the container have their values.
+    /// The fields of a record. Only the fields that determine the container have values.
     pub(crate) body: Box<[u8]>,
 }
 
-impl Act {
-    /// Of no arrow.
+impl OpTemplate {
+    /// A placeholder that belongs to no action.
     pub(crate) fn none() -> Self {
         Self { program: u32::MAX, ready: 0, key: LinkKey::new(0, std::iter::empty()), body: Box::default() }
     }
 }
 
-/// An operation, when it is its turn.
+/// An operation with its timestamp and stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
+pub(crate) struct PendingOp {
     pub(crate) date: i64,
-    /// The value of an operation: the number of a value of its type, or the bits of a float. Of a wide one, the position of its record in the
-    /// stream.
+    /// The value: the number of a value of its type, or the bits of a float. For a wide operation:
+    /// the position of its record in the stream.
     pub(crate) bits: u64,
-    /// The number of its [`Act`].
+    /// The number of its [`OpTemplate`].
     pub(crate) act: u32,
     pub(crate) stream: u32,
 }
 
 /// A block as operations.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
-    /// By record that becomes something.
-    entries: Vec<Entry>,
-    /// How many of them were taken.
+pub(crate) struct OpBatch {
+    /// One entry per kept record. Kept records are those that become operations or stay records.
+    entries: Vec<OpEntry>,
+    /// Number of entries already taken.
     at: usize,
-    /// Those of records that become several operations, each with as many as it becomes.
-    more: Vec<Entry>,
-    /// Of wide operations, and values that have more than 32 bits.
+    /// The entries of records with several operations. Each such record has a contiguous range.
+    more: Vec<OpEntry>,
+    /// The words of wide operations, and values of more than 32 bits.
     pub(crate) words: Vec<u64>,
-    /// Position of the block's first record in the stream, and from there of those that become something; none of those when all do.
+    /// The position of the first record of the block in the stream. `places` contains the distances
+    /// of kept records from it, and is empty if all records are kept.
     first: u64,
     places: Vec<u32>,
-    /// What operations have in common that say these numbers from now on.
-    pub(crate) acts: Vec<(u32, Act)>,
-    /// The records that stay records, and whether there are any.
-    pub(crate) chunk: Chunk,
+    /// Acts that are new in this block, or changed. The number of each applies from this block on.
+    pub(crate) acts: Vec<(u32, OpTemplate)>,
+    /// The records that stay records. `keeps` is whether there are any.
+    pub(crate) chunk: RowBatch,
     keeps: bool,
     /// Budget memory of this batch.
-    pub(crate) memory: Memory,
+    pub(crate) memory: BudgetShare,
 }
 
-/// What becomes of a record.
+/// The operations of a record, or its place in the chunk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    /// Which form that is, and what is in `bits`; beside, the number of the [`Act`].
+pub(crate) struct OpEntry {
+    /// The form of the entry in the upper bits, and the number of the [`OpTemplate`] below. The form
+    /// determines the meaning of `bits`.
     head: u32,
     bits: u32,
 }
 
-/// The kinds of entries, by the upper bits of their heads.
+/// The forms of entries: the upper bits of the head.
 mod form {
-    /// Where these bits begin.
+    /// The position of the lowest bit of the form.
     pub(crate) const BITS: u32 = 29;
-    /// An operation that has no value, or one of 32 bits.
+    /// An operation without a value, or with one of 32 bits, which is in `bits`.
     pub(crate) const SHORT: u32 = 0;
-    /// An operation with a value of 64 bits, which is a word at this place.
+    /// An operation with a value of 64 bits. `bits` is the index of its word.
     pub(crate) const NUMBER: u32 = 1;
-    /// A wide operation, whose words begin at this place; how many it has stands above the number of the act.
+    /// A wide operation. `bits` is the index of its first word. The head contains the number of
+    /// words, above the number of the act.
     pub(crate) const WIDE: u32 = 2;
-    /// Several operations, of which the entries begin at this place; how many is the number.
+    /// Several operations. `bits` is the index of the first entry. The head contains their number
+    /// in place of the act.
     pub(crate) const SEVERAL: u32 = 3;
-    /// It stays a record, at this place of the chunk.
+    /// A record that stays a record. `bits` is its index in the chunk.
     pub(crate) const RECORD: u32 = 4;
-    /// There is none.
+    /// No entry.
     pub(crate) const NOTHING: u32 = 7;
 }
 
-/// Bits of the number of an act.
+/// Number of bits of an act number.
 pub(crate) const ACT_BITS: u32 = 18;
-/// A wide operation has fewer words.
+/// A wide operation has fewer words than this.
 const MOST_WORDS: usize = 1 << (form::BITS - ACT_BITS);
 
-impl Entry {
+impl OpEntry {
     const RECORD: Self = Self { head: form::RECORD << form::BITS, bits: 0 };
     const NOTHING: Self = Self { head: form::NOTHING << form::BITS, bits: 0 };
 
@@ -108,57 +114,57 @@ impl Entry {
         self.head & ((1 << ACT_BITS) - 1)
     }
 
-    /// How many operations, of several.
+    /// The number of operations of an entry of form `SEVERAL`.
     const fn number(self) -> usize {
         self.act() as usize
     }
 
-    /// How many words, of a wide one.
+    /// The number of words of a wide operation.
     const fn width(self) -> usize {
         self.head as usize >> ACT_BITS & (MOST_WORDS - 1)
     }
 }
 
-/// A record that was taken.
+/// An entry that was taken.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Taken {
-    /// It becomes an operation with this act and value.
+pub(crate) enum TakenRecord {
+    /// An operation with this act and value.
     Operation { act: u32, bits: u32 },
-    /// It becomes something else: it was at this place.
+    /// Any other form. This is the index of the entry.
     Other(usize),
 }
 
-/// What becomes of a record: one after the other.
+/// One step in processing a record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step<'m> {
-    /// It stays a record, at this place of the chunk.
-    Record(&'m Chunk, usize),
-    /// An operation.
-    Operation(Turn),
-    /// A wide one, with its words.
-    Wide(Turn, &'m [u64]),
+pub(crate) enum NextOp<'m> {
+    /// The record itself, at this index of the chunk.
+    Record(&'m RowBatch, usize),
+    /// An operation with a short or 64-bit value.
+    Operation(PendingOp),
+    /// A wide operation with its words.
+    Wide(PendingOp, &'m [u64]),
 }
 
-impl Made {
-    /// Records of a chunk that was put together record by record.
-    pub(crate) fn of_records(chunk: Chunk) -> Self {
-        let mut entries = vec![Entry::RECORD; chunk.dates.len()];
+impl OpBatch {
+    /// The entries of a chunk that was assembled record by record.
+    pub(crate) fn of_records(chunk: RowBatch) -> Self {
+        let mut entries = vec![OpEntry::RECORD; chunk.dates.len()];
         number_records(&mut entries);
         Self { entries, chunk, keeps: true, ..Self::default() }
     }
 
-    /// Whether all records were taken of which something becomes.
+    /// Whether all entries are taken.
     pub(crate) fn is_done(&self) -> bool {
         self.at >= self.entries.len()
     }
 
-    /// The position in the stream of one of those that become something.
+    /// The position in the stream of the record of an entry.
     #[inline]
     pub(crate) fn ordinal(&self, at: usize) -> u64 {
         self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place))
     }
 
-    /// Begins a block whose first record has this position in the stream.
+    /// Starts a block. `first` is the position of its first record in the stream.
     pub(crate) fn clear(&mut self, first: u64) {
         let Self { entries, more, words, places, acts, .. } = self;
         entries.clear();
@@ -166,39 +172,40 @@ impl Made {
         words.clear();
         places.clear();
         acts.clear();
-        self.chunk = Chunk::default();
+        self.chunk = RowBatch::default();
         (self.at, self.first, self.keeps) = (0, first, false);
     }
 
-    /// Of values by record that becomes something, those of records that stay records; `None` when there are no such records.
+    /// Selects from `values`, one per entry, those of records that stay records. `None` if there
+    /// are no such records.
     pub(crate) fn of_kept<T: Copy>(&self, values: &[T]) -> Option<Vec<T>> {
         let some = self.entries.iter().zip(values).filter(|(entry, _)| entry.is_record());
         self.keeps.then(|| some.map(|(_, value)| *value).collect())
     }
 
-    /// Takes the next record, which is due now. What becomes of it is an operation with a short value, nearly always; else
-    /// [`Self::steps`] tell it.
+    /// Takes the next entry. Nearly all entries are short operations. [`Self::steps`] decodes the
+    /// others.
     #[inline]
-    pub(crate) fn take(&mut self) -> Taken {
+    pub(crate) fn take(&mut self) -> TakenRecord {
         let at = self.at;
         self.at += 1;
         match self.entries.get(at) {
-            Some(Entry { head, bits }) if head >> form::BITS == form::SHORT => {
-                Taken::Operation { act: *head, bits: *bits }
+            Some(OpEntry { head, bits }) if head >> form::BITS == form::SHORT => {
+                TakenRecord::Operation { act: *head, bits: *bits }
             }
-            _ => Taken::Other(at),
+            _ => TakenRecord::Other(at),
         }
     }
 
-    /// Visits what becomes of a record that was taken.
+    /// Visits the steps of an entry that was taken.
     ///
     /// # Errors
-    /// Those of `visit`.
+    /// The errors of `visit`.
     pub(crate) fn steps<E>(
         &self,
         at: usize,
         (date, stream): (i64, u32),
-        visit: &mut impl FnMut(Step<'_>) -> Result<(), E>,
+        visit: &mut impl FnMut(NextOp<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(&entry) = self.entries.get(at) else { return Ok(()) };
         let several = match entry.head >> form::BITS {
@@ -206,15 +213,15 @@ impl Made {
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let turn = |bits| Turn { date, bits, act: entry.act(), stream };
+            let turn = |bits| PendingOp { date, bits, act: entry.act(), stream };
             visit(match entry.head >> form::BITS {
-                form::SHORT => Step::Operation(turn(entry.bits.into())),
-                form::NUMBER => Step::Operation(turn(self.words.get(entry.start()).copied().unwrap_or_default())),
+                form::SHORT => NextOp::Operation(turn(entry.bits.into())),
+                form::NUMBER => NextOp::Operation(turn(self.words.get(entry.start()).copied().unwrap_or_default())),
                 form::WIDE => {
                     let words = self.words.get(entry.start()..entry.start() + entry.width()).unwrap_or_default();
-                    Step::Wide(turn(self.ordinal(at)), words)
+                    NextOp::Wide(turn(self.ordinal(at)), words)
                 }
-                form::RECORD => Step::Record(&self.chunk, entry.start()),
+                form::RECORD => NextOp::Record(&self.chunk, entry.start()),
                 _ => continue,
             })?;
         }
@@ -222,55 +229,57 @@ impl Made {
     }
 }
 
-/// Numbers the records that stay records.
-fn number_records(entries: &mut [Entry]) {
+/// Numbers the records that stay records, from 0.
+fn number_records(entries: &mut [OpEntry]) {
     for (number, entry) in (0u32..).zip(entries.iter_mut().filter(|entry| entry.is_record())) {
         entry.bits = number;
     }
 }
 
-/// What becomes of the records of a type by one arrow.
+/// The operations of one record type by one action.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct OpSource {
     pub(crate) act: u32,
-    pub(crate) said: Said,
+    pub(crate) said: OpValues,
 }
 
-/// What operations say, one for each record.
+/// The values of operations, one per record.
 #[derive(Debug)]
-pub(crate) enum Said {
-    /// The same, all of them.
+pub(crate) enum OpValues {
+    /// The same value for all.
     Same(u32),
-    /// A value.
+    /// A value for each record.
     Values(Vec<u32>),
-    /// Words, such as the bits of a float: that at this place, and as many steps behind it as there were records before.
+    /// Words, such as the bits of a float: the index of the first word, and the step between the
+    /// words of consecutive records (0 if all share one word).
     Numbers(usize, usize),
-    /// Several words: where the first ones begin, and how many each has.
+    /// Several words per record: the index of the first word, and the number of words per record.
     Words(usize, usize),
 }
 
-/// Puts the entries of a block together, from what becomes of each record type.
+/// Assembles the entries of a block from the operations of each record type.
 #[derive(Debug, Default)]
-pub(crate) struct Arranger {
-    /// By record type, in the order of the columns: the head of the entries, and which of the bits are the next.
+pub(crate) struct BatchBuilder {
+    /// For each record type, in the order of the columns: the head of its entries, and the index of
+    /// its next element in `bits`.
     kinds: Vec<(u32, u32)>,
-    /// Bits of entries, type by type.
+    /// The `bits` of entries, type by type.
     bits: Vec<u32>,
-    /// Record types that stay records.
+    /// The ids of record types that stay records.
     kept: Vec<u16>,
-    /// There are records that become nothing.
+    /// Whether some records have no entry.
     leaves_out: bool,
-    /// Memory of columns.
+    /// Unused columns, kept to reuse their memory.
     room: Vec<Vec<u32>>,
 }
 
-impl Arranger {
+impl BatchBuilder {
     /// An empty column.
     pub(crate) fn values(&mut self) -> Vec<u32> {
         self.room.pop().unwrap_or_default()
     }
 
-    /// Begins a block.
+    /// Starts a block.
     pub(crate) fn clear(&mut self) {
         self.kinds.clear();
         self.bits.clear();
@@ -278,20 +287,21 @@ impl Arranger {
         self.leaves_out = false;
     }
 
-    /// The next type has so many records, which become nothing.
+    /// Adds a record type with `count` records that need no entries.
     pub(crate) fn add_nothing(&mut self, count: usize) {
         self.leaves_out |= count > 0;
-        self.kinds.push((Entry::NOTHING.head, 0));
+        self.kinds.push((OpEntry::NOTHING.head, 0));
     }
 
-    /// The records of the next type stay records.
+    /// Adds a record type that stays in record form.
     pub(crate) fn add_records(&mut self, id: u16) {
-        self.kinds.push((Entry::RECORD.head, 0));
+        self.kinds.push((OpEntry::RECORD.head, 0));
         self.kept.push(id);
     }
 
-    /// The next type has so many records, which become operations. `None` when they are too many to be told by entries.
-    pub(crate) fn add(&mut self, count: usize, mut sources: Vec<Source>, made: &mut Made) -> Option<()> {
+    /// Adds a record type with `count` records that become operations. `None` if the entries cannot
+    /// represent them.
+    pub(crate) fn add(&mut self, count: usize, mut sources: Vec<OpSource>, made: &mut OpBatch) -> Option<()> {
         if sources.is_empty() {
             self.add_nothing(count);
             return Some(());
@@ -303,14 +313,14 @@ impl Arranger {
             return Some(());
         }
         let (first, several) = (made.more.len(), sources.len());
-        made.more.resize(first.checked_add(several.checked_mul(count)?)?, Entry::NOTHING);
+        made.more.resize(first.checked_add(several.checked_mul(count)?)?, OpEntry::NOTHING);
         let short = |number: usize| u32::try_from(number).ok();
         short(made.more.len())?;
         for (place, source) in sources.iter_mut().enumerate() {
             let from = self.bits.len();
             let head = self.put(count, source)?;
             let rows = made.more[first..].chunks_exact_mut(several);
-            rows.zip(&self.bits[from..]).for_each(|(row, bits)| row[place] = Entry { head, bits: *bits });
+            rows.zip(&self.bits[from..]).for_each(|(row, bits)| row[place] = OpEntry { head, bits: *bits });
             self.bits.truncate(from);
         }
         let several = short(several).filter(|several| *several < 1 << ACT_BITS)?;
@@ -319,8 +329,8 @@ impl Arranger {
         Some(())
     }
 
-    /// Appends the bits of the entries of so many records; gives back their head.
-    fn put(&mut self, count: usize, Source { act, said }: &mut Source) -> Option<u32> {
+    /// Appends the `bits` of the entries of `count` records. Returns their head.
+    fn put(&mut self, count: usize, OpSource { act, said }: &mut OpSource) -> Option<u32> {
         let Self { bits, room, .. } = self;
         let mut steps = |start: usize, step: usize| {
             let last = step.checked_mul(count)?.checked_add(start)?;
@@ -329,22 +339,22 @@ impl Arranger {
             Some(())
         };
         Some(match said {
-            Said::Same(value) => {
+            OpValues::Same(value) => {
                 bits.resize(bits.len() + count, *value);
                 *act
             }
-            Said::Values(values) => {
+            OpValues::Values(values) => {
                 let all = bits.len() + count;
                 bits.append(values);
                 bits.resize(all, 0);
                 room.push(std::mem::take(values));
                 *act
             }
-            Said::Numbers(start, step) => {
+            OpValues::Numbers(start, step) => {
                 steps(*start, *step)?;
                 form::NUMBER << form::BITS | *act
             }
-            Said::Words(start, width) => {
+            OpValues::Words(start, width) => {
                 steps(*start, *width)?;
                 let width = u32::try_from(*width).ok().filter(|width| (*width as usize) < MOST_WORDS)?;
                 form::WIDE << form::BITS | width << ACT_BITS | *act
@@ -357,22 +367,23 @@ impl Arranger {
         self.kept.contains(&id)
     }
 
-    /// Fills in the entries of a block, and the ticks of each record that becomes something, from the beginning of the block. Linear.
-    pub(crate) fn arrange(&mut self, columns: &Columns, made: &mut Made, ticks: &mut Vec<u64>) {
+    /// Fills the entries of a block and the ticks of each kept record since the start of the block.
+    /// Linear in the number of records.
+    pub(crate) fn arrange(&mut self, columns: &BlockColumns, made: &mut OpBatch, ticks: &mut Vec<u64>) {
         let Self { kinds, bits, kept, leaves_out, .. } = self;
         let mut entry = |kind: u16| {
-            let Some((head, next)) = kinds.get_mut(usize::from(kind)) else { return Entry::NOTHING };
+            let Some((head, next)) = kinds.get_mut(usize::from(kind)) else { return OpEntry::NOTHING };
             let bits = bits.get(*next as usize).copied().unwrap_or_default();
             *next += 1;
-            Entry { head: *head, bits }
+            OpEntry { head: *head, bits }
         };
-        let Made { entries, places, keeps, .. } = made;
+        let OpBatch { entries, places, keeps, .. } = made;
         *keeps = !kept.is_empty();
         if *leaves_out {
             ticks.clear();
             for (place, (kind, its_ticks)) in (0u32..).zip(columns.order().zip(columns.each_ticks())) {
                 let entry = entry(kind);
-                if entry.head != Entry::NOTHING.head {
+                if entry.head != OpEntry::NOTHING.head {
                     entries.push(entry);
                     places.push(place);
                     ticks.push(its_ticks);

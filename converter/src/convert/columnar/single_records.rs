@@ -1,15 +1,15 @@
 //! Records of a block that are evaluated one by one.
 
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use crate::convert::plan::Plan;
-use crate::convert::time_order::Item;
-use crate::rules::{Program, Scope};
+use crate::convert::plan::ConversionPlan;
+use crate::convert::time_order::OrderedItem;
+use crate::rules::{RecordProgram, RecordScope};
 
 /// Records of a stream in order of their timestamps.
 #[derive(Debug, Default)]
-pub(crate) struct Chunk {
+pub(crate) struct RowBatch {
     /// The records without gaps: id, four unused bytes, source position if the type has one,
     /// fields.
     pub(crate) bytes: Vec<u8>,
@@ -26,12 +26,12 @@ pub(crate) struct Chunk {
     /// Number of the block in the stream, from 1.
     pub(crate) block: usize,
     /// The details of each record, in chunks that were assembled record by record.
-    pub(crate) details: Vec<Detail>,
+    pub(crate) details: Vec<RowDetail>,
 }
 
 /// Data that differ between the records of a chunk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Detail {
+pub(crate) struct RowDetail {
     ordinal: u64,
     block: usize,
     /// The only action to run, if it has a timestamp of its own. `None`: all others.
@@ -40,12 +40,12 @@ pub(crate) struct Detail {
 
 /// A record to process, one action of a record at a time of its own, or a gap.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Due<'a> {
+pub(crate) struct RecordRef<'a> {
     pub(crate) stream: usize,
     /// The record id in the file.
     pub(crate) id: u16,
     /// `None` for a gap, where records are missing.
-    pub(crate) program: Option<&'a Program>,
+    pub(crate) program: Option<&'a RecordProgram>,
     /// The id of the source position.
     pub(crate) site: u32,
     /// Position in the stream, from 0.
@@ -62,21 +62,21 @@ pub(crate) struct Due<'a> {
     pub(crate) body: &'a [u8],
 }
 
-impl<'a> Due<'a> {
+impl<'a> RecordRef<'a> {
     /// Whether this marks the next record as truncated.
     pub(crate) fn is_truncation(&self) -> bool {
-        self.program.is_none() && Lost::decode(self.body).is_some_and(|lost| lost.is_truncation())
+        self.program.is_none() && DroppedRecords::decode(self.body).is_some_and(|lost| lost.is_truncation())
     }
 
     /// The record with its program and stream. `None` for a gap.
     #[inline]
-    pub(crate) fn scope(&self, plan: &'a Plan<'_>) -> Option<Scope<'a>> {
+    pub(crate) fn scope(&self, plan: &'a ConversionPlan<'_>) -> Option<RecordScope<'a>> {
         Some(plan.scope(self.stream, self.program?, self.time, (self.site, self.ordinal), self.body))
     }
 }
 
-impl Chunk {
-    pub(crate) fn add(&mut self, item: &Item, body: &[u8], is_located: bool, block: usize) {
+impl RowBatch {
+    pub(crate) fn add(&mut self, item: &OrderedItem, body: &[u8], is_located: bool, block: usize) {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
@@ -89,12 +89,18 @@ impl Chunk {
         self.starts.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
         self.dates.push(item.date);
         self.times.push(item.time);
-        self.details.push(Detail { ordinal: item.place.ordinal, block, only: item.only });
+        self.details.push(RowDetail { ordinal: item.place.ordinal, block, only: item.only });
     }
 
-    /// The record of this number, as a record of this stream.
+    /// The record at this index of the chunk, as a record of this stream.
     #[inline]
-    pub(crate) fn due<'a>(&'a self, at: usize, stream: usize, plan: &'a Plan<'_>, table: &[u32]) -> Option<Due<'a>> {
+    pub(crate) fn due<'a>(
+        &'a self,
+        at: usize,
+        stream: usize,
+        plan: &'a ConversionPlan<'_>,
+        table: &[u32],
+    ) -> Option<RecordRef<'a>> {
         let row = self.bytes.get(*self.starts.get(at)? as usize..*self.starts.get(at + 1)? as usize)?;
         let (head, mut body) = row.split_first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
@@ -113,6 +119,6 @@ impl Chunk {
             Some(detail) => (detail.ordinal, detail.block, detail.only),
             None => (self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place)), self.block, None),
         };
-        Some(Due { stream, id, program, site, ordinal, date, time, only, blocks_read, body })
+        Some(RecordRef { stream, id, program, site, ordinal, date, time, only, blocks_read, body })
     }
 }

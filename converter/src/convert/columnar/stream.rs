@@ -1,86 +1,91 @@
-//! A stream in order of date, block by block: its dates, for the merge, and the operations and records of which they are, for the rules.
+//! Reads a stream in order of time, block by block. Each block yields timestamps for the merge, and
+//! operations and records for the rules.
 //!
-//! What operations can be made of, is made into them ([`Maker`]); of other record types that are asked for, the records are put together into
-//! a chunk. Blocks with losses, with records of varying size, and streams whose arrows have dates of their own go record by record ([`Feed`]).
+//! [`ColumnEvaluator`] turns records into operations where possible. The other required records are assembled
+//! into a chunk. [`OrderedStream`] reads record by record in three cases: blocks with dropped records,
+//! blocks with records of varying size, and streams whose actions set their own timestamps.
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tracer_format::columns::{Columns, Rows};
+use tracer_format::columns::{BlockColumns, FixedSizeRows};
 
-use super::evaluate::{Acts, Maker};
-use super::ops::Made;
-use super::single_records::Chunk;
-use crate::convert::merge::loser_tree::Dated;
-use crate::convert::plan::{Needs, Plan};
-use crate::convert::time_order::Feed;
-use crate::run::{BlockPlace, ReadError};
+use super::evaluate::{ColumnEvaluator, StreamTemplates};
+use super::ops::OpBatch;
+use super::single_records::RowBatch;
+use crate::convert::merge::loser_tree::TimeOrdered;
+use crate::convert::plan::{ConversionPlan, RequiredColumns};
+use crate::convert::time_order::OrderedStream;
+use crate::run::{BlockPosition, RunReadError};
 
-/// How many records are put together record by record, at most.
+/// Maximum number of records of a chunk that is assembled record by record.
 const CHUNK_RECORDS: usize = 256;
 /// Maximum size of a chunk, in records, if memory is short.
 const SMALL_CHUNK_RECORDS: usize = 16;
-/// How many bytes of them.
+/// Maximum size of such a chunk, in bytes.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// What a stream lost or had to repair, and how far it goes.
+/// Counts of repaired and unknown records of a stream, and its last timestamp.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct StreamTally {
     pub(crate) backward: u64,
     pub(crate) early: u64,
     pub(crate) unknown: u64,
     pub(crate) records: u64,
-    /// The last date of all.
+    /// The maximum of all timestamps, in ns.
     pub(crate) end: i64,
 }
 
-/// Values that occur in columns, each with the record that had it first: by (program, arrow, process, value).
-pub(crate) type Values = FxHashMap<(u32, u16, u32, u64), First>;
+/// Values that occur in columns, each with the first record that has it. Key: (program, action,
+/// process, value).
+pub(crate) type FirstValues = FxHashMap<(u32, u16, u32, u64), FirstRecord>;
 
-/// A record that was the first: date, stream, position in it.
-pub(crate) type First = (i64, u32, u64);
+/// The first record with a value: timestamp, stream, position in the stream.
+pub(crate) type FirstRecord = (i64, u32, u64);
 
 /// A stream being read.
 #[derive(Debug)]
-pub(crate) struct Lane<'r> {
-    plan: &'r Plan<'r>,
-    feed: Feed<'r>,
-    needs: Arc<Needs>,
-    /// By record id and arrow, whose column is looked through: values that were met. (Two arrows may show one column as values of two types.)
-    seen: Vec<((u16, u16), Seen)>,
-    acts: Acts,
+pub(crate) struct StreamCursor<'r> {
+    plan: &'r ConversionPlan<'r>,
+    feed: OrderedStream<'r>,
+    needs: Arc<RequiredColumns>,
+    /// The values found so far, for each pair of record id and action that needs the values of a
+    /// column. Two actions may use one column for two value types.
+    seen: Vec<((u16, u16), SeenValues)>,
+    acts: StreamTemplates,
     records: u64,
     end: i64,
 }
 
-impl<'r> Lane<'r> {
-    pub(crate) fn new(plan: &'r Plan<'r>, feed: Feed<'r>, needs: Arc<Needs>) -> Self {
-        Self { plan, feed, needs, seen: Vec::new(), acts: Acts::default(), records: 0, end: 0 }
+impl<'r> StreamCursor<'r> {
+    pub(crate) fn new(plan: &'r ConversionPlan<'r>, feed: OrderedStream<'r>, needs: Arc<RequiredColumns>) -> Self {
+        Self { plan, feed, needs, seen: Vec::new(), acts: StreamTemplates::default(), records: 0, end: 0 }
     }
 
-    /// How many records were read since this was last asked for.
+    /// The number of records read since the last call.
     pub(crate) fn take_read(&mut self) -> u64 {
         let read = self.feed.take_read();
         self.records += read;
         read
     }
 
-    pub(crate) fn tally(&mut self) -> Tally {
+    pub(crate) fn tally(&mut self) -> StreamTally {
         self.take_read();
         let Self { feed, records, end, .. } = self;
         let unknown = feed.reader().damage().1;
-        Tally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
+        StreamTally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
     }
 
-    /// Goes on to the next block or chunk of records of which something becomes: fills in when each is due, and what becomes of it; there are none
-    /// at the end. Returns whether it is known that these are the last. Values of columns are noted on the way.
+    /// Reads the next block or chunk with kept records. Fills `dates` with their timestamps and
+    /// `made` with their operations. Both are empty at the end of the stream. Returns whether these
+    /// records are known to be the last. Adds the values found in columns to `values`.
     pub(crate) fn fill(
         &mut self,
-        maker: &mut Maker<'_>,
-        values: &mut Values,
+        maker: &mut ColumnEvaluator<'_>,
+        values: &mut FirstValues,
         dates: &mut Vec<i64>,
-        made: &mut Made,
-    ) -> Result<bool, ReadError> {
+        made: &mut OpBatch,
+    ) -> Result<bool, RunReadError> {
         loop {
             let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
             if let Some((columns, block)) = self.feed.next_columns(needs)? {
@@ -94,20 +99,20 @@ impl<'r> Lane<'r> {
             let Some(chunk) = self.by_records()? else { return Ok(true) };
             if !chunk.dates.is_empty() {
                 dates.extend_from_slice(&chunk.dates);
-                *made = Made::of_records(chunk);
+                *made = OpBatch::of_records(chunk);
                 return Ok(false);
             }
         }
     }
 
-    /// The wanted operations and records of a block.
+    /// Evaluates a block that was read by columns.
     fn of_block(
         &mut self,
-        columns: &Columns,
-        block: &BlockPlace,
-        (maker, values): (&mut Maker<'_>, &mut Values),
+        columns: &BlockColumns,
+        block: &BlockPosition,
+        (maker, values): (&mut ColumnEvaluator<'_>, &mut FirstValues),
         dates: &mut Vec<i64>,
-        made: &mut Made,
+        made: &mut OpBatch,
     ) {
         let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
@@ -124,7 +129,7 @@ impl<'r> Lane<'r> {
             dates.iter_mut().enumerate().for_each(|(at, date)| *date = fine.date(*date, made.ordinal(at)));
         }
         let Some(times) = times else { return };
-        let mut rows = Rows::default();
+        let mut rows = FixedSizeRows::default();
         let is_whole = columns.rows(&mut rows, |id| maker.keeps(id)).is_some();
         debug_assert!(is_whole, "what is wanted was read");
         let (dates, times) = match fine.is_identity() {
@@ -132,12 +137,12 @@ impl<'r> Lane<'r> {
             false => (made.of_kept(dates).unwrap_or_default(), times),
         };
         let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
-        let Rows { bytes, starts, .. } = rows;
-        made.chunk = Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
+        let FixedSizeRows { bytes, starts, .. } = rows;
+        made.chunk = RowBatch { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
     }
 
-    /// Notes which values occur in columns.
-    fn look_through(&mut self, columns: &Columns, block: &BlockPlace, values: &mut Values) {
+    /// Notes the values that occur in columns, each with its first record.
+    fn look_through(&mut self, columns: &BlockColumns, block: &BlockPosition, values: &mut FirstValues) {
         let process = self.plan.streams[self.feed.stream].process;
         let needs = Arc::clone(&self.needs);
         for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
@@ -146,7 +151,7 @@ impl<'r> Lane<'r> {
                 let Some((width, bytes)) = columns.column(id, part) else { continue };
                 let known = self.seen.iter().position(|(place, _)| *place == (id, arrow));
                 let seen = known.unwrap_or_else(|| {
-                    self.seen.push(((id, arrow), Seen::default()));
+                    self.seen.push(((id, arrow), SeenValues::default()));
                     self.seen.len() - 1
                 });
                 let new = self.seen[seen].1.new_of(bytes, width);
@@ -169,9 +174,9 @@ impl<'r> Lane<'r> {
         }
     }
 
-    /// The next records, one by one; `None` at the end.
-    fn by_records(&mut self) -> Result<Option<Chunk>, ReadError> {
-        let mut chunk = Chunk::default();
+    /// Reads the next records one by one. `None` at the end.
+    fn by_records(&mut self) -> Result<Option<RowBatch>, RunReadError> {
+        let mut chunk = RowBatch::default();
         loop {
             self.feed.advance()?;
             let Some((item, body)) = self.feed.item() else {
@@ -191,19 +196,20 @@ impl<'r> Lane<'r> {
     }
 }
 
-/// Values that a stream had in a column.
+/// The values found in a column of a stream.
 #[derive(Debug, Default)]
-struct Seen {
-    /// Small ones, a bit each.
+struct SeenValues {
+    /// Values below [`MOST_BITS`], one bit each.
     bits: Vec<u64>,
     others: FxHashSet<u64>,
 }
 
-/// Values below are noted as bits.
+/// Values below this are noted as bits.
 const MOST_BITS: u64 = 1 << 16;
 
-impl Seen {
-    /// The values of a column that were not met before, and where they are; all are met then. Linear.
+impl SeenValues {
+    /// The values of a column that are new, with their indexes. Marks them as found. Linear in the
+    /// number of values.
     fn new_of(&mut self, bytes: &[u8], width: usize) -> Vec<(usize, u64)> {
         let mut new = Vec::new();
         if self.has_all(bytes, width) {
@@ -218,7 +224,8 @@ impl Seen {
         new
     }
 
-    /// Whether all values of a column are small ones that were met: nearly always, and so asked without a branch. Linear.
+    /// Whether all values of a column are known small ones. This holds for nearly all blocks, so
+    /// the test has no branches. Linear in the number of values.
     fn has_all(&self, bytes: &[u8], width: usize) -> bool {
         let met = |value: u64| match self.bits.get((value / 64) as usize) {
             Some(bits) => bits >> (value % 64),
@@ -273,7 +280,7 @@ mod tests {
         #[test]
         fn each_value_is_new_once(columns in prop::collection::vec(prop::collection::vec(
             prop_oneof![0u64..200, MOST_BITS - 3..MOST_BITS + 3, any::<u64>()], 0..50), 0..4)) {
-            let (mut seen, mut known) = (Seen::default(), FxHashSet::default());
+            let (mut seen, mut known) = (SeenValues::default(), FxHashSet::default());
             for column in columns {
                 let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();
                 let expected: Vec<(usize, u64)> =

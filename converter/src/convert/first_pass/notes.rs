@@ -1,6 +1,7 @@
-//! What the first pass notes of single arrows: sorted by place, in memory up to a budget, beyond it in temporary files.
+//! Notes of the first pass about single actions, sorted by place.
 //!
-//! They are looked up nearly in order by each stream, so of what is in a file one page per stream is kept.
+//! They are in memory up to a budget, and beyond it in temporary files. Each stream looks them up
+//! nearly in order, so one page per stream is kept of a file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,59 +12,60 @@ use rustc_hash::FxHashMap;
 
 use crate::run::read_at;
 
-/// An arrow of a record: stream, position of the record in it, arrow.
-pub(crate) type ArrowPlace = (u32, u64, u16);
+/// An action of a record: stream, position of the record in the stream, action.
+pub(crate) type ActionPosition = (u32, u64, u16);
 
-/// Entries of a page.
+/// Number of entries per page.
 const PAGE: usize = 256;
-/// Size of an entry in a file.
+/// Size of an entry in a file, in bytes.
 const BYTES: usize = 16;
-/// Pages that are kept at most.
+/// Maximum number of pages in memory.
 const PAGES: usize = 4096;
-/// Bytes of a file that are read or written together.
+/// Buffer size for reading and writing a file, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Stream, position in it, arrow, and what is noted.
-type Entry = (u32, u64, u16, u16);
+/// Stream, position in the stream, action, and the note.
+type NoteEntry = (u32, u64, u16, u16);
 
-/// Notes while they come, in any order.
+/// Collects notes in any order.
 #[derive(Debug)]
-pub(crate) struct Noting {
-    entries: Vec<Entry>,
-    /// How many entries may be in memory.
+pub(crate) struct NoteWriter {
+    entries: Vec<NoteEntry>,
+    /// Maximum number of entries in memory.
     limit: usize,
-    /// Those that had no room, sorted, each file as many as there was room for.
+    /// Files with the entries that exceeded the limit. Each file is sorted.
     runs: Vec<File>,
     failed: Option<io::Error>,
 }
 
 /// Notes that can be looked up.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
-    entries: Vec<Entry>,
-    /// By stream, where among the entries its last question ended: nearly always the next one is answered near there.
+pub(crate) struct NoteTable {
+    entries: Vec<NoteEntry>,
+    /// For each stream, the index at which its last lookup ended. Nearly all lookups end close to
+    /// the one before.
     hints: Vec<usize>,
-    paged: Option<Paged>,
+    paged: Option<PagedNotes>,
 }
 
 #[derive(Debug)]
-struct Paged {
+struct PagedNotes {
     file: File,
     /// The first entry of each page.
-    firsts: Vec<Entry>,
-    /// By stream, the page that was asked for last, and its number.
-    recent: FxHashMap<u32, (usize, Vec<Entry>)>,
+    firsts: Vec<NoteEntry>,
+    /// For each stream, the last page that was read, with its number.
+    recent: FxHashMap<u32, (usize, Vec<NoteEntry>)>,
 }
 
-impl Noting {
-    /// Keeps about so many bytes in memory.
+impl NoteWriter {
+    /// Keeps at most about this number of bytes in memory.
     pub(crate) fn with_memory(bytes: usize) -> Self {
-        let limit = (bytes / size_of::<Entry>()).max(PAGE);
+        let limit = (bytes / size_of::<NoteEntry>()).max(PAGE);
         Self { entries: Vec::new(), limit, runs: Vec::new(), failed: None }
     }
 
-    /// Notes something of a place, once.
-    pub(crate) fn note(&mut self, (stream, ordinal, arrow): ArrowPlace, what: u16) {
+    /// Adds a note. Each place may have only one.
+    pub(crate) fn note(&mut self, (stream, ordinal, arrow): ActionPosition, what: u16) {
         if self.entries.len() >= self.limit && self.failed.is_none() {
             self.failed = self.spill().err();
         }
@@ -80,17 +82,17 @@ impl Noting {
         Ok(())
     }
 
-    /// Sorts what was noted. O(n log n).
+    /// Sorts the notes. O(n log n).
     ///
     /// # Errors
-    /// When a temporary file cannot be written or read.
-    pub(crate) fn finish(mut self) -> io::Result<Places> {
+    /// If a temporary file cannot be written or read.
+    pub(crate) fn finish(mut self) -> io::Result<NoteTable> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         if self.runs.is_empty() {
             self.entries.sort_unstable();
-            return Ok(Places { entries: self.entries, ..Places::default() });
+            return Ok(NoteTable { entries: self.entries, ..NoteTable::default() });
         }
         self.spill()?;
         drop(self.entries);
@@ -112,24 +114,24 @@ impl Noting {
             heap.extend(next(&mut inputs[from])?.map(|entry| Reverse((entry, from))));
         }
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok(Places { paged: Some(Paged { file, firsts, recent: FxHashMap::default() }), ..Places::default() })
+        Ok(NoteTable { paged: Some(PagedNotes { file, firsts, recent: FxHashMap::default() }), ..NoteTable::default() })
     }
 }
 
-impl Places {
-    /// What is noted of a place. O(log n), and O(1) where a stream asks in order.
+impl NoteTable {
+    /// The note of a place. O(log n), and O(1) if a stream looks up its places in order.
     ///
     /// # Errors
-    /// When the temporary file cannot be read.
-    pub(crate) fn find(&mut self, place: ArrowPlace) -> io::Result<Option<u16>> {
+    /// If the temporary file cannot be read.
+    pub(crate) fn find(&mut self, place: ActionPosition) -> io::Result<Option<u16>> {
         match &mut self.paged {
             Some(paged) => paged.find(place),
             None => Ok(self.find_near(place)),
         }
     }
 
-    fn find_near(&mut self, place: ArrowPlace) -> Option<u16> {
-        /// Steps that are cheaper than a search.
+    fn find_near(&mut self, place: ActionPosition) -> Option<u16> {
+        /// Number of steps that are cheaper than a binary search.
         const NEAR: usize = 4;
         if self.entries.is_empty() {
             return None;
@@ -148,8 +150,8 @@ impl Places {
     }
 }
 
-impl Paged {
-    fn find(&mut self, place: ArrowPlace) -> io::Result<Option<u16>> {
+impl PagedNotes {
+    fn find(&mut self, place: ActionPosition) -> io::Result<Option<u16>> {
         let after = self.firsts.partition_point(|entry| key_of(entry) <= place);
         let Some(page) = after.checked_sub(1) else { return Ok(None) };
         if let Some((number, entries)) = self.recent.get(&place.0)
@@ -159,7 +161,7 @@ impl Paged {
         }
         let mut bytes = vec![0; PAGE * BYTES];
         let filled = read_at(&self.file, &mut bytes, (page * PAGE * BYTES) as u64)?;
-        let entries: Vec<Entry> = bytes[..filled].chunks_exact(BYTES).map(decode).collect();
+        let entries: Vec<NoteEntry> = bytes[..filled].chunks_exact(BYTES).map(decode).collect();
         let found = among(&entries, place);
         if self.recent.len() >= PAGES && !self.recent.contains_key(&place.0) {
             self.recent.clear();
@@ -169,16 +171,16 @@ impl Paged {
     }
 }
 
-fn key_of(&(stream, ordinal, arrow, _): &Entry) -> ArrowPlace {
+fn key_of(&(stream, ordinal, arrow, _): &NoteEntry) -> ActionPosition {
     (stream, ordinal, arrow)
 }
 
-fn among(entries: &[Entry], place: ArrowPlace) -> Option<u16> {
+fn among(entries: &[NoteEntry], place: ActionPosition) -> Option<u16> {
     let at = entries.binary_search_by_key(&place, key_of).ok()?;
     Some(entries[at].3)
 }
 
-fn encode((stream, ordinal, arrow, what): Entry) -> [u8; BYTES] {
+fn encode((stream, ordinal, arrow, what): NoteEntry) -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     bytes[..4].copy_from_slice(&stream.to_le_bytes());
     bytes[4..12].copy_from_slice(&ordinal.to_le_bytes());
@@ -187,15 +189,15 @@ fn encode((stream, ordinal, arrow, what): Entry) -> [u8; BYTES] {
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Entry {
+fn decode(bytes: &[u8]) -> NoteEntry {
     let part =
         |at: usize, size: usize| bytes[at..at + size].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     let short = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     (u32::try_from(part(0, 4)).unwrap_or(u32::MAX), part(4, 8), short(12), short(14))
 }
 
-/// The next entry of a file; `None` at its end.
-fn next(input: &mut impl Read) -> io::Result<Option<Entry>> {
+/// The next entry of a file. `None` at its end.
+fn next(input: &mut impl Read) -> io::Result<Option<NoteEntry>> {
     let mut bytes = [0; BYTES];
     match input.read_exact(&mut bytes) {
         Ok(()) => Ok(Some(decode(&bytes))),
@@ -218,13 +220,13 @@ mod tests {
             asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3), 0..200),
             memory in 0usize..20_000,
         ) {
-            let mut noting = Noting::with_memory(memory);
+            let mut noting = NoteWriter::with_memory(memory);
             for (place, what) in &noted {
                 noting.note(*place, *what);
             }
             let mut places = noting.finish().unwrap();
-            prop_assert_eq!(places.paged.is_some(), noted.len() > (memory / size_of::<Entry>()).max(PAGE));
-            let expected: BTreeMap<ArrowPlace, u16> = noted.iter().copied().collect();
+            prop_assert_eq!(places.paged.is_some(), noted.len() > (memory / size_of::<NoteEntry>()).max(PAGE));
+            let expected: BTreeMap<ActionPosition, u16> = noted.iter().copied().collect();
             for place in asked.iter().chain(noted.iter().map(|(place, _)| place)) {
                 prop_assert_eq!(places.find(*place).unwrap(), expected.get(place).copied());
             }

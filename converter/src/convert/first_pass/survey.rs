@@ -1,7 +1,8 @@
-//! The first pass: what must be known before the first line is written.
-//!
-//! Which ends of links have no other end; which values are computed; how containers are named that are used before they
-//! are created; and which dates of their own the arrows have, block by block.
+//! The first pass. It finds the facts that the first line of output needs:
+//! - link endpoints without a partner,
+//! - computed values,
+//! - the names of containers that are used before they are created,
+//! - for each block, the timestamps that actions set themselves.
 
 use std::io;
 
@@ -9,105 +10,106 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-use super::notes::{ArrowPlace, Noting, Places};
+use super::notes::{ActionPosition, NoteTable, NoteWriter};
 use crate::clock::LinkLog;
-use crate::convert::columnar::ops::Act;
-use crate::convert::columnar::ops::Turn;
-use crate::convert::columnar::stream::Values;
-use crate::convert::plan::Plan;
+use crate::convert::columnar::ops::OpTemplate;
+use crate::convert::columnar::ops::PendingOp;
+use crate::convert::columnar::stream::FirstValues;
+use crate::convert::plan::ConversionPlan;
 use crate::convert::text_lines::append_line;
-use crate::convert::thread_ends::Endings;
-use crate::rules::containers::{Node, Paths};
-use crate::rules::eval::Scope;
+use crate::convert::thread_ends::EndEvents;
+use crate::rules::containers::{PathNode, PathTrie};
+use crate::rules::eval::RecordScope;
 use crate::rules::links::LinkKey;
-use crate::rules::model::{LinkModel, Model};
-use crate::rules::program::{Arrow, End, Op, ValueCode};
+use crate::rules::model::{LinkModel, RuleModel};
+use crate::rules::program::{ActionOp, LinkSide, ProgramAction, ValueCode};
 use crate::rules::value::{KeyPart, Symbols};
 use tumit_paje::TypeId;
-use tumit_spill::endpoint_map::{Half, Meeting, Waiting};
+use tumit_spill::endpoint_map::{Endpoint, EndpointMap, EndpointMatch};
 
-/// Noted of an end without other end; no container type has this number.
+/// The note for an endpoint without a partner. No container type has this number.
 const UNMATCHED: u16 = u16::MAX;
 
-/// The other end of a link.
+/// The partner of a link endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OtherEnd {
+pub(crate) enum EndpointState {
     /// There is none.
     Missing,
-    /// Where the rules say.
+    /// In the only container type that the rules allow.
     Somewhere,
-    /// In a container of this type, of those that the rules allow.
+    /// In a container of this type, which is one of several that the rules allow.
     In(usize),
 }
 
-/// What the first pass found.
+/// The result of the first pass.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
-    /// Ends of links without other end, which are left out, and the container type at the other end of links whose type
-    /// depends on both.
-    ends: Places,
+pub(crate) struct FirstPassResult {
+    /// Endpoints without a partner, which are left out. Also the container type of the partner, for
+    /// links whose type depends on both containers.
+    ends: NoteTable,
     /// Fields given by `create … with`, by path.
-    pub(crate) names: FxHashMap<Node, Vec<(String, KeyPart)>>,
-    pub(crate) paths: Paths,
-    /// Lines of a text output that are written once, in the order of the records that asked first.
+    pub(crate) names: FxHashMap<PathNode, Vec<(String, KeyPart)>>,
+    pub(crate) paths: PathTrie,
+    /// Lines of a text output that are written once, in the order of their first records.
     pub(crate) once: IndexSet<String, FxBuildHasher>,
     pub(crate) unmatched_starts: u64,
     pub(crate) unmatched_ends: u64,
     pub(crate) links: u64,
 }
 
-impl Survey {
-    /// What is known of the other end of the link at this arrow. O(log of the number of ends of which there is something to know).
+impl FirstPassResult {
+    /// The partner of the link endpoint of this action. O(log of the number of noted endpoints).
     ///
     /// # Errors
-    /// When the temporary file cannot be read.
-    pub(crate) fn other_end(&mut self, place: ArrowPlace) -> io::Result<OtherEnd> {
+    /// If the temporary file cannot be read.
+    pub(crate) fn other_end(&mut self, place: ActionPosition) -> io::Result<EndpointState> {
         Ok(match self.ends.find(place)? {
-            Some(UNMATCHED) => OtherEnd::Missing,
-            Some(container) => OtherEnd::In(container.into()),
-            None => OtherEnd::Somewhere,
+            Some(UNMATCHED) => EndpointState::Missing,
+            Some(container) => EndpointState::In(container.into()),
+            None => EndpointState::Somewhere,
         })
     }
 
-    /// What `create` was given, each set of names once, in a fixed order.
+    /// The fields given by each `create`, one entry per container, in a fixed order.
     pub(crate) fn names_in_order(&self) -> Vec<&[(String, KeyPart)]> {
-        let mut nodes: Vec<Node> = self.names.keys().copied().collect();
+        let mut nodes: Vec<PathNode> = self.names.keys().copied().collect();
         nodes.sort_unstable();
         nodes.into_iter().map(|node| self.names[&node].as_slice()).collect()
     }
 }
 
-/// The first pass at work.
+/// The state of the first pass.
 #[derive(Debug)]
-pub(crate) struct Surveyor {
-    survey: Survey,
-    noting: Noting,
-    waiting: Waiting<Seen, 4>,
+pub(crate) struct FirstPassCollector {
+    survey: FirstPassResult,
+    noting: NoteWriter,
+    waiting: EndpointMap<StreamValues, 4>,
     failed: Option<io::Error>,
-    /// Where the ends of links are noted, if that is wanted.
+    /// The log of link endpoints, if required.
     log: Option<LinkLog>,
-    /// Values that are not declared, each with the record that had it first.
-    met: FxHashMap<(TypeId, KeyPart), Met>,
+    /// Values that are not declared, each with its first record.
+    met: FxHashMap<(TypeId, KeyPart), ValueRecord>,
     scratch: String,
 }
 
-/// A record and its arrow that had a value first: date, stream, position in it, arrow, variant of its link type.
-type Met = (i64, u32, u64, u16, u16);
+/// The first record and action with a value: timestamp, stream, position in the stream, action,
+/// variant of its link type.
+type ValueRecord = (i64, u32, u64, u16, u16);
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    end: End,
-    place: ArrowPlace,
+struct StreamValues {
+    end: LinkSide,
+    place: ActionPosition,
     time: i64,
     container: u16,
     is_partial: bool,
-    /// Its number in the log.
+    /// The number of the endpoint in the log.
     link: u64,
 }
 
-impl Half<4> for Seen {
+impl Endpoint<4> for StreamValues {
     fn starts(&self) -> bool {
-        self.end == End::Start
+        self.end == LinkSide::Start
     }
 
     fn words(&self) -> [u64; 4] {
@@ -119,7 +121,7 @@ impl Half<4> for Seen {
 
     fn of([place, ordinal, time, link]: [u64; 4]) -> Self {
         Self {
-            end: if link & 1 == 1 { End::Start } else { End::Finish },
+            end: if link & 1 == 1 { LinkSide::Start } else { LinkSide::Finish },
             place: ((place >> 32) as u32, ordinal, (place >> 16) as u16),
             time: time.cast_signed(),
             container: place as u16,
@@ -129,14 +131,15 @@ impl Half<4> for Seen {
     }
 }
 
-impl Surveyor {
-    /// A first pass that also notes the ends of links in this log. Beyond so many bytes, what it notes itself goes to a file.
+impl FirstPassCollector {
+    /// Creates a first pass, which also notes link endpoints in `log`. Its own notes go to a file
+    /// beyond `memory` bytes.
     pub(crate) fn new(log: Option<LinkLog>, memory: usize) -> Self {
-        let noting = Noting::with_memory(memory);
+        let noting = NoteWriter::with_memory(memory);
         Self {
-            survey: Survey::default(),
+            survey: FirstPassResult::default(),
             noting,
-            waiting: Waiting::default(),
+            waiting: EndpointMap::default(),
             failed: None,
             log,
             met: FxHashMap::default(),
@@ -144,12 +147,12 @@ impl Surveyor {
         }
     }
 
-    /// Looks at a record; `time` gives the date of each arrow.
+    /// Processes a record. `dated` receives each timestamp that an action sets itself.
     pub(crate) fn record(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &RecordScope<'_>,
         place: (u32, u64),
-        model: &Model,
+        model: &RuleModel,
         symbols: &mut Symbols,
         mut dated: impl FnMut(i64),
     ) {
@@ -171,11 +174,11 @@ impl Surveyor {
     }
 
     /// Evaluates the rules for the ends of threads and processes.
-    pub(crate) fn ends(&mut self, plan: &Plan<'_>, model: &Model, symbols: &mut Symbols) {
+    pub(crate) fn ends(&mut self, plan: &ConversionPlan<'_>, model: &RuleModel, symbols: &mut Symbols) {
         if !plan.has_end_rules() {
             return;
         }
-        for end in Endings::of(plan).all {
+        for end in EndEvents::of(plan).all {
             let stream = end.stream as usize;
             let ordinal = plan.source(stream).1.records();
             for program in plan.end_programs(stream, end.is_process).filter(|program| program.is_surveyed()) {
@@ -187,20 +190,20 @@ impl Surveyor {
 
     fn arrow(
         &mut self,
-        scope: &Scope<'_>,
-        arrow: &Arrow,
-        place: ArrowPlace,
+        scope: &RecordScope<'_>,
+        arrow: &ProgramAction,
+        place: ActionPosition,
         time: i64,
-        model: &Model,
+        model: &RuleModel,
         symbols: &mut Symbols,
     ) {
         match &arrow.op {
-            Op::SetState { ty, value: ValueCode::Computed(code), .. }
-            | Op::PushState { ty, value: ValueCode::Computed(code), .. }
-            | Op::Mark { ty, value: ValueCode::Computed(code), .. } => {
+            ActionOp::SetState { ty, value: ValueCode::Computed(code), .. }
+            | ActionOp::PushState { ty, value: ValueCode::Computed(code), .. }
+            | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
                 self.value(scope, *ty, code, (scope.time, place.0, place.1, place.2, 0), model, symbols);
             }
-            Op::Create { on } if !arrow.with.is_empty() => {
+            ActionOp::Create { on } if !arrow.with.is_empty() => {
                 if on.is_ambiguous(scope, &mut self.scratch, symbols) {
                     return;
                 }
@@ -212,7 +215,7 @@ impl Surveyor {
                 let given = given.collect();
                 self.survey.names.entry(node).or_insert(given);
             }
-            Op::Link { end, link, value, key, on } => {
+            ActionOp::Link { end, link, value, key, on } => {
                 if let Some(crate::rules::program::LinkValue::Computed(code)) = value {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
@@ -227,7 +230,7 @@ impl Surveyor {
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
                 self.end_of(&link_key, *end, (*link, on.container()), place, time, model);
             }
-            Op::Line { once: true, text, arguments } => {
+            ActionOp::Line { once: true, text, arguments } => {
                 let mut line = String::new();
                 append_line(scope, text, arguments, &mut self.scratch, symbols, &mut line);
                 self.survey.once.insert(line);
@@ -236,46 +239,55 @@ impl Surveyor {
         }
     }
 
-    /// Looks at an end of a link that was made from columns.
-    pub(crate) fn ready(&mut self, plan: &Plan<'_>, act: &Act, turn: Turn, keys: &[u64], model: &Model) {
+    /// Processes a link endpoint that was evaluated from columns.
+    pub(crate) fn ready(
+        &mut self,
+        plan: &ConversionPlan<'_>,
+        act: &OpTemplate,
+        turn: PendingOp,
+        keys: &[u64],
+        model: &RuleModel,
+    ) {
         let program = plan.programs.get(act.program as usize);
         let ready = program.and_then(|program| program.ready_links.as_ref()?.get(usize::from(act.ready)));
         let arrow = program.zip(ready).and_then(|(program, ready)| program.arrows.get(usize::from(ready.arrow)));
-        let (Some(ready), Some(Arrow { op: Op::Link { end, link, on, .. }, .. })) = (ready, arrow) else { return };
+        let (Some(ready), Some(ProgramAction { op: ActionOp::Link { end, link, on, .. }, .. })) = (ready, arrow) else {
+            return;
+        };
         let place = (turn.stream, turn.bits, ready.arrow);
         self.end_of(&act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
     }
 
-    /// Looks at an end of a link in a container of this type.
+    /// Processes a link endpoint in a container of this type.
     fn end_of(
         &mut self,
         key: &LinkKey,
-        end: End,
+        end: LinkSide,
         (link, container): (usize, usize),
-        place: ArrowPlace,
+        place: ActionPosition,
         time: i64,
-        model: &Model,
+        model: &RuleModel,
     ) {
         let container = u16::try_from(container).unwrap_or(u16::MAX);
         let LinkModel { variants, is_partial, .. } = &model.links[link];
         let (several, is_partial) = (variants.len() > 1, *is_partial);
-        self.link(key, Seen { end, place, time, container, is_partial, link: 0 }, several);
+        self.link(key, StreamValues { end, place, time, container, is_partial, link: 0 }, several);
     }
 
     fn value(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &RecordScope<'_>,
         ty: TypeId,
-        code: &crate::rules::program::Code,
-        met: Met,
-        model: &Model,
+        code: &crate::rules::program::ExprCode,
+        met: ValueRecord,
+        model: &RuleModel,
         symbols: &mut Symbols,
     ) {
         let key = scope.key(code, &mut self.scratch, symbols);
         self.meet(ty, key, met, model);
     }
 
-    fn meet(&mut self, ty: TypeId, key: KeyPart, met: Met, model: &Model) {
+    fn meet(&mut self, ty: TypeId, key: KeyPart, met: ValueRecord, model: &RuleModel) {
         if key != KeyPart::None && model.value(ty, key).is_none() {
             let first = self.met.entry((ty, key)).or_insert(met);
             *first = met.min(*first);
@@ -283,7 +295,13 @@ impl Surveyor {
     }
 
     /// Takes the values that occur in columns.
-    pub(crate) fn take_columns(&mut self, values: Values, plan: &Plan<'_>, model: &Model, symbols: &mut Symbols) {
+    pub(crate) fn take_columns(
+        &mut self,
+        values: FirstValues,
+        plan: &ConversionPlan<'_>,
+        model: &RuleModel,
+        symbols: &mut Symbols,
+    ) {
         let mut values: Vec<_> = values.into_iter().collect();
         values.sort_unstable();
         for ((program, arrow, process, value), (time, stream, ordinal)) in values {
@@ -294,8 +312,8 @@ impl Surveyor {
         }
     }
 
-    /// Declares the values that were met, in the order in which they came.
-    fn declare(&mut self, model: &mut Model, symbols: &mut Symbols) {
+    /// Declares the values, in the order of their first records.
+    fn declare(&mut self, model: &mut RuleModel, symbols: &mut Symbols) {
         let mut met: Vec<_> = std::mem::take(&mut self.met).into_iter().map(|(value, met)| (met, value)).collect();
         met.sort_unstable_by_key(|(met, (ty, _))| (*met, *ty));
         for (_, (ty, key)) in met {
@@ -303,13 +321,13 @@ impl Surveyor {
         }
     }
 
-    fn link(&mut self, key: &LinkKey, mut seen: Seen, several: bool) {
+    fn link(&mut self, key: &LinkKey, mut seen: StreamValues, several: bool) {
         let (stream, ordinal, _) = seen.place;
-        let is_finish = seen.end == End::Finish;
+        let is_finish = seen.end == LinkSide::Finish;
         let Self { waiting, noting, log, .. } = self;
         let met = waiting.meet(key.hash(), !is_finish, || {
             if seen.is_partial && is_finish {
-                // The first part of a chain: nothing comes before it.
+                // The first endpoint of a chain: nothing comes before it.
                 noting.note(seen.place, UNMATCHED);
                 return None;
             }
@@ -319,7 +337,7 @@ impl Surveyor {
             Some(seen)
         });
         let other = match met {
-            Ok(Meeting::Other { other, .. }) => other,
+            Ok(EndpointMatch::Other { other, .. }) => other,
             Ok(_) => return,
             Err(why) => return self.failed = Some(why),
         };
@@ -334,11 +352,15 @@ impl Surveyor {
         }
     }
 
-    /// What was found, once all records were seen.
+    /// Returns the result after all records.
     ///
     /// # Errors
-    /// When the log or another temporary file could not be written.
-    pub(crate) fn finish(mut self, model: &mut Model, symbols: &mut Symbols) -> io::Result<(Survey, Option<LinkLog>)> {
+    /// If the log or another temporary file could not be written.
+    pub(crate) fn finish(
+        mut self,
+        model: &mut RuleModel,
+        symbols: &mut Symbols,
+    ) -> io::Result<(FirstPassResult, Option<LinkLog>)> {
         self.declare(model, symbols);
         let Self { mut survey, mut noting, waiting, failed, mut log, .. } = self;
         failed.map_or(Ok(()), Err)?;
@@ -346,8 +368,8 @@ impl Surveyor {
         waiting.each(|seen| {
             match seen.end {
                 _ if seen.is_partial => {}
-                End::Start => survey.unmatched_starts += 1,
-                End::Finish => survey.unmatched_ends += 1,
+                LinkSide::Start => survey.unmatched_starts += 1,
+                LinkSide::Finish => survey.unmatched_ends += 1,
             }
             noting.note(seen.place, UNMATCHED);
             incomplete.push(seen.link);
@@ -361,13 +383,14 @@ impl Surveyor {
     }
 }
 
-/// The key that pairs a link's ends: its type, the keys of the container that holds it, and its own keys.
+/// The key that pairs the endpoints of a link: its type, the keys of the container that holds it,
+/// and its own keys.
 pub(crate) fn link_key(
-    scope: &Scope<'_>,
+    scope: &RecordScope<'_>,
     link: usize,
-    key: &[crate::rules::program::Code],
-    on: &crate::rules::program::Target,
-    model: &Model,
+    key: &[crate::rules::program::ExprCode],
+    on: &crate::rules::program::ContainerTarget,
+    model: &RuleModel,
     scratch: &mut String,
     symbols: &mut Symbols,
 ) -> LinkKey {

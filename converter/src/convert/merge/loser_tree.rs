@@ -1,23 +1,25 @@
-//! K-way merge by date: of equal dates, the one from the earlier stream comes first, and each stream keeps its order.
+//! K-way merge by timestamp. Equal timestamps keep the order of the streams, and each stream keeps
+//! its own order.
 
-/// Something that is read in order of date.
-pub(crate) trait Dated {
-    /// Why it could not be read.
+/// A source of items in order of time.
+pub(crate) trait TimeOrdered {
+    /// The error of reading.
     type Error;
 
-    /// Date of the current item; `None` at the end.
+    /// The timestamp of the current item. `None` at the end.
     fn date(&self) -> Option<i64>;
 
-    /// Goes on to the next item, whose date is not before the current one's.
+    /// Reads the next item. Its timestamp is not less than the current one.
     fn advance(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Visits the items of all sources in order of date. O(log sources) per item, without moving any.
-pub(crate) fn merge<S: Dated, E: From<S::Error>>(
+/// Visits the items of all sources in order of time. O(log sources) per item. Does not move any
+/// item.
+pub(crate) fn merge<S: TimeOrdered, E: From<S::Error>>(
     sources: &mut [S],
     mut visit: impl FnMut(usize, &mut S) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut tournament = Tournament::new(sources.iter().map(Dated::date));
+    let mut tournament = LoserTree::new(sources.iter().map(TimeOrdered::date));
     while let Some(number) = tournament.winner() {
         let source = &mut sources[number];
         visit(number, source)?;
@@ -27,51 +29,54 @@ pub(crate) fn merge<S: Dated, E: From<S::Error>>(
     Ok(())
 }
 
-/// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): each inner node remembers who lost there, so that a new
-/// date of the winner has only to be compared on its way up.
-pub(crate) struct Tournament {
-    /// 0 is the winner; node n plays the winners below 2n and 2n + 1, and the leaf of player p is node `players + p`.
-    nodes: Vec<Player>,
+/// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1). Each inner node stores the
+/// loser of its comparison. A new timestamp of the winner is compared only along its path to the
+/// root.
+pub(crate) struct LoserTree {
+    /// Node 0 is the winner. Node n compares the winners below nodes 2n and 2n + 1. The leaf of
+    /// player p is node `players + p`.
+    nodes: Vec<MergeKey>,
 }
 
-/// A date and, below it, who has it: one number, so that players are compared and exchanged without a branch. Who is done comes last.
-type Player = u128;
+/// A timestamp in the upper bits and the number of the source in the lower 32 bits. One number, so
+/// that players are compared and exchanged without a branch. Sources at their end come last.
+type MergeKey = u128;
 
-/// Has nothing more.
+/// This bit marks a source at its end.
 const DONE: u32 = 1 << 31;
 
-impl Tournament {
+impl LoserTree {
     pub(crate) fn new(dates: impl Iterator<Item = Option<i64>>) -> Self {
-        let players: Vec<Player> = dates.enumerate().map(|(number, date)| player(number, date)).collect();
+        let players: Vec<MergeKey> = dates.enumerate().map(|(number, date)| player(number, date)).collect();
         let count = players.len();
-        let mut winners = vec![Player::MAX; count];
+        let mut winners = vec![MergeKey::MAX; count];
         winners.extend(players);
         let mut nodes = winners.clone();
-        nodes.resize(count.max(1), Player::MAX);
+        nodes.resize(count.max(1), MergeKey::MAX);
         for node in (1..count).rev() {
             let (a, b) = (winners[2 * node], winners[2 * node + 1]);
             winners[node] = a.min(b);
             nodes[node] = a.max(b);
         }
-        nodes[0] = winners.get(1).copied().unwrap_or(Player::MAX);
+        nodes[0] = winners.get(1).copied().unwrap_or(MergeKey::MAX);
         Self { nodes }
     }
 
-    /// Whose turn it is.
+    /// The source of the next item. `None` if all are at their end.
     #[inline]
     pub(crate) fn winner(&self) -> Option<usize> {
         let number = number_of(self.nodes[0]);
         (number & DONE == 0).then_some(number as usize)
     }
 
-    /// The winner has a new date, or is done.
+    /// Replaces the timestamp of the winner. `None` if its source is at its end.
     #[inline]
     pub(crate) fn replay(&mut self, date: Option<i64>) {
         let number = (number_of(self.nodes[0]) & !DONE) as usize;
         let mut best = player(number, date);
         let mut node = (self.nodes.len() + number) / 2;
         while node > 0 {
-            // Who wins is up to chance: no branch.
+            // The outcome is unpredictable, so there is no branch.
             let other = self.nodes[node];
             self.nodes[node] = other.max(best);
             best = other.min(best);
@@ -81,15 +86,15 @@ impl Tournament {
     }
 }
 
-fn player(number: usize, date: Option<i64>) -> Player {
+fn player(number: usize, date: Option<i64>) -> MergeKey {
     let number = u32::try_from(number).unwrap_or(u32::MAX) & !DONE;
     let (date, number) = date.map_or((i64::MAX, number | DONE), |date| (date, number));
-    // In the order of signed numbers.
-    Player::from(date.cast_unsigned() ^ 1 << 63) << 32 | Player::from(number)
+    // Flips the sign bit, so that unsigned comparison has the order of signed numbers.
+    MergeKey::from(date.cast_unsigned() ^ 1 << 63) << 32 | MergeKey::from(number)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is the number")]
-const fn number_of(player: Player) -> u32 {
+const fn number_of(player: MergeKey) -> u32 {
     player as u32
 }
 
@@ -99,12 +104,12 @@ mod tests {
     use proptest::prelude::*;
     use std::convert::Infallible;
 
-    struct Slice {
+    struct SliceInput {
         dates: Vec<i64>,
         at: usize,
     }
 
-    impl Dated for Slice {
+    impl TimeOrdered for SliceInput {
         type Error = Infallible;
 
         fn date(&self) -> Option<i64> {
@@ -121,7 +126,7 @@ mod tests {
         #[test]
         fn sorts_and_loses_nothing(mut dates in prop::collection::vec(prop::collection::vec(-5i64..50, 0..40), 0..12)) {
             dates.iter_mut().for_each(|stream| stream.sort_unstable());
-            let mut sources: Vec<Slice> = dates.iter().map(|dates| Slice { dates: dates.clone(), at: 0 }).collect();
+            let mut sources: Vec<SliceInput> = dates.iter().map(|dates| SliceInput { dates: dates.clone(), at: 0 }).collect();
             let mut merged = Vec::new();
             merge::<_, Infallible>(&mut sources, |number, source| {
                 merged.push((source.dates[source.at], number, source.at));

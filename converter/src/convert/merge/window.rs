@@ -1,37 +1,41 @@
-//! K-way merge of records by date, a window at a time: of equal dates, those of the earlier stream come first, and each stream keeps its order.
+//! K-way merge of records by timestamp, one window at a time. Equal timestamps keep the order of
+//! the streams, and each stream keeps its own order.
 //!
-//! A window is what all streams have up to a date before which none has to read on. It is sorted by the digits of its dates, without a
-//! comparison: some ten instructions for each of two or three digits, however many streams there are (Knuth, The Art of Computer
-//! Programming 3, 5.2.5). As each stream is in order, a date and whose it is are all that is sorted, and all that goes over.
+//! A window contains the records of all streams up to a timestamp before which no stream has to
+//! read further. A radix sort orders it without comparisons, in two or three passes of about ten
+//! instructions per record, independent of the number of streams (Knuth, The Art of Computer
+//! Programming 3, 5.2.5). Each stream is already in order, so only timestamps and stream numbers
+//! are sorted and sent to the consumer.
 
 use std::cmp::Ordering;
 
-/// About so many records make a window.
+/// Approximate number of records in a window.
 const RECORDS: usize = 4096;
-/// Records of a window at most, unless there are more streams than that.
+/// Maximum number of records in a window, unless there are more streams than this.
 const MOST: usize = 1 << 16;
-/// Bits of a date that are a digit.
+/// Number of bits of a digit of the radix sort.
 const DIGIT_BITS: u32 = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Minimum number of streams to hold at one time.
 const LIVE: usize = 256;
-/// Windows below are sorted by comparison.
+/// Windows with fewer records are sorted by comparison.
 const SMALL: usize = 256;
 
-/// Whose turn it is, in order of date.
+/// A sequence of turns, each a stream and a timestamp, in order of time.
 #[derive(Debug, Default)]
-pub(crate) struct Window {
-    /// For each turn its date from the least on, and below, whose it is: a position among `streams`.
+pub(crate) struct MergeWindow {
+    /// For each turn: its timestamp minus `least` in the upper bits, and the position of its stream
+    /// in `streams` in the lower bits.
     keys: Vec<u64>,
     least: i64,
-    /// Those that have turns.
+    /// The streams that have turns.
     streams: Vec<u32>,
-    /// Bits of a position among them.
+    /// Number of bits of a position in `streams`.
     bits: u32,
 }
 
-impl Window {
-    /// There are no turns: nothing comes any more.
+impl MergeWindow {
+    /// Whether there are no turns. Then all streams have ended.
     pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -41,7 +45,7 @@ impl Window {
         &self.streams
     }
 
-    /// Stream and date of each.
+    /// The stream and the timestamp of each turn.
     pub(crate) fn turns(&self) -> impl Iterator<Item = (u32, i64)> {
         let mask = (1 << self.bits) - 1;
         self.keys.iter().map(move |key| {
@@ -53,43 +57,43 @@ impl Window {
 
 /// The streams that are merged.
 #[derive(Debug)]
-pub(crate) struct Windows {
-    heads: Vec<Head>,
+pub(crate) struct MergedStreams {
+    heads: Vec<StreamHead>,
     /// Streams that have begun and have not ended.
     live: Vec<usize>,
     /// Streams that have not begun, with a lower bound of their timestamps; the earliest is last.
     waiting: Vec<(i64, usize)>,
-    /// Those that have to read on.
+    /// Streams that must read their next timestamps.
     empty: Vec<usize>,
-    /// How many records of a stream come into a window, at most.
+    /// Maximum number of records of one stream in a window.
     quota: usize,
-    /// How many each stream has for the next window, where there are any.
+    /// Each stream with records in the next window, and the number of these records.
     counts: Vec<(usize, usize)>,
     spare: Vec<u64>,
 }
 
-/// The dates that a stream has read, and how far it has come.
+/// The timestamps that a stream has read, and its position in them.
 #[derive(Debug, Default)]
-struct Head {
+struct StreamHead {
     dates: Vec<i64>,
     at: u32,
-    /// It is known that there are no more.
+    /// Whether no more timestamps follow.
     is_last: bool,
 }
 
-impl Head {
+impl StreamHead {
     fn rest(&self) -> &[i64] {
         self.dates.get(self.at as usize..).unwrap_or_default()
     }
 }
 
-impl Windows {
+impl MergedStreams {
     /// For unread streams with these lower bounds of their timestamps.
     pub(crate) fn new(begins: &[i64]) -> Self {
         let mut waiting: Vec<(i64, usize)> = begins.iter().copied().zip(0..).collect();
         waiting.sort_unstable_by(|a, b| b.cmp(a));
         Self {
-            heads: begins.iter().map(|_| Head::default()).collect(),
+            heads: begins.iter().map(|_| StreamHead::default()).collect(),
             live: Vec::new(),
             waiting,
             empty: Vec::new(),
@@ -142,8 +146,10 @@ impl Windows {
         Ok(())
     }
 
-    /// Counts what each stream has up to where the first of them has no more, or its quota, and no farther than `span` behind the least date;
-    /// how many that are.
+    /// Counts the records of each stream for the next window. Returns the sum.
+    ///
+    /// The window ends at the earliest timestamp at which a stream runs out of timestamps or
+    /// reaches its quota, and at most `span` after the least timestamp.
     fn count(&mut self, least: i64, span: i64) -> usize {
         let Self { heads, live, quota, counts, waiting, .. } = self;
         counts.clear();
@@ -177,8 +183,9 @@ impl Windows {
         sum
     }
 
-    /// Takes the next window, after [`Self::fill`]; it has no turns at the end. O(turns + streams that have not ended).
-    pub(crate) fn take(&mut self, window: &mut Window) {
+    /// Takes the next window, after [`Self::fill`]. It has no turns at the end. O(turns + live
+    /// streams).
+    pub(crate) fn take(&mut self, window: &mut MergeWindow) {
         window.keys.clear();
         window.streams.clear();
         let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
@@ -219,12 +226,13 @@ impl Windows {
     }
 }
 
-/// Sorts keys of which the dates begin at this bit and have so many bits; those with the same date keep their order.
+/// Sorts keys by the `bits` bits of the timestamp that start at bit `from`. Keys with equal
+/// timestamps keep their order.
 fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>, from: u32, bits: u32) {
     if keys.len() < SMALL {
         return keys.sort_unstable();
     }
-    // As few digits as there may be, and these as short as may be.
+    // The minimum number of digits, and these as short as possible.
     let passes = bits.div_ceil(DIGIT_BITS).max(1);
     let width = bits.div_ceil(passes);
     spare.resize(keys.len(), 0);
@@ -234,7 +242,8 @@ fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>, from: u32, bits: u32) {
     }
 }
 
-/// Puts keys in the order of their digit of so many bits that begins at this one; those with the same one keep their order.
+/// Sorts keys by the digit of `width` bits that starts at bit `at`. Keys with equal digits keep
+/// their order.
 fn sort_by_digit(keys: &[u64], sorted: &mut [u64], at: u32, width: u32) {
     let mask = (1 << width) - 1;
     let digit = |key: u64| (key >> at) as usize & mask;
@@ -258,12 +267,12 @@ mod tests {
     use proptest::prelude::*;
     use std::convert::Infallible;
 
-    /// Takes all turns of streams that read so many at a time.
+    /// Takes all turns of streams that read `block` timestamps at a time.
     fn merged(streams: &[Vec<i64>], block: usize, tells_end: bool) -> Vec<(i64, u32, u64)> {
         let mut at = vec![0; streams.len()];
         let begins: Vec<i64> = streams.iter().map(|stream| stream.first().copied().unwrap_or(i64::MIN)).collect();
-        let mut windows = Windows::new(&begins);
-        let (mut all, mut window, mut taken) = (Vec::new(), Window::default(), vec![0; streams.len()]);
+        let mut windows = MergedStreams::new(&begins);
+        let (mut all, mut window, mut taken) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
         loop {
             windows
                 .fill(|stream, dates| {

@@ -1,4 +1,4 @@
-//! [`Ambiguous`]: references by value that several processes match. Each is reported with the place
+//! [`AmbiguousReferences`]: references by value that several processes match. Each is reported with the place
 //! of its rule.
 
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tumit::spec::Builtin;
 
-use crate::rules::program::{Reference, Referent};
+use crate::rules::program::{PathReferent, WrittenReference};
 use crate::rules::referent_table::key_name;
 use crate::rules::value::{KeyPart, Symbols};
 
@@ -15,11 +15,11 @@ const MOST: usize = 8;
 
 /// The ambiguous references, in the order of their first use.
 #[derive(Debug, Default)]
-pub(crate) struct Ambiguous(Vec<OneReference>);
+pub(crate) struct AmbiguousReferences(Vec<AmbiguousReference>);
 
 #[derive(Debug)]
-struct OneReference {
-    reference: Arc<Reference>,
+struct AmbiguousReference {
+    reference: Arc<WrittenReference>,
     /// Actions that were left out for it.
     count: u64,
     /// The key values of the first action.
@@ -28,19 +28,19 @@ struct OneReference {
     missing: Option<&'static [Builtin]>,
 }
 
-impl Ambiguous {
+impl AmbiguousReferences {
     #[cold]
     pub(crate) fn add(
         &mut self,
-        reference: &Arc<Reference>,
-        referent: &Referent,
+        reference: &Arc<WrittenReference>,
+        referent: &PathReferent,
         values: &[(Builtin, KeyPart)],
         symbols: &Symbols,
     ) {
         // The actions of one rule for several events share the place.
         match self.0.iter_mut().find(|one| one.reference == *reference) {
             Some(one) => one.count += 1,
-            None => self.0.push(OneReference {
+            None => self.0.push(AmbiguousReference {
                 reference: Arc::clone(reference),
                 count: 1,
                 example: example(values, symbols),
@@ -53,14 +53,14 @@ impl Ambiguous {
     pub(crate) fn sentences(&self) -> Vec<String> {
         let more = self.0.len().saturating_sub(MOST);
         let more = (more > 0).then(|| format!("… and {more} more ambiguous references"));
-        self.0.iter().take(MOST).map(OneReference::sentence).chain(more).collect()
+        self.0.iter().take(MOST).map(AmbiguousReference::sentence).chain(more).collect()
     }
 }
 
-impl OneReference {
+impl AmbiguousReference {
     fn sentence(&self) -> String {
         let Self { reference, count, example, .. } = self;
-        let Reference { place, text, .. } = &**reference;
+        let WrittenReference { place, text, .. } = &**reference;
         let actions = if *count == 1 { "1 action was".to_owned() } else { format!("{count} actions were") };
         format!(
             "{place}: `{text}` matches several processes (first occurrence: {example}): {actions} left out; {}",

@@ -1,47 +1,47 @@
-//! What was found last: the container that a stream's records had for a target before. Nearly always it is the same again, and nothing has
-//! to be looked up.
+//! A cache of containers: the last container of each pair of stream and target. It is nearly always
+//! the same again, so that no search is needed.
 
-use crate::rules::eval::Scope;
-use crate::rules::program::{Code, Target};
+use crate::rules::eval::RecordScope;
+use crate::rules::program::{ContainerTarget, ExprCode};
 use crate::rules::value::{KeyPart, Symbols};
 use tumit::spec::Builtin;
 
-/// A target with more keys is not kept.
+/// Targets with more keys are not cached.
 const MOST_KEYS: usize = 4;
-/// Streams times targets for which something is kept, at most: 10 MB.
+/// Maximum number of pairs of stream and target in the cache: 10 MB.
 const MOST_PLACES: usize = 1 << 16;
 
-/// A memory of containers. What it does not know is found elsewhere.
+/// The cache of containers.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// By stream, by target.
-    places: Vec<Vec<Place>>,
+pub(crate) struct ContainerCache {
+    /// By stream and target.
+    places: Vec<Vec<CacheSlot>>,
     kept: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Place {
+struct CacheSlot {
     keys: [KeyPart; MOST_KEYS],
-    /// How many containers had ended then, and the instance.
+    /// The number of ended containers at that time, and the instance.
     last: Option<(u64, usize)>,
-    /// Its keys are the same for all records of the stream.
+    /// Whether the keys are the same for all records of the stream.
     is_constant: bool,
 }
 
-impl Default for Place {
+impl Default for CacheSlot {
     fn default() -> Self {
         Self { keys: [KeyPart::None; MOST_KEYS], last: None, is_constant: false }
     }
 }
 
-impl Found {
-    /// The instance that the stream's records had for this target before, if its keys are still the same and no container has ended
-    /// meanwhile.
+impl ContainerCache {
+    /// The last instance of this stream and target. `None` if its keys have changed or a container
+    /// has ended in the meantime.
     #[inline]
     pub(crate) fn last(
         &self,
-        scope: &Scope<'_>,
-        target: &Target,
+        scope: &RecordScope<'_>,
+        target: &ContainerTarget,
         ended: u64,
         scratch: &mut String,
         symbols: &mut Symbols,
@@ -49,15 +49,15 @@ impl Found {
         let place = self.places.get(scope.stream.number)?.get(target.number)?;
         let (then, instance) = place.last?;
         let is_same =
-            |(code, known): (&Code, &KeyPart)| place.is_constant || scope.key(code, scratch, symbols) == *known;
+            |(code, known): (&ExprCode, &KeyPart)| place.is_constant || scope.key(code, scratch, symbols) == *known;
         (then == ended && target.keys.iter().zip(&place.keys).all(is_same)).then_some(instance)
     }
 
-    /// The instance that was found for a target.
+    /// Notes the instance of a target.
     pub(crate) fn note(
         &mut self,
-        scope: &Scope<'_>,
-        target: &Target,
+        scope: &RecordScope<'_>,
+        target: &ContainerTarget,
         (ended, instance): (u64, usize),
         scratch: &mut String,
         symbols: &mut Symbols,
@@ -75,7 +75,7 @@ impl Found {
             self.places.resize_with(self.places.len().max(stream + 1), Vec::new);
             // Exact, because a run may have a million streams and most have few targets.
             self.places[stream].reserve_exact(wanted - room);
-            self.places[stream].resize_with(wanted, Place::default);
+            self.places[stream].resize_with(wanted, CacheSlot::default);
         }
         let place = &mut self.places[stream][target.number];
         for (code, key) in target.keys.iter().zip(&mut place.keys) {
@@ -87,11 +87,11 @@ impl Found {
 }
 
 /// Whether a key is the same for all records of a stream.
-fn is_constant(code: &Code) -> bool {
+fn is_constant(code: &ExprCode) -> bool {
     match code {
-        Code::Const(_) => true,
-        Code::Referent(referent) => referent.is_own(),
-        Code::Builtin(builtin) => {
+        ExprCode::Const(_) => true,
+        ExprCode::Referent(referent) => referent.is_own(),
+        ExprCode::Builtin(builtin) => {
             use Builtin::{Host, Pid, Rank, StreamLabel, ThreadName, Tid};
             matches!(builtin, Pid | Tid | Rank | Host | ThreadName | StreamLabel)
         }

@@ -1,34 +1,35 @@
-//! Containers: created at their first use with all their parents, named by their pattern, ended children first.
+//! Containers. The first use creates a container with all its parents. Patterns give the names.
+//! Children end before their parents.
 
 use std::io;
 
 use smallvec::SmallVec;
-use tumit::spec::Piece;
+use tumit::spec::PatternPiece;
 
-use super::{Extras, Picture, fill};
-use crate::rules::containers::Node;
+use super::{Emitter, SinkExtras, fill};
+use crate::rules::containers::PathNode;
 use crate::rules::default_rules::PROCESS_NAME;
-use crate::rules::eval::Scope;
+use crate::rules::eval::RecordScope;
 use crate::rules::format;
-use crate::rules::program::Target;
+use crate::rules::program::ContainerTarget;
 use crate::rules::referent_table::{NO_PROCESS, builtin_key};
-use crate::rules::value::{KeyPart, Val};
+use crate::rules::value::{KeyPart, RuleValue};
 use tumit_paje::{ContainerId, PajeEvent, VariableOp};
 
-/// A step of a path: its node, its container type, and how many keys there are up to it.
-type Step = (Node, usize, usize);
+/// A step of a path: its node, its container type, and the number of keys up to this step.
+type PathStep = (PathNode, usize, usize);
 
-impl Picture<'_> {
-    /// The instance that a target stands for; created when it does not exist or has ended.
-    pub(crate) fn locate(&mut self, scope: &Scope<'_>, target: &Target) -> io::Result<usize> {
+impl Emitter<'_> {
+    /// The instance of a target. Creates it if it does not exist or has ended.
+    pub(crate) fn locate(&mut self, scope: &RecordScope<'_>, target: &ContainerTarget) -> io::Result<usize> {
         self.locate_related(scope, target, &[])
     }
 
-    /// The same; when it is created, it refers to the related containers.
+    /// As [`Self::locate`]. A new container refers to the related containers.
     pub(crate) fn locate_related(
         &mut self,
-        scope: &Scope<'_>,
-        target: &Target,
+        scope: &RecordScope<'_>,
+        target: &ContainerTarget,
         related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
         match self.existing(scope, target) {
@@ -37,12 +38,12 @@ impl Picture<'_> {
         }
     }
 
-    /// Creates what there is not of a target's path.
+    /// Creates the missing containers of a target's path.
     #[cold]
     fn create_path(
         &mut self,
-        scope: &Scope<'_>,
-        target: &Target,
+        scope: &RecordScope<'_>,
+        target: &ContainerTarget,
         related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
         let (steps, keys) = self.steps(scope, target);
@@ -57,8 +58,8 @@ impl Picture<'_> {
         parent.ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }
 
-    /// The living instance that a target stands for.
-    pub(crate) fn existing(&mut self, scope: &Scope<'_>, target: &Target) -> Option<usize> {
+    /// The living instance of a target.
+    pub(crate) fn existing(&mut self, scope: &RecordScope<'_>, target: &ContainerTarget) -> Option<usize> {
         let Self { found, scratch, symbols, instances, .. } = self;
         if let Some(instance) = found.last(scope, target, instances.ended(), scratch, symbols) {
             return Some(instance);
@@ -70,7 +71,7 @@ impl Picture<'_> {
         Some(instance)
     }
 
-    /// The instance itself or the one above it that is of this container type.
+    /// The instance itself or its ancestor of this container type.
     pub(crate) fn ancestor(&self, mut instance: usize, container: usize) -> Option<usize> {
         while self.instances.get(instance).container != container {
             instance = self.instances.get(instance).parent?;
@@ -97,7 +98,8 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// Ends a container: its children, its states, and itself; later, if it holds links that are not complete.
+    /// Ends a container: its children, its states, and then the container. If it holds incomplete
+    /// links, it ends later.
     pub(crate) fn destroy(&mut self, number: usize) -> io::Result<()> {
         let instance = self.instances.get_mut(number);
         if !instance.alive {
@@ -114,7 +116,7 @@ impl Picture<'_> {
             waits |= self.instances.get(child).alive;
         }
         if waits {
-            // Its own end comes with that of the child that still holds a link, or at the end of the run.
+            // It ends together with the child that still holds a link, or at the end of the run.
             return Ok(());
         }
         for slot in 0..self.model.containers[self.instances.get(number).container].states.len() {
@@ -128,12 +130,16 @@ impl Picture<'_> {
         self.emit(&PajeEvent::DestroyContainer { time: self.now, container })
     }
 
-    fn living(&self, node: Node) -> Option<usize> {
+    fn living(&self, node: PathNode) -> Option<usize> {
         let instance = self.instances.at(node)?;
         self.instances.get(instance).alive.then_some(instance)
     }
 
-    fn steps(&mut self, scope: &Scope<'_>, target: &Target) -> (SmallVec<[Step; 4]>, SmallVec<[KeyPart; 4]>) {
+    fn steps(
+        &mut self,
+        scope: &RecordScope<'_>,
+        target: &ContainerTarget,
+    ) -> (SmallVec<[PathStep; 4]>, SmallVec<[KeyPart; 4]>) {
         let mut steps = SmallVec::new();
         let mut keys = SmallVec::new();
         self.survey.paths.follow(target, scope, &mut self.scratch, self.symbols, |node, container, parts| {
@@ -145,9 +151,9 @@ impl Picture<'_> {
 
     fn create(
         &mut self,
-        (node, container, parent): (Node, usize, Option<usize>),
+        (node, container, parent): (PathNode, usize, Option<usize>),
         keys: &[KeyPart],
-        scope: Option<&Scope<'_>>,
+        scope: Option<&RecordScope<'_>>,
         related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
         let model = self.model;
@@ -165,10 +171,10 @@ impl Picture<'_> {
         let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
             let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
-            let given: SmallVec<[(&str, Val); 8]> =
+            let given: SmallVec<[(&str, RuleValue); 8]> =
                 given.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
             let mut scratch = String::new();
-            let mut extra = Extras::new();
+            let mut extra = SinkExtras::new();
             fill(&mut extra, (&given, related), &mut scratch, self.symbols);
             self.counts.paje_events += 1;
             self.sink.event(&PajeEvent::CreateContainer {
@@ -200,9 +206,16 @@ impl Picture<'_> {
         own.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None)
     }
 
-    /// Fills the holes of a container's pattern: keys of its path, fields given by `create … with`, facts of the stream.
-    /// Returns the number of bytes before the suffix, too.
-    fn name(&self, node: Node, container: usize, keys: &[KeyPart], scope: Option<&Scope<'_>>) -> (String, usize) {
+    /// Fills the placeholders of a container's pattern with keys of its path, fields given by
+    /// `create … with`, and facts of the stream. Also returns the number of bytes before the
+    /// suffix.
+    fn name(
+        &self,
+        node: PathNode,
+        container: usize,
+        keys: &[KeyPart],
+        scope: Option<&RecordScope<'_>>,
+    ) -> (String, usize) {
         let kind = &self.model.containers[container];
         let mut names: Vec<&str> = Vec::new();
         let mut at = Some(container);
@@ -217,29 +230,29 @@ impl Picture<'_> {
         let mut text = String::new();
         for piece in &kind.pattern {
             let (hole, format) = match piece {
-                Piece::Text(literal) => {
+                PatternPiece::Text(literal) => {
                     text.push_str(literal);
                     continue;
                 }
-                Piece::Name(hole, _) if hole == PROCESS_NAME => {
+                PatternPiece::Name(hole, _) if hole == PROCESS_NAME => {
                     if let KeyPart::Of { process, .. } = own {
                         text.push_str(&self.plan.run().process_name(process as usize));
                     }
                     continue;
                 }
-                Piece::Name(hole, format) => (hole, *format),
-                Piece::Expr(..) => continue,
+                PatternPiece::Name(hole, format) => (hole, *format),
+                PatternPiece::Expr(..) => continue,
             };
-            // The innermost key of that name counts.
+            // The innermost key of that name applies.
             let key = names.iter().rposition(|name| name == hole).and_then(|at| keys.get(at));
             let key = key.or_else(|| given.iter().find(|(name, _)| name == hole).map(|(_, key)| key));
             let val = match (key, builtin_key(hole), scope) {
                 (Some(key), _, _) => key.value(),
                 (None, Some(builtin), Some(scope)) => match self.model.referents.stream_of(own) {
-                    Some(stream) => Scope { stream, ..*scope }.builtin(builtin),
+                    Some(stream) => RecordScope { stream, ..*scope }.builtin(builtin),
                     None => scope.builtin(builtin),
                 },
-                _ => Val::None,
+                _ => RuleValue::None,
             };
             format::append(val, format, "", self.symbols, &mut text);
         }

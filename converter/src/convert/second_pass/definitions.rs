@@ -1,52 +1,58 @@
-//! A picture that is made in one pass, of operations that can be taken back: what a first pass would have told is found on the way.
+//! A single pass. It finds the facts of a first pass on the way, because the sink can discard its
+//! input.
 //!
-//! Values are defined when they are met, which is in the order in which the first pass declares them. All ends of links are sent; those that are
-//! still without the other at the end are dropped then. What cannot be put right so late makes the picture *void*, and it is made anew in two passes:
-//! a link that does not end later than it starts, where dates would have to be moved; an end without the other that created its container, or kept
-//! one from ending; records that are missing where nobody knew of it.
+//! Values are defined at their first use, in the same order in which a first pass declares them.
+//! All link endpoints are sent. Those without a partner are dropped at the end.
+//!
+//! Some cases cannot be corrected so late. They make the pass *void*, and the conversion is
+//! repeated in two passes:
+//! - a link that does not end after it starts, so that timestamps would change,
+//! - an endpoint without a partner that created its container or kept one from ending,
+//! - records that are unexpectedly missing.
 
 use std::io;
 
-use super::Picture;
+use super::Emitter;
 use crate::rules::columnar::fixed;
-use crate::rules::eval::Scope;
-use crate::rules::program::{Arrow, End, LinkValue, Op, Part, ValueCode};
+use crate::rules::eval::RecordScope;
+use crate::rules::program::{ActionOp, LinkSide, LinkValue, OperationPart, ProgramAction, ValueCode};
 use crate::rules::value::KeyPart;
 use tumit_paje::{TypeId, ValueId};
 
-/// More links in flight are better noted by a first pass, which may use a file.
+/// Maximum number of open links. A first pass handles more of them better, because it can use a
+/// file.
 const MOST_LINKS: u64 = 1 << 20;
 
-/// What is asked of a picture that is made in one pass.
+/// The requirements and the state of a single pass.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Once {
-    /// Each link must end later than it starts.
+pub(crate) struct SinglePassState {
+    /// Whether each link must end after it starts.
     is_forward: bool,
-    /// The links that have one end.
+    /// Number of links with one endpoint.
     in_flight: u64,
-    /// It cannot be put right.
+    /// Whether two passes are needed.
     is_void: bool,
 }
 
-impl Once {
+impl SinglePassState {
     pub(crate) const fn new(is_forward: bool) -> Self {
         Self { is_forward, in_flight: 0, is_void: false }
     }
 }
 
-impl<'p> Picture<'p> {
-    /// Whether what was sent has to be taken back. Then all that is done fails.
+impl<'p> Emitter<'p> {
+    /// Whether the operations that were sent are void. All further operations then fail.
     pub(crate) fn is_void(&self) -> bool {
         self.once.is_some_and(|once| once.is_void)
     }
 
-    /// Fails, if the picture is void: nothing has to be done any more.
+    /// Fails if the pass is void, because further work is useless.
     #[inline]
     pub(crate) fn go_on(&self) -> io::Result<()> {
         if self.is_void() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     }
 
-    /// An end of a link waits for the other.
+    /// Notes a link endpoint without a partner so far.
     pub(crate) fn waits(&mut self) {
         if let Some(once) = &mut self.once {
             once.in_flight += 1;
@@ -54,7 +60,7 @@ impl<'p> Picture<'p> {
         }
     }
 
-    /// A link is complete, and ends later than it starts, or not.
+    /// Notes a complete link. `is_forward`: it ends after it starts.
     pub(crate) fn is_complete(&mut self, is_forward: bool) {
         if let Some(once) = &mut self.once {
             once.in_flight -= 1;
@@ -62,7 +68,7 @@ impl<'p> Picture<'p> {
         }
     }
 
-    /// Records are missing.
+    /// Notes that records are missing.
     pub(crate) fn misses_records(&mut self) -> io::Result<()> {
         if let Some(once) = &mut self.once {
             once.is_void = true;
@@ -70,7 +76,7 @@ impl<'p> Picture<'p> {
         self.go_on()
     }
 
-    /// The value that a type has by this name, which is met now, if it was not before.
+    /// Defines the value with this name, if it is not yet defined.
     #[cold]
     pub(crate) fn met(&mut self, ty: TypeId, name: KeyPart) -> io::Result<ValueId> {
         let before = self.values.len();
@@ -79,13 +85,13 @@ impl<'p> Picture<'p> {
         Ok(value)
     }
 
-    /// Meets what values an arrow has in a record, whatever becomes of it.
-    pub(crate) fn meet_values(&mut self, scope: &Scope<'_>, arrow: &Arrow) -> io::Result<()> {
+    /// Defines the value of an action in a record, even if the action is not performed.
+    pub(crate) fn meet_values(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction) -> io::Result<()> {
         let (ty, code) = match &arrow.op {
-            Op::SetState { ty, value: ValueCode::Computed(code), .. }
-            | Op::PushState { ty, value: ValueCode::Computed(code), .. }
-            | Op::Mark { ty, value: ValueCode::Computed(code), .. } => (Some(*ty), code),
-            Op::Link { link, value: Some(LinkValue::Computed(code)), .. } => {
+            ActionOp::SetState { ty, value: ValueCode::Computed(code), .. }
+            | ActionOp::PushState { ty, value: ValueCode::Computed(code), .. }
+            | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => (Some(*ty), code),
+            ActionOp::Link { link, value: Some(LinkValue::Computed(code)), .. } => {
                 (self.model.links[*link].variants.first().map(|variant| variant.ty), code)
             }
             _ => return Ok(()),
@@ -99,18 +105,19 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    /// The value that an operation names that was made from columns; `None` where one that is not known yet need not be. `word` is that of its column.
+    /// The value that a columnar operation names. `word` is the word of its column. If the value
+    /// does not exist, it is defined if `is_met` is set. Otherwise the result is `None`.
     #[inline]
     pub(crate) fn named(
         &mut self,
-        (ty, part): (TypeId, &Part),
+        (ty, part): (TypeId, &OperationPart),
         is_met: bool,
-        scope: impl FnOnce() -> Scope<'p>,
+        scope: impl FnOnce() -> RecordScope<'p>,
         word: u64,
     ) -> io::Result<Option<ValueId>> {
         let name = match part {
-            Part::Cell(cell) => cell.key(word),
-            Part::Fixed(code) => fixed(code, &scope(), self.symbols).key("", self.symbols),
+            OperationPart::Cell(cell) => cell.key(word),
+            OperationPart::Fixed(code) => fixed(code, &scope(), self.symbols).key("", self.symbols),
         };
         match self.known.value(&self.values, ty, name) {
             None if is_met => self.met(ty, name).map(Some),
@@ -118,16 +125,17 @@ impl<'p> Picture<'p> {
         }
     }
 
-    /// Nothing comes any more: drops the ends of links without the other, if there may be some; `false` when the picture is void.
+    /// Drops link endpoints without a partner at the end of the run. Returns `false` if the pass is
+    /// void.
     pub(crate) fn settle(&mut self) -> io::Result<bool> {
         let Some(mut once) = self.once else { return Ok(true) };
         let Self { waiting, counts, instances, .. } = self;
         waiting.each(|started| {
             match started.end {
-                End::Start => counts.unmatched_starts += 1,
-                End::Finish => counts.unmatched_ends += 1,
+                LinkSide::Start => counts.unmatched_starts += 1,
+                LinkSide::Finish => counts.unmatched_ends += 1,
             }
-            // It was sent, and is no more.
+            // The endpoint was sent, and is now dropped.
             counts.paje_events -= 1;
             let holder = instances.get_mut(started.holder);
             once.is_void |= started.is_first || holder.doomed;

@@ -7,36 +7,36 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::Picture;
-use crate::convert::plan::Plan;
-use crate::convert::thread_ends::{Ending, Endings};
+use super::Emitter;
+use crate::convert::plan::ConversionPlan;
+use crate::convert::thread_ends::{EndEvent, EndEvents};
 use crate::rules::referent_table::NO_PROCESS;
 use crate::rules::value::{BY_KEYS, KeyPart};
 use tumit_paje::ContainerId;
 use tumit_paje::time::GlobalNanos;
 
 /// A container. It is valid as long as its number still has this id.
-type Place = (usize, ContainerId);
+type ContainerRef = (usize, ContainerId);
 
 /// The ends of threads and processes, and the containers that end with them.
 #[derive(Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct EndTable {
     /// In reverse order of time.
-    due: Vec<Ending>,
+    due: Vec<EndEvent>,
     /// Timestamp of the next end; `i64::MAX` if there is none.
     pub(crate) next: i64,
     /// Timestamp of the last end.
     last: i64,
     has_threads: bool,
     has_rules: bool,
-    of_process: FxHashMap<u32, Vec<Place>>,
-    of_thread: FxHashMap<(u32, u32), Vec<Place>>,
+    of_process: FxHashMap<u32, Vec<ContainerRef>>,
+    of_thread: FxHashMap<(u32, u32), Vec<ContainerRef>>,
 }
 
-impl Ends {
+impl EndTable {
     /// The ends in a run. O(n log n) in the number of its streams.
-    pub(crate) fn of(plan: &Plan<'_>) -> Self {
-        let Endings { all: mut due, has_threads } = Endings::of(plan);
+    pub(crate) fn of(plan: &ConversionPlan<'_>) -> Self {
+        let EndEvents { all: mut due, has_threads } = EndEvents::of(plan);
         due.reverse();
         let last = due.first().map_or(0, |end| end.time);
         let next = due.last().map_or(i64::MAX, |end| end.time);
@@ -45,7 +45,7 @@ impl Ends {
 
     /// Notes a new container. `is_stream`: it shows the activity of a thread. `is_outer`: its
     /// parent belongs to no process.
-    pub(crate) fn note(&mut self, of: KeyPart, (is_stream, is_outer): (bool, bool), place: Place) {
+    pub(crate) fn note(&mut self, of: KeyPart, (is_stream, is_outer): (bool, bool), place: ContainerRef) {
         let KeyPart::Of { process, thread } = of else { return };
         if process == NO_PROCESS {
             return;
@@ -58,7 +58,7 @@ impl Ends {
         }
     }
 
-    fn take(&mut self, before: i64) -> Option<Ending> {
+    fn take(&mut self, before: i64) -> Option<EndEvent> {
         let end = self.due.pop_if(|end| end.time < before)?;
         self.next = self.due.last().map_or(i64::MAX, |end| end.time);
         Some(end)
@@ -66,7 +66,7 @@ impl Ends {
 
     /// The containers that end with a thread or process. Its end rules may have created some of
     /// them.
-    fn places(&mut self, end: &Ending) -> Vec<Place> {
+    fn places(&mut self, end: &EndEvent) -> Vec<ContainerRef> {
         let places = match end.is_process {
             true => self.of_process.remove(&end.process),
             false => self.of_thread.remove(&(end.process, end.thread)),
@@ -75,7 +75,7 @@ impl Ends {
     }
 }
 
-impl Picture<'_> {
+impl Emitter<'_> {
     /// The last end of a process.
     pub(crate) const fn last_end(&self) -> i64 {
         self.ends.last
@@ -99,7 +99,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    fn run_end_rules(&mut self, end: &Ending) -> io::Result<()> {
+    fn run_end_rules(&mut self, end: &EndEvent) -> io::Result<()> {
         let plan = self.plan;
         let stream = end.stream as usize;
         let ordinal = plan.source(stream).1.records();

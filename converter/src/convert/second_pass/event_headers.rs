@@ -1,90 +1,94 @@
-//! The shapes of the events that programs will make, told to the sink before the first of them.
+//! Announces the shapes of events to the sink before the first event.
 //!
-//! A wrong guess does no harm: a sink may meet a shape that was not announced.
+//! A wrong guess is harmless, because a sink accepts shapes that were not announced.
 
 use std::io;
 
 use tracer_format::schema::{FieldType, Scalar};
-use tumit::spec::{BinaryOp, Builtin, Function, UnaryOp};
+use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp};
 
-use crate::convert::first_pass::survey::Survey;
-use crate::rules::program::{Arrow, Code, End, Op, Program};
-use crate::rules::value::{KeyPart, Val};
-use tumit_paje::{FieldKind, Operation, Shape, Sink};
+use crate::convert::first_pass::survey::FirstPassResult;
+use crate::rules::program::{ActionOp, ExprCode, LinkSide, ProgramAction, RecordProgram};
+use crate::rules::value::{KeyPart, RuleValue};
+use tumit_paje::{EventOperation, ExtraFieldKind, FieldSet, PajeSink};
 
 /// Announces the shapes of all arrows that have fields, related containers or a source position.
-pub(crate) fn announce(programs: &[Program], survey: &Survey, sink: &mut dyn Sink) -> io::Result<()> {
+pub(crate) fn announce(
+    programs: &[RecordProgram],
+    survey: &FirstPassResult,
+    sink: &mut dyn PajeSink,
+) -> io::Result<()> {
     for program in programs {
         for arrow in &program.arrows {
             let Some(operation) = operation(&arrow.op) else { continue };
-            let mut fields: Vec<(&str, FieldKind)> = Vec::new();
+            let mut fields: Vec<(&str, ExtraFieldKind)> = Vec::new();
             fields.extend(arrow.with.iter().map(|(name, code)| (name.as_str(), kind(code))));
             fields.extend(related(arrow));
-            let source = program.located && operation != Operation::CreateContainer;
+            let source = program.located && operation != EventOperation::CreateContainer;
             if !fields.is_empty() || source {
-                sink.announce(&Shape { operation, fields: &fields, source })?;
+                sink.announce(&FieldSet { operation, fields: &fields, source })?;
             }
         }
     }
-    // What `create` was given is known exactly; a container may also be made by its first use.
+    // The fields of each `create` are known exactly. The first use may also create a container.
     for given in survey.names_in_order() {
-        let fields: Vec<(&str, FieldKind)> =
+        let fields: Vec<(&str, ExtraFieldKind)> =
             given.iter().map(|(name, key)| (name.as_str(), kind_of_key(*key))).collect();
-        sink.announce(&Shape { operation: Operation::CreateContainer, fields: &fields, source: false })?;
+        sink.announce(&FieldSet { operation: EventOperation::CreateContainer, fields: &fields, source: false })?;
     }
     Ok(())
 }
 
-fn related(arrow: &Arrow) -> impl Iterator<Item = (&str, FieldKind)> {
-    arrow.related.iter().map(|(how, _)| (how.as_str(), FieldKind::Container))
+fn related(arrow: &ProgramAction) -> impl Iterator<Item = (&str, ExtraFieldKind)> {
+    arrow.related.iter().map(|(how, _)| (how.as_str(), ExtraFieldKind::Container))
 }
 
-fn operation(op: &Op) -> Option<Operation> {
+fn operation(op: &ActionOp) -> Option<EventOperation> {
     Some(match op {
-        Op::SetState { .. } => Operation::SetState,
-        Op::PushState { .. } => Operation::PushState,
-        Op::Mark { .. } => Operation::NewEvent,
-        Op::Link { end: End::Start, .. } => Operation::StartLink,
-        Op::Link { end: End::Finish, .. } => Operation::EndLink,
+        ActionOp::SetState { .. } => EventOperation::SetState,
+        ActionOp::PushState { .. } => EventOperation::PushState,
+        ActionOp::Mark { .. } => EventOperation::NewEvent,
+        ActionOp::Link { end: LinkSide::Start, .. } => EventOperation::StartLink,
+        ActionOp::Link { end: LinkSide::Finish, .. } => EventOperation::EndLink,
         _ => return None,
     })
 }
 
-/// What an expression will most likely give.
-fn kind(code: &Code) -> FieldKind {
+/// The most likely type of the value of an expression.
+fn kind(code: &ExprCode) -> ExtraFieldKind {
     match code {
-        Code::Const(Val::Int(_)) => FieldKind::Integer,
-        Code::Const(Val::Float(_)) => FieldKind::Float,
-        Code::Const(_) | Code::Text(_) | Code::Unary(UnaryOp::Not, _) => FieldKind::Text,
-        Code::Field(read) => match read.ty {
+        ExprCode::Const(RuleValue::Int(_)) => ExtraFieldKind::Integer,
+        ExprCode::Const(RuleValue::Float(_)) => ExtraFieldKind::Float,
+        ExprCode::Const(_) | ExprCode::Text(_) | ExprCode::Unary(UnaryOp::Not, _) => ExtraFieldKind::Text,
+        ExprCode::Field(read) => match read.ty {
             FieldType::One(scalar) if scalar != Scalar::Bytes => kind_of_scalar(scalar),
-            FieldType::One(_) | FieldType::Fixed(..) | FieldType::Variable(_) => FieldKind::Text,
+            FieldType::One(_) | FieldType::Fixed(..) | FieldType::Variable(_) => ExtraFieldKind::Text,
         },
-        Code::Builtin(Builtin::Pid | Builtin::Tid | Builtin::Rank | Builtin::Line) => FieldKind::Integer,
-        Code::Builtin(_) => FieldKind::Text,
-        Code::Unary(UnaryOp::Minus, operand) => kind(operand),
-        Code::Binary(
+        ExprCode::Builtin(Builtin::Pid | Builtin::Tid | Builtin::Rank | Builtin::Line) => ExtraFieldKind::Integer,
+        ExprCode::Builtin(_) => ExtraFieldKind::Text,
+        ExprCode::Unary(UnaryOp::Minus, operand) => kind(operand),
+        ExprCode::Binary(
             BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder,
             operands,
         ) => match (kind(&operands.0), kind(&operands.1)) {
-            (FieldKind::Integer, FieldKind::Integer) => FieldKind::Integer,
-            (FieldKind::Float, _) | (_, FieldKind::Float) => FieldKind::Float,
-            _ => FieldKind::Text,
+            (ExtraFieldKind::Integer, ExtraFieldKind::Integer) => ExtraFieldKind::Integer,
+            (ExtraFieldKind::Float, _) | (_, ExtraFieldKind::Float) => ExtraFieldKind::Float,
+            _ => ExtraFieldKind::Text,
         },
-        Code::Call(Function::Abs | Function::Min | Function::Max, arguments) => {
-            arguments.first().map_or(FieldKind::Text, kind)
+        ExprCode::Call(ExprFunction::Abs | ExprFunction::Min | ExprFunction::Max, arguments) => {
+            arguments.first().map_or(ExtraFieldKind::Text, kind)
         }
-        Code::Call(..) => FieldKind::Integer,
-        Code::Element(list, _) => match list.ty {
+        ExprCode::Call(..) => ExtraFieldKind::Integer,
+        ExprCode::Element(list, _) => match list.ty {
             FieldType::Fixed(scalar, _) | FieldType::Variable(scalar) | FieldType::One(scalar) => {
                 kind_of_scalar(scalar)
             }
         },
-        Code::Lookup(..) | Code::Binary(..) | Code::Referent(_) => FieldKind::Text,
+        ExprCode::Lookup(..) | ExprCode::Binary(..) | ExprCode::Referent(_) => ExtraFieldKind::Text,
     }
 }
 
-fn kind_of_scalar(scalar: Scalar) -> FieldKind {
+fn kind_of_scalar(scalar: Scalar) -> ExtraFieldKind {
     match scalar {
         Scalar::U8
         | Scalar::U16
@@ -94,16 +98,16 @@ fn kind_of_scalar(scalar: Scalar) -> FieldKind {
         | Scalar::I16
         | Scalar::I32
         | Scalar::I64
-        | Scalar::Bytes => FieldKind::Integer,
-        Scalar::F64 => FieldKind::Float,
-        _ => FieldKind::Text,
+        | Scalar::Bytes => ExtraFieldKind::Integer,
+        Scalar::F64 => ExtraFieldKind::Float,
+        _ => ExtraFieldKind::Text,
     }
 }
 
-fn kind_of_key(key: KeyPart) -> FieldKind {
+fn kind_of_key(key: KeyPart) -> ExtraFieldKind {
     match key {
-        KeyPart::Int(_) => FieldKind::Integer,
-        KeyPart::Float(_) => FieldKind::Float,
-        _ => FieldKind::Text,
+        KeyPart::Int(_) => ExtraFieldKind::Integer,
+        KeyPart::Float(_) => ExtraFieldKind::Float,
+        _ => ExtraFieldKind::Text,
     }
 }

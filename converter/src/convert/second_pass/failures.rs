@@ -1,27 +1,28 @@
-//! [`Failed`]: of which events values could not be computed, and from which of their fields. A count alone tells nobody where to look.
+//! [`EvaluationFailures`]: values that could not be computed, by event and fields. A count alone would not show
+//! the user the cause.
 
 use std::collections::BTreeSet;
 
-use crate::rules::program::{Code, FieldRead, Program, TextPiece};
-use crate::rules::value::{Sym, Symbols};
+use crate::rules::program::{ExprCode, FieldRead, RecordProgram, TextPart};
+use crate::rules::value::{SymbolId, Symbols};
 
-/// So many are told one by one.
+/// Maximum number of entries that are reported one by one.
 const MOST: usize = 8;
 
-/// What could not be computed, in the order in which it was met first.
+/// The values that could not be computed, in the order of their first occurrence.
 #[derive(Debug, Default)]
-pub(crate) struct Failed(Vec<One>);
+pub(crate) struct EvaluationFailures(Vec<EvaluationFailure>);
 
 #[derive(Debug)]
-struct One {
-    spec: Sym,
-    event: Sym,
+struct EvaluationFailure {
+    spec: SymbolId,
+    event: SymbolId,
     fields: String,
     count: u64,
 }
 
-impl Failed {
-    pub(crate) fn add(&mut self, program: &Program, code: &Code) {
+impl EvaluationFailures {
+    pub(crate) fn add(&mut self, program: &RecordProgram, code: &ExprCode) {
         let mut indexes = BTreeSet::new();
         add_fields(code, &mut indexes);
         let names = indexes.into_iter().filter_map(|index| program.fields.get(index));
@@ -30,13 +31,13 @@ impl Failed {
         let known = self.0.iter_mut().find(|one| (one.spec, one.event) == (spec, event) && one.fields == fields);
         match known {
             Some(one) => one.count += 1,
-            None => self.0.push(One { spec, event, fields, count: 1 }),
+            None => self.0.push(EvaluationFailure { spec, event, fields, count: 1 }),
         }
     }
 
-    /// A sentence each.
+    /// One sentence for each event and its fields.
     pub(crate) fn told(&self, symbols: &Symbols) -> Vec<String> {
-        let sentence = |One { spec, event, fields, count }: &One| {
+        let sentence = |EvaluationFailure { spec, event, fields, count }: &EvaluationFailure| {
             let values = if *count == 1 { "value" } else { "values" };
             let from = match fields.matches(", ").count() {
                 _ if fields.is_empty() => String::new(),
@@ -53,24 +54,24 @@ impl Failed {
 }
 
 /// Adds the positions of the fields that an expression reads.
-fn add_fields(code: &Code, fields: &mut BTreeSet<usize>) {
+fn add_fields(code: &ExprCode, fields: &mut BTreeSet<usize>) {
     let mut read = |field: &FieldRead| _ = fields.insert(field.index);
     match code {
-        Code::Const(_) | Code::Builtin(_) | Code::Referent(_) => {}
-        Code::Field(field) => read(field),
-        Code::Element(field, place) => {
+        ExprCode::Const(_) | ExprCode::Builtin(_) | ExprCode::Referent(_) => {}
+        ExprCode::Field(field) => read(field),
+        ExprCode::Element(field, place) => {
             read(field);
             add_fields(place, fields);
         }
-        Code::Unary(_, operand) | Code::Lookup(_, operand) => add_fields(operand, fields),
-        Code::Binary(_, operands) => {
+        ExprCode::Unary(_, operand) | ExprCode::Lookup(_, operand) => add_fields(operand, fields),
+        ExprCode::Binary(_, operands) => {
             add_fields(&operands.0, fields);
             add_fields(&operands.1, fields);
         }
-        Code::Call(_, arguments) => arguments.iter().for_each(|argument| add_fields(argument, fields)),
-        Code::Text(pieces) => pieces.iter().for_each(|piece| match piece {
-            TextPiece::Text(_) => {}
-            TextPiece::Hole(code, _) => add_fields(code, fields),
+        ExprCode::Call(_, arguments) => arguments.iter().for_each(|argument| add_fields(argument, fields)),
+        ExprCode::Text(pieces) => pieces.iter().for_each(|piece| match piece {
+            TextPart::Text(_) => {}
+            TextPart::Hole(code, _) => add_fields(code, fields),
         }),
     }
 }

@@ -1,65 +1,67 @@
-//! States after losses: where records of a stream are missing, nobody knows what is open on the stacks that the stream had changed.
+//! States after missing records of a stream. The open states of the stacks that the stream changed
+//! are then unknown.
 //!
-//! Such a stack holds a value of its own, `unknown`, until a record says for certain what is open: one that sets a state or closes
-//! all. What is pushed meanwhile is known, and lies on it. A pop that finds nothing on it pops something unknown.
+//! Such a stack contains the value `unknown`, until a record determines its open states by setting
+//! a state or ending all states. States that are pushed in the meantime are known, and lie above
+//! it. A pop without such a state ends an unknown one.
 
 use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::Picture;
-use crate::rules::stacks::{Stack, StackId, Stacks};
+use super::Emitter;
+use crate::rules::stacks::{StackId, StateStack, StateStacks};
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{Color, Look, PajeEvent, TypeId, ValueId};
+use tumit_paje::{DrawStyle, PajeEvent, RgbColor, TypeId, ValueId};
 
-/// How the value is called.
+/// The name of the value.
 const NAME: &str = "unknown (records lost)";
-/// A grey that no value gets by itself.
-const COLOR: Color = Color { red: 0xc8, green: 0xc8, blue: 0xc8 };
-/// A list of stacks shorter than this is not worth tidying.
+/// A grey that no value gets by default.
+const COLOR: RgbColor = RgbColor { red: 0xc8, green: 0xc8, blue: 0xc8 };
+/// Shorter lists of stacks are not compacted.
 const SHORT: usize = 64;
 
-/// The gaps of each stream, and the stacks that a gap would concern.
+/// The gaps of each stream, and the stacks that a gap would affect.
 #[derive(Debug, Default)]
-pub(crate) struct Gaps {
-    streams: Vec<Concerned>,
-    /// The value for what is not known, by type.
+pub(crate) struct StreamGaps {
+    streams: Vec<AffectedStack>,
+    /// The value for unknown states, by type.
     values: FxHashMap<TypeId, ValueId>,
 }
 
 #[derive(Debug, Default)]
-struct Concerned {
+struct AffectedStack {
     gaps: u32,
-    /// Stacks that this stream changed last, and some that others changed since.
+    /// Stacks that this stream changed last, and some that other streams have changed since.
     stacks: Vec<StackId>,
-    /// How many these may be before they are tidied.
+    /// Maximum length of the list before it is compacted.
     limit: u32,
 }
 
-impl Gaps {
-    fn of(&mut self, stream: u32) -> &mut Concerned {
+impl StreamGaps {
+    fn of(&mut self, stream: u32) -> &mut AffectedStack {
         let at = stream as usize;
         if self.streams.len() <= at {
-            self.streams.resize_with(at + 1, Concerned::default);
+            self.streams.resize_with(at + 1, AffectedStack::default);
         }
         &mut self.streams[at]
     }
 
-    /// Whether records of a stream are missing before now.
+    /// Whether records of a stream are missing so far.
     pub(crate) fn has(&self, stream: u32) -> bool {
         self.streams.get(stream as usize).is_some_and(|concerned| concerned.gaps > 0)
     }
 
-    /// A record of this stream changes a stack.
+    /// Notes that a record of this stream changes a stack.
     #[inline]
-    pub(crate) fn changes(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+    pub(crate) fn changes(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
         if stacks[at].stream != stream {
             self.takes_over(stacks, at, stream);
         }
     }
 
     #[cold]
-    fn takes_over(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+    fn takes_over(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
         stacks[at].stream = stream;
         let concerned = self.of(stream);
         concerned.stacks.push(at);
@@ -68,35 +70,37 @@ impl Gaps {
         }
     }
 
-    /// A record of this stream says for certain what is open on a stack.
+    /// Notes that a record of this stream determines the open states of a stack.
     #[inline]
-    pub(crate) fn is_certain(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+    pub(crate) fn is_certain(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
         self.changes(stacks, at, stream);
         let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
         stacks[at].gaps = gaps;
     }
 
-    /// Whether there may be more on a stack than is known.
-    pub(crate) fn may_hide(&self, stack: &Stack, stream: u32) -> bool {
+    /// Whether a stack may have more open states than are known.
+    pub(crate) fn may_hide(&self, stack: &StateStack, stream: u32) -> bool {
         let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
         stack.is_unknown || gaps > stack.gaps
     }
 }
 
-impl Concerned {
-    /// Leaves out stacks that others changed since, ended ones, and repetitions. Amortised O(log n) for each addition.
-    fn tidy(&mut self, stacks: &Stacks, stream: u32) {
-        // In the order of their containers, whatever places they have.
+impl AffectedStack {
+    /// Removes stacks that other streams have changed since, stacks of ended containers, and
+    /// duplicates. Amortised O(log n) per addition.
+    fn tidy(&mut self, stacks: &StateStacks, stream: u32) {
+        // The order is by container, and independent of the positions of the stacks.
         self.stacks.sort_unstable_by_key(|at| (stacks[*at].instance, *at));
         self.stacks.dedup();
-        // Nobody has changed one that ended; its place may be another's by now.
+        // A stack of an ended container has no stream. Its position may belong to another container
+        // by now.
         self.stacks.retain(|at| stacks[*at].stream == stream);
         self.limit = u32::try_from(2 * self.stacks.len()).unwrap_or(u32::MAX);
     }
 }
 
-impl Picture<'_> {
-    /// Records of a stream are missing from `now` on.
+impl Emitter<'_> {
+    /// Handles missing records of a stream, from `now` on.
     pub(crate) fn gap(&mut self, stream: u32, now: i64) -> io::Result<()> {
         self.misses_records()?;
         if now > self.ends.next {
@@ -113,7 +117,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// What is open on a stack is not known any more.
+    /// Makes the open states of a stack unknown.
     pub(crate) fn forget(&mut self, at: StackId) -> io::Result<()> {
         if self.instances.stacks[at].is_unknown {
             while self.instances.stacks[at].values.len() > 1 {
@@ -131,7 +135,8 @@ impl Picture<'_> {
         self.emit(&PajeEvent::SetState { time, container, ty, value, extra, source })
     }
 
-    /// The value of what is not known. It is defined at its first use, if nobody had expected it before.
+    /// The value of unknown states. It is defined at its first use, if it was not defined at the
+    /// start.
     pub(crate) fn unknown_value(&mut self, ty: TypeId) -> io::Result<ValueId> {
         if let Some(value) = self.gaps.values.get(&ty) {
             return Ok(*value);
@@ -139,7 +144,7 @@ impl Picture<'_> {
         let number = self.values.len() + self.gaps.values.len();
         let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
         self.gaps.values.insert(ty, value);
-        self.emit(&PajeEvent::DefineValue { value, ty, name: NAME, color: Some(COLOR), look: Look::NONE })?;
+        self.emit(&PajeEvent::DefineValue { value, ty, name: NAME, color: Some(COLOR), look: DrawStyle::NONE })?;
         Ok(value)
     }
 }

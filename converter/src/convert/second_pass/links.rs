@@ -1,34 +1,34 @@
-//! Links: an end waits for its other end, which takes over its value and its key.
+//! Links. The first endpoint waits for its partner, which takes its value and its key.
 
 use std::io;
 
-use super::{Beside, Extras, Picture, fill, source_of};
-use crate::convert::first_pass::notes::ArrowPlace;
-use crate::convert::first_pass::survey::{OtherEnd, link_key};
-use crate::rules::eval::Scope;
+use super::{Emitter, EntityExtras, SinkExtras, fill, source_of};
+use crate::convert::first_pass::notes::ActionPosition;
+use crate::convert::first_pass::survey::{EndpointState, link_key};
+use crate::rules::eval::RecordScope;
 use crate::rules::links::LinkKey;
-use crate::rules::program::{Arrow, End, LinkValue, Op, Target};
-use crate::rules::value::{KeyPart, Sym};
+use crate::rules::program::{ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction};
+use crate::rules::value::{KeyPart, SymbolId};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{KeyId, PajeEvent, TypeId, ValueId};
-use tumit_spill::endpoint_map::{Half, Meeting};
+use tumit_spill::endpoint_map::{Endpoint, EndpointMatch};
 
-/// A link with one end.
+/// A link with one endpoint.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Started {
-    pub(crate) end: End,
+pub(crate) struct OpenLink {
+    pub(crate) end: LinkSide,
     key: KeyId,
     value: ValueId,
     time: GlobalNanos,
-    /// The instance that holds it.
+    /// The instance that holds the link.
     pub(crate) holder: usize,
-    /// This end is the first that was heard of its container.
+    /// Whether this endpoint created its container.
     pub(crate) is_first: bool,
 }
 
-impl Half<4> for Started {
+impl Endpoint<4> for OpenLink {
     fn starts(&self) -> bool {
-        self.end == End::Start
+        self.end == LinkSide::Start
     }
 
     fn words(&self) -> [u64; 4] {
@@ -38,7 +38,7 @@ impl Half<4> for Started {
 
     fn of([key, value, time, holder]: [u64; 4]) -> Self {
         Self {
-            end: if value & 1 == 1 { End::Start } else { End::Finish },
+            end: if value & 1 == 1 { LinkSide::Start } else { LinkSide::Finish },
             key: KeyId(key),
             value: ValueId((value >> 32) as u32),
             time: GlobalNanos(time.cast_signed()),
@@ -48,47 +48,52 @@ impl Half<4> for Started {
     }
 }
 
-/// The value of a link: the one with this number among those that are declared, or one by its name.
+/// The value of a link: the number of a declared value, or a name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Named {
+pub(crate) enum LinkValueRef {
     Declared(usize),
     By(KeyPart),
 }
 
-/// Where an end of a link is.
+/// The container of a link endpoint.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
+pub(crate) struct EndpointPosition {
     pub(crate) instance: usize,
     /// Its container type.
     pub(crate) container: usize,
-    /// It was created for this end.
+    /// Whether it was created for this endpoint.
     pub(crate) is_first: bool,
 }
 
-/// An end of a link, and what it has in common with the other one.
+/// A link endpoint, with the data that both endpoints share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paired {
-    end: End,
-    started: Started,
+pub(crate) struct PairedEndpoint {
+    end: LinkSide,
+    started: OpenLink,
     ty: TypeId,
-    /// The instance that holds it.
+    /// The instance that holds the link.
     holder: usize,
 }
 
-impl Picture<'_> {
+impl Emitter<'_> {
     /// Runs an action that starts or ends a link.
-    pub(crate) fn link_arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
-        let Op::Link { end, link, value, key, on } = &arrow.op else { return Ok(()) };
+    pub(crate) fn link_arrow(
+        &mut self,
+        scope: &RecordScope<'_>,
+        arrow: &ProgramAction,
+        place: ActionPosition,
+    ) -> io::Result<()> {
+        let ActionOp::Link { end, link, value, key, on } = &arrow.op else { return Ok(()) };
         let other = self.survey.other_end(place)?;
-        if other == OtherEnd::Missing {
+        if other == EndpointState::Missing {
             self.skip(*link);
             return Ok(());
         }
         let at = self.locate_end(scope, on)?;
         let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
         let value = match value {
-            Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
-            Some(LinkValue::Computed(code)) => Some(Named::By(scope.key(code, &mut self.scratch, self.symbols))),
+            Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),
+            Some(LinkValue::Computed(code)) => Some(LinkValueRef::By(scope.key(code, &mut self.scratch, self.symbols))),
             None => None,
         };
         let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
@@ -98,62 +103,63 @@ impl Picture<'_> {
         self.link(paired, at.instance, (&given, &related), scope.source())
     }
 
-    /// An end of a link has no other end, and is not shown. It has a key all the same: in one pass nobody knows yet that it stays alone.
+    /// Skips a link endpoint without a partner. It uses up a key nevertheless, as in a single pass,
+    /// where the missing partner is not yet known.
     pub(crate) fn skip(&mut self, link: usize) {
         self.next_key += u64::from(!self.model.links[link].is_partial);
     }
 
-    /// Where an end of a link is; its container is created when it does not exist.
-    pub(crate) fn locate_end(&mut self, scope: &Scope<'_>, on: &Target) -> io::Result<At> {
+    /// The container of a link endpoint. It is created if it does not exist.
+    pub(crate) fn locate_end(&mut self, scope: &RecordScope<'_>, on: &ContainerTarget) -> io::Result<EndpointPosition> {
         let before = self.counts.containers;
         let instance = self.locate(scope, on)?;
-        Ok(At { instance, container: on.container(), is_first: self.counts.containers > before })
+        Ok(EndpointPosition { instance, container: on.container(), is_first: self.counts.containers > before })
     }
 
-    /// An end of a link finds its other end, or waits for it; `None` when it is not shown.
+    /// Pairs a link endpoint with its partner, or lets it wait. `None` if the endpoint is not sent.
     pub(crate) fn pair(
         &mut self,
-        (end, link): (End, usize),
-        At { instance, container: here, is_first }: At,
+        (end, link): (LinkSide, usize),
+        EndpointPosition { instance, container: here, is_first }: EndpointPosition,
         key: LinkKey,
-        value: Option<Named>,
-        other: OtherEnd,
-    ) -> io::Result<Option<Paired>> {
+        value: Option<LinkValueRef>,
+        other: EndpointState,
+    ) -> io::Result<Option<PairedEndpoint>> {
         let model = self.model;
         let variant = match (&model.links[link].variants[..], other) {
             ([_], _) => Some(0),
-            (_, OtherEnd::In(other)) if end == End::Start => model.variant(link, here, other),
-            (_, OtherEnd::In(other)) => model.variant(link, other, here),
+            (_, EndpointState::In(other)) if end == LinkSide::Start => model.variant(link, here, other),
+            (_, EndpointState::In(other)) => model.variant(link, other, here),
             _ => None,
         };
         let holder = self.ancestor(instance, model.links[link].holder);
         let (Some(variant), Some(holder)) = (variant, holder) else { return Ok(None) };
         let variant = &model.links[link].variants[variant];
         let ty = variant.ty;
-        // Where there is one type, the link tells it.
+        // With one type, the link determines it.
         let key = if model.links[link].variants.len() == 1 { key } else { key.of_type(ty) };
         let mut new = None;
-        let met = self.waiting.meet(key.hash(), end == End::Start, || {
+        let met = self.waiting.meet(key.hash(), end == LinkSide::Start, || {
             let value = match value {
-                Some(Named::Declared(number)) => variant.values.get(number).copied(),
-                Some(Named::By(name)) => self.values.get(ty, name),
+                Some(LinkValueRef::Declared(number)) => variant.values.get(number).copied(),
+                Some(LinkValueRef::By(name)) => self.values.get(ty, name),
                 None => None,
             };
             let value = value.or(variant.values.last().copied());
             new =
-                value.map(|value| Started { end, key: KeyId(self.next_key), value, time: self.now, holder, is_first });
+                value.map(|value| OpenLink { end, key: KeyId(self.next_key), value, time: self.now, holder, is_first });
             new
         })?;
         let started = match met {
-            Meeting::Other { other: started, .. } => {
+            EndpointMatch::Other { other: started, .. } => {
                 self.instances.get_mut(holder).open_links -= 1;
-                // Dates do not decrease: what waits is the earlier end.
-                self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
+                // Timestamps do not decrease, so the waiting endpoint is the earlier one.
+                self.counts.reversed_links += u64::from(end == LinkSide::Start && started.time < self.now);
                 self.counts.links += 1;
-                self.is_complete(end == End::Finish && started.time < self.now);
+                self.is_complete(end == LinkSide::Finish && started.time < self.now);
                 started
             }
-            Meeting::Nothing | Meeting::Alike | Meeting::Refused => {
+            EndpointMatch::Nothing | EndpointMatch::Alike | EndpointMatch::Refused => {
                 let Some(started) = new else { return Ok(None) };
                 self.next_key += 1;
                 self.instances.get_mut(holder).open_links += 1;
@@ -161,27 +167,27 @@ impl Picture<'_> {
                 started
             }
         };
-        Ok(Some(Paired { end, started, ty, holder }))
+        Ok(Some(PairedEndpoint { end, started, ty, holder }))
     }
 
-    /// Sends an end of a link that is in `instance`, with its fields and source position.
+    /// Sends a link endpoint that is in `instance`, with its fields and source position.
     pub(crate) fn link(
         &mut self,
-        Paired { end, started: Started { key, value, .. }, ty, holder }: Paired,
+        PairedEndpoint { end, started: OpenLink { key, value, .. }, ty, holder }: PairedEndpoint,
         instance: usize,
-        beside: Beside<'_>,
-        source: Option<(Sym, u32)>,
+        beside: EntityExtras<'_>,
+        source: Option<(SymbolId, u32)>,
     ) -> io::Result<()> {
         self.go_on()?;
         let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         {
-            let mut extra = Extras::new();
+            let mut extra = SinkExtras::new();
             fill(&mut extra, beside, &mut self.scratch, self.symbols);
             let (extra, source) = (&extra[..], source_of(source, self.symbols));
             self.sink.event(&match end {
-                End::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
-                End::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
+                LinkSide::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
+                LinkSide::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
             })?;
         }
         let held = self.instances.get(holder);

@@ -1,8 +1,8 @@
-//! Items that wait for earlier ones, in sorted runs in a temporary file.
+//! Waiting items in sorted runs in a temporary file.
 //!
-//! A rule may give an action a timestamp far before its record. All items between wait for it, possibly all of the stream.
-//! Those for which there is no memory go to a file and are merged from there (external merge sort, Knuth, The Art of
-//! Computer Programming 3, section 5.4.1).
+//! A rule may give an action a timestamp far before its record. All items in between wait for it,
+//! possibly all of the stream. Items that exceed the memory budget go to a file and are merged from
+//! there (external merge sort, Knuth, The Art of Computer Programming 3, section 5.4.1).
 
 use std::cell::{Cell, RefCell};
 use std::cmp::{Ordering, Reverse};
@@ -12,8 +12,8 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::rc::{Rc, Weak};
 
-use super::Item;
-use crate::run::Place;
+use super::OrderedItem;
+use crate::run::RecordPosition;
 use tumit_paje::time::LocalTicks;
 
 /// Bytes of a run that are read at once.
@@ -34,7 +34,7 @@ thread_local! {
 #[derive(Debug)]
 struct SpillFile {
     file: File,
-    /// Bytes that are in use.
+    /// Number of bytes in use.
     end: Cell<u64>,
 }
 
@@ -60,29 +60,30 @@ impl SpillFile {
 
 /// The items of a stream that are in the file.
 #[derive(Debug, Default)]
-pub(crate) struct Spilled {
+pub(crate) struct SpilledItems {
     file: Option<Rc<SpillFile>>,
-    /// The run with the least item first.
-    runs: BinaryHeap<Reverse<Run>>,
+    /// The run with the least item is first.
+    runs: BinaryHeap<Reverse<SortedItems>>,
 }
 
-/// Items in order.
+/// A sorted sequence of items.
 #[derive(Debug)]
-struct Run {
-    /// The least one that is left.
-    head: Item,
-    /// How often its items were merged.
+struct SortedItems {
+    /// The least remaining item.
+    head: OrderedItem,
+    /// The number of merges that its items went through.
     level: u32,
-    /// Bytes of the file that were not read.
+    /// The range of the file that is not read yet.
     rest: std::ops::Range<u64>,
     portion: Vec<u8>,
     /// Position in `portion`.
     at: usize,
 }
 
-impl Spilled {
-    /// Writes items, which are in order. O(log n) writes of each item, n being the number of all.
-    pub(crate) fn add(&mut self, items: impl IntoIterator<Item = Item>) -> io::Result<()> {
+impl SpilledItems {
+    /// Writes items, which must be in order. Each item is written O(log n) times, with n the number
+    /// of all items.
+    pub(crate) fn add(&mut self, items: impl IntoIterator<Item = OrderedItem>) -> io::Result<()> {
         self.write(items, 0)?;
         let mut level = 0;
         while self.runs.iter().filter(|run| run.0.level == level).count() >= MERGED {
@@ -103,14 +104,15 @@ impl Spilled {
         Ok(())
     }
 
-    fn write(&mut self, items: impl IntoIterator<Item = Item>, level: u32) -> io::Result<()> {
+    fn write(&mut self, items: impl IntoIterator<Item = OrderedItem>, level: u32) -> io::Result<()> {
         let file = match &self.file {
             Some(file) => Rc::clone(file),
             None => Rc::clone(self.file.insert(SpillFile::of_thread()?)),
         };
         let mut items = items.into_iter();
         let Some(head) = items.next() else { return Ok(()) };
-        // Items of a merge are read from the same file, never written to it: the run is in one piece.
+        // A merge only reads from the file while the run is written. The new run is therefore
+        // contiguous.
         let from = file.end.get();
         let mut bytes = Vec::new();
         for item in items {
@@ -122,17 +124,17 @@ impl Spilled {
         }
         file.append(&bytes)?;
         let rest = from..file.end.get();
-        self.runs.push(Reverse(Run { head: detached(&head), level, rest, portion: Vec::new(), at: 0 }));
+        self.runs.push(Reverse(SortedItems { head: detached(&head), level, rest, portion: Vec::new(), at: 0 }));
         Ok(())
     }
 
     /// The least item.
-    pub(crate) fn peek(&self) -> Option<&Item> {
+    pub(crate) fn peek(&self) -> Option<&OrderedItem> {
         self.runs.peek().map(|run| &run.0.head)
     }
 
-    /// Takes the least item. O(log of the number of runs), and a read for each portion.
-    pub(crate) fn pop(&mut self) -> io::Result<Option<Item>> {
+    /// Takes the least item. O(log of the number of runs), and one read for each portion.
+    pub(crate) fn pop(&mut self) -> io::Result<Option<OrderedItem>> {
         let (Some(file), Some(mut top)) = (&self.file, self.runs.peek_mut()) else { return Ok(None) };
         match top.0.read(&file.file)? {
             Some(next) => Ok(Some(std::mem::replace(&mut top.0.head, next))),
@@ -141,9 +143,9 @@ impl Spilled {
     }
 }
 
-impl Run {
+impl SortedItems {
     /// Reads the item after the head.
-    fn read(&mut self, file: &File) -> io::Result<Option<Item>> {
+    fn read(&mut self, file: &File) -> io::Result<Option<OrderedItem>> {
         loop {
             let bytes = &self.portion[self.at..];
             if let Some((item, size)) = decode(bytes) {
@@ -153,7 +155,7 @@ impl Run {
             if self.rest.is_empty() {
                 return Ok(None);
             }
-            // The rest of the portion is the beginning of an item.
+            // The rest of the portion is the start of an item.
             self.portion.drain(..self.at);
             self.at = 0;
             let (kept, more) = (self.portion.len(), (self.rest.end - self.rest.start).min(PORTION as u64));
@@ -164,15 +166,15 @@ impl Run {
     }
 }
 
-/// The same item without the block that it is from.
-fn detached(item: &Item) -> Item {
+/// A copy of an item that does not refer to its block.
+fn detached(item: &OrderedItem) -> OrderedItem {
     let mut bytes = Vec::new();
     encode(item, &mut bytes);
     decode(&bytes).map_or_else(|| unreachable!("what was encoded is whole"), |(item, _)| item)
 }
 
-fn encode(item: &Item, out: &mut Vec<u8>) {
-    let Item { due, time, only, rank, place, block, .. } = item;
+fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
+    let OrderedItem { due, time, only, rank, place, block, .. } = item;
     let body = block.as_ref().map_or(&[][..], |block| place.body(block));
     for number in [due.cast_unsigned(), time.cast_unsigned(), place.ordinal, place.ticks.0] {
         out.extend_from_slice(&number.to_le_bytes());
@@ -187,8 +189,8 @@ fn encode(item: &Item, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// The item at the beginning of bytes, and its size; `None` when they hold no whole one.
-fn decode(bytes: &[u8]) -> Option<(Item, usize)> {
+/// The item at the start of `bytes`, and its size. `None` if the bytes contain no complete item.
+fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
     let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let half = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
@@ -196,28 +198,28 @@ fn decode(bytes: &[u8]) -> Option<(Item, usize)> {
     let (due, time) = (word(0).cast_signed(), word(8).cast_signed());
     let length = half(43) as usize;
     let body = rest.get(..length)?;
-    let mut place = Place::detached((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
+    let mut place = RecordPosition::detached((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
     place.truncated = head[40] & 2 != 0;
     let only = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
-    Some((Item { date: due, due, time, only, rank: short(38), place, block }, HEAD + length))
+    Some((OrderedItem { date: due, due, time, only, rank: short(38), place, block }, HEAD + length))
 }
 
-impl PartialEq for Run {
+impl PartialEq for SortedItems {
     fn eq(&self, other: &Self) -> bool {
         self.head == other.head
     }
 }
 
-impl Eq for Run {}
+impl Eq for SortedItems {}
 
-impl PartialOrd for Run {
+impl PartialOrd for SortedItems {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Run {
+impl Ord for SortedItems {
     fn cmp(&self, other: &Self) -> Ordering {
         self.head.cmp(&other.head)
     }
@@ -228,17 +230,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn item(due: i64, ordinal: u64, body: &[u8]) -> Item {
-        let mut place = Place::detached((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
+    fn item(due: i64, ordinal: u64, body: &[u8]) -> OrderedItem {
+        let mut place =
+            RecordPosition::detached((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
         place.truncated = ordinal.is_multiple_of(3);
         let block = Some(Rc::new(body.to_vec()));
-        Item { date: due, due, time: due + 1, only: ordinal.is_multiple_of(2).then_some(4), rank: 9, place, block }
+        OrderedItem {
+            date: due,
+            due,
+            time: due + 1,
+            only: ordinal.is_multiple_of(2).then_some(4),
+            rank: 9,
+            place,
+            block,
+        }
     }
 
     proptest! {
         #[test]
         fn items_come_back_in_order(runs in prop::collection::vec(prop::collection::vec((0i64..50, 0usize..40_000), 0..6), 0..40)) {
-            let mut spilled = Spilled::default();
+            let mut spilled = SpilledItems::default();
             let (mut ordinal, mut expected) = (0, Vec::new());
             for run in &runs {
                 let mut items = Vec::new();

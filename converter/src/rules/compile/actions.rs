@@ -1,84 +1,88 @@
-//! From the actions of a rule to the [`Arrow`]s of a program.
+//! Compiles the actions of a rule to the [`ProgramAction`]s of a program.
 
 use std::sync::Arc;
 
-use tracer_format::schema::Field;
+use tracer_format::schema::FieldInfo;
 use tumit::Spec;
-use tumit::spec::{self, Expr, Function, Instance, Piece, ValueExpr, VariableOp, Verb};
+use tumit::spec::{self, ActionVerb, Expr, ExprFunction, Instance, PatternPiece, ValueExpr, VariableChange};
 
-use super::super::model::Model;
-use super::super::program::{Code, FieldRead, Referent, TextPiece};
-use super::super::referent_table::{Distinct, builtin_key};
-use super::super::value::{Symbols, Val};
+use super::super::model::RuleModel;
+use super::super::program::{ExprCode, FieldRead, PathReferent, TextPart};
+use super::super::referent_table::{Distinctness, builtin_key};
+use super::super::value::{RuleValue, Symbols};
 use super::distinguishing;
-use super::tree::{Entity, Tree};
-use crate::rules::program::{Arrow, End, LinkValue, Op, Reference, Target, ValueCode};
+use super::tree::{TreeEntity, TypeTree};
+use crate::rules::program::{
+    ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction, ValueCode, WrittenReference,
+};
 use tumit_paje::{self, TypeId};
 
-/// The name of a field that a rule asks for and the run does not have.
-pub(crate) struct Missing(pub(crate) String);
+/// The name of a field that a rule needs and the run does not have.
+pub(crate) struct MissingField(pub(crate) String);
 
 /// Compiles the actions of one record type.
-pub(crate) struct Compiler<'c> {
+pub(crate) struct ActionCompiler<'c> {
     pub(crate) spec: &'c Spec,
-    pub(crate) tree: &'c Tree,
-    pub(crate) model: &'c mut Model,
+    pub(crate) tree: &'c TypeTree,
+    pub(crate) model: &'c mut RuleModel,
     pub(crate) symbols: &'c mut Symbols,
-    /// As recorded.
-    pub(crate) fields: &'c [Field],
-    /// As the rules know them.
-    pub(crate) record: &'c [Field],
+    /// The recorded fields.
+    pub(crate) fields: &'c [FieldInfo],
+    /// The fields in the spec of the rules.
+    pub(crate) record: &'c [FieldInfo],
     /// The record is the end of a span without its parameters. Fields of `with` clauses that need
     /// them are left out.
     pub(crate) is_absent_end: bool,
 }
 
-impl Compiler<'_> {
-    pub(crate) fn arrow(&mut self, action: &spec::Action) -> Result<Arrow, Missing> {
+impl ActionCompiler<'_> {
+    pub(crate) fn arrow(&mut self, action: &spec::Action) -> Result<ProgramAction, MissingField> {
         let op = match &action.verb {
-            Verb::Create { container } => Op::Create { on: self.target(container)? },
-            Verb::Destroy { container } => Op::Destroy { on: self.target(container)? },
-            Verb::SetState { ty, value, on } => {
+            ActionVerb::Create { container } => ActionOp::Create { on: self.target(container)? },
+            ActionVerb::Destroy { container } => ActionOp::Destroy { on: self.target(container)? },
+            ActionVerb::SetState { ty, value, on } => {
                 let (slot, ty, value) = self.state(*ty, value)?;
-                Op::SetState { slot, ty, value, on: self.target(on)? }
+                ActionOp::SetState { slot, ty, value, on: self.target(on)? }
             }
-            Verb::PushState { ty, value, on } => {
+            ActionVerb::PushState { ty, value, on } => {
                 let (slot, ty, value) = self.state(*ty, value)?;
-                Op::PushState { slot, ty, value, on: self.target(on)? }
+                ActionOp::PushState { slot, ty, value, on: self.target(on)? }
             }
-            Verb::PopState { ty, value, on } => {
+            ActionVerb::PopState { ty, value, on } => {
                 let (slot, paje) = self.slot(*ty);
                 let value = value.as_ref().map(|value| self.state(*ty, value)).transpose()?.map(|(_, _, value)| value);
-                Op::PopState { slot, ty: paje, value, on: self.target(on)? }
+                ActionOp::PopState { slot, ty: paje, value, on: self.target(on)? }
             }
-            Verb::ResetState { ty, on } => {
+            ActionVerb::ResetState { ty, on } => {
                 let (slot, ty) = self.slot(*ty);
-                Op::ResetState { slot, ty, on: self.target(on)? }
+                ActionOp::ResetState { slot, ty, on: self.target(on)? }
             }
-            Verb::Variable { op, ty, value, on } => {
-                let Entity::Variable { ty } = self.tree.entities[ty.index()] else {
+            ActionVerb::Variable { op, ty, value, on } => {
+                let TreeEntity::Variable { ty } = self.tree.entities[ty.index()] else {
                     unreachable!("the language checks natures")
                 };
                 let op = match op {
-                    VariableOp::Set => tumit_paje::VariableOp::Set,
-                    VariableOp::Add => tumit_paje::VariableOp::Add,
-                    VariableOp::Subtract => tumit_paje::VariableOp::Subtract,
+                    VariableChange::Set => tumit_paje::VariableOp::Set,
+                    VariableChange::Add => tumit_paje::VariableOp::Add,
+                    VariableChange::Subtract => tumit_paje::VariableOp::Subtract,
                 };
-                Op::Variable { op, ty, value: self.code(value)?, on: self.target(on)? }
+                ActionOp::Variable { op, ty, value: self.code(value)?, on: self.target(on)? }
             }
-            Verb::Mark { ty, value, on } => {
-                let Entity::Event { ty, values } = &self.tree.entities[ty.index()] else {
+            ActionVerb::Mark { ty, value, on } => {
+                let TreeEntity::Event { ty, values } = &self.tree.entities[ty.index()] else {
                     unreachable!("the language checks natures")
                 };
                 let value = match value {
                     ValueExpr::Declared(id) => ValueCode::Declared(values[id.index()]),
                     ValueExpr::Computed(expr) => ValueCode::Computed(self.code(expr)?),
                 };
-                Op::Mark { ty: *ty, value, on: self.target(on)? }
+                ActionOp::Mark { ty: *ty, value, on: self.target(on)? }
             }
-            Verb::StartLink { ty, value, key, from } => self.link(End::Start, *ty, value.as_ref(), key, from)?,
-            Verb::Ignore => Op::Nothing,
-            Verb::EndLink { ty, value, key, to } => self.link(End::Finish, *ty, value.as_ref(), key, to)?,
+            ActionVerb::StartLink { ty, value, key, from } => {
+                self.link(LinkSide::Start, *ty, value.as_ref(), key, from)?
+            }
+            ActionVerb::Ignore => ActionOp::Nothing,
+            ActionVerb::EndLink { ty, value, key, to } => self.link(LinkSide::Finish, *ty, value.as_ref(), key, to)?,
         };
         let mut with = Vec::with_capacity(action.with.len());
         for (name, expr) in &action.with {
@@ -92,17 +96,17 @@ impl Compiler<'_> {
             action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
         let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
         let (at, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
-        Ok(Arrow { op, at, when, with, related, is_by_value })
+        Ok(ProgramAction { op, at, when, with, related, is_by_value })
     }
 
-    pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<Arrow, Missing> {
-        let arguments: Vec<Code> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
+    pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<ProgramAction, MissingField> {
+        let arguments: Vec<ExprCode> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
         let at = line.date.filter(|_| !line.once).and_then(|date| line.arguments.get(date as usize));
-        // The record's own date needs no evaluation.
+        // The timestamp of the record itself needs no evaluation.
         let at = at.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
         let at = self.option(at)?;
-        Ok(Arrow {
-            op: Op::Line { once: line.once, text: line.text.clone(), arguments },
+        Ok(ProgramAction {
+            op: ActionOp::Line { once: line.once, text: line.text.clone(), arguments },
             at,
             when: self.option(line.when.as_ref())?,
             with: Vec::new(),
@@ -113,37 +117,43 @@ impl Compiler<'_> {
 
     fn link(
         &mut self,
-        end: End,
+        end: LinkSide,
         ty: spec::EntityTypeId,
         value: Option<&ValueExpr>,
         key: &[Expr],
         on: &Instance,
-    ) -> Result<Op, Missing> {
-        let Entity::Link { link } = self.tree.entities[ty.index()] else { unreachable!("the language checks natures") };
+    ) -> Result<ActionOp, MissingField> {
+        let TreeEntity::Link { link } = self.tree.entities[ty.index()] else {
+            unreachable!("the language checks natures")
+        };
         let value = match value {
             None => None,
             Some(ValueExpr::Declared(id)) => Some(LinkValue::Declared(id.index())),
             Some(ValueExpr::Computed(expr)) => Some(LinkValue::Computed(self.code(expr)?)),
         };
-        let mut key: Vec<Code> = key.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
+        let mut key: Vec<ExprCode> = key.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
         if self.model.links[link].is_partial {
             // Tasks of different processes may have equal numbers.
-            key.push(Code::Referent(Box::new(Referent::new(Distinct::Process, &[], &self.model.referents))));
+            key.push(ExprCode::Referent(Box::new(PathReferent::new(
+                Distinctness::Process,
+                &[],
+                &self.model.referents,
+            ))));
         }
-        Ok(Op::Link { end, link, value, key, on: self.target(on)? })
+        Ok(ActionOp::Link { end, link, value, key, on: self.target(on)? })
     }
 
     fn slot(&self, ty: spec::EntityTypeId) -> (usize, TypeId) {
         match &self.tree.entities[ty.index()] {
-            Entity::State { slot, ty, .. } => (*slot, *ty),
+            TreeEntity::State { slot, ty, .. } => (*slot, *ty),
             _ => unreachable!("the language checks natures"),
         }
     }
 
-    fn state(&mut self, ty: spec::EntityTypeId, value: &ValueExpr) -> Result<(usize, TypeId, ValueCode), Missing> {
+    fn state(&mut self, ty: spec::EntityTypeId, value: &ValueExpr) -> Result<(usize, TypeId, ValueCode), MissingField> {
         let (slot, paje) = self.slot(ty);
         let value = match (value, &self.tree.entities[ty.index()]) {
-            (ValueExpr::Declared(id), Entity::State { values, .. }) => ValueCode::Declared(values[id.index()]),
+            (ValueExpr::Declared(id), TreeEntity::State { values, .. }) => ValueCode::Declared(values[id.index()]),
             (ValueExpr::Declared(_), _) => unreachable!("the language checks natures"),
             (ValueExpr::Computed(expr), _) => ValueCode::Computed(self.code(expr)?),
         };
@@ -152,9 +162,9 @@ impl Compiler<'_> {
 
     /// Gives each type of the path its share of the keys. A type whose containers are distinct per
     /// process or thread gets a referent in front of its keys.
-    fn target(&mut self, instance: &Instance) -> Result<Target, Missing> {
+    fn target(&mut self, instance: &Instance) -> Result<ContainerTarget, MissingField> {
         let mut keys = instance.keys.iter();
-        let mut steps: Vec<(usize, Vec<Code>)> = Vec::new();
+        let mut steps: Vec<(usize, Vec<ExprCode>)> = Vec::new();
         let mut builtins = Vec::new();
         for ty in self.spec.path(instance.ty) {
             let container = self.tree.containers[ty.index()];
@@ -170,77 +180,78 @@ impl Compiler<'_> {
         let mut is_by_value = false;
         for (container, own) in &mut steps {
             if let Some(distinct) = self.model.containers[*container].distinct {
-                let referent = Referent::new(distinct, &builtins, &self.model.referents);
+                let referent = PathReferent::new(distinct, &builtins, &self.model.referents);
                 is_by_value |= !referent.is_own();
-                own.insert(0, Code::Referent(Box::new(referent)));
+                own.insert(0, ExprCode::Referent(Box::new(referent)));
             }
         }
         let keys = steps.iter().flat_map(|(_, keys)| distinguishing(keys)).cloned().collect();
         let by_value = is_by_value.then(|| Arc::new(self.reference(instance)));
-        Ok(Target { number: self.model.next_target(), steps, keys, existing: instance.existing, by_value })
+        Ok(ContainerTarget { number: self.model.next_target(), steps, keys, existing: instance.existing, by_value })
     }
 
-    /// A reference by value as its rule has it.
-    fn reference(&self, instance: &Instance) -> Reference {
+    /// A reference by value as written in its rule.
+    fn reference(&self, instance: &Instance) -> WrittenReference {
         let container = self.spec.containers[instance.ty.index()].name.clone();
         let (place, text) = match instance.span.and_then(|span| self.spec.source_at(span)) {
             Some((file, line, text)) => (format!("{file}:{line}"), text.to_owned()),
             None => (format!("spec `{}`", self.spec.name), container.clone()),
         };
-        Reference { place, text, container }
+        WrittenReference { place, text, container }
     }
 
-    fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {
+    fn option(&mut self, expr: Option<&Expr>) -> Result<Option<ExprCode>, MissingField> {
         expr.map(|expr| self.code(expr)).transpose()
     }
 
-    fn code(&mut self, expr: &Expr) -> Result<Code, Missing> {
+    fn code(&mut self, expr: &Expr) -> Result<ExprCode, MissingField> {
         Ok(match expr {
-            Expr::Integer(value) => Code::Const(Val::Int(*value)),
-            Expr::Float(value) => Code::Const(Val::Float(*value)),
-            Expr::Bool(value) => Code::Const(Val::Bool(*value)),
+            Expr::Integer(value) => ExprCode::Const(RuleValue::Int(*value)),
+            Expr::Float(value) => ExprCode::Const(RuleValue::Float(*value)),
+            Expr::Bool(value) => ExprCode::Const(RuleValue::Bool(*value)),
             Expr::Text(pattern) => self.text(&pattern.0)?,
-            Expr::Field(index) => Code::Field(self.field(*index)?),
-            Expr::Element(index, place) => Code::Element(self.field(*index)?, Box::new(self.code(place)?)),
-            Expr::Call(Function::Lookup(index), arguments) => {
+            Expr::Field(index) => ExprCode::Field(self.field(*index)?),
+            Expr::Element(index, place) => ExprCode::Element(self.field(*index)?, Box::new(self.code(place)?)),
+            Expr::Call(ExprFunction::Lookup(index), arguments) => {
                 let values = self.spec.enums.get(*index as usize).map_or(&[][..], |item| &item.values);
                 let names = values.iter().map(|value| (value.number, self.symbols.intern(&value.name))).collect();
-                let number = arguments.first().map_or(Ok(Code::Const(Val::None)), |number| self.code(number))?;
-                Code::Lookup(Arc::new(names), Box::new(number))
+                let number =
+                    arguments.first().map_or(Ok(ExprCode::Const(RuleValue::None)), |number| self.code(number))?;
+                ExprCode::Lookup(Arc::new(names), Box::new(number))
             }
             Expr::Call(function, arguments) => {
-                let arguments: Vec<Code> =
+                let arguments: Vec<ExprCode> =
                     arguments.iter().map(|argument| self.code(argument)).collect::<Result<_, _>>()?;
-                Code::Call(*function, arguments.into())
+                ExprCode::Call(*function, arguments.into())
             }
-            Expr::Builtin(builtin) => Code::Builtin(*builtin),
-            Expr::Unary(op, operand) => Code::Unary(*op, Box::new(self.code(operand)?)),
-            Expr::Binary(op, left, right) => Code::Binary(*op, Box::new((self.code(left)?, self.code(right)?))),
+            Expr::Builtin(builtin) => ExprCode::Builtin(*builtin),
+            Expr::Unary(op, operand) => ExprCode::Unary(*op, Box::new(self.code(operand)?)),
+            Expr::Binary(op, left, right) => ExprCode::Binary(*op, Box::new((self.code(left)?, self.code(right)?))),
         })
     }
 
-    /// How the field of the rules' record is found in the run's.
-    fn field(&self, index: u32) -> Result<FieldRead, Missing> {
+    /// Finds a field of the rules' record in the record of the run.
+    fn field(&self, index: u32) -> Result<FieldRead, MissingField> {
         let name = &self.record[index as usize].name;
         let found = self.fields.iter().position(|field| field.name == *name);
-        found.map(|index| FieldRead::new(self.fields, index)).ok_or_else(|| Missing(name.clone()))
+        found.map(|index| FieldRead::new(self.fields, index)).ok_or_else(|| MissingField(name.clone()))
     }
 
-    fn text(&mut self, pieces: &[Piece]) -> Result<Code, Missing> {
-        if let [] | [Piece::Text(_)] = pieces {
-            let text = if let [Piece::Text(text)] = pieces { text } else { "" };
-            return Ok(Code::Const(Val::Sym(self.symbols.intern(text))));
+    fn text(&mut self, pieces: &[PatternPiece]) -> Result<ExprCode, MissingField> {
+        if let [] | [PatternPiece::Text(_)] = pieces {
+            let text = if let [PatternPiece::Text(text)] = pieces { text } else { "" };
+            return Ok(ExprCode::Const(RuleValue::Sym(self.symbols.intern(text))));
         }
-        let pieces: Vec<TextPiece> = pieces
+        let pieces: Vec<TextPart> = pieces
             .iter()
             .map(|piece| {
                 Ok(match piece {
-                    Piece::Text(text) => TextPiece::Text(text.clone()),
-                    Piece::Name(name, _) => TextPiece::Text(format!("{{{name}}}")),
-                    Piece::Expr(expr, format) => TextPiece::Hole(self.code(expr)?, *format),
+                    PatternPiece::Text(text) => TextPart::Text(text.clone()),
+                    PatternPiece::Name(name, _) => TextPart::Text(format!("{{{name}}}")),
+                    PatternPiece::Expr(expr, format) => TextPart::Hole(self.code(expr)?, *format),
                 })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Code::Text(pieces.into()))
+        Ok(ExprCode::Text(pieces.into()))
     }
 }

@@ -1,33 +1,35 @@
-//! The types of a spec: added to the model, or found there where another spec of the run has them.
+//! Adds the types of a spec to the model. Types that another spec of the run already defines are
+//! shared.
 
 use tumit::Spec;
-use tumit::spec::{self, Nature, VariableOp, Verb};
+use tumit::spec::{self, ActionVerb, EntityNature, VariableChange};
 
-use super::super::model::{ContainerModel, LinkModel, LinkVariant, Model};
-use super::super::referent_table::Distinct;
+use super::super::model::{ContainerModel, LinkModel, LinkVariant, RuleModel};
+use super::super::referent_table::Distinctness;
 use super::super::value::{KeyPart, Symbols};
-use tumit_paje::{Color, Look, MarkShape, TypeId, TypeKind, ValueId};
+use tumit_paje::{DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
 
-/// Where the types of one spec are in the model.
+/// The positions of the types of one spec in the model.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
-    /// Types of other specs of the run, which come first.
+pub(crate) struct TypeTree {
+    /// Number of types of other specs of the run. They come first in the model.
     of_others: usize,
     pub(crate) containers: Vec<usize>,
-    pub(crate) entities: Vec<Entity>,
+    pub(crate) entities: Vec<TreeEntity>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Entity {
+pub(crate) enum TreeEntity {
     State { slot: usize, ty: TypeId, values: Vec<ValueId> },
     Event { ty: TypeId, values: Vec<ValueId> },
     Variable { ty: TypeId },
     Link { link: usize },
 }
 
-/// Adds the types of a spec. What another spec of the run has in just that way is shared: processes and threads without rules, most of all.
-pub(crate) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) -> Tree {
-    let mut tree = Tree { of_others: model.types(), ..Tree::default() };
+/// Adds the types of a spec. Types that another spec of the run defines identically are shared.
+/// These are mostly the processes and threads of records without rules.
+pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols) -> TypeTree {
+    let mut tree = TypeTree { of_others: model.types(), ..TypeTree::default() };
     let containers_of_others = model.containers.len();
     for container in &spec.containers {
         let parent = container.parent.map(|parent| tree.containers[parent.index()]);
@@ -41,7 +43,7 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
             continue;
         }
         let parent_type = parent.map_or(TypeId::ROOT, |parent| model.containers[parent].ty);
-        let ty = model.add_type(TypeKind::Container, parent_type, &container.name, (None, Look::NONE));
+        let ty = model.add_type(PajeTypeKind::Container, parent_type, &container.name, (None, DrawStyle::NONE));
         let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].single);
         tree.containers.push(model.containers.len());
         model.containers.push(ContainerModel {
@@ -49,7 +51,7 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
             parent,
             name: container.name.clone(),
             keys: container.keys.clone(),
-            distinct: Distinct::of(&container.keys),
+            distinct: Distinctness::of(&container.keys),
             is_stream: container.stream.is_some(),
             pattern: container.pattern.0.clone(),
             states: Vec::new(),
@@ -62,8 +64,8 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
         tree.entities.push(entity);
     }
     for action in spec.actions() {
-        if let Verb::Variable { op: VariableOp::Add | VariableOp::Subtract, ty, .. } = &action.verb
-            && let Entity::Variable { ty: paje } = tree.entities[ty.index()]
+        if let ActionVerb::Variable { op: VariableChange::Add | VariableChange::Subtract, ty, .. } = &action.verb
+            && let TreeEntity::Variable { ty: paje } = tree.entities[ty.index()]
         {
             let holder = tree.containers[spec.entities[ty.index()].container.index()];
             let counters = &mut model.containers[holder].counters;
@@ -75,35 +77,35 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
     tree
 }
 
-fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols: &mut Symbols) -> Entity {
+fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel, symbols: &mut Symbols) -> TreeEntity {
     let holder = tree.containers[entity.container.index()];
     let parent = model.containers[holder].ty;
     let looks = (entity.color.map(color_of), look_of(entity.look));
-    let simple = |kind, model: &mut Model, symbols: &mut Symbols| {
+    let simple = |kind, model: &mut RuleModel, symbols: &mut Symbols| {
         let shared = model.shared_type(tree.of_others, kind, parent, &entity.label);
         let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, looks));
         (ty, add_values(entity, ty, model, symbols))
     };
     match &entity.nature {
-        Nature::State => {
-            let (ty, values) = simple(TypeKind::State, model, symbols);
+        EntityNature::State => {
+            let (ty, values) = simple(PajeTypeKind::State, model, symbols);
             let states = &mut model.containers[holder].states;
             let slot = states.iter().position(|known| *known == ty).unwrap_or_else(|| {
                 states.push(ty);
                 states.len() - 1
             });
-            Entity::State { slot, ty, values }
+            TreeEntity::State { slot, ty, values }
         }
-        Nature::Event => {
-            let (ty, values) = simple(TypeKind::Event, model, symbols);
-            Entity::Event { ty, values }
+        EntityNature::Event => {
+            let (ty, values) = simple(PajeTypeKind::Event, model, symbols);
+            TreeEntity::Event { ty, values }
         }
-        Nature::Variable => Entity::Variable { ty: simple(TypeKind::Variable, model, symbols).0 },
-        Nature::Link { from, to } => {
+        EntityNature::Variable => TreeEntity::Variable { ty: simple(PajeTypeKind::Variable, model, symbols).0 },
+        EntityNature::Link { from, to } => {
             let mut variants = Vec::new();
             for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
                 let (from, to) = (tree.containers[from.index()], tree.containers[to.index()]);
-                let kind = TypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
+                let kind = PajeTypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
                 let (ty, mut values) = simple(kind, model, symbols);
                 let name = KeyPart::Sym(symbols.intern(&entity.label));
                 let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, looks));
@@ -111,13 +113,13 @@ fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols
                 variants.push(LinkVariant { from, to, ty, values });
             }
             model.links.push(LinkModel { holder, variants, is_partial: entity.is_partial });
-            Entity::Link { link: model.links.len() - 1 }
+            TreeEntity::Link { link: model.links.len() - 1 }
         }
     }
 }
 
-fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut Model, symbols: &mut Symbols) -> Vec<ValueId> {
-    let add = |value: &spec::Value| {
+fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut RuleModel, symbols: &mut Symbols) -> Vec<ValueId> {
+    let add = |value: &spec::DeclaredValue| {
         let name = KeyPart::Sym(symbols.intern(&value.name));
         let looks = (value.color.or(entity.color).map(color_of), look_of(value.look).or(look_of(entity.look)));
         model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, looks))
@@ -125,17 +127,17 @@ fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut Model, symbols:
     entity.values.iter().map(add).collect()
 }
 
-fn color_of(color: spec::Color) -> Color {
-    Color { red: color.red, green: color.green, blue: color.blue }
+fn color_of(color: spec::SpecColor) -> RgbColor {
+    RgbColor { red: color.red, green: color.green, blue: color.blue }
 }
 
-fn look_of(look: spec::Look) -> Look {
+fn look_of(look: spec::SpecStyle) -> DrawStyle {
     let shape = look.shape.map(|shape| match shape {
-        spec::Shape::Triangle => MarkShape::Triangle,
-        spec::Shape::Diamond => MarkShape::Diamond,
-        spec::Shape::Circle => MarkShape::Circle,
-        spec::Shape::Square => MarkShape::Square,
-        spec::Shape::Line => MarkShape::Line,
+        spec::SpecShape::Triangle => MarkShape::Triangle,
+        spec::SpecShape::Diamond => MarkShape::Diamond,
+        spec::SpecShape::Circle => MarkShape::Circle,
+        spec::SpecShape::Square => MarkShape::Square,
+        spec::SpecShape::Line => MarkShape::Line,
     });
-    Look { shape, size: look.size.and_then(Look::checked_size) }
+    DrawStyle { shape, size: look.size.and_then(DrawStyle::checked_size) }
 }

@@ -2,22 +2,28 @@
 
 use tracer_format::Value;
 use tracer_format::record::array_elements;
-use tumit::spec::Function;
+use tumit::spec::ExprFunction;
 
-use super::{Code, FieldRead, Scope, compare, from_wide};
-use crate::rules::value::{Symbols, Val};
+use super::{ExprCode, FieldRead, RecordScope, compare, from_wide};
+use crate::rules::value::{RuleValue, Symbols};
 
-impl Scope<'_> {
-    /// An element of a list, counted from 0; no value beyond its end.
-    pub(crate) fn element(&self, list: &FieldRead, place: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
+impl RecordScope<'_> {
+    /// An element of a list, counted from 0. No value after its end.
+    pub(crate) fn element(
+        &self,
+        list: &FieldRead,
+        place: &ExprCode,
+        scratch: &mut String,
+        symbols: &Symbols,
+    ) -> RuleValue {
         let found = self.raw_element(list, place, scratch, symbols);
-        found.map_or(Val::None, |found| self.convert(found, scratch, symbols))
+        found.map_or(RuleValue::None, |found| self.convert(found, scratch, symbols))
     }
 
     fn raw_element(
         &self,
         list: &FieldRead,
-        place: &Code,
+        place: &ExprCode,
         scratch: &mut String,
         symbols: &Symbols,
     ) -> Option<Value<'_>> {
@@ -33,76 +39,88 @@ impl Scope<'_> {
         }
     }
 
-    pub(crate) fn call(&self, function: Function, arguments: &[Code], scratch: &mut String, symbols: &Symbols) -> Val {
-        let Some(first) = arguments.first() else { return Val::None };
+    pub(crate) fn call(
+        &self,
+        function: ExprFunction,
+        arguments: &[ExprCode],
+        scratch: &mut String,
+        symbols: &Symbols,
+    ) -> RuleValue {
+        let Some(first) = arguments.first() else { return RuleValue::None };
         match function {
-            Function::Len => self.length(first, scratch, symbols),
-            Function::Number => self.number(first, scratch, symbols),
-            Function::Lookup(_) => Val::None,
-            Function::Min | Function::Max => {
+            ExprFunction::Len => self.length(first, scratch, symbols),
+            ExprFunction::Number => self.number(first, scratch, symbols),
+            ExprFunction::Lookup(_) => RuleValue::None,
+            ExprFunction::Min | ExprFunction::Max => {
                 let left = self.eval(first, scratch, symbols);
-                let Some(second) = arguments.get(1) else { return Val::None };
+                let Some(second) = arguments.get(1) else { return RuleValue::None };
                 let right = self.eval(second, scratch, symbols);
                 match compare(left, right, scratch, symbols) {
-                    Some(order) if order.is_le() == (function == Function::Min) => left,
+                    Some(order) if order.is_le() == (function == ExprFunction::Min) => left,
                     Some(_) => right,
-                    None => Val::None,
+                    None => RuleValue::None,
                 }
             }
-            Function::Abs => match self.eval(first, scratch, symbols) {
-                Val::Float(value) => Val::Float(value.abs()),
-                Val::Single(value) => Val::Single(value.abs()),
-                other => other.integer().map_or(Val::None, |value| from_wide(value.abs())),
+            ExprFunction::Abs => match self.eval(first, scratch, symbols) {
+                RuleValue::Float(value) => RuleValue::Float(value.abs()),
+                RuleValue::Single(value) => RuleValue::Single(value.abs()),
+                other => other.integer().map_or(RuleValue::None, |value| from_wide(value.abs())),
             },
-            Function::Floor => self.whole(first, f64::floor, scratch, symbols),
-            Function::Ceil => self.whole(first, f64::ceil, scratch, symbols),
-            Function::Round => self.whole(first, f64::round, scratch, symbols),
+            ExprFunction::Floor => self.whole(first, f64::floor, scratch, symbols),
+            ExprFunction::Ceil => self.whole(first, f64::ceil, scratch, symbols),
+            ExprFunction::Round => self.whole(first, f64::round, scratch, symbols),
         }
     }
 
-    fn length(&self, of: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
-        if let Code::Field(read) = of {
+    fn length(&self, of: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
+        if let ExprCode::Field(read) = of {
             match self.raw(read) {
                 Some(Value::Array(scalar, bytes)) => {
                     let each = scalar.bytes().unwrap_or(1).max(1);
-                    return Val::from_unsigned((bytes.len() / each) as u64);
+                    return RuleValue::from_unsigned((bytes.len() / each) as u64);
                 }
-                Some(Value::Bytes(bytes)) => return Val::from_unsigned(bytes.len() as u64),
+                Some(Value::Bytes(bytes)) => return RuleValue::from_unsigned(bytes.len() as u64),
                 _ => {}
             }
         }
         let val = self.eval(of, scratch, symbols);
-        val.text(scratch, symbols).map_or(Val::None, |text| Val::from_unsigned(text.chars().count() as u64))
+        val.text(scratch, symbols).map_or(RuleValue::None, |text| RuleValue::from_unsigned(text.chars().count() as u64))
     }
 
-    /// The number behind an enum value, pointer or bool.
-    fn number(&self, of: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
+    /// The number of an enum value, pointer or bool.
+    fn number(&self, of: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         let raw = match of {
-            Code::Field(read) => self.raw(read),
-            Code::Element(list, place) => self.raw_element(list, place, scratch, symbols),
-            Code::Lookup(_, number) => return self.eval(number, scratch, symbols),
+            ExprCode::Field(read) => self.raw(read),
+            ExprCode::Element(list, place) => self.raw_element(list, place, scratch, symbols),
+            ExprCode::Lookup(_, number) => return self.eval(number, scratch, symbols),
             _ => None,
         };
         match raw {
-            Some(Value::Enum { value, .. }) => Val::Int(value.into()),
-            Some(Value::Pointer(value)) => Val::from_unsigned(value),
-            Some(Value::Bool(value)) => Val::Int(value.into()),
-            _ => self.eval(of, scratch, symbols).integer().map_or(Val::None, from_wide),
+            Some(Value::Enum { value, .. }) => RuleValue::Int(value.into()),
+            Some(Value::Pointer(value)) => RuleValue::from_unsigned(value),
+            Some(Value::Bool(value)) => RuleValue::Int(value.into()),
+            _ => self.eval(of, scratch, symbols).integer().map_or(RuleValue::None, from_wide),
         }
     }
 
-    /// A number without a fraction, as an integer.
-    fn whole(&self, of: &Code, rounded: impl FnOnce(f64) -> f64, scratch: &mut String, symbols: &Symbols) -> Val {
+    /// A rounded number as an integer.
+    fn whole(
+        &self,
+        of: &ExprCode,
+        rounded: impl FnOnce(f64) -> f64,
+        scratch: &mut String,
+        symbols: &Symbols,
+    ) -> RuleValue {
         const LIMIT: f64 = 9_223_372_036_854_775_808.0;
         match self.eval(of, scratch, symbols) {
-            val @ (Val::Float(_) | Val::Single(_)) => {
+            val @ (RuleValue::Float(_) | RuleValue::Single(_)) => {
                 let value = rounded(val.number().unwrap_or(f64::NAN));
                 if !(-LIMIT..LIMIT).contains(&value) {
-                    return Val::None;
+                    return RuleValue::None;
                 }
                 #[expect(clippy::cast_possible_truncation, reason = "it is within 64 bits and has no fraction")]
                 let value = value as i64;
-                Val::Int(value)
+                RuleValue::Int(value)
             }
             other => other,
         }

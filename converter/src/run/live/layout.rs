@@ -1,4 +1,4 @@
-//! The bytes of a live file: where its parts are, and whether its header can be true.
+//! The layout of a live file: the positions of its parts, and the validation of its header.
 
 use std::fs::File;
 use std::io;
@@ -9,46 +9,46 @@ use tracer_format::live::{
 
 use crate::run::read_at::read_at;
 
-/// Sizes that a slot can have.
+/// Valid sizes of a slot in bytes.
 const SLOT_SIZES: std::ops::RangeInclusive<u32> = 4096..=65536;
-/// Slots that a reader looks at; a header that claims more is not true.
+/// Maximum number of slots. A header with more slots is invalid.
 const MAX_SLOTS: u32 = 1 << 20;
 
-/// Why a live file, or a part of it, is not used.
+/// The reason why a live file or a part of it is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
     /// The system could not read it.
     #[error("cannot be read: {0}")]
     Unreadable(String),
-    /// Its first bytes are another's.
+    /// The file does not start with the magic of a live file.
     #[error("not a live file (its first bytes are not `±TLIVE`)")]
     NotLive,
-    /// The process ended before anything was in it.
+    /// The process ended before the file had contents.
     #[error("its process ended before it recorded anything: nothing is lost when it is removed")]
     Empty,
-    /// It is of a later version.
+    /// The file has a later version.
     #[error("version {found}, but this program reads version {LIVE_VERSION}")]
     Version {
         /// Its version.
         found: u16,
     },
-    /// Its header cannot be true.
+    /// The header is invalid.
     #[error("its header says {what}, which cannot be")]
     Header {
-        /// What it says.
+        /// The invalid contents.
         what: String,
     },
-    /// It belongs to another process than the file beside it.
+    /// The file belongs to another process than the process file of the same name.
     #[error("it is of another process (an earlier one of this name?)")]
     OtherProcess,
-    /// The process file says where it is, and there is none.
+    /// The process file names a live file that does not exist.
     #[error("it is not there: on another machine, or removed?")]
     Missing,
-    /// What was read of it could not be kept.
+    /// The records could not be stored in the spool.
     #[error("its records cannot be kept in a temporary file: {0}")]
     Spool(String),
-    /// The log of names breaks off.
+    /// The log of names is damaged.
     #[error("the log of names cannot be read from byte {offset}")]
     Log {
         /// Offset in the file.
@@ -57,45 +57,45 @@ pub enum LiveError {
     /// A schema of the log cannot be decoded.
     #[error("a schema in its log of names is damaged: {0}")]
     Schema(String),
-    /// The head of a slot cannot be true.
+    /// The head of a slot is invalid.
     #[error("the slot at byte {offset} says {what}, which cannot be")]
     Slot {
         /// Offset in the file.
         offset: u64,
-        /// What it says.
+        /// The invalid contents.
         what: String,
     },
-    /// The records of a slot cannot be followed to the end.
+    /// The records of a slot cannot be decoded to the end.
     #[error("the records of the slot at byte {offset} break off after {good} of {bytes} bytes: {why}")]
     Records {
         /// Offset of the slot in the file.
         offset: u64,
-        /// Bytes that are good.
+        /// Number of valid bytes.
         good: u64,
-        /// Bytes that the slot has.
+        /// Number of bytes in the slot.
         bytes: u64,
-        /// What is wrong.
+        /// The error.
         why: String,
     },
 }
 
 /// The header, checked against the size of the file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Header {
+pub(crate) struct LiveHeader {
     pub(crate) process_id: [u8; 16],
     pub(crate) slot_bytes: u32,
     pub(crate) slots: u32,
     pub(crate) log_offset: u32,
     /// Bytes of the log that are complete.
     pub(crate) log_complete: u64,
-    /// Bytes of the log that the process file has, too.
+    /// Bytes of the log that are in the process file, too.
     pub(crate) log_in_file: u64,
     pub(crate) slots_offset: u64,
-    /// Slots that the header claims and the file is too short for.
+    /// Number of slots in the header for which the file is too short.
     pub(crate) cut_slots: u32,
-    /// Records that the process dropped or overwrote in all.
+    /// Number of records that the process dropped or overwrote.
     pub(crate) dropped: u64,
-    /// How many of them it overwrote.
+    /// Number of overwritten records among these.
     pub(crate) overwritten: u64,
     /// Records with truncated texts, bytes or arrays.
     pub(crate) truncated: u64,
@@ -105,7 +105,8 @@ pub(crate) struct Header {
     pub(crate) last_reading: u64,
 }
 
-/// Whether all bytes of a file are 0: its process made it, and came no further.
+/// Whether all bytes of a file are 0: its process created the file, and ended before it wrote a
+/// header.
 fn is_zero(file: &File) -> io::Result<bool> {
     let mut bytes = vec![0; 1 << 16];
     let mut offset = 0;
@@ -118,7 +119,7 @@ fn is_zero(file: &File) -> io::Result<bool> {
     }
 }
 
-impl Header {
+impl LiveHeader {
     pub(crate) fn read(file: &File) -> Result<Self, LiveError> {
         let mut bytes = [0; LIVE_HEAD_BYTES];
         let unreadable = |error: io::Error| LiveError::Unreadable(error.to_string());
@@ -179,7 +180,7 @@ impl Header {
         if self.log_complete > u64::from(log_bytes) {
             return wrong(format!("{} of {log_bytes} bytes of names", self.log_complete));
         }
-        // More than there is: the number is damaged, and the file may have none of them.
+        // The number is damaged, so the file may have none of these bytes.
         if self.log_in_file > self.log_complete {
             self.log_in_file = 0;
         }
@@ -190,13 +191,13 @@ impl Header {
         Ok(self)
     }
 
-    /// Where a slot is, or a part of it.
-    pub(crate) fn place(&self, slot: u32, piece: u32) -> Place {
+    /// The position and size of a slot, or of a part of it.
+    pub(crate) fn place(&self, slot: u32, piece: u32) -> SlotRange {
         let bytes = if piece == 0 { self.slot_bytes } else { PART };
-        Place { offset: self.slot_offset(slot) + u64::from(piece) * u64::from(PART), bytes }
+        SlotRange { offset: self.slot_offset(slot) + u64::from(piece) * u64::from(PART), bytes }
     }
 
-    /// Parts of a slot that is divided, the first of which is its own head.
+    /// Number of parts of a divided slot. The first part contains the head of the slot.
     pub(crate) fn pieces(&self) -> u32 {
         self.slot_bytes / PART
     }
@@ -206,11 +207,11 @@ impl Header {
     }
 }
 
-/// A slot, or a part of one.
+/// The position of a slot or a part of one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SlotRange {
     pub(crate) offset: u64,
-    /// Its size with its head.
+    /// Its size in bytes, including its head.
     pub(crate) bytes: u32,
 }
 
@@ -220,33 +221,34 @@ const PART: u32 = PART_BYTES as u32;
 /// The head of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotHead {
-    /// Bytes of payload.
+    /// Number of payload bytes.
     pub(crate) used: u32,
-    /// Records in them.
+    /// Number of records in the payload.
     pub(crate) records: u32,
-    /// Date of the last record.
+    /// Timestamp of the last record.
     pub(crate) last: u64,
-    /// Date from which the first delta counts.
+    /// The timestamp to which the first delta is added.
     pub(crate) first: u64,
-    /// Bytes of payload that the process file has.
+    /// Number of payload bytes that are in the process file.
     pub(crate) flushed: u32,
-    /// Records in them.
+    /// Number of records in these bytes.
     pub(crate) flushed_records: u32,
-    /// Date of the last of them.
+    /// Timestamp of the last of these records.
     pub(crate) flushed_last: u64,
-    /// Sequence number of the block that the rest makes.
+    /// Sequence number of the block that consists of the other bytes.
     pub(crate) sequence: u64,
-    /// Records of the stream dropped so far.
+    /// Number of dropped records of the stream.
     pub(crate) dropped: u64,
     /// The stream.
     pub(crate) stream: u32,
-    /// The slot belongs to a stream.
+    /// Whether the slot belongs to a stream.
     pub(crate) taken: bool,
-    /// The stream's slots are overwritten.
+    /// Whether the stream overwrites its slots.
     pub(crate) overwrites: bool,
-    /// Its records are overwritten, and counted as soon as the process has overwritten more than this number.
+    /// Set while the records of the slot are overwritten. They are counted as soon as the process
+    /// has overwritten more records than this number.
     pub(crate) uncounted: Option<u64>,
-    /// The slot is divided.
+    /// Whether the slot is divided.
     pub(crate) divided: bool,
 }
 
@@ -273,7 +275,8 @@ impl SlotHead {
         }
     }
 
-    /// What it says is of the same block as another head read later, which may say more of it.
+    /// Whether `later`, a head that was read later, describes the same block with the same or more
+    /// records.
     pub(crate) fn same_block(&self, later: &Self) -> bool {
         let block = |head: &Self| (head.taken, head.stream, head.sequence, head.first, head.flushed);
         block(self) == block(later) && later.used >= self.used

@@ -1,27 +1,28 @@
-//! The log of names of a live file, entry by entry. It holds losses, too, of which the process file could not tell.
+//! Reads the log of names of a live file, entry by entry. The log also contains dropped records
+//! that the process file could not report.
 
 use std::fs::File;
 
 use tracer_format::live::LOG_ENTRY_BYTES;
 use tracer_format::{BlockKind, MAX_PAYLOAD_BYTES};
 
-use super::layout::{Header, LiveError, u32_at};
+use super::layout::{LiveError, LiveHeader, u32_at};
 use crate::run::read_at::read_at;
 
-/// An entry: kind and payload are those of a block.
+/// An entry of the log. Its kind and payload are those of a block.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LiveLogEntry {
     pub(crate) kind: BlockKind,
     pub(crate) stream: u32,
     pub(crate) entries: u32,
-    /// The process file has it, too.
+    /// Whether the process file has the entry, too.
     pub(crate) in_file: bool,
     pub(crate) payload: Vec<u8>,
 }
 
-/// Reads the entries; the first that cannot be one is an error, and the last.
+/// Reads the entries. The first invalid entry is an error and ends the iteration.
 #[derive(Debug)]
-pub(in crate::run) struct Names<'f> {
+pub(in crate::run) struct LiveLogReader<'f> {
     file: &'f File,
     start: u64,
     at: u64,
@@ -29,15 +30,17 @@ pub(in crate::run) struct Names<'f> {
     in_file: u64,
 }
 
-impl<'f> Names<'f> {
-    pub(super) fn new(file: &'f File, header: &Header) -> Self {
-        // What was published after the header was read counts, too: a record that was read later may need it.
-        let complete = Header::read(file).map_or(header.log_complete, |now| now.log_complete.max(header.log_complete));
+impl<'f> LiveLogReader<'f> {
+    pub(super) fn new(file: &'f File, header: &LiveHeader) -> Self {
+        // Includes entries that were published after the header was read, because a record that is
+        // read later may need them.
+        let complete =
+            LiveHeader::read(file).map_or(header.log_complete, |now| now.log_complete.max(header.log_complete));
         let start = u64::from(header.log_offset);
         Self { file, start, at: start, end: start + complete, in_file: header.log_in_file }
     }
 
-    fn read(&self) -> Option<(Entry, u64)> {
+    fn read(&self) -> Option<(LiveLogEntry, u64)> {
         let mut head = [0; LOG_ENTRY_BYTES];
         if read_at(self.file, &mut head, self.at).ok()? < LOG_ENTRY_BYTES {
             return None;
@@ -54,12 +57,12 @@ impl<'f> Names<'f> {
             return None;
         }
         let in_file = next - self.start <= self.in_file;
-        Some((Entry { kind, stream: u32_at(&head, 4), entries: u32_at(&head, 8), in_file, payload }, next))
+        Some((LiveLogEntry { kind, stream: u32_at(&head, 4), entries: u32_at(&head, 8), in_file, payload }, next))
     }
 }
 
-impl Iterator for Names<'_> {
-    type Item = Result<Entry, LiveError>;
+impl Iterator for LiveLogReader<'_> {
+    type Item = Result<LiveLogEntry, LiveError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.end {

@@ -1,45 +1,46 @@
-//! Reading the records of one process: stream by stream, or by date.
+//! Reads the records of one process: stream by stream, or in order of time.
 
 use std::fs::File;
 use std::sync::Arc;
 
 use tracer_format::block::unpack;
-use tracer_format::record::{Lost, Records};
-use tracer_format::typed::{Binding, Bound, Context, Family, Head, Origin, Recorded, Tables, bind};
+use tracer_format::record::{DroppedRecords, RecordIterator};
+use tracer_format::typed::{BoundType, Context, Family, Head, Origin, Recorded, SchemaBinding, Tables, bind};
 use tracer_format::{FormatError, ID_LOST, RecordType};
 
-use crate::clock::{Clocks, Method};
-use crate::run::Run;
-use crate::run::{Damage, Process, ReadError, Stream, open_shared};
+use crate::clock::{CorrectionMethod, RunClocks};
+use crate::run::OpenRun;
+use crate::run::{DamagedRange, ProcessInRun, RunReadError, StreamInRun, open_shared};
 
-/// In which order the records of a process are read.
+/// Order in which the records of a process are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// One stream after the other: holds one block.
+pub enum ReadOrder {
+    /// One stream after the other. Keeps one block in memory.
     #[default]
     Streams,
-    /// All streams by date; of equal dates, the one of the earlier stream first. Holds one block of each stream.
+    /// All streams in order of time. Of equal timestamps, the earlier stream comes first. Keeps one
+    /// block per stream in memory.
     Dates,
 }
 
 /// Reads the records of one process as values of the types of `F`.
 #[expect(missing_debug_implementations, reason = "holds a function")]
-pub struct Reader<'r, F> {
-    process: &'r Process,
-    bindings: Vec<Binding>,
+pub struct RecordReader<'r, F> {
+    process: &'r ProcessInRun,
+    bindings: Vec<SchemaBinding>,
     nanos: Box<dyn Fn(u64) -> i64 + 'r>,
-    cursors: Vec<Cursor<'r>>,
-    order: Order,
+    cursors: Vec<RecordCursor<'r>>,
+    order: ReadOrder,
     current: usize,
     begun: bool,
-    damage: Vec<Damage>,
+    damage: Vec<DamagedRange>,
     damaged_records: u64,
     family: std::marker::PhantomData<fn() -> F>,
 }
 
-/// A stream being read.
-struct Cursor<'r> {
-    stream: &'r Stream,
+/// A stream that is being read.
+struct RecordCursor<'r> {
+    stream: &'r StreamInRun,
     file: Arc<File>,
     next_block: usize,
     payload: Vec<u8>,
@@ -48,12 +49,12 @@ struct Cursor<'r> {
     ticks: u64,
     in_block: u32,
     dropped: u64,
-    /// The current record; its place in the payload.
-    found: Option<Found>,
+    /// The current record and its place in the payload.
+    found: Option<BlockStart>,
 }
 
 #[derive(Clone, Copy)]
-struct Found {
+struct BlockStart {
     id: u16,
     ticks: u64,
     nanos: i64,
@@ -62,34 +63,34 @@ struct Found {
     length: usize,
 }
 
-impl<'r, F: Family> Reader<'r, F> {
-    /// Reads the records of a process of the run, stream by stream. Dates are on the run's time line by its sync samples, as
-    /// `tumit dump --clock bursts` has them.
+impl<'r, F: Family> RecordReader<'r, F> {
+    /// Reads the records of a process of the run, stream by stream. Timestamps are on the run's
+    /// time line by its sync samples, as in `tumit dump --clock bursts`.
     ///
     /// # Errors
     /// When the file cannot be opened.
     ///
     /// # Panics
     /// When the run has no such process.
-    pub fn new(run: &'r Run, process: usize) -> Result<Self, ReadError> {
-        Self::with_order(run, process, Order::Streams)
+    pub fn new(run: &'r OpenRun, process: usize) -> Result<Self, RunReadError> {
+        Self::with_order(run, process, ReadOrder::Streams)
     }
 
-    /// The same in an order of choice.
+    /// The same in a given order.
     ///
     /// # Errors
     /// When the file cannot be opened.
     ///
     /// # Panics
     /// When the run has no such process.
-    pub fn with_order(run: &'r Run, process: usize, order: Order) -> Result<Self, ReadError> {
-        let mut clocks = Clocks::new(run, Method::Bursts);
+    pub fn with_order(run: &'r OpenRun, process: usize, order: ReadOrder) -> Result<Self, RunReadError> {
+        let mut clocks = RunClocks::new(run, CorrectionMethod::Bursts);
         clocks.start_at(crate::convert::plan::first_date(run, &clocks));
         let map = clocks.map(process).clone();
         let process = &run.processes[process];
-        let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
+        let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
-        let cursors = process.streams.iter().map(|stream| Cursor::new(stream, Arc::clone(&file)));
+        let cursors = process.streams.iter().map(|stream| RecordCursor::new(stream, Arc::clone(&file)));
         Ok(Self {
             process,
             bindings: bind(F::SPEC, process.providers.iter().map(|provider| &provider.schema)),
@@ -104,12 +105,12 @@ impl<'r, F: Family> Reader<'r, F> {
         })
     }
 
-    /// The next record; it borrows from the reader.
+    /// The next record. It borrows from the reader.
     ///
     /// # Errors
-    /// When the file cannot be read. Damage is no error: see [`Reader::damage`].
+    /// When the file cannot be read. Damage is no error: see [`RecordReader::damage`].
     #[expect(clippy::should_implement_trait, reason = "what it gives borrows from the reader")]
-    pub fn next(&mut self) -> Result<Option<Recorded<'_, F::Record<'_>>>, ReadError> {
+    pub fn next(&mut self) -> Result<Option<Recorded<'_, F::Record<'_>>>, RunReadError> {
         if !self.advance()? {
             return Ok(None);
         }
@@ -119,7 +120,12 @@ impl<'r, F: Family> Reader<'r, F> {
         Ok(Some(self.recorded(cursor, found, body)))
     }
 
-    fn recorded<'s>(&'s self, cursor: &'s Cursor<'r>, found: Found, body: &'s [u8]) -> Recorded<'s, F::Record<'s>> {
+    fn recorded<'s>(
+        &'s self,
+        cursor: &'s RecordCursor<'r>,
+        found: BlockStart,
+        body: &'s [u8],
+    ) -> Recorded<'s, F::Record<'s>> {
         let (process, stream) = (self.process, cursor.stream);
         let site = process.sites.get(found.site as usize).and_then(Option::as_ref);
         let head = Head {
@@ -135,21 +141,21 @@ impl<'r, F: Family> Reader<'r, F> {
             dropped: cursor.dropped,
         };
         let Some((provider, position)) = process.kind(found.id) else {
-            let lost = Lost::decode(body).unwrap_or_default();
+            let lost = DroppedRecords::decode(body).unwrap_or_default();
             return Recorded::new(head, tracer_format::typed::AnyRecord::lost(lost));
         };
         let schema = &process.providers[provider].schema;
         let file: &RecordType = &schema.records[position];
-        let bound: &Bound = &self.bindings[provider].types[position];
+        let bound: &BoundType = &self.bindings[provider].types[position];
         let nanos: &dyn Fn(u64) -> i64 = &*self.nanos;
         let tables = Tables { strings: &process.strings, sites: &process.sites, nanos: Some(nanos) };
         let origin = Origin { id: found.id, file, bound, enums: &schema.enums, body };
         Recorded::read(head, origin, Context { tables, enums: &schema.enums })
     }
 
-    /// Goes to the next record of the stream whose turn it is.
-    fn advance(&mut self) -> Result<bool, ReadError> {
-        if self.order == Order::Streams {
+    /// Advances to the next record, in the order of this reader. Returns whether there is one.
+    fn advance(&mut self) -> Result<bool, RunReadError> {
+        if self.order == ReadOrder::Streams {
             while self.current < self.cursors.len() {
                 self.step(self.current)?;
                 if self.cursors[self.current].found.is_some() {
@@ -174,7 +180,7 @@ impl<'r, F: Family> Reader<'r, F> {
         Ok(earliest.is_some())
     }
 
-    fn step(&mut self, cursor: usize) -> Result<(), ReadError> {
+    fn step(&mut self, cursor: usize) -> Result<(), RunReadError> {
         let process = self.process;
         let cursor = &mut self.cursors[cursor];
         while let Some((damage, records)) = cursor.step(process, &*self.nanos)? {
@@ -184,15 +190,15 @@ impl<'r, F: Family> Reader<'r, F> {
         Ok(())
     }
 
-    /// Blocks whose content could not be decoded although their checksum was right, and how many records they hid.
+    /// Blocks with undecodable contents and a correct checksum, and the number of records in them.
     #[must_use]
-    pub fn damage(&self) -> (&[Damage], u64) {
+    pub fn damage(&self) -> (&[DamagedRange], u64) {
         (&self.damage, self.damaged_records)
     }
 }
 
-impl<'r> Cursor<'r> {
-    fn new(stream: &'r Stream, file: Arc<File>) -> Self {
+impl<'r> RecordCursor<'r> {
+    fn new(stream: &'r StreamInRun, file: Arc<File>) -> Self {
         Self {
             stream,
             file,
@@ -207,17 +213,21 @@ impl<'r> Cursor<'r> {
         }
     }
 
-    /// Goes to the next record; gives damage that it comes across, and is to be called again then.
-    fn step(&mut self, process: &'r Process, nanos: &dyn Fn(u64) -> i64) -> Result<Option<(Damage, u64)>, ReadError> {
+    /// Advances to the next record. If it returns damage, it has to be called again.
+    fn step(
+        &mut self,
+        process: &'r ProcessInRun,
+        nanos: &dyn Fn(u64) -> i64,
+    ) -> Result<Option<(DamagedRange, u64)>, RunReadError> {
         let last = self.found.take().map_or(i64::MIN, |found| found.nanos);
         while self.at >= self.payload.len() {
             match self.load(process)? {
-                Loaded::End => return Ok(None),
-                Loaded::Block => {}
-                Loaded::Damage(damage, records) => return Ok(Some((damage, records))),
+                BlockLoad::End => return Ok(None),
+                BlockLoad::Block => {}
+                BlockLoad::Damage(damage, records) => return Ok(Some((damage, records))),
             }
         }
-        let mut records = Records::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
+        let mut records = RecordIterator::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
         match records.next() {
             Some(Ok(raw)) => {
                 let length = raw.body.len();
@@ -226,7 +236,7 @@ impl<'r> Cursor<'r> {
                 self.at += records.offset();
                 self.ticks = ticks;
                 self.in_block += u32::from(id != ID_LOST);
-                self.found = Some(Found { id, ticks, nanos: date, site, start: self.at - length, length });
+                self.found = Some(BlockStart { id, ticks, nanos: date, site, start: self.at - length, length });
                 Ok(None)
             }
             Some(Err(why)) => {
@@ -240,8 +250,8 @@ impl<'r> Cursor<'r> {
         }
     }
 
-    fn load(&mut self, process: &Process) -> Result<Loaded, ReadError> {
-        let Some(block) = self.stream.blocks.get(self.next_block) else { return Ok(Loaded::End) };
+    fn load(&mut self, process: &ProcessInRun) -> Result<BlockLoad, RunReadError> {
+        let Some(block) = self.stream.blocks.get(self.next_block) else { return Ok(BlockLoad::End) };
         self.next_block += 1;
         self.in_block = 0;
         self.at = 0;
@@ -254,27 +264,27 @@ impl<'r> Cursor<'r> {
                 buffer.clear();
                 buffer.extend_from_slice(&self.stored[..filled]);
                 self.payload = buffer;
-                Ok(Loaded::Block)
+                Ok(BlockLoad::Block)
             }
             Ok(_) => {
                 self.payload = buffer;
-                Ok(Loaded::Block)
+                Ok(BlockLoad::Block)
             }
             Err(why) => {
                 let records = u64::from(block.header.records);
-                Ok(Loaded::Damage(damage(block.payload_offset, filled as u64, why), records))
+                Ok(BlockLoad::Damage(damage(block.payload_offset, filled as u64, why), records))
             }
         }
     }
 }
 
-/// What came of loading a block.
-enum Loaded {
+/// The result of loading a block.
+enum BlockLoad {
     Block,
-    Damage(Damage, u64),
+    Damage(DamagedRange, u64),
     End,
 }
 
-fn damage(offset: u64, bytes: u64, why: FormatError) -> Damage {
-    Damage { offset, bytes, why }
+fn damage(offset: u64, bytes: u64, why: FormatError) -> DamagedRange {
+    DamagedRange { offset, bytes, why }
 }

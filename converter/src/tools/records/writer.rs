@@ -1,39 +1,40 @@
-//! Writing a process file: a copy of another's tables, and the records that a tool gives.
+//! Writes a process file: a copy of another file's tables, and the records that a tool supplies.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use tracer_format::columns::Shape;
-use tracer_format::record::Lost;
+use tracer_format::columns::RecordShape;
+use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM, cause};
 
-use crate::convert::gaps::Missed;
-use crate::run::Process;
+use crate::convert::gaps::MissingRecords;
+use crate::run::ProcessInRun;
 
 /// Writes the file of one process.
 #[derive(Debug)]
-pub struct Writer {
+pub struct RecordWriter {
     path: PathBuf,
     file: FileWriter<BufWriter<File>>,
-    /// Records that the process dropped, if it ended in order.
+    /// Number of records that the process dropped, if it ended in order.
     ended: Option<u64>,
-    /// Schemas that were added for records made anew: where they are in memory, and the id of their first type.
+    /// Added schemas for newly made records: their address in memory, and the id of their first
+    /// type.
     added: Vec<(&'static [u8], u16)>,
-    /// The id behind those of all schemas.
+    /// The first id after those of all schemas.
     next_base: u16,
     body: Vec<u8>,
-    /// By stream, in the order of their dates: what is missing in the original, and is not told yet.
-    gaps: BTreeMap<u32, VecDeque<Lost>>,
+    /// By stream, in order of time: gaps of the original that are not reported in the copy yet.
+    gaps: BTreeMap<u32, VecDeque<DroppedRecords>>,
 }
 
 /// Ends of a process and its threads, in ticks.
 #[derive(Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct EndTicks {
     /// The orderly end of the process.
     pub(crate) process: Option<u64>,
     /// The last known timestamp of the process.
@@ -42,9 +43,9 @@ pub(crate) struct Ends {
     pub(crate) threads: BTreeMap<u32, u64>,
 }
 
-impl Ends {
-    /// The ends that the recorder noted.
-    pub(crate) fn of(process: &Process) -> Self {
+impl EndTicks {
+    /// The ends that the recorder wrote.
+    pub(crate) fn of(process: &ProcessInRun) -> Self {
         let threads = process.streams.iter().filter_map(|stream| Some((stream.number, stream.end?.0)));
         Self {
             process: process.end.map(|end| end.0),
@@ -54,7 +55,7 @@ impl Ends {
     }
 }
 
-/// Why a record or file could not be written.
+/// Reasons why a record or file could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -63,7 +64,7 @@ pub enum WriteError {
     Write {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file's layout cannot hold a value.
@@ -83,24 +84,24 @@ pub enum WriteError {
     },
 }
 
-impl Writer {
-    /// Begins a copy of a process in `folder`, which is made if it is not there: all but the records. What is missing in the
-    /// original is told in the copy, too, at its place.
+impl RecordWriter {
+    /// Begins a copy of a process in `folder`, which is created if necessary. Everything but the
+    /// records is copied. The copy reports the gaps of the original at the same places.
     ///
     /// # Errors
-    /// When the file cannot be made, or is the one that is read.
-    pub fn copy(process: &Process, folder: &Path) -> Result<Self, WriteError> {
-        Self::copy_of(process, folder, |_| true, &Missed::of(process), &Ends::of(process))
+    /// When the file cannot be created, or is the one that is read.
+    pub fn copy(process: &ProcessInRun, folder: &Path) -> Result<Self, WriteError> {
+        Self::copy_of(process, folder, |_| true, &MissingRecords::of(process), &EndTicks::of(process))
     }
 
     /// As [`Self::copy`], for the streams that `is_kept` selects, with the given numbers of missing
     /// records and the given ends.
     pub(crate) fn copy_of(
-        process: &Process,
+        process: &ProcessInRun,
         folder: &Path,
         is_kept: impl Fn(u32) -> bool,
-        missed: &Missed,
-        ends: &Ends,
+        missed: &MissingRecords,
+        ends: &EndTicks,
     ) -> Result<Self, WriteError> {
         let path = folder.join(process.own_file_name());
         let error = |source| WriteError::Write { file: path.clone(), source };
@@ -117,8 +118,8 @@ impl Writer {
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let after = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = after.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
-        shapes.filter_map(|(id, kind)| Shape::of(id, kind)).for_each(|shape| file.learn(shape));
-        let mut gaps: BTreeMap<u32, VecDeque<Lost>> = BTreeMap::new();
+        shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.learn(shape));
+        let mut gaps: BTreeMap<u32, VecDeque<DroppedRecords>> = BTreeMap::new();
         for gap in &missed.gaps {
             gaps.entry(gap.stream).or_default().extend(gap.lost);
         }
@@ -129,7 +130,7 @@ impl Writer {
         Ok(writer)
     }
 
-    fn tables(&mut self, process: &Process, is_kept: impl Fn(u32) -> bool, ends: &Ends) -> io::Result<()> {
+    fn tables(&mut self, process: &ProcessInRun, is_kept: impl Fn(u32) -> bool, ends: &EndTicks) -> io::Result<()> {
         let file = &mut self.file;
         let last_known = ends.last_known.filter(|_| ends.process.is_none());
         let tags = process_tags(process, &ClockTags::of(process), last_known);
@@ -149,7 +150,7 @@ impl Writer {
             }
         }
         let sync: Vec<u8> = process.sync.iter().flat_map(tracer_format::entries::SyncSample::encode).collect();
-        let anchors: Vec<u8> = process.anchors.iter().flat_map(tracer_format::entries::Anchor::encode).collect();
+        let anchors: Vec<u8> = process.anchors.iter().flat_map(tracer_format::entries::ClockAnchor::encode).collect();
         for (kind, count, bytes) in
             [(BlockKind::Sync, process.sync.len(), sync), (BlockKind::Anchors, process.anchors.len(), anchors)]
         {
@@ -168,12 +169,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a record: one that was read, with the layout of its file; one made anew, with that of its spec.
+    /// Writes a record. A record that was read has the layout of its file. A newly made record has
+    /// the layout of its spec.
     ///
     /// A record that was read belongs into a copy of its own process.
     ///
     /// # Errors
-    /// When the system cannot write, or the file's layout cannot hold a value; then the record is left out.
+    /// When the system cannot write, or the file's layout cannot hold a value. In the
+    /// second case the record is left out.
     pub fn write<'a, R: AnyRecord<'a>>(&mut self, recorded: &Recorded<'a, R>) -> Result<(), WriteError> {
         let head = &recorded.head;
         let id = match (recorded.id(), recorded.record.content()) {
@@ -199,14 +202,14 @@ impl Writer {
         written
     }
 
-    /// Writes a record of the process as it is: `body` is what stands behind id and delta.
+    /// Writes a record of the process unchanged. `body` contains the bytes after id and delta.
     pub(crate) fn raw(&mut self, stream: u32, id: u16, ticks: u64, body: &[u8]) -> Result<(), WriteError> {
         self.tell(stream, ticks)?;
         let written = self.file.record(stream, id, ticks, body);
         written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
     }
 
-    /// Tells that so many records between two dates could not be read.
+    /// Reports that `count` records between two timestamps could not be read.
     pub(crate) fn unreadable(
         &mut self,
         stream: u32,
@@ -214,11 +217,11 @@ impl Writer {
         first_ticks: u64,
         last_ticks: u64,
     ) -> Result<(), WriteError> {
-        let lost = Lost { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED };
+        let lost = DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED };
         self.raw(stream, ID_LOST, first_ticks, &lost.encode())
     }
 
-    /// Tells what is missing of a stream up to a date.
+    /// Reports the gaps of a stream up to `until`, in ticks.
     fn tell(&mut self, stream: u32, until: u64) -> Result<(), WriteError> {
         let Some(gaps) = self.gaps.get_mut(&stream) else { return Ok(()) };
         while let Some(lost) = gaps.front().copied().filter(|lost| lost.last_ticks <= until) {
@@ -229,12 +232,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Says how many records of a stream were dropped up to here.
+    /// Sets the number of records of a stream that were dropped up to here.
     pub(crate) fn dropped(&mut self, stream: u32, records: u64) {
         self.file.dropped(stream, records);
     }
 
-    /// The id of the first type of a spec, whose schema is written at its first use.
+    /// The id of the first type of a spec. Writes the schema of the spec at its first use.
     fn base(&mut self, schema: &'static [u8], types: usize) -> Result<u16, WriteError> {
         if let Some((_, base)) = self.added.iter().find(|(added, _)| *added == schema) {
             return Ok(*base);
@@ -249,7 +252,7 @@ impl Writer {
         Ok(base)
     }
 
-    /// Ends the file; without this its last blocks are missing.
+    /// Ends the file. Without this call, its last blocks are missing.
     ///
     /// # Errors
     /// When the system cannot write.
@@ -263,7 +266,7 @@ impl Writer {
     }
 }
 
-/// What a process's tags say of its clock.
+/// The tags of a process that describe its clock.
 pub(crate) struct ClockTags<'p> {
     pub(crate) kind: Option<u64>,
     pub(crate) hz: u64,
@@ -271,7 +274,7 @@ pub(crate) struct ClockTags<'p> {
 }
 
 impl<'p> ClockTags<'p> {
-    fn of(process: &'p Process) -> Self {
+    fn of(process: &'p ProcessInRun) -> Self {
         let kind = process.clock_kind.map(|kind| kind as u64);
         Self { kind, hz: process.clock_hz, domain: &process.clock_domain }
     }
@@ -279,7 +282,7 @@ impl<'p> ClockTags<'p> {
 
 /// The tags of a process in a copy with this clock. `last_known` is the last known timestamp of a
 /// process without an orderly end, in ticks of the copy.
-pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>, last_known: Option<u64>) -> Vec<u8> {
+pub(crate) fn process_tags(process: &ProcessInRun, clock: &ClockTags<'_>, last_known: Option<u64>) -> Vec<u8> {
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process.id);
     for (tag, id) in [(tag::PARENT_ID, &process.parent_id), (tag::MERGED_RUN, &process.merged_run)] {
@@ -320,7 +323,7 @@ pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>, last_known:
 
 /// The tags of the end of a copy. They preserve the truncations, repeated timestamps and damage of
 /// the original. `end` is the timestamp of the end of the process, in ticks of the copy.
-pub(crate) fn end_tags(process: &Process, end: Option<u64>) -> Vec<u8> {
+pub(crate) fn end_tags(process: &ProcessInRun, end: Option<u64>) -> Vec<u8> {
     let mut tags = Vec::new();
     if let Some(end) = end {
         append_integer(&mut tags, tag::PROCESS_END, end);

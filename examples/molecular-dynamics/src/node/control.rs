@@ -1,9 +1,9 @@
-//! The thread that stands between its node and node 0: orders in, reports out.
+//! The thread between its node and node 0: it passes orders in and reports out.
 
 use crate::message::{Inbox, Order, Port, Report};
 use crate::trace::Place;
 
-/// The ways to node 0 and to the main thread.
+/// The channels to node 0 and to the main thread.
 #[derive(Debug)]
 pub(crate) struct Control {
     /// From node 0.
@@ -17,7 +17,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Serves until node 0 gives no more orders.
+    /// Serves until node 0 sends no more orders.
     pub(crate) fn run(mut self, place: Place) {
         while let Some(order) = self.orders.receive(place) {
             self.to_main.post(place, order);

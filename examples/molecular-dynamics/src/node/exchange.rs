@@ -6,12 +6,12 @@ use crate::machine::cost;
 use crate::message::{Errand, Forces, Inbox, Parcel, Port};
 use crate::trace::{Phase, Place};
 
-/// The neighbour, and the ways to it and to the main thread.
+/// The neighbour, and the channels to it and to the main thread.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    /// Which working node the neighbour is.
+    /// The working node of the neighbour.
     pub(crate) peer: usize,
-    /// What the main thread wants sent.
+    /// The main thread's requests to send.
     pub(crate) errands: Inbox<Errand>,
     /// To the neighbour.
     pub(crate) parcels: Port<Parcel>,

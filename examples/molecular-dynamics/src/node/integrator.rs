@@ -1,4 +1,5 @@
-//! The main thread of a node: it owns the atoms, moves them, and leads the other threads through each step.
+//! The main thread of a node: it owns and moves the atoms, and leads the other threads in each
+//! step.
 
 use std::sync::Arc;
 
@@ -10,32 +11,32 @@ use crate::physics::{Atom, Balance, Vec3};
 use crate::placement::NEIGHBOURS;
 use crate::trace::{Phase, Place};
 
-/// The atoms of a node, and the ways to its other threads.
+/// The atoms of a node, and the channels to its other threads.
 #[derive(Debug)]
 pub(crate) struct Integrator {
     place: Place,
     shared: Arc<Shared>,
-    /// Which working node this is.
+    /// The index of this working node.
     index: usize,
     /// The working node of every cell, and the slot of the cell there.
     owners: Arc<[usize]>,
     slots: Arc<[usize]>,
-    /// Sorted by cell; `start` says where each cell begins.
+    /// The atoms, sorted by cell, and the index of the first atom of each cell.
     atoms: Vec<Atom>,
     start: Vec<u32>,
-    /// How far each atom moved since it was sorted.
+    /// The displacement of each atom since it was sorted.
     moved: Vec<Vec3>,
     ports: Ports,
 }
 
-/// The ways from the main thread to the others of its node, and back.
+/// The channels between the main thread and the other threads of its node.
 #[derive(Debug)]
 pub(crate) struct Ports {
     pub(crate) orders: Inbox<Order>,
     pub(crate) reports: Port<Report>,
     /// To the thread of the local forces, and to those of the forces with each neighbour.
     pub(crate) work: Vec<Port<Work>>,
-    /// To the threads that exchange with each neighbour, and which working node that is.
+    /// To the threads that exchange with each neighbour, with the index of that working node.
     pub(crate) errands: Vec<(usize, Port<Errand>)>,
 }
 
@@ -74,7 +75,8 @@ impl Integrator {
         self.atoms
     }
 
-    /// Sends atoms that have left this node's cells to their new owners, takes in those of others, and sorts.
+    /// Sends atoms that have left this node's cells to their new owners, receives those of others,
+    /// and sorts.
     fn redistribute(&mut self) {
         let place = self.place;
         let Self { shared, atoms, owners, index, .. } = self;
@@ -104,8 +106,8 @@ impl Integrator {
         });
     }
 
-    /// Puts the atoms in the order of their cells. Within a cell they go by number, so that sums do not depend on who
-    /// arrived first.
+    /// Puts the atoms in the order of their cells. Within a cell they are in the order of their
+    /// numbers, so that sums do not depend on the order of arrival.
     fn sort(&mut self) {
         let Self { shared, atoms, slots, start, moved, .. } = self;
         let slot_of = |atom: &Atom| slots[shared.grid.cell_of(atom.position)];
@@ -120,7 +122,7 @@ impl Integrator {
         *moved = vec![Vec3::default(); atoms.len()];
     }
 
-    /// First half of the step: atoms get new positions.
+    /// First part of the step: atoms get new positions.
     fn drift(&mut self) {
         let Self { shared, atoms, moved, .. } = self;
         shared.machine.run(self.place, Phase::Integrate, || {
@@ -149,7 +151,7 @@ impl Integrator {
         self.wait_for(self.ports.errands.len() + self.ports.work.len());
     }
 
-    /// Second half of the step: velocities follow the new forces.
+    /// Second part of the step: velocities follow the new forces.
     fn complete(&mut self, order: Order) -> Report {
         let Self { shared, atoms, moved, .. } = self;
         let mut sums = shared.sums.lock(self.place);
@@ -170,7 +172,7 @@ impl Integrator {
         report
     }
 
-    /// P, once for each of so many parts of the work.
+    /// Waits for the semaphore `parts` times: once for each part of the work.
     fn wait_for(&self, parts: usize) {
         for _ in 0..parts {
             self.shared.done.down(self.place);

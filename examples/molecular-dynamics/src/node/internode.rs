@@ -6,14 +6,14 @@ use crate::message::{Forces, Inbox, Parcel, Port, Work};
 use crate::physics::Vec3;
 use crate::trace::{Phase, Place};
 
-/// The neighbour, and the ways to it and to the main thread.
+/// The neighbour, and the channels to it and to the main thread.
 #[derive(Debug)]
 pub(crate) struct Internode {
-    /// Which working node the neighbour is.
+    /// The working node of the neighbour.
     pub(crate) peer: usize,
-    /// What the neighbour sends.
+    /// Messages from the neighbour.
     pub(crate) parcels: Inbox<Parcel>,
-    /// The forces on its atoms, back to it.
+    /// The forces on its atoms, returned to it.
     pub(crate) forces: Port<Forces>,
     /// This node's own positions.
     pub(crate) work: Inbox<Work>,

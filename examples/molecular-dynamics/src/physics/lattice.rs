@@ -1,23 +1,24 @@
-//! The system at time zero: a dense droplet, off the middle of a box of thin gas, so that equal parts of the box are
-//! unequal amounts of work.
+//! The system at time zero: a dense droplet outside the centre of a box of thin gas, so that equal
+//! parts of the box are unequal amounts of work.
 
 use super::random::Random;
 use super::{Atom, System, Vec3};
 
-/// Atoms per unit of volume in the droplet (a liquid near its triple point) and in the gas around it.
+/// Atoms per unit of volume in the droplet (a liquid near its triple point) and in the surrounding
+/// gas.
 const DROPLET_DENSITY: f64 = 0.8;
 const GAS_DENSITY: f64 = 0.02;
-/// Of ten atoms, this many are in the droplet.
+/// The number of atoms in the droplet, of ten.
 const DROPLET_TENTHS: usize = 8;
-/// No gas closer than this to the droplet's surface.
+/// The least distance between the gas and the droplet's surface.
 const CLEARANCE: f64 = 1.3;
 /// Temperature of the random velocities.
 const TEMPERATURE: f64 = 0.7;
-/// Where the droplet is, as parts of the box's side.
+/// The centre of the droplet, as fractions of the box's side.
 const CENTRE: Vec3 = Vec3::new(0.42, 0.56, 0.47);
 
-/// `count` atoms at rest as a whole: the droplet is cut out of a face-centred cubic crystal, the gas stands on a simple
-/// cubic lattice around it. The same seed gives the same system.
+/// `count` atoms with total momentum zero. The droplet is cut out of a face-centred cubic crystal,
+/// and the gas is on a simple cubic lattice around it. The same seed gives the same system.
 pub(crate) fn droplet_in_gas(count: usize, seed: u64) -> System {
     let in_droplet = count * DROPLET_TENTHS / 10;
     let in_gas = count - in_droplet;
@@ -53,7 +54,8 @@ fn ball(count: usize, centre: Vec3) -> Vec<Vec3> {
     sites.into_iter().map(|site| site + centre).collect()
 }
 
-/// `count` sites outside the ball of this radius, spread evenly over a simple cubic lattice that fills the box.
+/// `count` sites outside the ball of this radius, spread evenly over a simple cubic lattice that
+/// fills the box.
 fn surroundings(count: usize, side: f64, centre: Vec3, radius: f64) -> Vec<Vec3> {
     let mut per_side = (count as f64).cbrt() as i32;
     let sites = loop {
@@ -82,7 +84,7 @@ fn cube(range: std::ops::Range<i32>) -> impl Iterator<Item = (i32, i32, i32)> {
     })
 }
 
-/// Normally distributed velocities whose sum is zero.
+/// Normally distributed velocities with sum zero.
 fn velocities(count: usize, seed: u64) -> Vec<Vec3> {
     let mut random = Random::new(seed);
     let scale = TEMPERATURE.sqrt();

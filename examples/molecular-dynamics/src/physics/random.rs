@@ -1,4 +1,5 @@
-//! A small generator of random numbers, so that a seed means the same on every machine and in every version.
+//! A small random number generator, so that a seed has the same effect on every machine and in
+//! every version.
 
 /// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]

@@ -1,29 +1,31 @@
 //! Columns of numbers, in groups.
 //!
-//! A group stores each number, or its difference to the number before, as the distance from a base: in so many bits as
-//! make the group smallest, with those that need more told one by one behind. Whether differences are smaller is asked of a
-//! sample, the width is counted. (The idea of bit packing with exceptions is that of PFOR: Zukowski, Héman, Nes, Boncz,
-//! "Super-Scalar RAM-CPU Cache Compression", 2006.)
+//! A group stores each number, or its difference to the previous number, as a distance from a base.
+//! All distances have the bit width that makes the group smallest. Numbers that need more bits
+//! follow as exceptions. A sample of the numbers decides between numbers and differences. The best
+//! width is counted exactly. (Bit packing with exceptions is the idea of PFOR: Zukowski, Héman,
+//! Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", 2006.)
 
 use super::{DIFFERENCES, GROUP, method};
 
-/// Numbers of so many bytes are two's complement: the shortest form of a difference counts.
+/// Sign-extends a number of `width` bytes.
+/// Differences in two's complement are then as short as possible.
 pub(super) const fn extend(value: u64, width: u8) -> i64 {
     let shift = 64 - 8 * width as u32;
     ((value << shift) as i64) >> shift
 }
 
-/// A number with its sign in the lowest bit.
+/// Moves the sign of a number to the lowest bit.
 pub(super) const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The number that [`zigzag`] made.
+/// Inverts [`zigzag`].
 pub(super) const fn unzigzag(code: u64) -> i64 {
     (code >> 1) as i64 ^ -((code & 1) as i64)
 }
 
-/// Bytes of a number, seven bits each.
+/// Size in bytes of a number with seven bits per byte.
 const fn varint_bytes(value: u64) -> usize {
     (bits(value | 1) as usize).div_ceil(7)
 }
@@ -40,16 +42,17 @@ pub(super) fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// How a group is stored, and about how many bytes that takes.
+/// The storage of a group and its approximate size in bytes.
 #[derive(Clone, Copy)]
-struct Plan {
+struct NumberPacking {
     base: i64,
     width: u32,
     bytes: usize,
     exceptions: bool,
 }
 
-/// What a distance of so many bits costs as an exception, in bytes; one of 64 is most likely negative, and may be shorter.
+/// Size in bytes of an exception, by the bits of its distance.
+/// A distance of 64 bits is probably negative and may be shorter.
 const EXCEPTION_BYTES: [u16; 65] = {
     let mut bytes = [0; 65];
     let mut bits = 0;
@@ -60,9 +63,9 @@ const EXCEPTION_BYTES: [u16; 65] = {
     bytes
 };
 
-/// The best width for the distances of these numbers from a base. Linear in the numbers.
-fn plan(numbers: &[i64], base: i64) -> Plan {
-    // How many need so many bits.
+/// The best width for the distances of the numbers from a base. Linear time.
+fn plan(numbers: &[i64], base: i64) -> NumberPacking {
+    // How many distances need each number of bits.
     let mut counts = [0u16; 65];
     let mut all = 0;
     for number in numbers {
@@ -71,13 +74,14 @@ fn plan(numbers: &[i64], base: i64) -> Plan {
         counts[bits(distance) as usize] += 1;
     }
     let widest = bits(all) as usize;
-    let mut best = Plan { base, width: widest as u32, bytes: (numbers.len() * widest).div_ceil(8), exceptions: false };
+    let mut best =
+        NumberPacking { base, width: widest as u32, bytes: (numbers.len() * widest).div_ceil(8), exceptions: false };
     let mut exceptions = 0;
     for width in (0..widest).rev() {
         exceptions += usize::from(counts[width + 1] * EXCEPTION_BYTES[width + 1]);
         let bytes = (numbers.len() * width).div_ceil(8) + exceptions;
         if bytes < best.bytes {
-            best = Plan { base, width: width as u32, bytes, exceptions: true };
+            best = NumberPacking { base, width: width as u32, bytes, exceptions: true };
         }
         if exceptions >= best.bytes {
             break;
@@ -87,8 +91,8 @@ fn plan(numbers: &[i64], base: i64) -> Plan {
     best
 }
 
-/// The best plan: distances from the least, or from the number that most have.
-fn best_plan(numbers: &[i64]) -> Plan {
+/// The best plan, with distances from the minimum or from the most frequent number.
+fn best_plan(numbers: &[i64]) -> NumberPacking {
     let least = numbers.iter().copied().min().unwrap_or(0);
     let from_least = plan(numbers, least);
     let usual = usual(numbers).filter(|usual| *usual != least);
@@ -98,24 +102,24 @@ fn best_plan(numbers: &[i64]) -> Plan {
     }
 }
 
-/// A number that, as it seems, most of them are.
+/// A number that probably most of the numbers equal, from three samples.
 fn usual(numbers: &[i64]) -> Option<i64> {
     let at = |quarter: usize| numbers.get(numbers.len() * quarter / 4).copied();
     let (first, second, third) = (at(1)?, at(2)?, at(3)?);
     if first == second || first == third { Some(first) } else { (second == third).then_some(second) }
 }
 
-/// All are the same: no bits at all.
-fn constant(numbers: &[i64]) -> Option<Plan> {
+/// A plan with width 0 if all numbers are equal.
+fn constant(numbers: &[i64]) -> Option<NumberPacking> {
     let base = *numbers.first()?;
     let differs = numbers.iter().fold(0, |sum, number| sum | (number ^ base));
-    (differs == 0).then_some(Plan { base, width: 0, bytes: 0, exceptions: false })
+    (differs == 0).then_some(NumberPacking { base, width: 0, bytes: 0, exceptions: false })
 }
 
-/// One in so many numbers decides whether they or their differences are stored.
+/// One of this many numbers is in the sample that decides between numbers and differences.
 const SAMPLE: usize = 4;
 
-/// Whether a group is smaller by differences.
+/// Whether differences make a group smaller.
 fn prefers_steps(plain: &[i64], steps: &[i64]) -> bool {
     let sample = |numbers: &[i64]| {
         let mut some = [0; GROUP / SAMPLE];
@@ -130,7 +134,7 @@ fn prefers_steps(plain: &[i64], steps: &[i64]) -> bool {
     sample(steps).bytes < sample(plain).bytes
 }
 
-/// Appends numbers of so many bytes, in groups. Linear.
+/// Appends numbers of `width` bytes in groups. Linear time.
 pub(super) fn push_groups(out: &mut Vec<u8>, values: &[u64], width: u8) {
     let mut before = 0;
     for group in values.chunks(GROUP) {
@@ -153,7 +157,7 @@ pub(super) fn push_groups(out: &mut Vec<u8>, values: &[u64], width: u8) {
     }
 }
 
-fn push_group(out: &mut Vec<u8>, numbers: &[i64], plan: Plan, order: u8) {
+fn push_group(out: &mut Vec<u8>, numbers: &[i64], plan: NumberPacking, order: u8) {
     out.push(plan.width as u8 | order);
     push_varint(out, zigzag(plan.base));
     let count_at = out.len();
@@ -174,8 +178,8 @@ fn push_group(out: &mut Vec<u8>, numbers: &[i64], plan: Plan, order: u8) {
     }
 }
 
-/// Appends the lowest bits of the distances, so many of each as the plan says, more than none.
-fn push_bits(out: &mut Vec<u8>, numbers: &[i64], plan: Plan) {
+/// Appends the lowest `plan.width` bits of each distance. The width is at least 1.
+fn push_bits(out: &mut Vec<u8>, numbers: &[i64], plan: NumberPacking) {
     let mut packed = [0; GROUP * 8];
     let mask = u64::MAX >> (64 - plan.width);
     let (mut word, mut filled, mut words) = (0u64, 0, packed.chunks_exact_mut(8));
@@ -188,7 +192,7 @@ fn push_bits(out: &mut Vec<u8>, numbers: &[i64], plan: Plan) {
                 place.copy_from_slice(&word.to_le_bytes());
             }
             filled -= 64;
-            // What of the number did not fit; nothing when it just did.
+            // The rest of the number that did not fit. 0 if it fits exactly.
             word = distance.checked_shr(plan.width - filled).unwrap_or(0);
         }
     }
@@ -198,10 +202,10 @@ fn push_bits(out: &mut Vec<u8>, numbers: &[i64], plan: Plan) {
     out.extend_from_slice(&packed[..(numbers.len() * plan.width as usize).div_ceil(8)]);
 }
 
-/// The bytes that are left to read.
-pub(super) struct Input<'a>(pub(super) &'a [u8]);
+/// The bytes that are not read yet.
+pub(super) struct ByteReader<'a>(pub(super) &'a [u8]);
 
-impl<'a> Input<'a> {
+impl<'a> ByteReader<'a> {
     pub(super) fn u8(&mut self) -> Option<u8> {
         let (byte, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -237,8 +241,9 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Appends a column of `count` numbers to `out`, `width` bytes each. The caller has checked that so many are asked for.
-pub(super) fn read(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
+/// Reads a column of `count` numbers of `width` bytes each and appends it to `out`.
+/// The caller has checked `count`.
+pub(super) fn read(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
     if count == 0 {
         return Some(());
     }
@@ -264,7 +269,7 @@ pub(super) fn read(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec
     Some(())
 }
 
-/// Appends the entries of a dictionary that have these indices.
+/// Appends the dictionary entries with these indices.
 fn look_up<const N: usize>(dictionary: &[u8], indices: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let dictionary = dictionary.as_chunks::<N>().0;
     let indices = indices.as_chunks().0;
@@ -276,8 +281,8 @@ fn look_up<const N: usize>(dictionary: &[u8], indices: &[u8], out: &mut Vec<u8>)
     Some(())
 }
 
-/// Passes over what [`read`] would read.
-pub(super) fn skip(input: &mut Input<'_>, count: usize, width: u8) -> Option<()> {
+/// Skips a column that [`read`] would read.
+pub(super) fn skip(input: &mut ByteReader<'_>, count: usize, width: u8) -> Option<()> {
     if count == 0 {
         return Some(());
     }
@@ -297,14 +302,14 @@ pub(super) fn skip(input: &mut Input<'_>, count: usize, width: u8) -> Option<()>
     Some(())
 }
 
-fn skip_simple(input: &mut Input<'_>, count: usize, width: u8) -> Option<()> {
+fn skip_simple(input: &mut ByteReader<'_>, count: usize, width: u8) -> Option<()> {
     match input.0.first()? {
         &method::DICTIONARY => None,
         _ => skip(input, count, width),
     }
 }
 
-fn skip_groups(input: &mut Input<'_>, count: usize) -> Option<()> {
+fn skip_groups(input: &mut ByteReader<'_>, count: usize) -> Option<()> {
     let mut left = count;
     while left > 0 {
         let numbers = left.min(GROUP);
@@ -324,15 +329,15 @@ fn skip_groups(input: &mut Input<'_>, count: usize) -> Option<()> {
     Some(())
 }
 
-/// A column that has no dictionary.
-fn read_simple(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
+/// Reads a column without a dictionary.
+fn read_simple(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
     match input.0.first()? {
         &method::DICTIONARY => None,
         _ => read(input, count, width, out),
     }
 }
 
-fn read_groups(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
+fn read_groups(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
     let mut numbers = [0; GROUP];
     let (mut left, mut before) = (count, 0u64);
     while left > 0 {
@@ -356,7 +361,7 @@ fn read_groups(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>
     Some(())
 }
 
-/// Appends numbers as so many bytes each, in a loop without branches.
+/// Appends the numbers as `N` bytes each, in a loop without branches.
 #[inline]
 fn append<const N: usize>(out: &mut Vec<u8>, numbers: &[u64], bytes: impl Fn(u64) -> [u8; N]) {
     let start = out.len();
@@ -366,8 +371,8 @@ fn append<const N: usize>(out: &mut Vec<u8>, numbers: &[u64], bytes: impl Fn(u64
     }
 }
 
-/// Fills in the numbers of a group; whether they are differences.
-fn read_group(input: &mut Input<'_>, numbers: &mut [u64]) -> Option<bool> {
+/// Reads the numbers of a group. Returns whether they are differences.
+fn read_group(input: &mut ByteReader<'_>, numbers: &mut [u64]) -> Option<bool> {
     let head = input.u8()?;
     let width = u32::from(head & !DIFFERENCES);
     let base = unzigzag(input.varint()?) as u64;
@@ -388,11 +393,12 @@ fn read_group(input: &mut Input<'_>, numbers: &mut [u64]) -> Option<bool> {
     Some(head & DIFFERENCES != 0)
 }
 
-/// A number of so many bits lies within eight bytes, at whatever bit it begins.
+/// Maximum bits of a number that lies within eight bytes for each start bit.
 const MOST_IN_A_WORD: u32 = 57;
 
-/// Numbers of a few bits: each from the eight bytes that begin with its first one. Each width has a loop of its own, in which all
-/// places are constants.
+/// Reads numbers of at most [`MOST_IN_A_WORD`] bits.
+/// Each number comes from the eight bytes that begin with its first bit. Each width has its own
+/// loop, in which all offsets are constants.
 fn read_bits(packed: &[u8], width: usize, base: u64, numbers: &mut [u64]) -> Option<()> {
     macro_rules! by_width {
         ($($width:literal)*) => {
@@ -406,11 +412,11 @@ fn read_bits(packed: &[u8], width: usize, base: u64, numbers: &mut [u64]) -> Opt
         30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57)
 }
 
-/// Numbers that are read together: they end at a whole byte.
+/// Numbers per step. They end at a whole byte.
 const TOGETHER: usize = 8;
 
 fn read_bits_of<const WIDTH: usize>(packed: &[u8], base: u64, numbers: &mut [u64]) -> Option<()> {
-    // What lies behind the last number belongs to no one.
+    // Bytes after the last number are not part of any number.
     let mut bytes = [0; GROUP * 8 + 8];
     bytes.get_mut(..packed.len())?.copy_from_slice(packed);
     let mask = u64::MAX >> (64 - WIDTH);
@@ -433,7 +439,7 @@ fn read_bits_of<const WIDTH: usize>(packed: &[u8], base: u64, numbers: &mut [u64
     Some(())
 }
 
-/// Numbers of more bits than that.
+/// Reads numbers of more than [`MOST_IN_A_WORD`] bits.
 fn read_wide_bits(mut packed: &[u8], width: u32, base: u64, numbers: &mut [u64]) {
     let mask = u64::MAX.checked_shr(64 - width).unwrap_or(0);
     let (mut word, mut filled) = (0u128, 0);

@@ -1,49 +1,50 @@
-//! Packing: a block's records, taken apart into columns.
+//! Packing: splits the records of a block into columns.
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
 use super::numbers::push_groups;
-use super::shape::{Form, Part, Shape};
+use super::shape::{BodyPart, PartCount, RecordShape};
 use super::{GROUP, MAX_PARTS, method};
 use crate::constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
 
-/// No record type has this id.
+/// Marks an id without a record type.
 const UNKNOWN: u16 = u16::MAX;
-/// The format's own record types, which are known first.
+/// Number of the format's own record types, which are the first ones in `kinds`.
 const OWN: usize = 2;
 
-/// A record type that is known, and the values of its records in the block at hand.
+/// A known record type and the values of its records in the current block.
 #[derive(Debug)]
-struct Kind {
-    shape: Shape,
-    /// Its number in the block, while it has one.
+struct PackedType {
+    shape: RecordShape,
+    /// The number of the type in the block, if the block contains it.
     number: Option<u16>,
     dates: Vec<u64>,
-    columns: Vec<Column>,
+    columns: Vec<PackedColumn>,
 }
 
 #[derive(Debug, Default)]
-struct Column {
-    /// Of counted parts, their counts.
+struct PackedColumn {
+    /// The counts, for counted parts.
     counts: Vec<u64>,
     numbers: Vec<u64>,
     bytes: Vec<u8>,
 }
 
-/// Packs blocks of records by columns. Keeps its memory from block to block: some eight times the size of the largest.
+/// Packs blocks of records by columns.
+/// Reuses its memory, about eight times the size of the largest block.
 #[derive(Debug)]
-pub struct Packer {
-    kinds: Vec<Kind>,
-    /// By id: positions in `kinds`, or [`UNKNOWN`]; ids beyond are unknown, but for the format's own.
+pub struct BlockPacker {
+    kinds: Vec<PackedType>,
+    /// Positions in `kinds` by id, or [`UNKNOWN`]. Higher ids are unknown, except the format's own.
     by_id: Vec<u16>,
-    /// Kinds of this block, in the order of their numbers.
+    /// The record types of this block, in the order of their numbers.
     present: Vec<usize>,
     order: Vec<u64>,
     out: Vec<u8>,
-    tools: Tools,
+    tools: PackingMemory,
 }
 
-impl Default for Packer {
+impl Default for BlockPacker {
     fn default() -> Self {
         let mut packer = Self {
             kinds: Vec::new(),
@@ -51,16 +52,16 @@ impl Default for Packer {
             present: Vec::new(),
             order: Vec::new(),
             out: Vec::new(),
-            tools: Tools::default(),
+            tools: PackingMemory::default(),
         };
-        Shape::own().into_iter().for_each(|shape| packer.learn(shape));
+        RecordShape::own().into_iter().for_each(|shape| packer.learn(shape));
         packer
     }
 }
 
-impl Packer {
-    /// Makes a record type known. The first shape of an id counts.
-    pub fn learn(&mut self, shape: Shape) {
+impl BlockPacker {
+    /// Adds a record type. The first shape of an id applies.
+    pub fn learn(&mut self, shape: RecordShape) {
         if self.kind_of(shape.id).is_some() {
             return;
         }
@@ -69,21 +70,22 @@ impl Packer {
             self.by_id.resize(self.by_id.len().max(id + 1), UNKNOWN);
             self.by_id[id] = self.kinds.len() as u16;
         }
-        let columns = shape.parts.iter().map(|_| Column::default()).collect();
-        self.kinds.push(Kind { shape, number: None, dates: Vec::new(), columns });
+        let columns = shape.parts.iter().map(|_| PackedColumn::default()).collect();
+        self.kinds.push(PackedType { shape, number: None, dates: Vec::new(), columns });
     }
 
     #[inline]
     fn kind_of(&self, id: u16) -> Option<usize> {
         match self.by_id.get(usize::from(id)) {
             Some(kind) => (*kind != UNKNOWN).then_some(usize::from(*kind)),
-            // Few, and rare.
+            // The format's own types are few, and their records are rare.
             None => self.kinds.iter().take(OWN).position(|kind| kind.shape.id == id),
         }
     }
 
-    /// The payload of a `records` block by columns, or `None` when it holds a record of an unknown type, does not end with a
-    /// record, or would not become smaller. Linear.
+    /// Packs the payload of a `records` block by columns. Linear time.
+    /// `None` if it contains a record of an unknown type, does not end with a complete record, or
+    /// would not become smaller.
     pub fn pack(&mut self, payload: &[u8]) -> Option<&[u8]> {
         self.forget();
         let taken = self.take_apart(payload);
@@ -140,7 +142,7 @@ impl Packer {
             out.extend_from_slice(&(kind.shape.parts.len() as u16).to_le_bytes());
             for part in &kind.shape.parts {
                 out.push(part.code());
-                if let Form::Fixed(count) = part.form {
+                if let PartCount::Fixed(count) = part.form {
                     out.extend_from_slice(&count.to_le_bytes());
                 }
             }
@@ -158,14 +160,14 @@ impl Packer {
     }
 }
 
-impl Column {
-    /// Takes the values of a part and returns what follows them.
+impl PackedColumn {
+    /// Takes the values of a part and returns the bytes after them.
     #[inline]
-    fn take<'a>(&mut self, part: Part, rest: &'a [u8]) -> Option<&'a [u8]> {
+    fn take<'a>(&mut self, part: BodyPart, rest: &'a [u8]) -> Option<&'a [u8]> {
         let (count, rest) = match part.form {
-            Form::One => return self.take_one(part.width, rest),
-            Form::Fixed(count) => (count as usize, rest),
-            Form::Counted => {
+            PartCount::One => return self.take_one(part.width, rest),
+            PartCount::Fixed(count) => (count as usize, rest),
+            PartCount::Counted => {
                 let (count, rest) = rest.split_first_chunk()?;
                 let count = u16::from_le_bytes(*count);
                 self.counts.push(count.into());
@@ -201,19 +203,19 @@ fn number(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Memory that lasts.
+/// Memory that is reused.
 #[derive(Debug)]
-struct Tools {
+struct PackingMemory {
     lz4: Lz4Table,
     packed: Vec<u8>,
-    /// A hash table of entries' numbers, from 1.
+    /// A hash table of the entries' numbers, from 1.
     places: Vec<u16>,
     entries: Vec<u64>,
     indices: Vec<u64>,
     other: Vec<u8>,
 }
 
-impl Default for Tools {
+impl Default for PackingMemory {
     fn default() -> Self {
         Self {
             lz4: Lz4Table(CompressTable::default()),
@@ -235,11 +237,11 @@ impl std::fmt::Debug for Lz4Table {
 }
 
 const PLACES: usize = 1 << 12;
-/// Entries of a dictionary, at most: half of the places, so that few collide.
+/// Maximum number of entries of a dictionary: half of the places, so that few collide.
 const ENTRIES: usize = PLACES / 2;
 
-/// Appends a column of numbers: by groups, by a dictionary, or as they are, whichever is shortest.
-fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut Tools) {
+/// Appends a column of numbers by the shortest method: groups, dictionary, or unchanged.
+fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut PackingMemory) {
     if values.is_empty() {
         return;
     }
@@ -247,7 +249,8 @@ fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut Tools)
     out.push(method::GROUPS);
     push_groups(out, values, width);
     let plain = values.len() * usize::from(width);
-    // Numbers that are near each other take less than two bytes: only others may be names for few things.
+    // Numbers that are close to each other take less than two bytes. Only other numbers may have
+    // few distinct values.
     if width > 2 && values.len() >= GROUP && out.len() - start > values.len() * 3 / 2 && tools.look_up(values) {
         let other = &mut tools.other;
         other.clear();
@@ -269,8 +272,9 @@ fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut Tools)
     }
 }
 
-impl Tools {
-    /// Numbers the distinct values in the order in which they come. False when there are too many for a dictionary to pay.
+impl PackingMemory {
+    /// Numbers the distinct values in order of appearance.
+    /// Returns false if there are too many for a dictionary to save space.
     fn look_up(&mut self, values: &[u64]) -> bool {
         self.places.fill(0);
         self.entries.clear();
@@ -300,14 +304,15 @@ impl Tools {
     }
 }
 
-fn push_bytes(out: &mut Vec<u8>, bytes: &[u8], tools: &mut Tools) {
+fn push_bytes(out: &mut Vec<u8>, bytes: &[u8], tools: &mut PackingMemory) {
     if bytes.is_empty() {
         return;
     }
-    // Only ever grows: what is there from before needs no zeros again.
+    // The buffer never shrinks, so that only new bytes are set to zero.
     let room = get_maximum_output_size(bytes.len()).max(tools.packed.len());
     tools.packed.resize(room, 0);
-    // The buffer is large enough for anything; should it fail all the same, the bytes stay as they are.
+    // The buffer is large enough for any input. If packing fails all the same, the bytes stay
+    // unchanged.
     let packed = compress_into_with_table(bytes, &mut tools.packed, &mut tools.lz4.0).unwrap_or(usize::MAX);
     if packed + 4 < bytes.len() {
         out.push(method::LZ4);

@@ -1,70 +1,71 @@
-//! How the records of a type are laid out, as far as packing needs to know.
+//! The layout of a record type, as needed for packing.
 
 use crate::constants::{ID_LOST, ID_WIDE_DATE};
-use crate::record::Lost;
+use crate::record::DroppedRecords;
 use crate::schema::{FieldType, RecordType, Scalar};
 
 /// One part of a record's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Bytes of a value: 1, 2, 4 or 8.
+pub struct BodyPart {
+    /// Size of a value in bytes: 1, 2, 4 or 8.
     pub width: u8,
-    /// How many values.
-    pub form: Form,
+    /// The number of values.
+    pub form: PartCount,
 }
 
-/// How many values a part has.
+/// The number of values of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// One.
+pub enum PartCount {
+    /// One value.
     One,
-    /// So many.
+    /// A fixed number of values.
     Fixed(u32),
-    /// As many as the `u16` in front of them says.
+    /// A variable number of values. A `u16` before them contains the number.
     Counted,
 }
 
-impl Part {
-    const fn new(width: u8, form: Form) -> Self {
+impl BodyPart {
+    const fn new(width: u8, form: PartCount) -> Self {
         Self { width, form }
     }
 
-    /// Its first byte in a block: the width as a power of two, and the form.
+    /// The first byte of the part in a block: the width as a power of two, and the form.
     #[must_use]
     pub const fn code(self) -> u8 {
         let form = match self.form {
-            Form::One => 0,
-            Form::Fixed(_) => 1,
-            Form::Counted => 2,
+            PartCount::One => 0,
+            PartCount::Fixed(_) => 1,
+            PartCount::Counted => 2,
         };
         self.width.trailing_zeros() as u8 | form << 2
     }
 
-    /// Values of one byte, several in a record: text, most likely, and stored as such.
+    /// Whether the part has several values of one byte each.
+    /// These are probably text and stored as bytes.
     pub(super) const fn is_bytes(self) -> bool {
-        self.width == 1 && !matches!(self.form, Form::One)
+        self.width == 1 && !matches!(self.form, PartCount::One)
     }
 }
 
-/// A record type: its id in the file, and what follows id and delta.
+/// A record type: its id in the file, and the parts after id and delta.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct RecordShape {
     /// Record id.
     pub id: u16,
-    /// The parts of the body, in their order.
-    pub parts: Vec<Part>,
+    /// The parts of the body, in order.
+    pub parts: Vec<BodyPart>,
 }
 
-impl Shape {
-    /// The shape of a record type that has this id in a file. `None` when a field is of an impossible type.
+impl RecordShape {
+    /// The shape of a record type with this id in a file. `None` if a field has an impossible type.
     #[must_use]
     pub fn of(id: u16, kind: &RecordType) -> Option<Self> {
         let site = kind.located.then_some(SITE);
         let fields = kind.fields.iter().map(|field| match field.ty {
             FieldType::One(Scalar::String | Scalar::Bytes) => Some(TEXT),
-            FieldType::One(scalar) => Some(Part::new(width(scalar)?, Form::One)),
-            FieldType::Fixed(scalar, count) => Some(Part::new(width(scalar)?, Form::Fixed(count))),
-            FieldType::Variable(scalar) => Some(Part::new(width(scalar)?, Form::Counted)),
+            FieldType::One(scalar) => Some(BodyPart::new(width(scalar)?, PartCount::One)),
+            FieldType::Fixed(scalar, count) => Some(BodyPart::new(width(scalar)?, PartCount::Fixed(count))),
+            FieldType::Variable(scalar) => Some(BodyPart::new(width(scalar)?, PartCount::Counted)),
         });
         let parts = site.map(Some).into_iter().chain(fields).collect::<Option<_>>()?;
         Some(Self { id, parts })
@@ -72,34 +73,35 @@ impl Shape {
 
     /// The format's own record types.
     pub(super) fn own() -> [Self; 2] {
-        let word = Part::new(8, Form::One);
-        let lost = Self { id: ID_LOST, parts: vec![word, word, word, word, Part::new(4, Form::One)] };
-        debug_assert_eq!(Lost::BYTES, 36, "four words and a half");
+        let word = BodyPart::new(8, PartCount::One);
+        let lost = Self { id: ID_LOST, parts: vec![word, word, word, word, BodyPart::new(4, PartCount::One)] };
+        debug_assert_eq!(DroppedRecords::BYTES, 36, "four words and a half");
         [Self { id: ID_WIDE_DATE, parts: vec![word] }, lost]
     }
 }
 
-const SITE: Part = Part::new(4, Form::One);
-const TEXT: Part = Part::new(1, Form::Counted);
+const SITE: BodyPart = BodyPart::new(4, PartCount::One);
+const TEXT: BodyPart = BodyPart::new(1, PartCount::Counted);
 
 fn width(scalar: Scalar) -> Option<u8> {
     scalar.bytes().and_then(|bytes| u8::try_from(bytes).ok())
 }
 
-/// What a recorder wants to know of a record type.
+/// The facts about a record type that a recorder needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeLayout {
-    /// Index of its level.
+    /// Index of the level.
     pub level: u32,
-    /// The parts of its body.
-    pub parts: Vec<Part>,
+    /// The parts of the body.
+    pub parts: Vec<BodyPart>,
 }
 
-/// The layout of each record type of an encoded schema, by its position, for recorders that cannot [decode it
-/// all](crate::Schema): traced programs do without `bincode`. `None` when it is not of version 2, or damaged.
+/// The layout of each record type of an encoded schema, in the order of the schema.
+/// For recorders, which cannot [decode the whole schema](crate::Schema), because traced programs do
+/// not contain `bincode`. `None` if the schema is not of version 2, or damaged.
 #[must_use]
 pub fn layouts(schema: &[u8]) -> Option<Vec<TypeLayout>> {
-    let mut bytes = Bytes(schema);
+    let mut bytes = LayoutBytes(schema);
     if bytes.u32()? != crate::schema::SCHEMA_VERSION {
         return None;
     }
@@ -123,9 +125,9 @@ pub fn layouts(schema: &[u8]) -> Option<Vec<TypeLayout>> {
     Some(layouts)
 }
 
-struct Bytes<'a>(&'a [u8]);
+struct LayoutBytes<'a>(&'a [u8]);
 
-impl Bytes<'_> {
+impl LayoutBytes<'_> {
     fn skip(&mut self, bytes: usize) -> Option<()> {
         self.0 = self.0.get(bytes..)?;
         Some(())
@@ -167,7 +169,7 @@ impl Bytes<'_> {
         Some(TypeLayout { level, parts })
     }
 
-    fn field(&mut self) -> Option<Part> {
+    fn field(&mut self) -> Option<BodyPart> {
         let shape = self.u32()?;
         let width = match self.u32()? {
             0 | 4 | 10 => 1,
@@ -182,11 +184,11 @@ impl Bytes<'_> {
             _ => return None,
         };
         let form = match shape {
-            0 => Form::One,
-            1 => Form::Fixed(self.u32()?),
-            2 => Form::Counted,
+            0 => PartCount::One,
+            1 => PartCount::Fixed(self.u32()?),
+            2 => PartCount::Counted,
             _ => return None,
         };
-        Some(Part::new(width, form))
+        Some(BodyPart::new(width, form))
     }
 }

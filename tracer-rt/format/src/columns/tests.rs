@@ -1,40 +1,40 @@
-//! Whatever is packed comes back, and whatever is damaged is refused.
+//! Packed blocks unpack to the original, and damaged ones are rejected.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::schema::{EnumInfo, EnumValueInfo, Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
+use crate::schema::{EnumInfo, EnumValueInfo, FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 use crate::{ID_LOST, ID_WIDE_DATE};
 
-/// The types of the records here, and how many values each part of a record has.
-fn shapes() -> Vec<Shape> {
-    let one = |width| Part { width, form: Form::One };
-    let fixed = |width, count| Part { width, form: Form::Fixed(count) };
-    let counted = |width| Part { width, form: Form::Counted };
+/// The record types of these tests, and the number of values of each part of a record.
+fn shapes() -> Vec<RecordShape> {
+    let one = |width| BodyPart { width, form: PartCount::One };
+    let fixed = |width, count| BodyPart { width, form: PartCount::Fixed(count) };
+    let counted = |width| BodyPart { width, form: PartCount::Counted };
     vec![
-        Shape { id: 1, parts: vec![one(8), one(8)] },
-        Shape { id: 2, parts: vec![one(4), counted(1), one(1), fixed(2, 3)] },
-        Shape { id: 3, parts: vec![] },
-        Shape { id: 900, parts: vec![fixed(1, 4), counted(4), one(2), fixed(8, 0)] },
+        RecordShape { id: 1, parts: vec![one(8), one(8)] },
+        RecordShape { id: 2, parts: vec![one(4), counted(1), one(1), fixed(2, 3)] },
+        RecordShape { id: 3, parts: vec![] },
+        RecordShape { id: 900, parts: vec![fixed(1, 4), counted(4), one(2), fixed(8, 0)] },
     ]
 }
 
-fn packer() -> Packer {
-    let mut packer = Packer::default();
+fn packer() -> BlockPacker {
+    let mut packer = BlockPacker::default();
     shapes().into_iter().for_each(|shape| packer.learn(shape));
     packer
 }
 
-/// A record of a type, with numbers from a source.
-fn push(payload: &mut Vec<u8>, shape: &Shape, delta: u32, next: &mut impl FnMut() -> u64) {
+/// A record of a type, with numbers from `next`.
+fn push(payload: &mut Vec<u8>, shape: &RecordShape, delta: u32, next: &mut impl FnMut() -> u64) {
     payload.extend(shape.id.to_le_bytes());
     payload.extend(delta.to_le_bytes());
     for part in &shape.parts {
         let count = match part.form {
-            Form::One => 1,
-            Form::Fixed(count) => count as usize,
-            Form::Counted => {
+            PartCount::One => 1,
+            PartCount::Fixed(count) => count as usize,
+            PartCount::Counted => {
                 let count = next() % 9;
                 payload.extend((count as u16).to_le_bytes());
                 count as usize
@@ -52,7 +52,7 @@ fn round_trip(payload: &[u8]) -> Option<usize> {
     let mut out = vec![1, 2, 3];
     unpack(&packed, payload.len(), &mut out).expect("what was packed is unpacked");
     assert!(out == payload, "it comes back");
-    // The memory is used again: nothing is left of the block before.
+    // The packer reuses its memory: nothing of the previous block remains.
     assert_eq!(packer.pack(payload).map(<[u8]>::len), Some(packed.len()));
     Some(packed.len())
 }
@@ -63,7 +63,7 @@ fn kinds() -> impl Strategy<Value = Vec<(u8, u32, u64)>> {
 }
 
 fn payload_of(records: &[(u8, u32, u64)]) -> Vec<u8> {
-    let (shapes, own) = (shapes(), Shape::own());
+    let (shapes, own) = (shapes(), RecordShape::own());
     let mut payload = Vec::new();
     for (kind, delta, number) in records {
         let shape = shapes.iter().chain(&own).nth(usize::from(*kind)).expect("six types");
@@ -83,7 +83,7 @@ proptest! {
     fn blocks_come_back(records in kinds()) {
         let payload = payload_of(&records);
         round_trip(&payload);
-        // A block that is cut within a record is nothing for columns.
+        // A block that ends within a record cannot be packed.
         let whole = packer().pack(&payload).is_some();
         if whole {
             prop_assert!(packer().pack(&payload[..payload.len() - 1]).is_none());
@@ -92,20 +92,20 @@ proptest! {
 
     #[test]
     fn some_columns_give_the_records_of_some_types(records in kinds(), chosen in vec(any::<bool>(), 6), part in 0..3usize) {
-        // The types of which all sizes are constant.
+        // The types with parts of constant size only.
         let constant = [1u16, 3, ID_LOST, ID_WIDE_DATE];
         let records: Vec<_> = records.into_iter().filter(|(kind, ..)| [0, 2, 4, 5].contains(kind)).collect();
         let payload = payload_of(&records);
         let mut packer = packer();
         if let Some(packed) = packer.pack(&payload) {
             let is_wanted = |id: u16| constant.iter().zip(&chosen).any(|(known, is)| *known == id && *is);
-            let columns = Columns::read(packed, payload.len(), |id, at| is_wanted(id) || at == part).unwrap();
+            let columns = BlockColumns::read(packed, payload.len(), |id, at| is_wanted(id) || at == part).unwrap();
             prop_assert_eq!(columns.records(), records.len());
-            let mut rows = Rows::default();
+            let mut rows = FixedSizeRows::default();
             columns.rows(&mut rows, is_wanted).unwrap();
-            let (mut at, mut ticks, mut expected, mut column) = (0, 0, Rows::default(), Vec::new());
+            let (mut at, mut ticks, mut expected, mut column) = (0, 0, FixedSizeRows::default(), Vec::new());
             for (place, (kind, delta, _)) in records.iter().enumerate() {
-                let shape = shapes().into_iter().chain(Shape::own()).nth(usize::from(*kind)).unwrap();
+                let shape = shapes().into_iter().chain(RecordShape::own()).nth(usize::from(*kind)).unwrap();
                 let parts = shape.parts.iter().map(|part| usize::from(part.width));
                 let bytes = &payload[at..at + 6 + parts.sum::<usize>()];
                 at += bytes.len();
@@ -177,7 +177,7 @@ proptest! {
         numbers::push_groups(&mut out, &values, width);
         out.insert(0, method::GROUPS);
         let mut read = Vec::new();
-        let mut input = numbers::Input(&out);
+        let mut input = numbers::ByteReader(&out);
         numbers::read(&mut input, values.len(), width, &mut read).expect("good groups");
         prop_assert!(input.0.is_empty());
         let expected: Vec<u8> =
@@ -186,7 +186,7 @@ proptest! {
     }
 }
 
-/// xorshift.
+/// A generator of random numbers (xorshift).
 fn random() -> impl FnMut() -> u64 {
     let mut state = 0x2545_F491_4F6C_DD1Du64;
     move || {
@@ -212,19 +212,19 @@ fn pairs(mut next: impl FnMut(u64) -> (u32, [u64; 2])) -> f64 {
 #[test]
 fn what_is_regular_takes_little() {
     let mut random = random();
-    // Constant steps: next to nothing.
+    // Constant steps need nearly no space.
     assert!(pairs(|n| (25, [n, 7])) < 0.2);
-    // A clock that jitters, with an interruption here and there.
+    // A clock that jitters, with some interruptions.
     let jitter = pairs(|n| ((20 + random() % 16) as u32 + if n % 97 == 0 { 90_000 } else { 0 }, [n, n / 10]));
     assert!(jitter < 0.9, "{jitter}");
-    // Few different numbers, far from each other.
+    // Few distinct numbers that are far from each other.
     let few: Vec<u64> = (0..100).map(|_| random()).collect();
     let names = pairs(|n| (25, [few[(random() % 100) as usize], n]));
     assert!(names < 1.6, "{names}");
-    // A thousand values, any order.
+    // A thousand values in random order.
     let thousand = pairs(|_| ((random() % 4_000) as u32, [random() % 1_000, random() % 1_000]));
     assert!(thousand < 4.3, "{thousand}");
-    // Noise stays noise, and takes hardly more.
+    // Noise is not compressible and takes little more.
     let noise = pairs(|_| (random() as u32, [random(), random()]));
     assert!(noise < 20.2, "{noise}");
 }
@@ -249,13 +249,13 @@ fn unknown_records_are_left_to_others() {
     payload.extend([0; 16]);
     payload.extend([9, 9, 0, 0, 0, 0]);
     assert!(packer().pack(&payload).is_none());
-    assert!(Packer::default().pack(&payload[..22]).is_none());
+    assert!(BlockPacker::default().pack(&payload[..22]).is_none());
     assert!(packer().pack(&[]).is_none(), "nothing is not made smaller");
 }
 
 #[test]
 fn too_many_parts_are_refused() {
-    // One record type with no records and 65,535 parts is one thing; a second one is too many.
+    // One record type without records may have 65,535 parts. A second one is too many.
     let mut packed = vec![2, 0, 1, 0, 0xFF, 0xFF];
     packed.extend(std::iter::repeat_n(0, 0xFFFF));
     packed.extend([2, 0, 1, 0, 0]);
@@ -293,8 +293,8 @@ fn layouts_are_those_of_the_schema() {
         .iter()
         .flat_map(|scalar| [FieldType::One(*scalar), FieldType::Fixed(*scalar, 9), FieldType::Variable(*scalar)]);
     let forms = forms.chain([FieldType::One(Scalar::String), FieldType::One(Scalar::Bytes)]);
-    let fields: Vec<_> = forms.map(|ty| Field { name: "field".into(), ty }).collect();
-    let record = |level: u32, located, fields: &[Field]| RecordType {
+    let fields: Vec<_> = forms.map(|ty| FieldInfo { name: "field".into(), ty }).collect();
+    let record = |level: u32, located, fields: &[FieldInfo]| RecordType {
         name: format!("record {level}"),
         level,
         kind: RecordKind::Event,
@@ -315,7 +315,7 @@ fn layouts_are_those_of_the_schema() {
     let expected: Vec<_> = schema
         .records
         .iter()
-        .map(|kind| TypeLayout { level: kind.level, parts: Shape::of(1, kind).expect("good types").parts })
+        .map(|kind| TypeLayout { level: kind.level, parts: RecordShape::of(1, kind).expect("good types").parts })
         .collect();
     assert_eq!(found, expected);
     for end in 0..bytes.len() - 8 {
@@ -325,6 +325,6 @@ fn layouts_are_those_of_the_schema() {
 
 #[test]
 fn the_formats_own_records_are_known() {
-    let own = Shape::own().map(|shape| shape.id);
+    let own = RecordShape::own().map(|shape| shape.id);
     assert_eq!(own, [ID_WIDE_DATE, ID_LOST]);
 }

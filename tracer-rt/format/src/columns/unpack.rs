@@ -1,43 +1,43 @@
-//! Unpacking: columns, put together to records again, all of them or those of some types.
+//! Unpacking: combines columns to records, all of them or those of some types.
 
-use super::numbers::{self, Input};
-use super::shape::{Form, Part};
+use super::numbers::{self, ByteReader};
+use super::shape::{BodyPart, PartCount};
 use super::{MAX_PARTS, method};
 use crate::constants::RECORD_HEAD_BYTES;
 
-/// The records of a block by columns, as far as they were asked for.
+/// The columns of a block of records that were read.
 #[derive(Debug)]
-pub struct Columns {
-    kinds: Vec<Kind>,
-    /// By record: the position of its type in `kinds`, two bytes each.
+pub struct BlockColumns {
+    kinds: Vec<UnpackedType>,
+    /// For each record the position of its type in `kinds`, two bytes each.
     order: Vec<u8>,
 }
 
-/// A record type of the block, and its columns, of which the records take one value after the other.
+/// A record type of the block and its columns. Each record takes the next value of each column.
 #[derive(Debug)]
-struct Kind {
+struct UnpackedType {
     id: u16,
     count: usize,
-    dates: Values,
-    columns: Vec<Column>,
+    dates: ValueIterator,
+    columns: Vec<UnpackedColumn>,
 }
 
 /// One part of the records of a type.
 #[derive(Debug)]
-struct Column {
-    part: Part,
-    counts: Values,
-    values: Values,
+struct UnpackedColumn {
+    part: BodyPart,
+    counts: ValueIterator,
+    values: ValueIterator,
 }
 
 /// Values that are taken one by one.
 #[derive(Debug, Default)]
-struct Values {
+struct ValueIterator {
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Values {
+impl ValueIterator {
     fn next<const N: usize>(&mut self) -> Option<[u8; N]> {
         let value = self.bytes.get(self.at..)?.first_chunk::<N>()?;
         self.at += N;
@@ -51,20 +51,20 @@ impl Values {
     }
 }
 
-/// Records of constant sizes, put together: one behind the other, as in the payload.
+/// Records of constant sizes, concatenated as in the payload.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
-    /// Their bytes.
+pub struct FixedSizeRows {
+    /// The bytes of the records.
     pub bytes: Vec<u8>,
-    /// Where in `bytes` each begins; one more says where the last ends.
+    /// Offset of each record in `bytes`, and the end of the last one.
     pub starts: Vec<u32>,
-    /// The date of each, in ticks from the beginning of the block.
+    /// Timestamp of each record, in ticks from the start of the block.
     pub ticks: Vec<u64>,
-    /// The position of each in the block.
+    /// Position of each record in the block.
     pub places: Vec<u32>,
 }
 
-impl Rows {
+impl FixedSizeRows {
     fn clear(&mut self) {
         self.bytes.clear();
         self.starts.clear();
@@ -73,45 +73,50 @@ impl Rows {
     }
 }
 
-/// What may still be allocated: no column is longer than what it becomes a part of.
-struct Budget(usize);
+/// The number of bytes that may still be allocated.
+/// The columns together are not larger than the payload.
+struct AllocationBudget(usize);
 
-impl Budget {
+impl AllocationBudget {
     fn spend(&mut self, count: usize, width: usize) -> Option<()> {
         self.0 = self.0.checked_sub(count.checked_mul(width)?)?;
         Some(())
     }
 }
 
-/// Fills `out` with the `raw_bytes` bytes of a payload; `None` when the columns are not those of such a payload. Linear; memory
-/// is at most some three times `raw_bytes`, whatever the columns say.
+/// Unpacks the `raw_bytes` bytes of a payload into `out`.
+/// `None` if the columns do not form such a payload.
+/// Linear time. The memory is at most about three times `raw_bytes`, also for invalid columns.
 pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
-    let mut columns = Columns::read(stored, raw_bytes, |_, _| true)?;
+    let mut columns = BlockColumns::read(stored, raw_bytes, |_, _| true)?;
     if columns.kinds.iter().all(|kind| kind.size().is_some()) {
-        let mut rows = Rows { bytes: std::mem::take(out), ..Rows::default() };
+        let mut rows = FixedSizeRows { bytes: std::mem::take(out), ..FixedSizeRows::default() };
         columns.rows(&mut rows, |_| true)?;
         *out = rows.bytes;
         return (out.len() == raw_bytes).then_some(());
     }
     out.clear();
     out.reserve_exact(raw_bytes);
-    let Columns { kinds, order } = &mut columns;
+    let BlockColumns { kinds, order } = &mut columns;
     for number in order.chunks_exact(2) {
         kinds.get_mut(number_of(number))?.push_record(out)?;
     }
     (out.len() == raw_bytes).then_some(())
 }
 
-impl Columns {
-    /// Reads the stored payload of a block of this codec, of which the header says that it has `raw_bytes` bytes. Dates are always
-    /// read; of the other columns, those for which `wanted` holds, which is asked with the id of the record type and the position of the
-    /// part in its records ([`super::Shape`]). The others are skipped, without a look at their values.
+impl BlockColumns {
+    /// Reads the stored payload of a block of this codec, with `raw_bytes` bytes according to its
+    /// header.
+    /// Timestamps are always read. `wanted` selects the other columns by the id of the record type
+    /// and the position of the part in its records ([`super::Shape`]). Other columns are skipped,
+    /// and their values are not checked.
     ///
-    /// `None` when the columns are not those of such a payload. Linear; memory is at most some three times `raw_bytes`, whatever they say.
+    /// `None` if the columns do not form such a payload. Linear time. The memory is at most about
+    /// three times `raw_bytes`, also for invalid columns.
     pub fn read(stored: &[u8], raw_bytes: usize, mut wanted: impl FnMut(u16, usize) -> bool) -> Option<Self> {
-        let mut input = Input(stored);
+        let mut input = ByteReader(stored);
         let mut kinds = read_kinds(&mut input)?;
-        let mut budget = Budget(raw_bytes);
+        let mut budget = AllocationBudget(raw_bytes);
         let records = input.u32()? as usize;
         budget.spend(records, RECORD_HEAD_BYTES)?;
         let mut order = Vec::new();
@@ -131,17 +136,19 @@ impl Columns {
         self.order.len() / 2
     }
 
-    /// The record types of the stored payload of a block of this codec: each with its id and the size of its records, their heads
-    /// included. `None` when a size is not constant, or the columns are damaged. Reads the beginning alone.
+    /// The record types in the stored payload of a block of this codec: id and record size with the
+    /// head.
+    /// `None` if a size is not constant, or the columns are damaged. Reads only the start.
     #[must_use]
     pub fn sizes(stored: &[u8]) -> Option<Vec<(u16, usize)>> {
-        let kinds = read_kinds(&mut Input(stored))?;
+        let kinds = read_kinds(&mut ByteReader(stored))?;
         kinds.iter().map(|kind| Some((kind.id, kind.size()?))).collect()
     }
 
-    /// Puts together the records of the types for which `wanted` holds: column by column, which is a short loop for each, not record by
-    /// record. `None` when one of their columns was not read, or their sizes are not constant.
-    pub fn rows(&self, out: &mut Rows, wanted: impl Fn(u16) -> bool) -> Option<()> {
+    /// Combines the records of the types that `wanted` selects.
+    /// This works column by column, with one short loop for each column. `None` if one of their
+    /// columns was not read, or their sizes are not constant.
+    pub fn rows(&self, out: &mut FixedSizeRows, wanted: impl Fn(u16) -> bool) -> Option<()> {
         out.clear();
         let mut targets = Vec::with_capacity(self.kinds.len());
         let mut bytes = 0usize;
@@ -150,7 +157,7 @@ impl Columns {
             let (size, room) = if is_wanted { (kind.size()?, kind.count) } else { (0, 0) };
             bytes = bytes.checked_add(size.checked_mul(room)?)?;
             let deltas = kind.dates.bytes.as_chunks::<4>().0;
-            targets.push(Target { is_wanted, size, deltas, next: 0, starts: Vec::with_capacity(room) });
+            targets.push(UnpackTarget { is_wanted, size, deltas, next: 0, starts: Vec::with_capacity(room) });
         }
         u32::try_from(bytes).ok()?;
         let wanted = targets.iter().map(|target| target.starts.capacity()).sum();
@@ -179,17 +186,17 @@ impl Columns {
         Some(())
     }
 
-    /// The record types, in the order in which the block has them: their ids, and how many records there are of each.
+    /// The record types in the order of the block: id and number of records.
     pub fn kinds(&self) -> impl Iterator<Item = (u16, usize)> {
         self.kinds.iter().map(|kind| (kind.id, kind.count))
     }
 
-    /// By record: the position of its type among [`Self::kinds`].
+    /// For each record the position of its type in [`Self::kinds`].
     pub fn order(&self) -> impl ExactSizeIterator<Item = u16> {
         self.order.as_chunks().0.iter().map(|number| u16::from_le_bytes(*number))
     }
 
-    /// By record: its ticks from the beginning of the block.
+    /// For each record its ticks from the start of the block.
     pub fn each_ticks(&self) -> impl Iterator<Item = u64> {
         let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.dates.bytes.as_chunks::<4>().0.iter()).collect();
         let mut ticks = 0u64;
@@ -200,41 +207,42 @@ impl Columns {
         })
     }
 
-    /// Fills in the ticks of all records from the beginning of the block. Linear.
+    /// Writes the ticks of all records from the start of the block to `out`. Linear time.
     pub fn ticks(&self, out: &mut Vec<u64>) {
         out.clear();
         out.extend(self.each_ticks());
     }
 
-    /// The ticks from the beginning of the block to its last record.
+    /// The ticks from the start of the block to its last record.
     #[must_use]
     pub fn length(&self) -> u64 {
         let deltas = self.kinds.iter().flat_map(|kind| kind.dates.bytes.as_chunks().0);
         deltas.fold(0, |sum: u64, delta| sum.wrapping_add(u32::from_le_bytes(*delta).into()))
     }
 
-    /// The values of a part of the records of one type, in the order of the records, and the size of each in bytes; `None` when there
-    /// are none, they were not read, or their sizes differ.
+    /// The values of a part of the records of one type, in the order of the records, and the size
+    /// of a value in bytes.
+    /// `None` if there are none, they were not read, or their sizes differ.
     #[must_use]
     pub fn column(&self, id: u16, part: usize) -> Option<(usize, &[u8])> {
         let kind = self.kinds.iter().find(|kind| kind.id == id && kind.count > 0)?;
-        let Column { part, values, .. } = kind.columns.get(part)?;
+        let UnpackedColumn { part, values, .. } = kind.columns.get(part)?;
         let bytes = part.bytes()?;
         (values.bytes.len() == kind.count.checked_mul(bytes)?).then_some((bytes, &values.bytes))
     }
 }
 
-/// Where the records of a type go.
-struct Target<'k> {
+/// The destination of the records of a type.
+struct UnpackTarget<'k> {
     is_wanted: bool,
     size: usize,
     deltas: &'k [[u8; 4]],
-    /// How many of its records were met.
+    /// Number of records of the type so far.
     next: usize,
     starts: Vec<u32>,
 }
 
-/// Puts the values of a column into the records that begin here, so many bytes behind their beginning.
+/// Copies the values of a column into the records at `starts`, `from` bytes after each start.
 fn put<const N: usize>(out: &mut [u8], starts: &[u32], from: usize, values: &[[u8; N]]) -> Option<()> {
     if values.len() != starts.len() {
         return None;
@@ -245,13 +253,13 @@ fn put<const N: usize>(out: &mut [u8], starts: &[u32], from: usize, values: &[[u
     Some(())
 }
 
-impl Part {
-    /// Its size in each record, when it is the same in all.
+impl BodyPart {
+    /// The size of the part in bytes, if it is the same in all records.
     fn bytes(self) -> Option<usize> {
         match self.form {
-            Form::One => Some(self.width.into()),
-            Form::Fixed(count) => (count as usize).checked_mul(self.width.into()),
-            Form::Counted => None,
+            PartCount::One => Some(self.width.into()),
+            PartCount::Fixed(count) => (count as usize).checked_mul(self.width.into()),
+            PartCount::Counted => None,
         }
     }
 }
@@ -260,7 +268,7 @@ fn number_of(bytes: &[u8]) -> usize {
     bytes.first_chunk().map_or(usize::MAX, |bytes| u16::from_le_bytes(*bytes).into())
 }
 
-fn read_kinds(input: &mut Input<'_>) -> Option<Vec<Kind>> {
+fn read_kinds(input: &mut ByteReader<'_>) -> Option<Vec<UnpackedType>> {
     let mut kinds = Vec::new();
     let mut parts = MAX_PARTS;
     for _ in 0..input.u16()? {
@@ -268,26 +276,30 @@ fn read_kinds(input: &mut Input<'_>) -> Option<Vec<Kind>> {
         let mut columns = Vec::new();
         for _ in 0..input.u16()? {
             parts = parts.checked_sub(1)?;
-            columns.push(Column { part: read_part(input)?, counts: Values::default(), values: Values::default() });
+            columns.push(UnpackedColumn {
+                part: read_part(input)?,
+                counts: ValueIterator::default(),
+                values: ValueIterator::default(),
+            });
         }
-        kinds.push(Kind { id, count: 0, dates: Values::default(), columns });
+        kinds.push(UnpackedType { id, count: 0, dates: ValueIterator::default(), columns });
     }
     Some(kinds)
 }
 
-fn read_part(input: &mut Input<'_>) -> Option<Part> {
+fn read_part(input: &mut ByteReader<'_>) -> Option<BodyPart> {
     let code = input.u8()?;
     let form = match code >> 2 {
-        0 => Form::One,
-        1 => Form::Fixed(input.u32()?),
-        2 => Form::Counted,
+        0 => PartCount::One,
+        1 => PartCount::Fixed(input.u32()?),
+        2 => PartCount::Counted,
         _ => return None,
     };
-    Some(Part { width: 1 << (code & 3), form })
+    Some(BodyPart { width: 1 << (code & 3), form })
 }
 
-impl Kind {
-    /// The size of its records, when it is constant.
+impl UnpackedType {
+    /// The size of the records in bytes, if it is constant.
     fn size(&self) -> Option<usize> {
         let parts = self.columns.iter().map(|column| column.part);
         parts.into_iter().try_fold(RECORD_HEAD_BYTES, |sum, part| sum.checked_add(part.bytes()?))
@@ -295,17 +307,17 @@ impl Kind {
 
     fn read(
         &mut self,
-        input: &mut Input<'_>,
-        budget: &mut Budget,
+        input: &mut ByteReader<'_>,
+        budget: &mut AllocationBudget,
         wanted: &mut impl FnMut(u16, usize) -> bool,
     ) -> Option<()> {
         numbers::read(input, self.count, 4, &mut self.dates.bytes)?;
-        for (at, Column { part, counts, values }) in self.columns.iter_mut().enumerate() {
+        for (at, UnpackedColumn { part, counts, values }) in self.columns.iter_mut().enumerate() {
             let width = usize::from(part.width);
             let count = match part.form {
-                Form::One => self.count,
-                Form::Fixed(count) => self.count.checked_mul(count as usize)?,
-                Form::Counted => {
+                PartCount::One => self.count,
+                PartCount::Fixed(count) => self.count.checked_mul(count as usize)?,
+                PartCount::Counted => {
                     budget.spend(self.count, 2)?;
                     numbers::read(input, self.count, 2, &mut counts.bytes)?;
                     counts.bytes.chunks_exact(2).map(number_of).sum()
@@ -322,7 +334,7 @@ impl Kind {
         Some(())
     }
 
-    /// Puts its values into the records that begin here.
+    /// Copies the values of the type into the records at `starts`.
     fn scatter(&self, starts: &[u32], out: &mut [u8]) -> Option<()> {
         let id = self.id.to_le_bytes();
         for (start, delta) in starts.iter().zip(self.dates.bytes.as_chunks::<4>().0) {
@@ -330,7 +342,7 @@ impl Kind {
             *out.get_mut(*start as usize..)?.first_chunk_mut()? = [id[0], id[1], a, b, c, d];
         }
         let mut from = RECORD_HEAD_BYTES;
-        for Column { part, values, .. } in &self.columns {
+        for UnpackedColumn { part, values, .. } in &self.columns {
             let bytes = &values.bytes;
             let width = part.bytes()?;
             if bytes.len() != width.checked_mul(starts.len())? {
@@ -356,16 +368,16 @@ impl Kind {
     fn push_record(&mut self, out: &mut Vec<u8>) -> Option<()> {
         out.extend_from_slice(&self.id.to_le_bytes());
         out.extend_from_slice(&self.dates.next::<4>()?);
-        for Column { part, counts, values } in &mut self.columns {
+        for UnpackedColumn { part, counts, values } in &mut self.columns {
             match (part.form, part.width) {
-                (Form::One, 1) => out.extend_from_slice(&values.next::<1>()?),
-                (Form::One, 2) => out.extend_from_slice(&values.next::<2>()?),
-                (Form::One, 4) => out.extend_from_slice(&values.next::<4>()?),
-                (Form::One, _) => out.extend_from_slice(&values.next::<8>()?),
-                (Form::Fixed(count), width) => {
+                (PartCount::One, 1) => out.extend_from_slice(&values.next::<1>()?),
+                (PartCount::One, 2) => out.extend_from_slice(&values.next::<2>()?),
+                (PartCount::One, 4) => out.extend_from_slice(&values.next::<4>()?),
+                (PartCount::One, _) => out.extend_from_slice(&values.next::<8>()?),
+                (PartCount::Fixed(count), width) => {
                     out.extend_from_slice(values.take((count as usize).checked_mul(width.into())?)?);
                 }
-                (Form::Counted, width) => {
+                (PartCount::Counted, width) => {
                     let count = counts.next::<2>()?;
                     out.extend_from_slice(&count);
                     out.extend_from_slice(values.take(usize::from(u16::from_le_bytes(count)) * usize::from(width))?);
@@ -376,7 +388,7 @@ impl Kind {
     }
 }
 
-fn read_bytes(input: &mut Input<'_>, count: usize, out: &mut Vec<u8>) -> Option<()> {
+fn read_bytes(input: &mut ByteReader<'_>, count: usize, out: &mut Vec<u8>) -> Option<()> {
     if count == 0 {
         return Some(());
     }
@@ -395,8 +407,8 @@ fn read_bytes(input: &mut Input<'_>, count: usize, out: &mut Vec<u8>) -> Option<
     Some(())
 }
 
-/// Passes over what [`read_bytes`] would read.
-fn skip_bytes(input: &mut Input<'_>, count: usize) -> Option<()> {
+/// Skips bytes that [`read_bytes`] would read.
+fn skip_bytes(input: &mut ByteReader<'_>, count: usize) -> Option<()> {
     if count == 0 {
         return Some(());
     }

@@ -1,4 +1,4 @@
-//! Counted arrays: elements are decoded where they stand, when they are asked for.
+//! Counted arrays. Elements are decoded on access, without copying the array.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::{Context, Encode, Field, Sink};
 use crate::record::{Value, scalar_value};
 use crate::schema::{FieldType, Scalar};
 
-/// The elements of a counted array: borrowed from a block, or from the program.
+/// The elements of a counted array, borrowed from a block or from the program.
 #[derive(Clone, Copy)]
 pub struct Array<'a, T>(Elements<'a, T>);
 
@@ -27,13 +27,13 @@ impl<'a, T: Field<'a> + Clone> Array<'a, T> {
         }
     }
 
-    /// There are none.
+    /// Whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element.
+    /// The element at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T> {
         match &self.0 {
@@ -42,19 +42,19 @@ impl<'a, T: Field<'a> + Clone> Array<'a, T> {
         }
     }
 
-    /// The elements in their order.
+    /// The elements in order.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// The elements on their own.
+    /// The elements as a vector.
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
         self.iter().collect()
     }
 }
 
-/// An element of an array in a record.
+/// Decodes an element of an array in a record.
 pub(super) fn element<'a, T: Field<'a>>(
     scalar: Scalar,
     bytes: &'a [u8],
@@ -110,7 +110,7 @@ impl<'a, T: Field<'a> + Clone> Encode for Array<'a, T> {
     }
 }
 
-/// `[1, 2]`, which needs no quotes.
+/// Appends the text `[1, 2]`. Returns false, because it needs no quotes.
 pub(super) fn show_all<T: Encode>(elements: impl Iterator<Item = T>, out: &mut String) -> bool {
     list(elements, |element, out| element.show(out), out);
     false

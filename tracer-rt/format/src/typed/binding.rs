@@ -1,45 +1,45 @@
-//! Which event of a spec a record type of a file stands for, and which of its fields is which.
+//! Matches the record types and fields of a file with those of a spec.
 
 use super::{Spec, Type};
 use crate::schema::{FieldType, RecordType, Scalar, Schema};
 
 /// A file's schema, matched with a spec.
 #[derive(Clone, Debug, Default)]
-pub struct Binding {
-    /// By record type of the schema.
-    pub types: Vec<Bound>,
+pub struct SchemaBinding {
+    /// Matches by record type of the schema.
+    pub types: Vec<BoundType>,
 }
 
 /// A record type of a file, matched with an event of a spec.
 #[derive(Clone, Debug, Default)]
-pub struct Bound {
-    /// The event; `None` when the spec does not have it.
+pub struct BoundType {
+    /// Index of the event. `None` if the spec does not have it.
     pub own: Option<u16>,
     /// For each field of the event, the position of the file's field.
     pub(super) map: Vec<Option<u16>>,
     /// Fields that the file does not have.
     pub(super) missing: Vec<&'static str>,
-    /// The fields stand in the same order.
+    /// The fields have the same order.
     pub(super) same: bool,
 }
 
-impl Binding {
+impl SchemaBinding {
     /// Matches a schema with a spec. Nothing matches when the traces have different names.
     #[must_use]
     pub fn new(spec: &'static Spec, schema: &Schema) -> Self {
         let types = schema.records.iter().enumerate().map(|(position, file)| {
             if schema.name != spec.name {
-                return Bound::default();
+                return BoundType::default();
             }
             let is_it = |own: &usize| spec.types.get(*own).is_some_and(|ty| ty.name == file.name);
             let own = Some(position).filter(is_it).or_else(|| (0..spec.types.len()).find(is_it));
-            own.map_or_else(Bound::default, |own| Bound::new(own, &spec.types[own], file))
+            own.map_or_else(BoundType::default, |own| BoundType::new(own, &spec.types[own], file))
         });
         Self { types: types.collect() }
     }
 }
 
-impl Bound {
+impl BoundType {
     fn new(number: usize, own: &'static Type, file: &RecordType) -> Self {
         let find = |name: &str, ty: FieldType| {
             let found = file.fields.iter().position(|field| field.name == name && gives(field.ty, ty));
@@ -54,7 +54,7 @@ impl Bound {
     }
 }
 
-/// Every value of the one type is one of the other.
+/// Whether each value of the type `from` is also a value of the type `to`.
 fn gives(from: FieldType, to: FieldType) -> bool {
     match (from, to) {
         (FieldType::One(from), FieldType::One(to)) | (FieldType::Variable(from), FieldType::Variable(to)) => {

@@ -1,14 +1,14 @@
-//! The text of records: what `tumit dump` prints behind date and thread.
+//! The text of records, as in the output of `tumit dump` after timestamp and thread.
 
 use std::fmt::{self, Write as _};
 
 use super::{AnyRecord, Content, Context, Event, Field, Name, Raw, Recorded, Text};
 use crate::record::{Value, array_elements, values};
 
-/// Prints `post  node=1 stamp=7`; fields that the file does not have are left out.
+/// Prints `post  node=1 stamp=7`. Fields that the file does not have are omitted.
 ///
 /// # Errors
-/// When the formatter fails.
+/// If the formatter fails.
 pub fn event(event: &dyn Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let ty = &event.spec().types[event.kind()];
     let mut text = String::new();
@@ -60,14 +60,14 @@ impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
             Content::Lost(lost) => return write!(f, "({} records lost)", lost.count),
         };
         match self.head.source {
-            // As in the columns of `tumit dump`: a blank ends that of the event.
+            // As in the columns of `tumit dump`: a space ends the column of the event.
             Some((file, line)) => write!(f, "{}  ({file}:{line})", if fields { "" } else { " " }),
             None => Ok(()),
         }
     }
 }
 
-/// Appends the text of any value; tells whether it stands in quotes.
+/// Appends the text of any value. Returns whether it needs quotes.
 fn show(value: Value<'_>, context: Context<'_>, out: &mut String) -> bool {
     // Writing to a text cannot fail.
     let _ = match value {
@@ -107,7 +107,8 @@ fn show(value: Value<'_>, context: Context<'_>, out: &mut String) -> bool {
     false
 }
 
-/// Appends `[1, 2]` or `["one", "two"]`; `show` appends an element and tells whether it stands in quotes.
+/// Appends `[1, 2]` or `["one", "two"]`.
+/// `show` appends an element and returns whether it needs quotes.
 pub(super) fn list<T>(elements: impl Iterator<Item = T>, show: impl Fn(T, &mut String) -> bool, out: &mut String) {
     let mut text = String::new();
     out.push('[');

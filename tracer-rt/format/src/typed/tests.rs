@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::{EnumValueInfo, Field as FileField, RecordKind, Scalar};
+use crate::schema::{EnumValueInfo, FieldInfo as FileField, RecordKind, Scalar};
 
 static SPEC: Spec = Spec {
     name: "t",
@@ -18,18 +18,18 @@ static SPEC: Spec = Spec {
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Tint {
+enum TestTint {
     Red,
     Blue,
 }
 
-impl Enumerated for Tint {
+impl Enumerated for TestTint {
     const VALUES: &'static [(Self, &'static str, u16)] = &[(Self::Red, "red", 0), (Self::Blue, "blue", 1)];
 }
 
-struct Numbers;
+struct TestNumbers;
 
-impl Names for Numbers {
+impl Names for TestNumbers {
     fn string(&mut self, _: &str) -> u32 {
         9
     }
@@ -39,7 +39,8 @@ impl Names for Numbers {
     }
 }
 
-/// The schema of an older file: narrower, in another order, with another enum, and with a field that is not needed.
+/// The schema of an older file: narrower types, another order, another enum, and an additional
+/// field.
 fn schema() -> Schema {
     let field = |name: &str, ty| FileField { name: name.into(), ty };
     let value = |name: &str, number| EnumValueInfo { name: name.into(), number };
@@ -65,24 +66,24 @@ fn schema() -> Schema {
 #[test]
 fn an_older_layout_is_matched_by_name() {
     let schema = schema();
-    let binding = Binding::new(&SPEC, &schema);
+    let binding = SchemaBinding::new(&SPEC, &schema);
     let body = [2, 0, b'h', b'i', 1, 7, 1, 0xFF, 3];
     let origin =
         Origin { id: 1, file: &schema.records[0], bound: &binding.types[0], enums: &schema.enums, body: &body };
     let context = Context { tables: Tables::EMPTY, enums: &schema.enums };
     let mut fields = Fields::new(&origin, context);
     assert_eq!(fields.next::<u32>(), 263);
-    let tint = fields.next::<Choice<'_, Tint>>();
+    let tint = fields.next::<Choice<'_, TestTint>>();
     assert_eq!(tint, Choice::Unknown { number: 1, name: Some("violet") });
     assert_eq!(fields.next::<Text<'_>>(), Text(b""));
     assert_eq!(fields.next::<Array<'_, i64>>().to_vec(), [-1, 3]);
     assert_eq!(fields.missing(), ["gone"]);
-    let blue = Choice::Known(Tint::Blue);
+    let blue = Choice::Known(TestTint::Blue);
     let mut out = Vec::new();
-    let mut sink = Sink { out: &mut out, names: &mut Numbers, enums: Some(&schema.enums) };
+    let mut sink = Sink { out: &mut out, names: &mut TestNumbers, enums: Some(&schema.enums) };
     let ty = FieldType::One(Scalar::Enum { index: 0, wide: false });
     assert!(blue.encode(ty, &mut sink) && tint.encode(ty, &mut sink));
-    assert!(!Choice::Known(Tint::Red).encode(ty, &mut sink), "the file's enum has no red");
+    assert!(!Choice::Known(TestTint::Red).encode(ty, &mut sink), "the file's enum has no red");
     assert_eq!(out, [0, 1]);
 }
 
@@ -90,13 +91,13 @@ fn an_older_layout_is_matched_by_name() {
 fn another_trace_has_other_events() {
     let mut schema = schema();
     schema.name = "u".into();
-    assert_eq!(Binding::new(&SPEC, &schema).types[0].own, None);
+    assert_eq!(SchemaBinding::new(&SPEC, &schema).types[0].own, None);
 }
 
 #[test]
 fn values_that_do_not_fit_are_refused() {
     let mut out = Vec::new();
-    let mut sink = Sink { out: &mut out, names: &mut Numbers, enums: None };
+    let mut sink = Sink { out: &mut out, names: &mut TestNumbers, enums: None };
     assert!(!256u32.encode(FieldType::One(Scalar::U8), &mut sink));
     assert!(!0.1f64.encode(FieldType::One(Scalar::F32), &mut sink));
     assert!(!Text(&[0; 65536]).encode(FieldType::One(Scalar::String), &mut sink));

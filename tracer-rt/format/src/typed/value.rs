@@ -1,4 +1,4 @@
-//! The types of fields: reading them, encoding them, and their text.
+//! The types of fields: reading, encoding and printing.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -7,25 +7,26 @@ use super::{Context, Sink, shown};
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 
-/// A value that can be written and printed.
+/// A value that can be encoded and printed.
 pub trait Encode {
-    /// Appends its bytes in this type of a file; `false` when the type cannot hold it.
+    /// Appends the value in the type `ty` of a file.
+    /// Returns `false` if the type cannot represent it.
     fn encode(&self, ty: FieldType, sink: &mut Sink<'_>) -> bool;
 
-    /// Appends its text as `tumit dump` has it; tells whether it stands in quotes there.
+    /// Appends the text of the value as in `tumit dump`. Returns whether it needs quotes there.
     fn show(&self, out: &mut String) -> bool;
 }
 
 /// The type of a field.
 pub trait Field<'a>: Encode + Sized {
-    /// What stands for a field that the file does not have.
+    /// The value of a field that the file does not have.
     fn zero() -> Self;
 
-    /// Reads it; `None` when it is of another type.
+    /// Reads the value. `None` if it has another type.
     fn from_value(value: Value<'a>, context: Context<'a>) -> Option<Self>;
 }
 
-/// Appends an integer in this type, if it fits.
+/// Appends an integer in this type. Returns whether it fits.
 fn put_integer(value: i128, ty: FieldType, out: &mut Vec<u8>) -> bool {
     macro_rules! put {
         ($($scalar:ident $ty:ty),*) => {
@@ -154,12 +155,12 @@ impl<'a> Field<'a> for bool {
     }
 }
 
-/// A date.
+/// A timestamp, as a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Date {
-    /// On the process's own clock.
+    /// Ticks of the process's own clock.
     pub ticks: u64,
-    /// In nanoseconds from the start of the run, when it was read from one.
+    /// Nanoseconds from the start of the run, if the value comes from a run.
     pub nanos: Option<i64>,
 }
 
@@ -223,7 +224,7 @@ impl<'a> Field<'a> for Address {
 
 /// A generated enum.
 pub trait Enumerated: Copy + PartialEq + 'static {
-    /// Each value with its name and its number in the spec.
+    /// The values with their names and numbers in the spec.
     const VALUES: &'static [(Self, &'static str, u16)];
 }
 
@@ -232,11 +233,11 @@ pub trait Enumerated: Copy + PartialEq + 'static {
 pub enum Choice<'a, E> {
     /// A value of the spec.
     Known(E),
-    /// Another one.
+    /// A value that the spec does not have.
     Unknown {
-        /// Its number in the file.
+        /// Number in the file.
         number: u16,
-        /// Its name there, if it has one.
+        /// Name in the file, if it has one.
         name: Option<&'a str>,
     },
 }
@@ -318,7 +319,7 @@ impl<'a, E: Enumerated> Field<'a> for Choice<'a, E> {
     fn from_value(value: Value<'a>, context: Context<'a>) -> Option<Self> {
         let Value::Enum { index, value: number } = value else { return None };
         let name = context.enums.get(index as usize).and_then(|item| item.name_of(number));
-        // Most often the numbers are those of the spec.
+        // In most cases the numbers are those of the spec.
         let guess = E::VALUES.get(usize::from(number)).filter(|(_, own, _)| Some(*own) == name);
         let known = guess.or_else(|| E::VALUES.iter().find(|(_, own, _)| Some(*own) == name));
         Some(known.map_or(Self::Unknown { number, name }, |(value, ..)| Self::Known(*value)))
@@ -328,14 +329,14 @@ impl<'a, E: Enumerated> Field<'a> for Choice<'a, E> {
 /// An interned string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Name<'a> {
-    /// Its text.
+    /// The text.
     Known(&'a str),
-    /// Its number in the file, whose table does not have it.
+    /// The number in the file, if the table of the file does not contain the text.
     Lost(u32),
 }
 
 impl<'a> Name<'a> {
-    /// Its text, if the file has it.
+    /// The text, if the file contains it.
     #[must_use]
     pub const fn text(&self) -> Option<&'a str> {
         if let Self::Known(text) = self { Some(*text) } else { None }
@@ -419,12 +420,12 @@ impl<'a> Field<'a> for Name<'a> {
     }
 }
 
-/// Text of a record, which need not be UTF-8.
+/// Text of a record. It may be invalid UTF-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Text<'a>(pub &'a [u8]);
 
 impl<'a> Text<'a> {
-    /// As text; what is not UTF-8 is replaced.
+    /// Returns the text. Invalid UTF-8 is replaced.
     #[must_use]
     pub fn to_str(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.0)

@@ -1,4 +1,4 @@
-//! Makes the tracing functions.
+//! Generates the tracing functions.
 
 fn main() {
     tumit_build::compile("specs/app.tumit");

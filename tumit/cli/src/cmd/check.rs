@@ -12,9 +12,9 @@ use anyhow::Context as _;
 use clap::ValueHint;
 use tumit::{Diagnostics, Spec};
 
-use super::Status;
+use super::ExitStatus;
 use crate::trace_input::TraceInput;
-use crate::unit::Unit;
+use crate::unit::TimeUnitChoice;
 use crate::{spec_files, term};
 
 /// Checks specs and Pajé files, and points at their mistakes
@@ -46,14 +46,14 @@ pub(crate) struct Args {
 
     /// For Pajé files: the unit of their timestamps, which the text does not give [default: s, with a hint where that is doubtful]
     #[arg(long, value_enum)]
-    unit: Option<Unit>,
+    unit: Option<TimeUnitChoice>,
 
     /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
     #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
     since: Option<String>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
     for file in &args.files {
@@ -72,79 +72,84 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         };
         if is_paje(input.path()) || (input.is_copy() && paje_name(file)) {
             let found = check_paje(file, &input, args, &mut out)?;
-            mistakes |= found == Status::InputHasMistakes;
-            unreadable |= found == Status::CouldNotRun;
+            mistakes |= found == ExitStatus::InputHasMistakes;
+            unreadable |= found == ExitStatus::CouldNotRun;
             continue;
         }
         let compiled = compile(input.spec_path(file), args.since.as_deref());
         let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
-        mistakes |= found == Status::InputHasMistakes;
-        unreadable |= found == Status::CouldNotRun;
+        mistakes |= found == ExitStatus::InputHasMistakes;
+        unreadable |= found == ExitStatus::CouldNotRun;
     }
     out.flush().context("cannot write")?;
     Ok(match (unreadable, mistakes) {
-        (true, _) => Status::CouldNotRun,
-        (_, true) => Status::InputHasMistakes,
-        _ => Status::Done,
+        (true, _) => ExitStatus::CouldNotRun,
+        (_, true) => ExitStatus::InputHasMistakes,
+        _ => ExitStatus::Done,
     })
 }
 
-/// Whether the name says that it is Pajé text, compressed or not.
+/// Whether the name is that of Pajé text, compressed or not.
 fn paje_name(file: &str) -> bool {
     let name = [".gz", ".zst", ".bz2", ".xz"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
     name.ends_with(".paje") || name.ends_with(".trace")
 }
 
-fn check_paje(file: &str, input: &TraceInput, args: &Args, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+fn check_paje(
+    file: &str,
+    input: &TraceInput,
+    args: &Args,
+    out: &mut impl std::io::Write,
+) -> anyhow::Result<ExitStatus> {
     let (text, status) = match paje::check((file, input.path()), args.unit, args.strict) {
         Ok(report) if args.json => (json::paje_lines(file, &report)?, report.status(args.strict)),
         Ok(report) => (report.text(file), report.status(args.strict)),
-        Err(error) if args.json => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),
+        Err(error) if args.json => (json::unreadable(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
         Err(error) => {
             term::error(&error);
-            return Ok(Status::CouldNotRun);
+            return Ok(ExitStatus::CouldNotRun);
         }
     };
     out.write_all(text.as_bytes()).context("cannot write")?;
     Ok(status)
 }
 
-type Compiled = anyhow::Result<(Option<Spec>, Diagnostics)>;
+type CheckResult = anyhow::Result<(Option<Spec>, Diagnostics)>;
 
-fn compile(file: &str, since: Option<&str>) -> Compiled {
+fn compile(file: &str, since: Option<&str>) -> CheckResult {
     let alone = spec_files::compile_quietly(file, None)?;
     let (Some(since), Some(spec)) = (since, &alone.0) else { return Ok(alone) };
     spec_files::compile_quietly(file, Some(&since::older(since, &spec.name)?))
 }
 
-fn as_text(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+fn as_text(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {
     match compiled {
         Ok((spec, diagnostics)) => {
             spec_files::tell(&diagnostics);
-            let Some(spec) = spec else { return Ok(Status::InputHasMistakes) };
+            let Some(spec) = spec else { return Ok(ExitStatus::InputHasMistakes) };
             writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
-            Ok(Status::Done)
+            Ok(ExitStatus::Done)
         }
         Err(error) => {
             term::error(&error);
-            Ok(Status::CouldNotRun)
+            Ok(ExitStatus::CouldNotRun)
         }
     }
 }
 
-fn as_json(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+fn as_json(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {
     let (lines, status) = match compiled {
         Ok((spec, diagnostics)) => {
-            let status = if spec.is_some() { Status::Done } else { Status::InputHasMistakes };
+            let status = if spec.is_some() { ExitStatus::Done } else { ExitStatus::InputHasMistakes };
             (json::lines(file, spec.as_ref(), &diagnostics)?, status)
         }
-        Err(error) => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),
+        Err(error) => (json::unreadable(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
     };
     out.write_all(lines.as_bytes()).context("cannot write")?;
     Ok(status)
 }
 
-/// One line that says what a spec holds.
+/// A summary of the contents of a spec in one line.
 fn summary(spec: &Spec) -> String {
     let events = spec.events();
     let ruled = spec.rules.iter().filter(|actions| !actions.is_empty()).count();

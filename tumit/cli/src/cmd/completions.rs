@@ -5,7 +5,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use clap_complete::Shell;
 
-use super::Status;
+use super::ExitStatus;
 use crate::term;
 
 /// Prints the script that completes commands, options and values in a shell
@@ -21,12 +21,12 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args, mut command: clap::Command) -> anyhow::Result<Status> {
-    // Made as a whole first: the generators panic on a pipe that was closed.
+pub(crate) fn run(args: &Args, mut command: clap::Command) -> anyhow::Result<ExitStatus> {
+    // The script is generated in memory first, because the generators panic on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "tumit", &mut script);
     let mut out = term::stdout();
     out.write_all(&script).context("cannot write")?;
     out.flush().context("cannot write")?;
-    Ok(Status::Done)
+    Ok(ExitStatus::Done)
 }

@@ -8,20 +8,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use tumit_converter::convert::{ConvertError, Options, convert, convert_to_text, own_paje_output};
-use tumit_converter::report::Report;
-use tumit_converter::run::Run;
+use tumit_converter::convert::{ConvertError, ConvertOptions, convert, convert_to_text, own_paje_output};
+use tumit_converter::report::ConversionReport;
+use tumit_converter::run::OpenRun;
 use tumit_paje::read::parts_of;
-use tumit_paje::write::{Style, in_style};
+use tumit_paje::write::{PajeStyle, in_style};
 
-use super::Status;
+use super::ExitStatus;
 use super::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
-use crate::progress::Bar;
-use crate::run_options::{Dating, LaunchChoice, Resources, is_mistake, options};
+use crate::progress::ProgressDisplay;
+use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, is_mistake, options};
 use crate::trace_input::TraceInput;
-use crate::view_filters::ViewFilters;
+use crate::view_filters::FilterOptions;
 use crate::{spec_files, term};
 
 /// Converts runs to Pajé or other text, Pajé files to repaired ones, and both to tables of entities
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 
     /// What to write, whatever the ending of the file; Pajé for standard output if absent
     #[arg(long, value_enum, conflicts_with = "pj_dump")]
-    format: Option<Format>,
+    format: Option<OutputFormat>,
 
     /// Writes the rows of `pj_dump -l 9 -e 1e300`, digit by digit, but in the order in which entities end
     #[arg(long)]
@@ -78,7 +78,7 @@ pub(crate) struct Args {
     launch: LaunchChoice,
 
     #[command(flatten)]
-    dating: Dating,
+    dating: ClockOptions,
 
     /// Uses the rules of this spec instead of those recorded with the run
     #[arg(long, value_name = "SPEC")]
@@ -89,18 +89,18 @@ pub(crate) struct Args {
     text_output: Option<String>,
 
     #[command(flatten)]
-    resources: Resources,
+    resources: ResourceOptions,
 
     #[command(flatten)]
-    style: style::Style,
+    style: style::PajeStyleOptions,
 
     #[command(flatten)]
-    filters: ViewFilters,
+    filters: FilterOptions,
 }
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// Pajé text, or the text output that was asked for
     Paje,
     /// A table of all containers and entities
@@ -109,7 +109,7 @@ pub(crate) enum Format {
     Json,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let format = format(args)?;
     let rules = args.rules.as_deref().map(Path::new);
     refuse_to_overwrite_inputs(args, &std::iter::once(args.input.as_path()).chain(rules).collect::<Vec<_>>())?;
@@ -117,18 +117,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     // The command that reads the trace reports its errors.
     let parts = parts_of(input.path()).unwrap_or_default();
     refuse_to_overwrite_inputs(args, &parts.iter().filter_map(|part| part.path.as_deref()).collect::<Vec<_>>())?;
-    if format != Format::Paje || args.pj_dump {
+    if format != OutputFormat::Paje || args.pj_dump {
         anyhow::ensure!(
             args.filters.is_empty(),
             "filters are for Pajé text: filter into a .paje file, and make a table of that"
         );
     }
     match format {
-        _ if args.user_fields => return entities::run(args, input, tumit_viewer::tables::Format::PjDumpWithFields),
-        _ if args.pj_dump => return entities::run(args, input, tumit_viewer::tables::Format::PjDump),
-        Format::Csv => return entities::run(args, input, tumit_viewer::tables::Format::Csv),
-        Format::Json => return entities::run(args, input, tumit_viewer::tables::Format::Json),
-        Format::Paje => {}
+        _ if args.user_fields => {
+            return entities::run(args, input, tumit_viewer::tables::TableFormat::PjDumpWithFields);
+        }
+        _ if args.pj_dump => return entities::run(args, input, tumit_viewer::tables::TableFormat::PjDump),
+        OutputFormat::Csv => return entities::run(args, input, tumit_viewer::tables::TableFormat::Csv),
+        OutputFormat::Json => return entities::run(args, input, tumit_viewer::tables::TableFormat::Json),
+        OutputFormat::Paje => {}
     }
     if args.wall_clock {
         bail!("--wall-clock is for tables: name an output that ends in .csv or .json");
@@ -141,10 +143,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut options = options(args.dating, args.resources);
     options.output.clone_from(&args.text_output);
     if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
+        let Some(spec) = spec_files::compile(path)? else { return Ok(ExitStatus::InputHasMistakes) };
         options.rules = Some(spec);
     }
-    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if options.output.is_none() && options.rules.is_none() {
         options.output = own_paje_output(&recorded);
     }
@@ -153,7 +155,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             .refuse_all(&format!("is for Pajé that rules make; the lines of `{output}` are as its spec writes them"))?;
     }
     let style = args.style.of_text();
-    let bar = Bar::new("{human_len} records");
+    let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.teller();
     let made = if to_stdout {
         write(&recorded, &options, style, &mut term::stdout())
@@ -170,7 +172,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         Ok(made) => made,
         Err(error) if is_mistake(&error) => {
             term::error(&error.into());
-            return Ok(Status::InputHasMistakes);
+            return Ok(ExitStatus::InputHasMistakes);
         }
         Err(error) => return Err(named(error, &args.out)),
     };
@@ -178,7 +180,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         term::note(&format!("tumit: {line}"));
     }
     note_changed_texts(changed);
-    Ok(if report.is_clean() { Status::Done } else { Status::InputHasMistakes })
+    Ok(if report.is_clean() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Refuses outputs that would replace an input.
@@ -190,7 +192,7 @@ fn refuse_to_overwrite_inputs(args: &Args, inputs: &[&Path]) -> anyhow::Result<(
     Ok(())
 }
 
-/// Says which file could not be written.
+/// Adds the name of the file that could not be written.
 fn named(error: ConvertError, out: &Path) -> anyhow::Error {
     match error {
         ConvertError::Write(source) if out.as_os_str() == "-" => {
@@ -201,7 +203,7 @@ fn named(error: ConvertError, out: &Path) -> anyhow::Error {
     }
 }
 
-/// Warns of texts that Pajé cannot have as they are.
+/// Warns about texts that Pajé cannot represent unchanged.
 fn note_changed_texts(count: u64) {
     if count > 0 {
         let texts = if count == 1 { "text was" } else { "texts were" };
@@ -213,7 +215,12 @@ fn note_changed_texts(count: u64) {
 }
 
 /// Writes a run. Returns the report and the number of changed texts.
-fn write(run: &Run, options: &Options, style: Style, out: &mut dyn Write) -> Result<(Report, u64), ConvertError> {
+fn write(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    style: PajeStyle,
+    out: &mut dyn Write,
+) -> Result<(ConversionReport, u64), ConvertError> {
     if options.output.is_some() {
         let mut buffered = std::io::BufWriter::with_capacity(1 << 16, out);
         let report = convert_to_text(run, options, &mut buffered)?;
@@ -225,21 +232,21 @@ fn write(run: &Run, options: &Options, style: Style, out: &mut dyn Write) -> Res
     Ok((report, sink.changed_texts()))
 }
 
-/// What to write, as asked for or as the ending of the file says.
-fn format(args: &Args) -> anyhow::Result<Format> {
+/// The format of the output: the requested one, or that of the ending of the file.
+fn format(args: &Args) -> anyhow::Result<OutputFormat> {
     let ending = args.out.extension().and_then(|ending| ending.to_str()).unwrap_or("");
     match (args.format, ending) {
         (Some(format), _) => Ok(format),
-        // Text outputs are called as their users like.
+        // A text output can have any ending.
         (None, "paje" | "trace") if args.pj_dump => bail!(
             "`{}` would be taken for a Pajé file, and --pj-dump writes rows: name it .csv or .txt",
             args.out.display()
         ),
-        (None, _) if args.text_output.is_some() => Ok(Format::Paje),
-        (None, "csv") => Ok(Format::Csv),
-        (None, "json" | "jsonl" | "ndjson") => Ok(Format::Json),
-        (None, "paje" | "trace") => Ok(Format::Paje),
-        _ if args.pj_dump || args.out.as_os_str() == "-" => Ok(Format::Paje),
+        (None, _) if args.text_output.is_some() => Ok(OutputFormat::Paje),
+        (None, "csv") => Ok(OutputFormat::Csv),
+        (None, "json" | "jsonl" | "ndjson") => Ok(OutputFormat::Json),
+        (None, "paje" | "trace") => Ok(OutputFormat::Paje),
+        _ if args.pj_dump || args.out.as_os_str() == "-" => Ok(OutputFormat::Paje),
         _ => bail!(
             "the format follows from the ending of the file: `{}` should end in .paje, .trace, .csv, .json or .jsonl \
              (or be - for standard output), or --format say what to write",

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use tumit_converter::report::told;
-use tumit_converter::run::Run;
-use tumit_converter::tools::cut::{Cut, cut};
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::cut::{CutSummary, cut};
 
-use super::Status;
-use crate::filters::Filters;
+use super::ExitStatus;
+use crate::filters::RecordFilters;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
-use crate::progress::Bar;
-use crate::run_options::{Dating, LaunchChoice, Resources, options};
+use crate::progress::ProgressDisplay;
+use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::term;
 use crate::trace_input::TraceInput;
 
@@ -45,19 +45,19 @@ pub(crate) struct Args {
     output: PathBuf,
 
     #[command(flatten)]
-    filters: Filters,
+    filters: RecordFilters,
 
     #[command(flatten)]
     launch: LaunchChoice,
 
     #[command(flatten)]
-    dating: Dating,
+    dating: ClockOptions,
 
     #[command(flatten)]
-    resources: Resources,
+    resources: ResourceOptions,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.filters.is_empty() && !args.launch.is_given() {
         bail!(
             "nothing says what to keep: give `--interval`, `--level`, `--event`, `--process`, `--thread` or `--launch`"
@@ -65,15 +65,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     }
     keep_inputs(&args.output, [args.input.as_path()])?;
     let input = TraceInput::open(&args.input)?;
-    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     let selection = args.filters.selection(&recorded)?;
     let folder = OutputFolder::create(&args.output)?;
-    let bar = Bar::new("{human_len} records");
+    let bar = ProgressDisplay::new("{human_len} records");
     let mut options = options(args.dating, args.resources);
     options.progress = bar.teller();
     let made = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);
-    let Cut { processes, streams, kept, left_out, unreadable, faults, .. } = made;
+    let CutSummary { processes, streams, kept, left_out, unreadable, faults, .. } = made;
     if processes == 0 {
         bail!("no process or thread of `{}` fits: `tumit info` lists them", args.input.display());
     }
@@ -100,5 +100,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         term::note(&format!("tumit: {unreadable} records could not be read: left out"));
     }
     let is_good = losses.is_empty() && unreadable == 0 && faults.is_empty();
-    Ok(if is_good { Status::Done } else { Status::InputHasMistakes })
+    Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::ValueHint;
-use tumit::codegen::doc::{Html, Markdown};
-use tumit::codegen::{Backend, Options};
+use tumit::codegen::doc::{HtmlBackend, MarkdownBackend};
+use tumit::codegen::{Backend, CodegenOptions};
 
-use super::Status;
+use super::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::{spec_files, term};
 
@@ -32,29 +32,29 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// What to write [default: what the ending of FILE says, else html]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<DocFormat>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Format {
+enum DocFormat {
     /// A self-contained page
     Html,
     /// Markdown
     Markdown,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let format = match (args.format, &args.output) {
         (Some(format), _) => format,
         (None, Some(path)) => by_ending(path)?,
-        (None, None) => Format::Html,
+        (None, None) => DocFormat::Html,
     };
-    let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(Status::InputHasMistakes) };
+    let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(ExitStatus::InputHasMistakes) };
     let backend: &dyn Backend = match format {
-        Format::Html => &Html,
-        Format::Markdown => &Markdown,
+        DocFormat::Html => &HtmlBackend,
+        DocFormat::Markdown => &MarkdownBackend,
     };
-    let files = backend.generate(&spec, &Options::default());
+    let files = backend.generate(&spec, &CodegenOptions::default());
     let files = files.with_context(|| format!("cannot document {}", args.spec))?;
     let text: String = files.0.into_iter().map(|file| file.text).collect();
     if let Some(path) = &args.output {
@@ -64,13 +64,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         out.write_all(text.as_bytes()).context("cannot write")?;
         out.flush().context("cannot write")?;
     }
-    Ok(Status::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn by_ending(path: &Path) -> anyhow::Result<Format> {
+fn by_ending(path: &Path) -> anyhow::Result<DocFormat> {
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some("html" | "htm") => Ok(Format::Html),
-        Some("md" | "markdown") => Ok(Format::Markdown),
+        Some("html" | "htm") => Ok(DocFormat::Html),
+        Some("md" | "markdown") => Ok(DocFormat::Markdown),
         _ => bail!("`{}` ends neither in .html nor in .md: say --format html or --format markdown", path.display()),
     }
 }

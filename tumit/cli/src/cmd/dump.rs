@@ -8,12 +8,12 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use tumit_converter::convert::wall_clock;
 use tumit_converter::report::told;
-use tumit_converter::run::Run;
-use tumit_converter::tools::dump::{FieldValue, Listed, list_selected};
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::dump::{DumpValue, ListedRecord, list_selected};
 
-use super::Status;
-use crate::filters::Filters;
-use crate::run_options::{Dating, LaunchChoice, Resources, options};
+use super::ExitStatus;
+use crate::filters::RecordFilters;
+use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
 use crate::{table, term};
 
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     wall_clock: bool,
 
     #[command(flatten)]
-    filters: Filters,
+    filters: RecordFilters,
 
     /// At most so many records
     #[arg(long, short = 'n', alias = "head", value_name = "COUNT")]
@@ -58,15 +58,15 @@ pub(crate) struct Args {
     launch: LaunchChoice,
 
     #[command(flatten)]
-    dating: Dating,
+    dating: ClockOptions,
 
     #[command(flatten)]
-    resources: Resources,
+    resources: ResourceOptions,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open_run(&args.input)?;
-    let recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if args.wall_clock && recorded.processes.iter().all(|process| process.anchors.is_empty()) {
         bail!("--wall-clock: no process of {} read the real-time clock", args.input.display());
     }
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let processes: Vec<String> = (0..recorded.processes.len()).map(|at| recorded.process_name(at)).collect();
     let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.distinct_name().chars().count()).max();
     let process = processes.iter().map(String::len).max().unwrap_or(0).max(11);
-    let columns = Columns {
+    let columns = ColumnWidths {
         processes,
         process,
         thread: width.unwrap_or(0).clamp(6, 24),
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let selection = args.filters.selection(&recorded)?;
     let mut left = args.limit.unwrap_or(u64::MAX);
     if left == 0 {
-        return Ok(Status::Done);
+        return Ok(ExitStatus::Done);
     }
     let listed = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
         let line = if args.json { json_line(record, &recorded, args.wall_clock) } else { columns.line(record) };
@@ -106,31 +106,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         term::note(&format!("tumit: {remark}"));
     }
     let is_good = losses.is_empty() && listed.faults.is_empty();
-    Ok(if is_good { Status::Done } else { Status::InputHasMistakes })
+    Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
-fn event_width(run: &Run) -> usize {
+fn event_width(run: &OpenRun) -> usize {
     let schemas = run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
     schemas.flat_map(|schema| &schema.records).map(|record| record.name.chars().count()).max().unwrap_or(0)
 }
 
 /// Widths of the columns.
-struct Columns {
-    /// What each process is called.
+struct ColumnWidths {
+    /// The displayed name of each process.
     processes: Vec<String>,
     process: usize,
     thread: usize,
     event: usize,
-    /// Times of day are shown.
+    /// Whether times of day are displayed.
     wall_clock: bool,
 }
 
-impl Columns {
-    fn line(&self, record: &Listed<'_>) -> String {
+impl ColumnWidths {
+    fn line(&self, record: &ListedRecord<'_>) -> String {
         let process = self.processes.get(record.process).map_or("", String::as_str);
         let time = match record.wall_clock.filter(|_| self.wall_clock) {
             Some(nanos) => wall_clock::text(nanos),
-            None => FieldValue::Date(record.time).to_string(),
+            None => DumpValue::Date(record.time).to_string(),
         };
         let mut line = format!(
             "{time:>15}  {process:<width$}  {:<thread$}  {:<event$} ",
@@ -145,7 +145,7 @@ impl Columns {
             line.push_str(name);
             line.push('=');
             match value {
-                FieldValue::Text(text) => line.push_str(&format!("{text:?}")),
+                DumpValue::Text(text) => line.push_str(&format!("{text:?}")),
                 value => line.push_str(&value.to_string()),
             }
         }
@@ -160,7 +160,7 @@ impl Columns {
     }
 }
 
-fn json_line(record: &Listed<'_>, run: &Run, has_wall_clock: bool) -> String {
+fn json_line(record: &ListedRecord<'_>, run: &OpenRun, has_wall_clock: bool) -> String {
     let fields: Map<String, Value> =
         record.fields.iter().map(|(name, value)| ((*name).to_owned(), json_value(*value))).collect();
     let mut object = json!({
@@ -192,18 +192,18 @@ fn json_line(record: &Listed<'_>, run: &Run, has_wall_clock: bool) -> String {
     object.to_string()
 }
 
-fn json_value(value: FieldValue<'_>) -> Value {
+fn json_value(value: DumpValue<'_>) -> Value {
     match value {
-        FieldValue::Integer(value) => i64::try_from(value)
+        DumpValue::Integer(value) => i64::try_from(value)
             .map(Value::from)
             .or_else(|_| u64::try_from(value).map(Value::from))
             .unwrap_or(Value::Null),
-        FieldValue::Float(value) if value.is_finite() => json!(value),
-        FieldValue::Single(value) if value.is_finite() => json!(value),
-        FieldValue::List(list) => list.iter().map(|element| json_value(*element)).collect(),
-        FieldValue::Bool(value) => json!(value),
-        FieldValue::Date(time) => json!(time.0),
-        // Numbers that JSON cannot say, `NaN`, `inf` and `-inf`, and texts.
+        DumpValue::Float(value) if value.is_finite() => json!(value),
+        DumpValue::Single(value) if value.is_finite() => json!(value),
+        DumpValue::List(list) => list.iter().map(|element| json_value(*element)).collect(),
+        DumpValue::Bool(value) => json!(value),
+        DumpValue::Date(time) => json!(time.0),
+        // Numbers that JSON cannot represent (`NaN`, `inf` and `-inf`), and texts.
         other => Value::from(other.to_string()),
     }
 }

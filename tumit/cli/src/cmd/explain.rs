@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tumit::Code;
 use tumit::explain;
 
-use super::Status;
+use super::ExitStatus;
 use crate::term;
 
 /// Explains codes of mistakes: what they mean, an example, and what is right
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     markdown: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let text = match (args.codes.as_slice(), args.markdown) {
         ([], false) => table(),
         ([], true) => explain::markdown_page(),
@@ -43,15 +43,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     out.write_all(text.as_bytes()).context("cannot write")?;
     out.flush().context("cannot write")?;
-    Ok(Status::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// All codes, the first sentence of each.
+/// A table of all codes with the first sentence of each.
 fn table() -> String {
     Code::ALL.iter().map(|code| format!("{code}  {}\n", explain::headline(*code))).collect()
 }
 
-/// Reads codes, and knows them all for completion.
+/// Parses codes, and lists all of them for completion.
 #[derive(Clone)]
 struct CodeParser;
 

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use clap::ValueHint;
 use similar::{ChangeTag, TextDiff};
 
-use super::Status;
+use super::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::{spec_files, term};
 
@@ -37,21 +37,21 @@ pub(crate) struct Args {
     check: bool,
 }
 
-/// What happened to a file.
-enum Outcome {
+/// The result for a file.
+enum FormatOutcome {
     Done,
     HasMistakes,
     WouldChange,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable, mut changed) = (false, false, 0);
     for file in &args.files {
         match format(file, args.check, &mut out) {
-            Ok(Outcome::Done) => {}
-            Ok(Outcome::HasMistakes) => mistakes = true,
-            Ok(Outcome::WouldChange) => changed += 1,
+            Ok(FormatOutcome::Done) => {}
+            Ok(FormatOutcome::HasMistakes) => mistakes = true,
+            Ok(FormatOutcome::WouldChange) => changed += 1,
             Err(error) if term::is_broken_pipe(&error) => return Err(error),
             Err(error) => {
                 term::error(&error);
@@ -68,13 +68,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         ));
     }
     Ok(match (unreadable, mistakes || changed > 0) {
-        (true, _) => Status::CouldNotRun,
-        (_, true) => Status::InputHasMistakes,
-        _ => Status::Done,
+        (true, _) => ExitStatus::CouldNotRun,
+        (_, true) => ExitStatus::InputHasMistakes,
+        _ => ExitStatus::Done,
     })
 }
 
-fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<Outcome> {
+fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<FormatOutcome> {
     let is_standard_input = file == "-";
     if !is_standard_input && Path::new(file).is_dir() {
         bail!("`{file}` is a folder; name the files in it, such as `{}/*.tumit`", file.trim_end_matches('/'));
@@ -85,24 +85,24 @@ fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<Outco
         Ok(formatted) => formatted,
         Err(diagnostics) => {
             spec_files::tell(&diagnostics);
-            return Ok(Outcome::HasMistakes);
+            return Ok(FormatOutcome::HasMistakes);
         }
     };
     let changes = formatted != text;
     if check {
         if changes {
             show(name, &text, &formatted, out).context("cannot write")?;
-            return Ok(Outcome::WouldChange);
+            return Ok(FormatOutcome::WouldChange);
         }
     } else if is_standard_input {
         out.write_all(formatted.as_bytes()).context("cannot write")?;
     } else if changes {
         rewrite(Path::new(file), &formatted)?;
     }
-    Ok(Outcome::Done)
+    Ok(FormatOutcome::Done)
 }
 
-/// Puts a text in the place of a file's, at once and with the file's permissions. A link stays one.
+/// Replaces the contents of a file atomically, with the same permissions. A link remains a link.
 fn rewrite(path: &Path, text: &str) -> anyhow::Result<()> {
     let target = fs::canonicalize(path).with_context(|| format!("cannot find `{}`", path.display()))?;
     let permissions = fs::metadata(&target).with_context(|| format!("cannot read `{}`", path.display()))?.permissions();
@@ -121,7 +121,7 @@ const BLUE: &str = "\x1b[36m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
-/// A unified diff, coloured where someone looks at it.
+/// Prints a unified diff, with colours on a terminal.
 fn show(name: &str, before: &str, after: &str, out: &mut impl Write) -> io::Result<()> {
     let color = term::is_stdout_colored();
     let mut line = |style: &str, text: &str| {

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueHint;
 use tumit::Spec;
-use tumit::codegen::c::{C, CReader};
-use tumit::codegen::fortran::Fortran;
-use tumit::codegen::rust::{Rust, RustReader};
-use tumit::codegen::{Backend, Files, Options};
+use tumit::codegen::c::{CBackend, CReader};
+use tumit::codegen::fortran::FortranBackend;
+use tumit::codegen::rust::{RustBackend, RustReader};
+use tumit::codegen::{Backend, CodegenOptions, GeneratedFiles};
 
-use super::Status;
+use super::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::{spec_files, term};
 
@@ -37,7 +37,7 @@ build it, is told on standard error.
 Exit status: 0 done, 1 the spec has mistakes, 2 could not run.")]
 pub(crate) struct Args {
     /// The language of the program; `cpp` is `c`, whose header serves both
-    language: Language,
+    language: TargetLanguage,
     /// The spec; `-` is standard input
     #[arg(value_name = "SPEC.tumit", value_hint = ValueHint::FilePath)]
     spec: String,
@@ -60,7 +60,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Language {
+enum TargetLanguage {
     /// A C99 header, also good as C++11
     #[value(alias = "cpp", alias = "c++")]
     C,
@@ -70,19 +70,19 @@ enum Language {
     Rust,
 }
 
-impl Language {
+impl TargetLanguage {
     fn backend(self, reader: bool) -> anyhow::Result<&'static dyn Backend> {
         Ok(match (self, reader) {
-            (Self::C, false) => &C,
+            (Self::C, false) => &CBackend,
             (Self::C, true) => &CReader,
-            (Self::Fortran, false) => &Fortran,
+            (Self::Fortran, false) => &FortranBackend,
             (Self::Fortran, true) => bail!("--reader: readers are made for C and Rust, not for Fortran"),
-            (Self::Rust, false) => &Rust,
+            (Self::Rust, false) => &RustBackend,
             (Self::Rust, true) => &RustReader,
         })
     }
 
-    /// How a program is built with these files.
+    /// The command line that builds a program with these files.
     fn build_line(self, reader: bool, files: &[PathBuf]) -> String {
         let name = |at: usize| files.get(at).and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
         let (first, second) = (name(0), name(1));
@@ -103,13 +103,13 @@ impl Language {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(Status::InputHasMistakes) };
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
+    let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(ExitStatus::InputHasMistakes) };
     if let Some(unknown) = args.off.iter().find(|name| !spec.levels.iter().any(|level| level.name == **name)) {
         let known: Vec<_> = spec.levels.iter().map(|level| level.name.as_str()).collect();
         return Err(anyhow!("--off {unknown}: no such level; {} has {}", args.spec, known.join(", ")));
     }
-    let mut options = Options::default();
+    let mut options = CodegenOptions::default();
     options.off.clone_from(&args.off);
     let files = args.language.backend(args.reader)?.generate(&spec, &options);
     let files = files.with_context(|| format!("cannot generate from {}", args.spec))?;
@@ -117,10 +117,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         Some(output) => write(args, output, &spec, &files)?,
         None => print(&files)?,
     }
-    Ok(Status::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn print(files: &Files) -> anyhow::Result<()> {
+fn print(files: &GeneratedFiles) -> anyhow::Result<()> {
     let [file] = files.0.as_slice() else {
         let names: Vec<_> = files.0.iter().map(|file| file.name.as_str()).collect();
         bail!(
@@ -134,7 +134,7 @@ fn print(files: &Files) -> anyhow::Result<()> {
     out.flush().context("cannot write")
 }
 
-fn write(args: &Args, output: &Path, spec: &Spec, files: &Files) -> anyhow::Result<()> {
+fn write(args: &Args, output: &Path, spec: &Spec, files: &GeneratedFiles) -> anyhow::Result<()> {
     let paths = places(output, files)?;
     for (path, file) in paths.iter().zip(&files.0) {
         let written = write_if_changed(path, &file.text)?;
@@ -152,8 +152,8 @@ fn write(args: &Args, output: &Path, spec: &Spec, files: &Files) -> anyhow::Resu
     Ok(())
 }
 
-/// Where each file goes.
-fn places(output: &Path, files: &Files) -> anyhow::Result<Vec<PathBuf>> {
+/// The path of each file.
+fn places(output: &Path, files: &GeneratedFiles) -> anyhow::Result<Vec<PathBuf>> {
     let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
     if is_folder {
         fs::create_dir_all(output).with_context(|| format!("cannot make the folder `{}`", output.display()))?;
@@ -167,7 +167,8 @@ fn places(output: &Path, files: &Files) -> anyhow::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// A rule for `make`: `files` depend on the `sources`. A source without a rule of its own may vanish (as `cc -MP` has it).
+/// A rule for `make`: `files` depend on the `sources`. Each source gets an empty rule, so that it
+/// may be removed without an error (as with `cc -MP`).
 fn dependencies<'a>(files: &[PathBuf], sources: impl Iterator<Item = &'a str>) -> String {
     let targets: Vec<_> = files.iter().map(|path| escaped(&path.to_string_lossy())).collect();
     let sources: Vec<_> = sources.map(escaped).collect();
@@ -178,7 +179,7 @@ fn dependencies<'a>(files: &[PathBuf], sources: impl Iterator<Item = &'a str>) -
     out
 }
 
-/// A path as `make` reads it.
+/// A path with the escapes of `make`.
 fn escaped(path: &str) -> String {
     let mut out = String::new();
     for letter in path.chars() {

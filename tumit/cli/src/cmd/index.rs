@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tumit_viewer::{IndexChoice, make_index};
 
-use super::Status;
+use super::ExitStatus;
 use crate::run_options::RunOptions;
 use crate::term;
 
@@ -33,9 +33,9 @@ pub(crate) struct Args {
     run: RunOptions,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let index = args.output.as_ref().map_or(IndexChoice::Auto, |path| IndexChoice::At(path.clone()));
-    let Some(made) = args.run.open(&args.path, index, make_index)? else { return Ok(Status::InputHasMistakes) };
+    let Some(made) = args.run.open(&args.path, index, make_index)? else { return Ok(ExitStatus::InputHasMistakes) };
     for remark in &made.summary.remarks {
         term::note(&format!("tumit: {remark}"));
     }
@@ -43,5 +43,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let entities = made.summary.states + made.summary.events + made.summary.links + made.summary.samples;
     let each = made.bytes as f64 / entities.max(1) as f64;
     term::note(&format!("{path}: {verb}, {} bytes for {entities} entities, {each:.1} each", made.bytes));
-    Ok(if made.summary.intact { Status::Done } else { Status::InputHasMistakes })
+    Ok(if made.summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -8,16 +8,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::Serialize;
-use tumit_converter::clock::Clocks;
-use tumit_converter::convert::Options;
+use tumit_converter::clock::RunClocks;
+use tumit_converter::convert::ConvertOptions;
 use tumit_converter::convert::launches::Launch;
 use tumit_converter::convert::wall_clock;
 use tumit_converter::report::told;
-use tumit_converter::run::{Loss, Run, truncation_remark};
-use tumit_converter::run::{Process, Stream};
-use tumit_converter::tools::info::{self, LostSpan};
+use tumit_converter::run::{Loss, OpenRun, truncation_remark};
+use tumit_converter::run::{ProcessInRun, StreamInRun};
+use tumit_converter::tools::info::{self, DroppedRange};
 
-use super::Status;
+use super::ExitStatus;
 use crate::run_options::LaunchChoice;
 use crate::term;
 use crate::trace_input::TraceInput;
@@ -48,41 +48,42 @@ pub(crate) struct Args {
     launch: LaunchChoice,
 }
 
-/// Rows of a table of processes or threads unless all are asked for.
+/// Maximum number of rows in a table of processes or threads, without `--all`.
 const ROWS: usize = 50;
 
-/// All that is shown.
+/// The contents of the output.
 #[derive(Debug, Serialize)]
-struct Info {
+struct RunInfo {
     run: String,
     records: u64,
     duration_ns: i64,
     records_per_second: f64,
     file_bytes: u64,
-    /// Of those that are in the files; nothing when none is.
+    /// Bytes per record in the files. `None` when the files have no records.
     bytes_per_record: Option<f64>,
     memory_bytes_per_record: f64,
     undecodable_records: u64,
     /// Records that the recorders truncated.
     truncated_records: u64,
-    /// Names of the length at which recorders cut them.
+    /// Number of names with the length at which recorders truncate them.
     long_names: usize,
-    /// The real time of the first record, in UTC and in nanoseconds since 1970.
+    /// The wall-clock time of the first record, in UTC and in nanoseconds since 1970.
     start: Option<String>,
     start_ns: Option<i64>,
     launches: Vec<LaunchInfo>,
     processes: Vec<ProcessInfo>,
     events: Vec<EventInfo>,
     clocks: Vec<ClockInfo>,
-    lost: Vec<LostInfo>,
+    lost: Vec<DropInfo>,
     losses: Vec<String>,
-    /// The same for readers: of what many processes have, some.
+    /// The losses for the terminal. Of losses that many processes share, only some are
+    /// included.
     #[serde(skip)]
     told: Vec<String>,
     remarks: Vec<String>,
 }
 
-/// A launch of the folder, including launches that are not read.
+/// A launch of the folder. Launches that are not read are included.
 #[derive(Debug, Serialize)]
 struct LaunchInfo {
     number: usize,
@@ -90,14 +91,14 @@ struct LaunchInfo {
     start_ns: Option<i64>,
     duration_ns: Option<i64>,
     processes: usize,
-    /// Whether the other fields describe it.
+    /// Whether the launch is read. The other fields are then valid.
     read: bool,
 }
 
 #[derive(Debug, Serialize)]
 struct ProcessInfo {
     file: String,
-    /// What tells it from all others: `rank 3`, `rank 3/4711`, `pid 4711`.
+    /// The unique name of the process: `rank 3`, `rank 3/4711`, `pid 4711`.
     name: String,
     rank: Option<u64>,
     pid: u64,
@@ -110,18 +111,18 @@ struct ProcessInfo {
     missing_blocks: u64,
     missing_records: u64,
     missing_tables: u64,
-    /// More was lost than can be counted: what private buffers held.
+    /// Whether an unknown number of records was lost: the contents of private buffers.
     uncounted: bool,
     damaged_bytes: u64,
     ended: bool,
-    /// `ended`, `repaired`, `running`, or `unfinished`: killed, or running where we cannot see it.
+    /// `ended`, `repaired`, `running`, or `unfinished`: killed, or running on another machine.
     state: &'static str,
-    /// Where the recorder keeps what is not in the file yet.
+    /// The kind of memory in which the recorder keeps records that are not in the file yet.
     buffers: Option<&'static str>,
     live: Option<LiveInfo>,
     parent: Option<u64>,
     job: String,
-    /// How many threads it had. Each has one stream of records or several.
+    /// Number of threads. Each has one or several streams of records.
     thread_count: usize,
     threads: Vec<ThreadInfo>,
 }
@@ -139,9 +140,9 @@ struct LiveInfo {
 struct ThreadInfo {
     stream: u32,
     tid: Option<u64>,
-    /// It has the records of signal handlers that interrupted the recorder.
+    /// Whether it contains the records of signal handlers that interrupted the recorder.
     signal: bool,
-    /// Its records were overwritten by newer ones.
+    /// Whether newer records overwrote older ones.
     overwrites: bool,
     /// The thread id, with an ordinal if earlier threads had the same id.
     #[serde(skip)]
@@ -161,11 +162,11 @@ struct EventInfo {
     memory_bytes_per_record: f64,
 }
 
-/// What a thread lost for one cause.
+/// The losses of a thread for one cause.
 #[derive(Debug, Serialize)]
-struct LostInfo {
+struct DropInfo {
     process: u64,
-    /// The process and thread as the other tables name them.
+    /// The names of the process and the thread in the other tables.
     #[serde(skip)]
     name: String,
     #[serde(skip)]
@@ -192,9 +193,9 @@ struct ClockInfo {
     residual_ns: f64,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open_run(&args.input)?;
-    let mut recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    let mut recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if let Some(title) = input.title() {
         recorded.path = title.into();
     }
@@ -208,11 +209,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             .context("cannot write")?;
     }
     out.flush().context("cannot write")?;
-    Ok(if info.losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
+    Ok(if info.losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
-fn gather(run: &Run) -> anyhow::Result<Info> {
-    let census = info::count(run, &Options::default())?;
+fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
+    let census = info::count(run, &ConvertOptions::default())?;
     let end = census.end.0;
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let per_second = |count: u64| if end > 0 { count as f64 / (end as f64 * 1e-9) } else { 0.0 };
@@ -224,18 +225,18 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         memory_bytes_per_record: ratio(kind.bytes, kind.records),
     });
     let streams = || run.processes.iter().flat_map(|process| &process.streams);
-    let stored: u64 = streams().map(Stream::stored_bytes).sum();
+    let stored: u64 = streams().map(StreamInRun::stored_bytes).sum();
     let in_files = streams().flat_map(|stream| &stream.blocks).filter(|block| !block.live);
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
     let start_ns = wall_clock::start_of(run, &census.clocks);
     let replaced: Vec<String> = names::replaced(run).into_iter().collect();
-    Ok(Info {
+    Ok(RunInfo {
         run: run.path.display().to_string(),
         records: census.records,
         duration_ns: end,
         records_per_second: per_second(census.records),
-        // A sorted file holds several processes.
+        // A sorted file contains several processes.
         file_bytes: run
             .processes
             .iter()
@@ -285,10 +286,10 @@ fn ratio(all: u64, count: u64) -> f64 {
     if count > 0 { all as f64 / count as f64 } else { 0.0 }
 }
 
-fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
+fn lost_info(run: &OpenRun, lost: &DroppedRange) -> DropInfo {
     let process = &run.processes[lost.process];
     let stream = &process.streams[lost.stream];
-    LostInfo {
+    DropInfo {
         process: process.rank.unwrap_or(process.pid),
         name: run.process_name(lost.process),
         key: stream.thread_key(),
@@ -302,25 +303,25 @@ fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
     }
 }
 
-/// Processes that were to have a live file and could not make one.
-fn private(run: &Run) -> Option<String> {
+/// A message about processes that could not create their live file.
+fn private(run: &OpenRun) -> Option<String> {
     let count = run.processes.iter().filter(|process| process.buffers == Some(2)).count();
     let of =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
     (count > 0).then(|| format!("{of} were private, as no live file could be made: killed, it loses its last second"))
 }
 
-/// How a process ended, as far as this machine knows.
-fn state(process: &Process) -> &'static str {
+/// The state of a process, with the information of this machine.
+fn state(process: &ProcessInRun) -> &'static str {
     if process.ended {
         return if process.repaired.is_some_and(|repaired| repaired.unended) { "repaired" } else { "ended" };
     }
     if process.is_running() { "running" } else { "unfinished" }
 }
 
-fn process_info(run: &Run, at: usize) -> ProcessInfo {
+fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
     let process = &run.processes[at];
-    let mut streams: Vec<&Stream> = process.streams.iter().collect();
+    let mut streams: Vec<&StreamInRun> = process.streams.iter().collect();
     streams.sort_by_cached_key(|stream| (natural(&stream.distinct_name()), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
         stream: stream.number,
@@ -342,7 +343,7 @@ fn process_info(run: &Run, at: usize) -> ProcessInfo {
         command: process.command.clone(),
         writer: process.writer.clone(),
         specs: process.providers.iter().map(|provider| provider.schema.name.clone()).collect(),
-        records: process.streams.iter().map(Stream::records).sum(),
+        records: process.streams.iter().map(StreamInRun::records).sum(),
         dropped: process.dropped(),
         missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
         missing_records: process.missing_records(),
@@ -372,7 +373,7 @@ fn process_info(run: &Run, at: usize) -> ProcessInfo {
 
 /// The positions of the processes by rank, then by process id and ordinal. Those without a rank
 /// come last.
-fn by_rank(run: &Run) -> Vec<usize> {
+fn by_rank(run: &OpenRun) -> Vec<usize> {
     let mut places: Vec<usize> = (0..run.processes.len()).collect();
     places.sort_by_cached_key(|&at| {
         let rank = run.processes[at].rank;
@@ -381,14 +382,16 @@ fn by_rank(run: &Run) -> Vec<usize> {
     places
 }
 
-/// A name in pieces that compare as people sort: numbers by value, `worker 9` before `worker 10`.
+/// A name in pieces with natural order: numbers compare by value, so `worker 9` precedes `worker
+/// 10`.
 fn natural(name: &str) -> Vec<(u128, String)> {
     let mut pieces = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
         let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
         let digits = rest[text..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |length| text + length);
-        // The text first decides; numbers too long to compare are equal, and the thread id decides.
+        // The text is compared first. Numbers that are too long to compare count as equal, and the
+        // thread id decides.
         pieces.push((0, rest[..text].to_owned()));
         pieces.push((rest[text..digits].parse().unwrap_or(0), String::new()));
         rest = &rest[digits..];
@@ -396,8 +399,8 @@ fn natural(name: &str) -> Vec<(u128, String)> {
     pieces
 }
 
-fn clock_infos(clocks: &Clocks) -> Vec<ClockInfo> {
-    let info = |domain: &tumit_converter::clock::Domain| ClockInfo {
+fn clock_infos(clocks: &RunClocks) -> Vec<ClockInfo> {
+    let info = |domain: &tumit_converter::clock::ClockDomain| ClockInfo {
         name: domain.name.clone(),
         kind: domain.kind,
         hz: domain.hz,

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
 use tumit::diag::did_you_mean;
-use tumit_converter::convert::launches::Launches;
-use tumit_converter::run::Run;
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::run::OpenRun;
 use tumit_converter::run::active_recorders;
-use tumit_converter::run::{LevelName, Process, levels_of_live};
+use tumit_converter::run::{LevelName, ProcessInRun, levels_of_live};
 
-use super::Status;
+use super::ExitStatus;
 use crate::term;
 
 /// Switches a level of a running program on or off
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 
     /// What it is to be
     #[arg(value_enum, value_name = "on|off")]
-    to: Switch,
+    to: LevelSwitch,
 
     /// How long to wait for each answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
@@ -49,31 +49,31 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Switch {
+enum LevelSwitch {
     On,
     Off,
 }
 
-/// A process that can be asked.
-struct Target {
+/// A process that accepts requests.
+struct SwitchTarget {
     name: String,
     live: PathBuf,
     levels: Vec<LevelName>,
 }
 
-/// What it answered.
-enum Answer {
+/// The answer of a process.
+enum SwitchAnswer {
     Done,
     UnknownLevel,
 }
 
 const PAUSE: Duration = Duration::from_millis(10);
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.level.is_empty() || args.level.contains([',', '=']) {
         bail!("`{}` is no name of a level", args.level);
     }
-    let text = format!("{}={}", args.level, if matches!(args.to, Switch::On) { "on" } else { "off" });
+    let text = format!("{}={}", args.level, if matches!(args.to, LevelSwitch::On) { "on" } else { "off" });
     if text.len() > REQUEST_BYTES {
         bail!("a level's name of {} bytes is too long", args.level.len());
     }
@@ -82,19 +82,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         Ok(pid) if !is_run => of_process(pid)?,
         _ => of_run(Path::new(&args.target))?,
     };
-    let mut status = Status::Done;
+    let mut status = ExitStatus::Done;
     for target in &targets {
         let answer = ask(&target.live, &text, Duration::from_secs(args.timeout))
             .with_context(|| format!("{}: cannot switch `{}`", target.name, args.level))?;
-        if matches!(answer, Answer::UnknownLevel) {
+        if matches!(answer, SwitchAnswer::UnknownLevel) {
             term::note(&format!("tumit: {}: {}", target.name, unknown(&args.level, &target.levels)));
-            status = Status::InputHasMistakes;
+            status = ExitStatus::InputHasMistakes;
         }
     }
     Ok(status)
 }
 
-fn of_process(pid: u32) -> anyhow::Result<Vec<Target>> {
+fn of_process(pid: u32) -> anyhow::Result<Vec<SwitchTarget>> {
     let files = match active_recorders::live_files(pid) {
         Ok(files) => files,
         Err(error) if error.kind() == ErrorKind::NotFound => bail!("there is no process {pid} on this machine"),
@@ -106,19 +106,19 @@ fn of_process(pid: u32) -> anyhow::Result<Vec<Target>> {
              set its levels where it starts, as in `TUMIT_LEVELS=APP=on`, or start it with TUMIT_START=1 so that it can be asked"
         );
     }
-    let target = |live: PathBuf| Target { name: format!("process {pid}"), levels: levels_of_live(&live), live };
+    let target = |live: PathBuf| SwitchTarget { name: format!("process {pid}"), levels: levels_of_live(&live), live };
     Ok(files.into_iter().map(target).collect())
 }
 
-fn of_run(path: &Path) -> anyhow::Result<Vec<Target>> {
-    let run = Run::open_launches(path, Launches::All)?;
+fn of_run(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
+    let run = OpenRun::open_launches(path, LaunchSelection::All)?;
     let mut private = Vec::new();
     let mut targets = Vec::new();
     for (at, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {
         let name = process.rank.map_or_else(|| format!("process {}", process.pid), |_| run.process_name(at));
         match process.live.as_ref().filter(|live| live.used) {
             Some(live) if active_recorders::user_of(&[&live.path]).is_some() => {
-                targets.push(Target { name, live: live.path.clone(), levels: levels(process) });
+                targets.push(SwitchTarget { name, live: live.path.clone(), levels: levels(process) });
             }
             None if active_recorders::user_of(&[&process.path]).is_some() => private.push(name),
             _ => {}
@@ -140,7 +140,7 @@ fn of_run(path: &Path) -> anyhow::Result<Vec<Target>> {
     Ok(targets)
 }
 
-fn levels(process: &Process) -> Vec<LevelName> {
+fn levels(process: &ProcessInRun) -> Vec<LevelName> {
     let schemas = process.providers.iter().map(|provider| &provider.schema);
     schemas.flat_map(LevelName::all_of).collect()
 }
@@ -158,7 +158,8 @@ fn unknown(level: &str, known: &[LevelName]) -> String {
     format!("no level `{level}`; {help}")
 }
 
-/// Takes a request back; `false` where the process has carried it out meanwhile. One that is at it just then does so all the same.
+/// Withdraws a request. Returns `false` if the process has completed it. A process that is just
+/// running it completes it in any case.
 fn withdrawn(file: &mut File, number: u32) -> anyhow::Result<bool> {
     let done = word(file, head::REQUEST_DONE)?;
     if done != number {
@@ -167,9 +168,9 @@ fn withdrawn(file: &mut File, number: u32) -> anyhow::Result<bool> {
     Ok(word(file, head::REQUEST_DONE)? != number)
 }
 
-/// Writes a request into a live file, and waits until the process has carried it out. The file is written, not mapped: both
-/// show the same bytes on the file systems where live files are.
-fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Answer> {
+/// Writes a request into a live file, and waits until the process has completed it. The file is
+/// written instead of mapped. Both show the same bytes on the file systems of live files.
+fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<SwitchAnswer> {
     let shown = live.display();
     let mut file =
         OpenOptions::new().read(true).write(true).open(live).with_context(|| format!("cannot open `{shown}`"))?;
@@ -183,7 +184,7 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Answer> {
     let length = u32::try_from(text.len()).context("the request is too long")?;
     put(&mut file, head::REQUEST_TEXT, text.as_bytes())?;
     put(&mut file, head::REQUEST_LENGTH, &length.to_le_bytes())?;
-    // Last: the process takes the request when it sees a new number.
+    // This is the last write, because the process reads the request when the number changes.
     put(&mut file, head::REQUEST, &number.to_le_bytes())?;
     let until = Instant::now() + timeout;
     while word(&mut file, head::REQUEST_DONE)? != number {
@@ -209,7 +210,7 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Answer> {
     if carried_out != text.as_bytes() {
         bail!("another request came between; try again");
     }
-    Ok(if word(&mut file, head::REQUEST_RESULT)? == 0 { Answer::Done } else { Answer::UnknownLevel })
+    Ok(if word(&mut file, head::REQUEST_RESULT)? == 0 { SwitchAnswer::Done } else { SwitchAnswer::UnknownLevel })
 }
 
 fn word(file: &mut File, at: usize) -> anyhow::Result<u32> {
@@ -239,7 +240,7 @@ mod tests {
         assert_eq!(unknown("APP", &[]), "no level `APP`; it has recorded nothing of such a spec yet");
     }
 
-    /// What a recorder's helper does: one answer.
+    /// Acts as the writer thread of a recorder for one request.
     fn answer(path: &Path, result: u32) -> String {
         let mut file = OpenOptions::new().read(true).write(true).open(path).unwrap();
         loop {
@@ -267,7 +268,7 @@ mod tests {
             let text = std::thread::scope(|scope| {
                 let helper = scope.spawn(|| answer(&path, result));
                 let answer = ask(&path, "APP=on", Duration::from_secs(60)).unwrap();
-                assert_eq!(matches!(answer, Answer::Done), done);
+                assert_eq!(matches!(answer, SwitchAnswer::Done), done);
                 helper.join().unwrap()
             });
             assert_eq!(text, "APP=on");

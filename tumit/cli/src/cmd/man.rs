@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
-use super::Status;
+use super::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::term;
 
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<ExitStatus> {
     let mut root = root.disable_help_subcommand(true);
     root.build();
     if let Some(folder) = &args.output {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<Status> {
             let path = folder.join(format!("{}.1", page_name(command)));
             write_if_changed(&path, &page(command)?)?;
         }
-        return Ok(Status::Done);
+        return Ok(ExitStatus::Done);
     }
     let command = match &args.command {
         None => &root,
@@ -48,15 +48,16 @@ pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     out.write_all(page(command)?.as_bytes()).context("cannot write")?;
     out.flush().context("cannot write")?;
-    Ok(Status::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// `tumit`, `tumit-check`.
+/// The name of a manual page: `tumit`, `tumit-check`.
 fn page_name(command: &Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-/// One manual page. The end of the help becomes sections of its own, so that examples keep their lines.
+/// One manual page. The text after the options becomes separate sections, so that examples keep
+/// their lines.
 fn page(command: &Command) -> anyhow::Result<String> {
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone()).title(page_name(command).to_uppercase()).source(format!("tumit {version}"));
@@ -72,7 +73,8 @@ fn page(command: &Command) -> anyhow::Result<String> {
     Ok(in_ascii(&out))
 }
 
-/// The same with letters beyond ASCII as groff spells them: it takes their bytes for letters of another alphabet.
+/// Replaces letters beyond ASCII by the escapes of groff, which would interpret their bytes as
+/// another alphabet.
 fn in_ascii(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
     for letter in page.chars() {
@@ -93,7 +95,8 @@ fn render(man: &Man, command: &Command, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The text after the options: `Head:` and indented lines are an example, other lines are prose.
+/// Appends the text after the options. `Head:` with indented lines is an example, other lines are
+/// prose.
 fn sections(out: &mut String, help: &str) {
     let mut verbatim = false;
     let (mut head, mut before) = ("", "");
@@ -134,7 +137,7 @@ fn sections(out: &mut String, help: &str) {
     }
 }
 
-/// A line that groff shows as it is.
+/// A line with escapes, which groff prints unchanged.
 fn escaped(line: &str) -> String {
     let mut text = String::new();
     for letter in line.chars() {

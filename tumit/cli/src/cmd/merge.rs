@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use indexmap::IndexMap;
 use tumit_converter::convert::ConvertError;
-use tumit_converter::convert::launches::Launches;
+use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::report;
-use tumit_converter::run::Process;
+use tumit_converter::run::ProcessInRun;
 use tumit_converter::run::output_permissions;
-use tumit_converter::run::{Loss, Run};
+use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::join;
 use tumit_converter::tools::sort::sort;
 
-use super::Status;
+use super::ExitStatus;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
-use crate::progress::Bar;
-use crate::run_options::{Dating, Resources, options};
+use crate::progress::ProgressDisplay;
+use crate::run_options::{ClockOptions, ResourceOptions, options};
 use crate::term;
 use crate::trace_input::TraceInput;
 
@@ -59,31 +59,31 @@ pub(crate) struct Args {
     sort: bool,
 
     #[command(flatten, next_help_heading = "With --sort")]
-    dating: Dating,
+    dating: ClockOptions,
 
     #[command(flatten, next_help_heading = "With --sort")]
-    resources: Resources,
+    resources: ResourceOptions,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     keep_inputs(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
     let inputs: Vec<TraceInput> = args.inputs.iter().map(|input| TraceInput::open(input)).collect::<Result<_, _>>()?;
     let mut runs = Vec::new();
     for input in &inputs {
-        runs.push(Run::open_launches(input.path(), Launches::All)?);
+        runs.push(OpenRun::open_launches(input.path(), LaunchSelection::All)?);
     }
-    Run::adopt_live_files(&mut runs)?;
+    OpenRun::adopt_live_files(&mut runs)?;
     different(&runs)?;
     let folder = OutputFolder::create(&args.output)?;
     let unreadable: Vec<String> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
-    // What could not be read of the parts is not in the whole.
+    // The result does not have the unreadable pieces of the inputs.
     let mut told = unreadable;
     let is_changed = join::mark_as_merged(&mut runs);
     if args.sort {
         told.extend(sorted(args, runs, folder.path())?);
     } else {
-        // A sorted file holds several processes.
-        let mut files: IndexMap<&Path, Vec<&Process>> = IndexMap::new();
+        // A sorted file contains several processes.
+        let mut files: IndexMap<&Path, Vec<&ProcessInRun>> = IndexMap::new();
         for process in runs.iter().flat_map(|run| &run.processes) {
             files.entry(&process.path).or_default().push(process);
         }
@@ -92,10 +92,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         }
     }
     folder.finish()?;
-    let joined = Run::open_launches(&args.output, Launches::All)?;
+    let joined = OpenRun::open_launches(&args.output, LaunchSelection::All)?;
     let mut out = term::stdout();
     let records: u64 =
-        joined.processes.iter().flat_map(|p| &p.streams).map(tumit_converter::run::Stream::records).sum();
+        joined.processes.iter().flat_map(|p| &p.streams).map(tumit_converter::run::StreamInRun::records).sum();
     let count = joined.processes.len();
     writeln!(out, "{}: {count} processes, {records} records", args.output.display())
         .and_then(|()| out.flush())
@@ -105,15 +105,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in &losses {
         term::note(&format!("tumit: {loss}"));
     }
-    Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
+    Ok(if losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
-/// Says no to a process that is there twice.
-fn different(runs: &[Run]) -> anyhow::Result<()> {
-    let mut known: Vec<&Process> = Vec::new();
+/// Rejects a process that occurs twice.
+fn different(runs: &[OpenRun]) -> anyhow::Result<()> {
+    let mut known: Vec<&ProcessInRun> = Vec::new();
     for process in runs.iter().flat_map(|run| &run.processes) {
         if let Some(other) = known.iter().find(|other| other.id == process.id && process.id != [0; 16]) {
-            let other: &Process = other;
+            let other: &ProcessInRun = other;
             if let Some((live, own)) =
                 [(process, other), (other, process)].into_iter().find(|(live, _)| live.live_alone)
             {
@@ -135,13 +135,13 @@ fn different(runs: &[Run]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes all processes into one file, in order of date. Tells what was lost on the way.
-fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<String>> {
-    let run = Run::join(runs);
+/// Writes all processes into one file, in order of their timestamps. Returns the losses.
+fn sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<String>> {
+    let run = OpenRun::join(runs);
     let path = folder.join("sorted.tmt");
     let file = output_permissions::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
     let mut options = options(args.dating, args.resources);
-    let bar = Bar::new("{human_len} records");
+    let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.teller();
     let out = BufWriter::with_capacity(1 << 20, file);
     let (made, said) = sort(&run, &options, out).map_err(|error| match error {
@@ -152,7 +152,7 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
     for remark in said.remarks {
         term::note(&format!("tumit: {remark}"));
     }
-    // What a process dropped, and what is missing in its blocks' places, is said by the result.
+    // The result itself records the dropped records of a process and its missing blocks.
     let kept = |loss: &Loss| {
         use Loss::{Dropped, MissingBlocks, MissingPart, MissingRecords, NotEnded, Unreadable};
         !matches!(
@@ -175,9 +175,9 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
 }
 
 /// Copies the process file of these processes. The copy includes the contents of the live file.
-fn copy(processes: &[&Process], is_changed: bool, folder: &Path) -> anyhow::Result<()> {
+fn copy(processes: &[&ProcessInRun], is_changed: bool, folder: &Path) -> anyhow::Result<()> {
     let source = &processes[0].path;
-    // A copy of a pipe has no name.
+    // The name of a copied pipe is meaningless.
     let stem = source.file_stem().filter(|_| source.extension().is_some());
     let stem = stem.map_or_else(|| "process".into(), |stem| stem.to_string_lossy());
     let target = (1u32..)

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use tracer_format::PREAMBLE_BYTES;
-use tumit_converter::convert::launches::Launches;
-use tumit_converter::run::Process;
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::run::ProcessInRun;
 use tumit_converter::run::active_recorders;
-use tumit_converter::run::{Loss, Run};
-use tumit_converter::tools::repair::{self, Repair};
+use tumit_converter::run::{Loss, OpenRun};
+use tumit_converter::tools::repair::{self, FileRepair};
 
-use super::Status;
+use super::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::term;
 
@@ -47,11 +47,11 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.input.as_os_str() == "-" {
         bail!("`-` is no file that can be repaired: write standard input to a file NAME.tmt first");
     }
-    let recorded = Run::open_launches(&args.input, Launches::All)?;
+    let recorded = OpenRun::open_launches(&args.input, LaunchSelection::All)?;
     if let Some(process) = recorded.processes.iter().find(|p| p.part.is_some() && !p.damage.is_empty()) {
         bail!(
             "{}: a sorted file cannot be repaired: sort the run again that it was made of (`tumit merge --sort`), or take what \
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             process.path.display()
         );
     }
-    let repairs: Vec<Option<Repair>> = recorded.processes.iter().map(Repair::of).collect();
+    let repairs: Vec<Option<FileRepair>> = recorded.processes.iter().map(FileRepair::of).collect();
     let mut out = term::stdout();
     let has_empty = remove_empty(args, &recorded, &mut out)?;
     if !has_empty && repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {
@@ -103,14 +103,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             unusable = true;
         }
     }
-    Ok(if unusable { Status::InputHasMistakes } else { Status::Done })
+    Ok(if unusable { ExitStatus::InputHasMistakes } else { ExitStatus::Done })
 }
 
-/// Removes live files of processes that ended before they recorded anything. Returns whether there are any.
-fn remove_empty(args: &Args, recorded: &Run, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Removes live files of processes that ended before they recorded anything.
+///
+/// Returns whether there are any.
+fn remove_empty(args: &Args, recorded: &OpenRun, out: &mut impl Write) -> anyhow::Result<bool> {
     let mut found = false;
     for live in recorded.empty_live.iter().filter(|_| args.output.is_none()) {
-        // Its process may be about to begin.
+        // The process may be about to start recording.
         if active_recorders::user_of(&[live.as_path()]).is_some() {
             continue;
         }
@@ -124,7 +126,7 @@ fn remove_empty(args: &Args, recorded: &Run, out: &mut impl Write) -> anyhow::Re
     Ok(found)
 }
 
-/// Whether something was in a file and is not: it can neither be repaired nor left out.
+/// Whether data of a file is missing. It can neither be repaired nor removed.
 fn is_gone(loss: &Loss) -> bool {
     matches!(
         loss,
@@ -136,13 +138,15 @@ fn is_gone(loss: &Loss) -> bool {
     )
 }
 
-/// Whether there is nothing but a live file, and no sign that its process's own file was ever beside it: it is elsewhere, nearly always.
-fn is_astray(process: &Process) -> bool {
+/// Whether there is only a live file, without any sign of the process's file in the same folder.
+/// That file is nearly always in another folder.
+fn is_astray(process: &ProcessInRun) -> bool {
     process.live_alone && !process.path.with_extension("tmt").exists()
 }
 
-/// A run of a live file alone is not joined with the rest any more, and the live file would be removed.
-fn astray(process: &Process) -> String {
+/// The message for such a live file. A run from it alone could no longer be joined with the rest,
+/// and the live file would be removed.
+fn astray(process: &ProcessInRun) -> String {
     let own = process.path.with_extension("tmt");
     format!(
         "{}: the process's own file, `{}`, is not beside it. If it is in a run elsewhere, `tumit repair` of that run finds this live \
@@ -152,7 +156,7 @@ fn astray(process: &Process) -> String {
     )
 }
 
-/// Makes the folder of a copy, which must be new or empty.
+/// Creates the folder of a copy, which must be new or empty.
 fn prepare(folder: &Path) -> anyhow::Result<()> {
     if !folder.exists() {
         let created = fs::create_dir_all(folder).and_then(|()| {
@@ -167,8 +171,9 @@ fn prepare(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Does not touch what a process is still writing, nor ends a file whose last records are elsewhere.
-fn refuse(args: &Args, process: &Process, repair: Option<&Repair>) -> anyhow::Result<()> {
+/// Rejects the repair of files to which a process still writes, and of files with their last
+/// records in another place.
+fn refuse(args: &Args, process: &ProcessInRun, repair: Option<&FileRepair>) -> anyhow::Result<()> {
     let Some(repair) = repair.filter(|repair| repair.unended) else { return Ok(()) };
     let empty = |path: &Path| fs::metadata(path).map_or(true, |data| data.len() < PREAMBLE_BYTES as u64);
     if process.live_alone && args.output.is_none() && !empty(&repair.file) {
@@ -204,7 +209,7 @@ fn refuse(args: &Args, process: &Process, repair: Option<&Repair>) -> anyhow::Re
 }
 
 /// Copies a file that needs no repair.
-fn copy(args: &Args, process: &Process) -> anyhow::Result<()> {
+fn copy(args: &Args, process: &ProcessInRun) -> anyhow::Result<()> {
     let Some(target) = args.output.as_ref().and_then(|folder| Some(folder.join(process.path.file_name()?))) else {
         return Ok(());
     };
@@ -214,7 +219,7 @@ fn copy(args: &Args, process: &Process) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn apply(args: &Args, process: &Process, repair: &Repair) -> anyhow::Result<()> {
+fn apply(args: &Args, process: &ProcessInRun, repair: &FileRepair) -> anyhow::Result<()> {
     let target = match (&args.output, repair.file.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
         _ => repair.file.clone(),
@@ -233,7 +238,8 @@ fn apply(args: &Args, process: &Process, repair: &Repair) -> anyhow::Result<()> 
         file.finish()?;
     }
     let Some(live) = repair.live.as_ref().filter(|_| args.output.is_none()) else { return Ok(()) };
-    // Only when the file is on the disk: the live file is the only other place that has the records.
+    // The live file is removed only after the file is on the disk, because it is the only other
+    // place with the records.
     let written = fs::File::open(&target).and_then(|file| file.sync_all());
     written.with_context(|| format!("cannot bring `{}` to the disk", target.display()))?;
     if repair.live_is_damaged {
@@ -243,13 +249,13 @@ fn apply(args: &Args, process: &Process, repair: &Repair) -> anyhow::Result<()> 
     }
 }
 
-/// The name under which a live file with unusable parts is kept.
+/// The new name of a live file with unusable parts.
 fn damaged(live: &Path) -> PathBuf {
     live.with_extension("live.damaged")
 }
 
-/// What was or would be done, as a list.
-fn told(repair: &Repair, args: &Args) -> String {
+/// The list of changes that are made, or would be made.
+fn told(repair: &FileRepair, args: &Args) -> String {
     let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let mut parts = Vec::new();
     if repair.unended {

@@ -4,16 +4,16 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use tumit_viewer::filter::Part;
-use tumit_viewer::query::{GlobalNanos, Interval};
+use tumit_viewer::filter::OpenTimeRange;
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::scene::number;
-use tumit_viewer::stats::{self, By, Row};
+use tumit_viewer::stats::{self, RowGrouping, StatsRow};
 use tumit_viewer::text::time::{duration, grouped, timestamp};
 
-use super::Status;
-use crate::remarks::Told;
+use super::ExitStatus;
+use crate::remarks::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
-use crate::view_filters::{ViewFilters, interval};
+use crate::view_filters::{FilterOptions, interval};
 use crate::{table, term};
 
 /// Counts what a trace holds: time and share per state, durations, messages, variables
@@ -58,11 +58,11 @@ pub(crate) struct Args {
 
     /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
     #[arg(long, value_name = "INTERVAL", value_parser = interval, allow_hyphen_values = true)]
-    interval: Option<Part>,
+    interval: Option<OpenTimeRange>,
 
     /// What has a row of its own
-    #[arg(long, value_enum, default_value_t = Rows::Value)]
-    by: Rows,
+    #[arg(long, value_enum, default_value_t = RowChoice::Value)]
+    by: RowChoice,
 
     /// The field of links that tells their sizes [default: bytes, size, length or volume, if they have one]
     #[arg(long, value_name = "NAME")]
@@ -89,7 +89,7 @@ pub(crate) struct Args {
     run: RunOptions,
 
     #[command(flatten)]
-    filters: ViewFilters,
+    filters: FilterOptions,
 }
 
 /// The message about a trace without rows and without duration.
@@ -97,7 +97,7 @@ const EMPTY: &str = "the trace is empty: it has no states, events, links or vari
 
 /// What has a row of its own, as words.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Rows {
+enum RowChoice {
     /// Each value of each type, all containers together
     Value,
     /// Each value in each container; links from each container to each
@@ -106,25 +106,25 @@ enum Rows {
     Type,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
     let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
-    let Some(source) = opened else { return Ok(Status::InputHasMistakes) };
+    let Some(source) = opened else { return Ok(ExitStatus::InputHasMistakes) };
     let summary = source.summary();
     let wall_clock = summary.wall_clock.filter(|_| args.wall_clock);
     if args.wall_clock && wall_clock.is_none() {
         bail!("--wall-clock: {} has no time of day; only runs have one", args.path.display());
     }
-    let mut told = Told::of(&summary);
+    let mut told = PrintedDiagnostics::of(&summary);
     let source = args.filters.apply(&chain, source)?;
     let extent = source.extent();
     let mut interval = args.interval.map_or(Ok(extent), |part| part.of(extent))?;
-    // A trace without duration is its first nanosecond.
+    // A trace without duration counts as its first nanosecond.
     interval.to = interval.to.max(GlobalNanos(interval.from.0.saturating_add(1)));
     let by = match args.by {
-        Rows::Value => By::Value,
-        Rows::Container => By::Container,
-        Rows::Type => By::Type,
+        RowChoice::Value => RowGrouping::Value,
+        RowChoice::Container => RowGrouping::Container,
+        RowChoice::Type => RowGrouping::Type,
     };
     let rows = stats::table(source.as_ref(), interval, by, args.field.as_deref())?;
     let is_whole = chain.filters.is_empty() && args.interval.is_none();
@@ -158,16 +158,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     told.rest(&source.summary());
-    Ok(if summary.intact { Status::Done } else { Status::InputHasMistakes })
+    Ok(if summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Whether a trace has no duration. Its extent may have its only nanosecond.
-fn is_moment(extent: Interval) -> bool {
+fn is_moment(extent: TimeRange) -> bool {
     extent.to.0.saturating_sub(extent.from.0) <= 1
 }
 
 /// The counted time range, or its only timestamp.
-fn part_text(interval: Interval, is_moment: bool, wall_clock: Option<i64>) -> String {
+fn part_text(interval: TimeRange, is_moment: bool, wall_clock: Option<i64>) -> String {
     let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
     let written = |time: GlobalNanos| match wall_clock {
         Some(start) => tumit_converter::convert::wall_clock::text(start.saturating_add(time.0)),
@@ -180,9 +180,9 @@ fn part_text(interval: Interval, is_moment: bool, wall_clock: Option<i64>) -> St
 }
 
 /// A table for each kind of rows.
-fn readable(title: &str, rows: &[Row], wall_clock: Option<i64>) -> String {
+fn readable(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> String {
     let mut text = format!("{title}\n");
-    let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<Row>>();
+    let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<StatsRow>>();
     for (kind, heads) in [
         (
             "state",
@@ -212,7 +212,7 @@ fn readable(title: &str, rows: &[Row], wall_clock: Option<i64>) -> String {
         }
         let mut all = vec![heads.iter().map(|&head| head.to_owned()).collect::<Vec<String>>()];
         all.extend(rows.iter().map(|row| cells(row, wall_clock)));
-        // Columns that nothing is in are left out; numbers are flush right.
+        // Empty columns are left out. Numbers are aligned right.
         let filled: Vec<usize> =
             (0..heads.len()).filter(|&at| all.iter().skip(1).any(|row| !row[at].is_empty())).collect();
         let all: Vec<Vec<String>> =
@@ -224,11 +224,11 @@ fn readable(title: &str, rows: &[Row], wall_clock: Option<i64>) -> String {
     text
 }
 
-/// A row as its table shows it.
+/// The cells of a row in its table.
 #[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
-fn cells(row: &Row, wall_clock: Option<i64>) -> Vec<String> {
+fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    // Of many containers together it may be more nanoseconds than 64 bits hold.
+    // The sum over many containers can exceed 64 bits of nanoseconds.
     let lasting = |s: f64| {
         if s < 9e9 {
             duration((s * 1e9).round() as i64)

@@ -8,14 +8,14 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
-use tumit_converter::clock::Domain;
+use tumit_converter::clock::ClockDomain;
 use tumit_converter::convert::{ClockCheck, check_clocks};
-use tumit_converter::report::{Report, told};
-use tumit_converter::run::Run;
+use tumit_converter::report::{ConversionReport, told};
+use tumit_converter::run::OpenRun;
 
-use super::Status;
+use super::ExitStatus;
 use crate::output_file::OutputFile;
-use crate::run_options::{Dating, LaunchChoice, Resources, options};
+use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
 use crate::{table, term};
 
@@ -39,9 +39,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     launch: LaunchChoice,
     #[command(flatten)]
-    dating: Dating,
+    dating: ClockOptions,
     #[command(flatten)]
-    resources: Resources,
+    resources: ResourceOptions,
 
     /// As one JSON object
     #[arg(long)]
@@ -51,12 +51,12 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &args.output {
         ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
     }
     let input = TraceInput::open(&args.input)?;
-    let mut recorded = Run::open_launches(input.path(), args.launch.launches())?;
+    let mut recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if let Some(title) = input.title() {
         recorded.path = title.into();
     }
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let chosen = options(args.dating, args.resources);
     let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &chosen)?;
     let seconds = begun.elapsed().as_secs_f64();
-    let shown = Shown { run: &recorded, reversed_raw, corrected: &corrected, seconds };
+    let shown = SyncReport { run: &recorded, reversed_raw, corrected: &corrected, seconds };
     let mut out = term::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &shown.json()).context("cannot write")?;
@@ -86,20 +86,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         term::note(&format!("tumit: {loss}"));
     }
     let is_good = corrected.counts.reversed_links == 0 && corrected.clock_faults().is_empty();
-    Ok(if is_good && corrected.losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
+    Ok(if is_good && corrected.losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
-/// What is told.
-struct Shown<'r> {
-    run: &'r Run,
+/// The contents of the output.
+struct SyncReport<'r> {
+    run: &'r OpenRun,
     /// Links that the uncorrected clocks reverse.
     reversed_raw: u64,
-    corrected: &'r Report,
+    corrected: &'r ConversionReport,
     seconds: f64,
 }
 
-impl Shown<'_> {
-    /// Reversed links by the clocks alone.
+impl SyncReport<'_> {
+    /// Number of links that the clocks alone reverse.
     fn by_clocks(&self) -> u64 {
         self.corrected.causality.map_or(self.corrected.counts.reversed_links, |found| found.reversed)
     }
@@ -169,7 +169,7 @@ impl Shown<'_> {
 
     fn json(&self) -> Value {
         let Self { run, reversed_raw, corrected, seconds } = *self;
-        let domain = |domain: &Domain| {
+        let domain = |domain: &ClockDomain| {
             json!({
                 "name": domain.name,
                 "kind": domain.kind,
@@ -212,7 +212,7 @@ impl Shown<'_> {
     }
 }
 
-/// Nanoseconds with a unit of their size.
+/// Nanoseconds with a suitable unit.
 fn duration(nanos: f64) -> String {
     match nanos.abs() {
         size if size < 1e4 => format!("{nanos:.0} ns"),

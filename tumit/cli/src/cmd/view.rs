@@ -10,24 +10,24 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tumit_server::{Served, Server};
-use tumit_viewer::export::Format;
-use tumit_viewer::filter::{Chain, Part};
-use tumit_viewer::layout::{Folds, Options, Outline};
-use tumit_viewer::open::progressive::{self, Begun, Current};
-use tumit_viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
+use tumit_server::{ServedTrace, Server};
+use tumit_viewer::export::ImageFormat;
+use tumit_viewer::filter::{FilterChain, OpenTimeRange};
+use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions};
+use tumit_viewer::open::progressive::{self, CurrentTrace, OpenedTrace};
+use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource, TraceSummary};
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::style::theme::ThemeKind;
-use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
-use super::Status;
-use crate::progress::Bar;
-use crate::remarks::Told;
+use super::ExitStatus;
+use crate::progress::ProgressDisplay;
+use crate::remarks::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
 use crate::trace_input::TraceInput;
-use crate::view_filters::{ViewFilters, interval, time};
-use outputs::{FormatName, Output, is_standard_output, outputs};
+use crate::view_filters::{FilterOptions, interval, time};
+use outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     index: Option<PathBuf>,
 
     #[command(flatten)]
-    filters: ViewFilters,
+    filters: FilterOptions,
 
     /// Draw into this file (.svg, .png or .html) instead of serving a page; may be repeated; `-`: to
     /// standard output. An image has at most 128 million pixels: containers are folded if the rows
@@ -75,10 +75,10 @@ pub(crate) struct Args {
     output: Vec<PathBuf>,
     /// Format of the picture where the name of the file does not end in it, as for `-`
     #[arg(long, value_enum, requires = "output", help_heading = "Pictures")]
-    format: Option<FormatName>,
+    format: Option<ImageFormatChoice>,
     /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
     #[arg(long, value_name = "INTERVAL", value_parser = interval, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help_heading = "Pictures")]
-    interval: Option<Part>,
+    interval: Option<OpenTimeRange>,
     /// Start of the part to draw: seconds, or with units
     #[arg(long, value_name = "DATE", value_parser = time, allow_hyphen_values = true, help_heading = "Pictures")]
     from: Option<i64>,
@@ -95,8 +95,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Pictures")]
     scale: u8,
     /// Light or dark
-    #[arg(long, value_enum, default_value_t = Theme::Light, help_heading = "Pictures")]
-    theme: Theme,
+    #[arg(long, value_enum, default_value_t = ThemeChoice::Light, help_heading = "Pictures")]
+    theme: ThemeChoice,
     /// Fold the containers of this level (0 is the highest) into one row each, which shows the mean of what they hold
     #[arg(long, value_name = "LEVEL", help_heading = "Pictures")]
     fold: Option<u32>,
@@ -124,16 +124,16 @@ pub(crate) struct Args {
 
 /// The themes as words.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Theme {
+enum ThemeChoice {
     Light,
     Dark,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    // Wrong names are found before a long trace is read.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
+    // Invalid names are reported before a long trace is read.
     let outputs = outputs(&args.output, args.format)?;
     let options = args.run.of(index_choice(args.index.as_ref()))?;
-    let Some(mut options) = options else { return Ok(Status::InputHasMistakes) };
+    let Some(mut options) = options else { return Ok(ExitStatus::InputHasMistakes) };
     ensure!(
         args.paths.len() == 1 || args.output.is_empty() && options.index == IndexChoice::Auto,
         "--output and --index are for one trace; give them one at a time"
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         return show(args, options, &chain);
     }
     for path in &args.paths {
-        let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+        let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller();
         let input = TraceInput::open(path)?;
         let mut options = options.clone();
@@ -157,31 +157,32 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             Ok(source) => source,
             Err(error) => return refused(error),
         };
-        let mut told = Told::of(&source.summary());
+        let mut told = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
         draw(args, filtered.as_ref(), &outputs)?;
         told.rest(&source.summary());
         if !source.summary().intact {
-            return Ok(Status::InputHasMistakes);
+            return Ok(ExitStatus::InputHasMistakes);
         }
     }
-    Ok(Status::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// What has become of a trace that is shown before it is whole, by its place among those that were given.
-type Outcome = (usize, Result<Summary, OpenError>);
+/// The result for a trace that is shown before it is complete, with its position among the given
+/// traces.
+type LoadOutcome = (usize, Result<TraceSummary, TraceOpenError>);
 
 /// Shows the traces on a page.
-fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<Status> {
-    let (sender, outcomes) = tokio::sync::mpsc::unbounded_channel::<Outcome>();
+fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::Result<ExitStatus> {
+    let (sender, outcomes) = tokio::sync::mpsc::unbounded_channel::<LoadOutcome>();
     let cancel = Arc::new(AtomicBool::new(false));
     options.cancel = Some(Arc::clone(&cancel));
     let (mut served, mut bars) = (Vec::new(), Vec::new());
-    // Copies of pipes and compressed files live as long as the page.
+    // Copies of pipes and compressed files must exist as long as the page.
     let mut inputs = Vec::new();
     for (at, given) in args.paths.iter().enumerate() {
         let mut options = options.clone();
-        // An index needs the whole trace, so a pipe is copied first.
+        // An index needs the complete trace, so a pipe is copied first.
         let open = match options.index {
             IndexChoice::At(_) => TraceInput::open,
             _ => TraceInput::open_while_it_comes,
@@ -195,27 +196,28 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
         let path = &path;
         inputs.push(input);
         let sender = sender.clone();
-        // When the page is closed, nobody wants to know any more.
+        // After the page is closed, there is no receiver.
         let ended = Box::new(move |outcome| _ = sender.send((at, outcome)));
-        let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+        let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller().filter(|_| !args.follow);
         let begun = if args.follow {
-            Ok(Begun::Going(progressive::follow(path, &options, ended)))
+            Ok(OpenedTrace::Going(progressive::follow(path, &options, ended)))
         } else {
             progressive::begin(path, &options, ended)
         };
         let source = match begun {
-            Ok(Begun::Going(current)) => {
+            Ok(OpenedTrace::Going(current)) => {
                 bars.push(Some(bar));
                 current
             }
-            Ok(Begun::Whole(source)) => {
+            Ok(OpenedTrace::Whole(source)) => {
                 bars.push(None);
                 drop(bar);
-                Told::of(&source.summary());
-                // What is wrong with the filters is told here; the page gets the trace itself, so that they can be switched off.
+                PrintedDiagnostics::of(&source.summary());
+                // The command reports errors of the filters. The page gets the unfiltered trace, so
+                // that filters can be switched off.
                 args.filters.apply(chain, Arc::clone(&source))?;
-                Current::from(source)
+                CurrentTrace::from(source)
             }
             Err(error) => {
                 drop(bar);
@@ -223,36 +225,40 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
             }
         };
         let (path, filters, folders) = ((!is_copy).then(|| path.clone()), chain.clone(), args.source.clone());
-        served.push(Served { source, path, filters, folders, follows: args.follow });
+        served.push(ServedTrace { source, path, filters, folders, follows: args.follow });
     }
     let served = serve(args, served, outcomes, bars);
-    // What is not complete goes with the process.
+    // An incomplete index is abandoned when the process ends.
     tumit_viewer::index::abandon(&cancel);
     match served? {
         Some(error) => refused(error),
-        None => Ok(Status::Done),
+        None => Ok(ExitStatus::Done),
     }
 }
 
-/// What a trace that cannot be shown ends the command with.
-fn refused(error: OpenError) -> anyhow::Result<Status> {
+/// The result of the command for a trace that cannot be shown.
+fn refused(error: TraceOpenError) -> anyhow::Result<ExitStatus> {
     match error {
-        OpenError::Convert(error) if is_mistake(&error) => {
+        TraceOpenError::Convert(error) if is_mistake(&error) => {
             term::error(&error.into());
-            Ok(Status::InputHasMistakes)
+            Ok(ExitStatus::InputHasMistakes)
         }
         error => Err(error.into()),
     }
 }
 
-/// Draws the picture into each of the outputs.
-fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[Output<'_>]) -> anyhow::Result<()> {
-    let outline = Outline::new(source)?;
+/// Draws the image into each of the outputs.
+fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[ImageOutput<'_>]) -> anyhow::Result<()> {
+    let outline = ContainerOutline::new(source)?;
     let theme = match args.theme {
-        Theme::Light => ThemeKind::Light,
-        Theme::Dark => ThemeKind::Dark,
+        ThemeChoice::Light => ThemeKind::Light,
+        ThemeChoice::Dark => ThemeKind::Dark,
     };
-    let options = Options { folds: Folds { level: args.fold, ..Folds::default() }, theme, ..Options::default() };
+    let options = LayoutOptions {
+        folds: FoldedContainers { level: args.fold, ..FoldedContainers::default() },
+        theme,
+        ..LayoutOptions::default()
+    };
     let interval = part(args, source.extent())?;
     for output in outputs {
         let scale = f32::from(args.scale);
@@ -261,7 +267,7 @@ fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[Output<'_>]) -> any
             width: f32::from(args.width),
             height: args.height.map(f32::from),
             resolution: scale,
-            titles: output.format != Format::Png,
+            titles: output.format != ImageFormat::Png,
         };
         let scene = document(source, &outline, &options, of)?;
         if let Some(wanted) = of.height.filter(|wanted| scene.height > *wanted) {
@@ -280,27 +286,28 @@ fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[Output<'_>]) -> any
     Ok(())
 }
 
-/// The part of time that was asked for.
-fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
-    let asked = args.interval.unwrap_or(Part { from: args.from, to: args.to });
+/// The requested time range.
+fn part(args: &Args, extent: TimeRange) -> anyhow::Result<TimeRange> {
+    let asked = args.interval.unwrap_or(OpenTimeRange { from: args.from, to: args.to });
     let from = asked.from.map_or(extent.from, GlobalNanos);
     let to = asked.to.map_or(extent.to, GlobalNanos);
     let seconds = |time: GlobalNanos| tumit_viewer::text::time::timestamp(time, 1000);
     let all = format!("the trace runs from {} to {}", seconds(extent.from), seconds(extent.to));
-    ensure!(asked == Part::default() || from < to, "the part to draw must begin before it ends; {all}");
+    ensure!(asked == OpenTimeRange::default() || from < to, "the part to draw must begin before it ends; {all}");
     if asked.from.is_some_and(|from| from >= extent.to.0) || asked.to.is_some_and(|to| to <= extent.from.0) {
         bail!("nothing happened in the part to draw; {all}");
     }
-    Ok(Interval { from, to })
+    Ok(TimeRange { from, to })
 }
 
-/// Serves the page until Ctrl-C, or until a trace turns out to be none: why, then.
+/// Serves the page until Ctrl-C, or until a trace turns out to be invalid. Returns the error in the
+/// latter case.
 fn serve(
     args: &Args,
-    traces: Vec<Served>,
-    mut outcomes: UnboundedReceiver<Outcome>,
-    mut bars: Vec<Option<Bar>>,
-) -> anyhow::Result<Option<OpenError>> {
+    traces: Vec<ServedTrace>,
+    mut outcomes: UnboundedReceiver<LoadOutcome>,
+    mut bars: Vec<Option<ProgressDisplay>>,
+) -> anyhow::Result<Option<TraceOpenError>> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
     runtime.block_on(async {
@@ -308,12 +315,14 @@ fn serve(
             Some(path) => Server::serve_at(traces, path).await?,
             None => Server::serve(traces, args.port.unwrap_or(0)).await?,
         };
-        // Whoever reads the address may end us at once.
+        // The reader of the address can end this process at once, so the handler is installed
+        // first.
         let ended = crate::signals::ended();
         let url = server.url();
         announce(&url, server.address().port(), args.socket.as_deref())?;
         if !args.no_open && args.socket.is_none() && term::is_interactive() && std::io::stdin().is_terminal() {
-            // All users of the machine see the arguments of a program: they get an address that works once.
+            // All users of the machine can see the arguments of a program, so the browser gets an
+            // address that works only once.
             match server.one_time_url() {
                 Ok(once) => open_browser(&once),
                 Err(error) => term::note(&format!("The browser was not opened: {error}")),
@@ -333,21 +342,21 @@ fn serve(
     })
 }
 
-/// Tells what becomes of traces that are being read; done when one cannot be.
-async fn failed(outcomes: &mut UnboundedReceiver<Outcome>, bars: &mut [Option<Bar>]) -> OpenError {
+/// Reports the results of the traces that are being read. Returns when one of them fails.
+async fn failed(outcomes: &mut UnboundedReceiver<LoadOutcome>, bars: &mut [Option<ProgressDisplay>]) -> TraceOpenError {
     while let Some((at, outcome)) = outcomes.recv().await {
         if let Some(bar) = bars.get_mut(at) {
             *bar = None;
         }
         match outcome {
-            Ok(summary) => _ = Told::of(&summary),
+            Ok(summary) => _ = PrintedDiagnostics::of(&summary),
             Err(error) => return error,
         }
     }
     std::future::pending().await
 }
 
-/// Prints the address, and where the page comes through a tunnel, how to make that.
+/// Prints the address. If the page needs a tunnel, also prints the command for it.
 fn announce(url: &str, port: u16, socket: Option<&Path>) -> anyhow::Result<()> {
     term::note(&format!("The page is at\n\n  {url}\n"));
     let connection = std::env::var("SSH_CONNECTION").ok();
@@ -356,7 +365,7 @@ fn announce(url: &str, port: u16, socket: Option<&Path>) -> anyhow::Result<()> {
         let host = connection.as_deref().and_then(|connection| connection.split_whitespace().nth(2)).unwrap_or("HOST");
         let user = std::env::var("USER").map(|user| format!("{user}@")).unwrap_or_default();
         let end = match socket {
-            // The other end knows nothing of this folder.
+            // The remote machine does not know this folder, so the path must be absolute.
             Some(path) => shell_word(&std::path::absolute(path).context("cannot tell where the socket is")?),
             None => format!("127.0.0.1:{port}"),
         };
@@ -366,14 +375,15 @@ fn announce(url: &str, port: u16, socket: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = text.chars().all(|char| char.is_ascii_alphanumeric() || "/._-+@%,".contains(char));
     if is_plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// Opens the desktop's browser where there is one; its absence is no error, for the address has been printed.
+/// Opens the desktop's browser if there is one. Its absence is no error, because the address is
+/// printed.
 fn open_browser(url: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let has_display =
@@ -382,7 +392,7 @@ fn open_browser(url: &str) {
         .is_some_and(|path| std::env::split_paths(&path).any(|dir| Path::new(&dir).join(opener).is_file()));
     if has_display && found {
         let quiet = std::process::Stdio::null;
-        // A browser that does not start is seen by the user, who has the address.
+        // The user sees that the browser does not start, and has the address.
         let _ = std::process::Command::new(opener).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
     }
 }

@@ -1,15 +1,15 @@
 //! `start` and `end` of links.
 
-use super::usage::{LinkEnd, Usage};
-use super::{Scope, entity, instance, value_of, wrong_verb};
+use super::usage::{EndpointUse, RuleUsage};
+use super::{ExprScope, entity, instance, value_of, wrong_verb};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::spec::{ContainerTypeId, EntityTypeId, Nature, Verb};
+use crate::spec::{ActionVerb, ContainerTypeId, EntityNature, EntityTypeId};
 use crate::syntax::ast::{self, Expr, Ident, Key};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 
 /// A `start` or an `end`, as written.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct LinkPart<'a> {
     pub(super) is_start: bool,
     pub(super) action: &'a ast::Action,
     pub(super) ty: &'a Ident,
@@ -19,15 +19,15 @@ pub(super) struct Part<'a> {
 }
 
 pub(super) fn lower(
-    scope: &Scope<'_>,
-    part: Part<'_>,
-    usage: &mut Usage,
+    scope: &ExprScope<'_>,
+    part: LinkPart<'_>,
+    usage: &mut RuleUsage,
     diagnostics: &mut Diagnostics,
-) -> Option<Verb> {
+) -> Option<ActionVerb> {
     let model = scope.model;
     let at = instance(scope, part.at, diagnostics);
     let id = named(scope, part.ty, part.is_start, at.as_ref().map(|at| at.ty), diagnostics)?;
-    let Nature::Link { from, to } = &model.spec.entities[id.index()].nature else {
+    let EntityNature::Link { from, to } = &model.spec.entities[id.index()].nature else {
         let verb = if part.is_start { "start" } else { "end" };
         wrong_verb(model, verb, part.action.verb, (part.ty, id), diagnostics);
         return None;
@@ -36,7 +36,7 @@ pub(super) fn lower(
     let mut key = Vec::new();
     for expr in &part.key.values {
         let (value, ty) = scope.expr(expr, diagnostics);
-        if matches!(ty, Type::Float | Type::Date | Type::List) {
+        if matches!(ty, ValueType::Float | ValueType::Date | ValueType::List) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("{} cannot match links", ty.name()))
                     .at(expr.span, format!("this is {}", ty.name()))
@@ -44,8 +44,8 @@ pub(super) fn lower(
             );
         }
         kinds.push(match ty {
-            Type::Pointer => Type::Integer,
-            Type::Float | Type::Date | Type::List => Type::Any,
+            ValueType::Pointer => ValueType::Integer,
+            ValueType::Float | ValueType::Date | ValueType::List => ValueType::Any,
             other => other,
         });
         key.push(value);
@@ -74,18 +74,18 @@ pub(super) fn lower(
         );
         return None;
     }
-    usage.link(id, LinkEnd { is_start: part.is_start, verb: part.action.verb, key: part.key.span, kinds });
+    usage.link(id, EndpointUse { is_start: part.is_start, verb: part.action.verb, key: part.key.span, kinds });
     let value = part.value.map(|value| value_of(scope, id, value, diagnostics));
     Some(if part.is_start {
-        Verb::StartLink { ty: id, value, key, from: at }
+        ActionVerb::StartLink { ty: id, value, key, from: at }
     } else {
-        Verb::EndLink { ty: id, value, key, to: at }
+        ActionVerb::EndLink { ty: id, value, key, to: at }
     })
 }
 
-/// The link type of this name; where several have it, the one that can have its end there.
+/// The link type with this name. If there are several, the one that allows an endpoint at `at`.
 fn named(
-    scope: &Scope<'_>,
+    scope: &ExprScope<'_>,
     name: &Ident,
     is_start: bool,
     at: Option<ContainerTypeId>,
@@ -93,7 +93,7 @@ fn named(
 ) -> Option<EntityTypeId> {
     let model = scope.model;
     let fitting = model.entities_named(&name.text).iter().copied().find(|id| {
-        let Nature::Link { from, to } = &model.spec.entities[id.index()].nature else { return false };
+        let EntityNature::Link { from, to } = &model.spec.entities[id.index()].nature else { return false };
         at.is_some_and(|at| if is_start { from } else { to }.contains(&at))
     });
     fitting.or_else(|| entity(model, name, None, diagnostics))

@@ -1,56 +1,56 @@
-//! What all rules together do with links and containers.
+//! Use of links and containers by all rules together.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::Model;
-use crate::source::Span;
+use crate::model::SpecModel;
+use crate::source::SourceSpan;
 use crate::spec::{ContainerTypeId, EntityTypeId};
 use crate::syntax::ast::{Action, ClauseKind};
-use crate::value_type::Type;
+use crate::value_type::ValueType;
 
 /// A `create`, as written.
 #[derive(Debug)]
-pub(crate) struct Create {
+pub(crate) struct CreateUse {
     pub(crate) container: ContainerTypeId,
     pub(crate) fields: Vec<String>,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
 }
 
 /// A `start` or an `end` of a link, as written.
 #[derive(Debug)]
-pub(super) struct LinkEnd {
+pub(super) struct EndpointUse {
     pub(super) is_start: bool,
-    pub(super) verb: Span,
-    pub(super) key: Span,
-    pub(super) kinds: Vec<Type>,
+    pub(super) verb: SourceSpan,
+    pub(super) key: SourceSpan,
+    pub(super) kinds: Vec<ValueType>,
 }
 
-/// Gathered over all rules.
+/// Data collected from all rules.
 #[derive(Debug, Default)]
-pub(crate) struct Usage {
-    pub(crate) creates: Vec<Create>,
-    links: Vec<(EntityTypeId, LinkEnd)>,
-    /// Some action was not understood: do not conclude from what is absent.
+pub(crate) struct RuleUsage {
+    pub(crate) creates: Vec<CreateUse>,
+    links: Vec<(EntityTypeId, EndpointUse)>,
+    /// Whether an action has an error. Checks for missing actions are then skipped.
     pub(crate) incomplete: bool,
 }
 
-impl Usage {
-    pub(super) fn create(&mut self, container: ContainerTypeId, action: &Action, span: Span) {
+impl RuleUsage {
+    pub(super) fn create(&mut self, container: ContainerTypeId, action: &Action, span: SourceSpan) {
         let mut fields = Vec::new();
         for clause in &action.clauses {
             if let ClauseKind::With(given) = &clause.kind {
                 fields.extend(given.iter().map(|field| field.name.text.clone()));
             }
         }
-        self.creates.push(Create { container, fields, span });
+        self.creates.push(CreateUse { container, fields, span });
     }
 
-    pub(super) fn link(&mut self, id: EntityTypeId, end: LinkEnd) {
+    pub(super) fn link(&mut self, id: EntityTypeId, end: EndpointUse) {
         self.links.push((id, end));
     }
 
-    /// Links whose keys differ, and links that are started and never ended.
-    pub(crate) fn check(&self, model: &Model, diagnostics: &mut Diagnostics) {
-        let mut of_entity: Vec<Vec<&LinkEnd>> = vec![Vec::new(); model.spec.entities.len()];
+    /// Reports links with different keys, and links that start and never end.
+    pub(crate) fn check(&self, model: &SpecModel, diagnostics: &mut Diagnostics) {
+        let mut of_entity: Vec<Vec<&EndpointUse>> = vec![Vec::new(); model.spec.entities.len()];
         self.links.iter().for_each(|(id, end)| of_entity[id.index()].push(end));
         for (at, entity) in model.spec.entities.iter().enumerate() {
             let ends = || of_entity[at].iter().copied();
@@ -85,16 +85,18 @@ impl Usage {
     }
 }
 
-fn alike(a: &[Type], b: &[Type]) -> bool {
-    let same = |a: &Type, b: &Type| a == b || *a == Type::Any || *b == Type::Any || is_text(*a) && is_text(*b);
+fn alike(a: &[ValueType], b: &[ValueType]) -> bool {
+    let same = |a: &ValueType, b: &ValueType| {
+        a == b || *a == ValueType::Any || *b == ValueType::Any || is_text(*a) && is_text(*b)
+    };
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }
 
-fn is_text(ty: Type) -> bool {
-    matches!(ty, Type::Text | Type::Enum(_))
+fn is_text(ty: ValueType) -> bool {
+    matches!(ty, ValueType::Text | ValueType::Enum(_))
 }
 
-fn shape(kinds: &[Type]) -> String {
+fn shape(kinds: &[ValueType]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     format!("this key is {}", names.join(" and "))
 }

@@ -1,16 +1,17 @@
-//! The numbers of the byte format, as the recorder and the reader in C both have them: from the crate that defines it.
+//! The numbers of the byte format for the recorder and the reader in C, taken from the crate that
+//! defines them.
 
 use std::fmt::Write as _;
 
 use tracer_format::block::flag;
 use tracer_format::entries::ANCHOR_BYTES;
 use tracer_format::live;
-use tracer_format::record::Lost;
+use tracer_format::record::DroppedRecords;
 use tracer_format::schema::SCHEMA_VERSION;
 use tracer_format::tags::tag;
-use tracer_format::{BlockKind, ClockKind, Codec, cause};
+use tracer_format::{BlockKind, ClockKind, PayloadCodec, cause};
 
-/// The numbers, and more that one of the two needs, as macros whose names begin so.
+/// Macros for the numbers, and for the additional ones in `more`. Their names start with `prefix`.
 pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     let mut out = String::from("/* ---- The byte format ---- */\n\n");
     for (name, magic) in [
@@ -38,7 +39,7 @@ fn numbers() -> [(&'static str, u64); 84] {
         ("HEADER_BYTES", tracer_format::HEADER_BYTES as u64),
         ("MAX_PAYLOAD_BYTES", tracer_format::MAX_PAYLOAD_BYTES as u64),
         ("RECORD_HEAD_BYTES", tracer_format::RECORD_HEAD_BYTES as u64),
-        ("LOST_BODY_BYTES", Lost::BYTES as u64),
+        ("LOST_BODY_BYTES", DroppedRecords::BYTES as u64),
         ("ANCHOR_BYTES", ANCHOR_BYTES as u64),
         ("PROCESS_STREAM", u64::from(tracer_format::PROCESS_STREAM)),
         ("MAX_PROCESSES", u64::from(tracer_format::MAX_PROCESSES)),
@@ -54,9 +55,9 @@ fn numbers() -> [(&'static str, u64); 84] {
         ("KIND_SYNC", BlockKind::Sync as u64),
         ("KIND_ANCHORS", BlockKind::Anchors as u64),
         ("KIND_END", BlockKind::End as u64),
-        ("CODEC_RAW", Codec::Raw as u64),
-        ("CODEC_LZ4", Codec::Lz4 as u64),
-        ("CODEC_COLUMNS", Codec::Columns as u64),
+        ("CODEC_RAW", PayloadCodec::Raw as u64),
+        ("CODEC_LZ4", PayloadCodec::Lz4 as u64),
+        ("CODEC_COLUMNS", PayloadCodec::Columns as u64),
         ("FLAG_OVERWRITTEN", u64::from(flag::OVERWRITTEN)),
         ("CLOCK_TSC", ClockKind::Tsc as u64),
         ("CLOCK_ARM", ClockKind::ArmCounter as u64),

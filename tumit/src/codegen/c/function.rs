@@ -5,42 +5,43 @@ use std::fmt::Write as _;
 use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::schema::{FieldType, RecordType, Scalar};
 
-use super::types::Element;
-use super::{Header, Unsupported, comment, names, wrap};
-use crate::spec::Record;
+use super::types::CElement;
+use super::{CHeader, UnsupportedFeature, comment, names, wrap};
+use crate::spec::RecordDecl;
 
-/// The parameters of a function, as C writes them.
-pub(super) struct Signature {
-    /// As declared: `uint16_t node_`; a counted array takes two.
+/// The parameters of a function in C.
+pub(super) struct CSignature {
+    /// The declarations: `uint16_t node_`. A counted array has two.
     pub(super) declared: Vec<String>,
-    /// As given in a call.
+    /// The names, as arguments of a call.
     pub(super) names: Vec<String>,
-    /// What each field adds to the record.
-    fields: Vec<Field>,
+    /// The bytes that each field adds to the record.
+    fields: Vec<CField>,
 }
 
-/// What a field adds to the record.
-struct Field {
-    /// Before the record begins: the count of a counted field.
+/// The code for one field of a record.
+struct CField {
+    /// Code before the record begins: the count of a counted field.
     before: Option<String>,
-    /// Bytes when they vary: an expression in C.
+    /// A C expression for the number of bytes, if this number varies.
     bytes: Option<String>,
-    /// A statement that lets the count of a record that is too long fit `tumit1_most` bytes.
+    /// A statement that reduces the count of a record that is too long, to at most `tumit1_most`
+    /// bytes.
     cut: Option<String>,
     /// Statements that write the bytes.
     put: Vec<String>,
 }
 
-impl Field {
-    /// One whose size does not vary.
+impl CField {
+    /// A field of constant size.
     const fn fixed(put: Vec<String>) -> Self {
         Self { before: None, bytes: None, cut: None, put }
     }
 }
 
-impl Signature {
-    /// That of record `index`, without its source position.
-    pub(super) fn new(header: &Header<'_>, index: usize) -> Self {
+impl CSignature {
+    /// The signature of record `index`, without its source position.
+    pub(super) fn new(header: &CHeader<'_>, index: usize) -> Self {
         let mut signature = Self { declared: Vec::new(), names: Vec::new(), fields: Vec::new() };
         for (number, field) in header.spec.records[index].layout.fields.iter().enumerate() {
             signature.add(header, number, &field.name, field.ty);
@@ -48,7 +49,7 @@ impl Signature {
         signature
     }
 
-    /// A parameter under a name that no other has; returns the name.
+    /// Adds a parameter with a unique name, and returns the name.
     fn declare(&mut self, ty: &str, name: &str) -> String {
         let mut name = names::parameter(name);
         while self.names.contains(&name) {
@@ -60,15 +61,15 @@ impl Signature {
         name
     }
 
-    fn add(&mut self, header: &Header<'_>, number: usize, name: &str, ty: FieldType) {
+    fn add(&mut self, header: &CHeader<'_>, number: usize, name: &str, ty: FieldType) {
         let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
-        let element = Element::new(scalar, header.names);
+        let element = CElement::new(scalar, header.names);
         let count = format!("tumit1_n{number}");
         let put_count = format!("tumit1_p = tumit1_put_u16(tumit1_p, (uint16_t){count});");
         let field = match ty {
             FieldType::One(Scalar::String) => {
                 let text = self.declare("const char *", name);
-                Field {
+                CField {
                     before: Some(format!("size_t {count} = tumit1_text_bytes({text});")),
                     bytes: Some(count.clone()),
                     cut: Some(format!("{count} = tumit1_fit_text({text}, {count}, tumit1_most);")),
@@ -78,7 +79,7 @@ impl Signature {
             FieldType::One(Scalar::Bytes) => {
                 let bytes = self.declare("const void *", name);
                 let size = self.declare("size_t", &format!("{name}_bytes"));
-                Field {
+                CField {
                     before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(count.clone()),
                     cut: Some(cut_count(&count, 1)),
@@ -87,18 +88,18 @@ impl Signature {
             }
             FieldType::One(_) => {
                 let value = self.declare(&element.c, name);
-                Field::fixed(vec![format!("tumit1_p = {};", put_one(&element, &value))])
+                CField::fixed(vec![format!("tumit1_p = {};", put_one(&element, &value))])
             }
             FieldType::Fixed(_, length) => {
                 let array = self.declare(&pointer_to(&element.c), name);
-                Field::fixed(put_all(&element, scalar, &array, &format!("{length}u")))
+                CField::fixed(put_all(&element, scalar, &array, &format!("{length}u")))
             }
             FieldType::Variable(_) => {
                 let array = self.declare(&pointer_to(&element.c), name);
                 let size = self.declare("size_t", &format!("{name}_count"));
                 let mut put = put_all(&element, scalar, &array, &count);
                 put.insert(0, put_count);
-                Field {
+                CField {
                     before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(times(scalar, &count)),
                     cut: Some(cut_count(&count, scalar.bytes().unwrap_or(1))),
@@ -111,10 +112,10 @@ impl Signature {
 }
 
 /// Appends the function of record `index`.
-pub(super) fn write(out: &mut String, header: &Header<'_>, index: usize) -> Result<(), Unsupported> {
+pub(super) fn write(out: &mut String, header: &CHeader<'_>, index: usize) -> Result<(), UnsupportedFeature> {
     let record = &header.spec.records[index];
     let function = &header.names.functions[index];
-    let signature = Signature::new(header, index);
+    let signature = CSignature::new(header, index);
     let located = record.layout.located;
     let mut declared = signature.declared.clone();
     let name = if located { format!("{function}_at") } else { function.clone() };
@@ -132,7 +133,7 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, index: usize) -> Resu
     body(out, header, index, &signature)?;
     out.push_str("}\n");
     if located {
-        // A macro, which knows its place in the source.
+        // A macro, because it can pass its position in the source.
         let _ = if signature.names.is_empty() {
             writeln!(out, "#define {function}() {name}(TUMIT1_HERE)")
         } else {
@@ -142,8 +143,8 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, index: usize) -> Resu
     Ok(())
 }
 
-/// What the spec says about the record and its fields, with their types as written.
-fn about(out: &mut String, record: &Record) {
+/// Writes the documentation of the record and its fields, with their types as in the spec.
+fn about(out: &mut String, record: &RecordDecl) {
     let mut lines: Vec<String> = record.doc.trim().lines().map(|line| comment(line.trim())).collect();
     if lines.is_empty() {
         lines.push(comment(&record.layout.name));
@@ -158,15 +159,20 @@ fn about(out: &mut String, record: &Record) {
     let _ = writeln!(out, "/* {} */", lines.join("\n * ").replace(" * \n", " *\n"));
 }
 
-/// The statements of a function whose level is compiled in.
-fn body(out: &mut String, header: &Header<'_>, index: usize, signature: &Signature) -> Result<(), Unsupported> {
+/// Writes the statements of a function of a level that is compiled in.
+fn body(
+    out: &mut String,
+    header: &CHeader<'_>,
+    index: usize,
+    signature: &CSignature,
+) -> Result<(), UnsupportedFeature> {
     let layout = &header.spec.records[index].layout;
     let level = header.names.levels.get(header.spec.records[index].level.index()).map_or("", String::as_str);
     let on = header.names.on(level);
     let varying = varying_bytes(layout);
     let bytes = varying.unwrap_or_else(|| constant_bytes(layout));
     if u32::try_from(bytes).is_err() {
-        return Err(Unsupported { reason: format!("`{}` is larger than any block", layout.name) });
+        return Err(UnsupportedFeature { reason: format!("`{}` is larger than any block", layout.name) });
     }
     out.push_str("    struct tumit1_place tumit1_to;\n");
     if varying.is_none() {
@@ -192,14 +198,16 @@ fn body(out: &mut String, header: &Header<'_>, index: usize, signature: &Signatu
     Ok(())
 }
 
-/// The size of a record of variable size: constants, and the bytes that each counted field adds.
-fn sizes(signature: &Signature, bytes: usize) -> Vec<String> {
+/// The summands of the size of a record of variable size: constants, and the bytes of each counted
+/// field.
+fn sizes(signature: &CSignature, bytes: usize) -> Vec<String> {
     let counted = signature.fields.iter().filter_map(|field| field.bytes.clone());
     std::iter::once(format!("{bytes}u")).chain(counted).collect()
 }
 
-/// The function for a record that is too long. It stands apart, so that the counts of all other records stay as the compiler knows them.
-fn cut(out: &mut String, header: &Header<'_>, index: usize, signature: &Signature) {
+/// Writes the function for a record that is too long. It is a separate function, so that the
+/// compiler still knows the counts of all other records.
+fn cut(out: &mut String, header: &CHeader<'_>, index: usize, signature: &CSignature) {
     let layout = &header.spec.records[index].layout;
     let Some(bytes) = varying_bytes(layout) else { return };
     let next = |depth: usize| format!("\n{}", " ".repeat(depth));
@@ -226,20 +234,20 @@ fn cut(out: &mut String, header: &Header<'_>, index: usize, signature: &Signatur
     out.push_str("}\n");
 }
 
-/// Bytes of a record with counted fields, without what these hold; `None` where it has none.
+/// Bytes of a record with counted fields, without the contents of these. `None` if there are none.
 fn varying_bytes(layout: &RecordType) -> Option<usize> {
     let counts = 2 * layout.fields.iter().filter(|field| field.ty.bytes().is_none()).count();
     (counts > 0).then(|| constant_bytes(layout) + counts)
 }
 
-/// Bytes of all that has one size in a record.
+/// Bytes of the fields of constant size in a record, and of its head.
 fn constant_bytes(layout: &RecordType) -> usize {
     let fixed: usize = layout.fields.iter().filter_map(|field| field.ty.bytes()).sum();
     RECORD_HEAD_BYTES + usize::from(layout.located) * 4 + fixed
 }
 
-/// Writes the fields of a record that has begun, and publishes it.
-fn put(out: &mut String, signature: &Signature, located: bool, depth: usize) {
+/// Writes the fields of a record that has begun, and publishes the record.
+fn put(out: &mut String, signature: &CSignature, located: bool, depth: usize) {
     let indent = " ".repeat(depth);
     let _ = writeln!(out, "{indent}if (tumit1_p != NULL) {{");
     if located {
@@ -251,17 +259,17 @@ fn put(out: &mut String, signature: &Signature, located: bool, depth: usize) {
     let _ = writeln!(out, "{indent}    tumit1_end(&tumit1_to);\n{indent}}}");
 }
 
-/// So many elements of `each` bytes as may be kept.
+/// A statement that limits a count to the elements of `each` bytes that fit.
 fn cut_count(count: &str, each: usize) -> String {
     format!("{count} = tumit1_fit_count({count}, {each}u, tumit1_most);")
 }
 
-/// `const T *`, for pointers `T const *`.
+/// The type of a pointer to constants: `const T *`, and `T const *` if `T` is a pointer.
 fn pointer_to(c: &str) -> String {
     if c.ends_with('*') { format!("{c}const *") } else { format!("const {c} *") }
 }
 
-fn put_one(element: &Element, value: &str) -> String {
+fn put_one(element: &CElement, value: &str) -> String {
     let (before, after) = element.convert;
     format!("tumit1_put_{}(tumit1_p, {before}{value}{after})", element.put)
 }
@@ -270,7 +278,7 @@ fn put_bytes(from: &str, bytes: &str) -> String {
     format!("tumit1_p = tumit1_put_bytes(tumit1_p, {from}, {bytes});")
 }
 
-/// Bytes of `count` elements.
+/// The number of bytes of `count` elements.
 fn times(scalar: Scalar, count: &str) -> String {
     match scalar.bytes().unwrap_or(1) {
         1 => count.to_owned(),
@@ -278,8 +286,8 @@ fn times(scalar: Scalar, count: &str) -> String {
     }
 }
 
-fn put_all(element: &Element, scalar: Scalar, name: &str, count: &str) -> Vec<String> {
-    if Element::is_flat(scalar) {
+fn put_all(element: &CElement, scalar: Scalar, name: &str, count: &str) -> Vec<String> {
+    if CElement::is_flat(scalar) {
         return vec![put_bytes(name, &times(scalar, count))];
     }
     vec![

@@ -1,16 +1,18 @@
-//! Names in C and C++: what a spec's things are called there. Two that meet are refused; one that the language or a system
-//! header has already gets a `_` at its end.
+//! The names of the declarations of a spec in C and C++.
+//!
+//! Two equal names are an error. A name that the language or a system header already has gets a `_`
+//! at its end.
 
 use std::collections::HashMap;
 
-use super::{Unsupported, suffix};
+use super::{UnsupportedFeature, suffix};
 use crate::Spec;
 use crate::names::c_name;
 use crate::spec::RecordId;
 
-/// The C name of everything in a spec.
-pub(in crate::codegen) struct Names {
-    /// Stands before all others.
+/// The C names of all declarations of a spec.
+pub(in crate::codegen) struct CNames {
+    /// The prefix of all other names.
     pub(in crate::codegen) trace: String,
     /// Levels, as parts of names.
     pub(in crate::codegen) levels: Vec<String>,
@@ -26,8 +28,8 @@ pub(in crate::codegen) struct Names {
     pub(in crate::codegen) scopes: Vec<String>,
 }
 
-impl Names {
-    pub(in crate::codegen) fn new(spec: &Spec) -> Result<Self, Unsupported> {
+impl CNames {
+    pub(in crate::codegen) fn new(spec: &Spec) -> Result<Self, UnsupportedFeature> {
         let trace = prefix(&spec.name);
         let global = |name: &str| global(&format!("{trace}_{}", raw(name)));
         let enums: Vec<_> = spec.enums.iter().map(|item| global(&item.name)).collect();
@@ -55,7 +57,8 @@ impl Names {
         Ok(names)
     }
 
-    /// Every identifier and macro that the header defines in the program's own name space, and whose it is.
+    /// Every identifier and macro that the header defines in the name space of the program, with
+    /// the declaration that it belongs to.
     pub(super) fn all<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = (String, String)> + 'a {
         let functions = self.functions.iter().zip(&spec.records).flat_map(|(name, record)| {
             let owner = format!("`{}`", record.layout.name);
@@ -75,15 +78,16 @@ impl Names {
         functions.chain(values).chain(constants).chain(scopes).chain(switches)
     }
 
-    fn check(&self, spec: &Spec) -> Result<(), Unsupported> {
+    fn check(&self, spec: &Spec) -> Result<(), UnsupportedFeature> {
         let mut seen = HashMap::new();
-        // A tag may be the name of a function too; but a guard is a class, and two enums are two tags.
+        // An enum tag can have the name of a function. But a guard is a class, and its name must
+        // differ from the enum tags.
         let tags = self.enums.iter().zip(&spec.enums).map(|(tag, item)| (tag, format!("enum `{}`", item.name)));
         let scopes = self.scopes.iter().zip(&spec.spans).map(|(tag, span)| (tag, format!("span `{}`", span.name)));
         let tags = tags.chain(scopes).map(|(tag, owner)| (format!("class {tag}"), owner));
         for (name, owner) in self.all(spec).chain(tags) {
             if let Some(other) = seen.insert(name.clone(), owner.clone()) {
-                return Err(Unsupported {
+                return Err(UnsupportedFeature {
                     reason: format!("{other} and {owner} would both be `{name}` in C: rename one"),
                 });
             }
@@ -91,52 +95,54 @@ impl Names {
         Ok(())
     }
 
-    /// The macro that says whether a level is on: not 0.
+    /// The macro that is not 0 if a level is on.
     pub(in crate::codegen) fn on(&self, level: &str) -> String {
         format!("TUMIT1_ON_{}_{level}", self.trace)
     }
 
-    /// The macro by which a program removes a level.
+    /// The macro with which a program removes a level.
     pub(super) fn off(&self, level: &str) -> String {
         format!("{}_OFF_{level}", self.trace.to_uppercase())
     }
 
-    /// Whether the header of a spec with another name might define this name: `a_b_c` belongs to trace `a` or `a_b`.
+    /// Whether the header of a spec with another name can define this name. `a_b_c` can belong to
+    /// trace `a` or `a_b`.
     pub(super) fn may_meet(&self, name: &str) -> bool {
         let rest = name.get(self.trace.len() + 1..).unwrap_or_default();
         self.trace.trim_matches('_').contains('_') || rest.trim_matches('_').contains('_')
     }
 }
 
-/// Letters, digits and `_` only.
+/// The name with letters, digits and `_` only.
 pub(in crate::codegen) fn raw(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// A name that may stand before others.
+/// A name that is valid as the start of other names.
 fn prefix(name: &str) -> String {
     let name = raw(name);
     if name.starts_with(|first: char| first.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
 }
 
-/// A name that may stand alone at file scope in C and C++: no keyword, and nothing that the headers declare which the
-/// runtime includes, or MPI's and OpenMP's.
+/// A name that is valid at file scope in C and C++.
+///
+/// It is neither a keyword nor a declaration of the headers of the runtime, of MPI or of OpenMP.
 fn global(name: &str) -> String {
     let name = c_name(name);
     let head = name.split('_').next().unwrap_or_default();
     if FAMILIES.contains(&head) || TAKEN.split_whitespace().any(|taken| taken == name) { name + "_" } else { name }
 }
 
-/// A parameter. The `_` keeps it apart from the keywords of both languages, and from macros and globals of the program:
-/// no keyword ends so, and hardly any of those.
+/// The name of a parameter. The `_` distinguishes it from the keywords of both languages, which
+/// never end with one, and from macros and globals of the program, which rarely do.
 pub(in crate::codegen) fn parameter(name: &str) -> String {
     prefix(name) + "_"
 }
 
-/// Names of these families are many, or come and go.
+/// Families of names that are too large or too variable for a list.
 const FAMILIES: [&str; 8] = ["MPI", "PMPI", "PR", "PTHREAD", "SYS", "omp", "pmix", "pthread"];
 
-/// Names with a `_` inside which system headers of glibc declare, sorted.
+/// Names with an inner `_` that system headers of glibc declare, sorted.
 const TAKEN: &str = include_str!("taken.txt");
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-/* The runtime of programs that read, write and print records: the order of its parts. `tumit gen c --reader` copies each
- * part in place of its include line (`format.h` is made from the constants of tracer-format, `shown.h` from a table), so
- * that what a program includes is one file. Every name begins with `tumit1r_`; functions are static, so that the header
- * can stand in several files of one program, and beside the one that records. */
+/* The runtime of programs that read, write and print records: the order of its parts. `tumit gen
+ * c --reader` replaces each include line by its part, so that programs include one file.
+ * `format.h` is generated from the constants of tracer-format, and `shown.h` is a table.
+ *
+ * Every name begins with `tumit1r_`. Functions are static, so that several files of one program
+ * can include the header, together with the recording one. */
 
 #ifndef TUMIT1R_RUNTIME
 #define TUMIT1R_RUNTIME

@@ -1,4 +1,5 @@
-//! The C back end for tools: one self-contained header, C99 and C++11, that reads, writes and prints the records of a spec.
+//! The C back end for tools: one self-contained header, in C99 and C++11, that reads, writes and
+//! prints the records of a spec.
 
 mod runtime;
 
@@ -7,10 +8,10 @@ use std::fmt::Write as _;
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::names::{self, Names};
+use super::names::{self, CNames};
 use super::{VERSION, comment, doc, narrow, types};
 use crate::Spec;
-use crate::codegen::{Backend, File, Files, Options, Unsupported};
+use crate::codegen::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::names::c_name;
 
 /// Generates C headers that read, write and print records.
@@ -18,9 +19,9 @@ use crate::names::c_name;
 pub struct CReader;
 
 impl Backend for CReader {
-    fn generate(&self, spec: &Spec, _: &Options) -> Result<Files, Unsupported> {
-        let recorder = Names::new(spec)?;
-        let header = Header { spec, own: ReaderNames::new(spec, &recorder), names: &recorder };
+    fn generate(&self, spec: &Spec, _: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
+        let recorder = CNames::new(spec)?;
+        let header = CReaderHeader { spec, own: CReaderNames::new(spec, &recorder), names: &recorder };
         let mut out = header.banner();
         out.push_str(QUIET);
         out.push_str(&runtime::text());
@@ -32,26 +33,27 @@ impl Backend for CReader {
         header.tables(&mut out);
         header.functions(&mut out);
         let _ = write!(out, "\n#endif /* {guard} */\n#pragma GCC diagnostic pop\n");
-        Ok(Files(vec![File { name: format!("{}_read.h", recorder.trace), text: out }]))
+        Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}_read.h", recorder.trace), text: out }]))
     }
 }
 
-/// Names of what the reading header adds. One that a recording function has gets a `_`: a program may include both.
-struct ReaderNames {
-    /// `enum taktuk_kind`.
+/// Names that the reading header adds. A name that is also that of a recording function gets a `_`,
+/// because a program can include both headers.
+struct CReaderNames {
+    /// The enum of record kinds, as in `enum taktuk_kind`.
     kind: String,
-    /// `struct taktuk_record`: any record.
+    /// The struct of any record, as in `struct taktuk_record`.
     record: String,
     next: String,
     print: String,
     line: String,
     write: String,
-    /// By record type.
-    events: Vec<EventNames>,
+    /// Names for each record type.
+    events: Vec<CEventNames>,
 }
 
-struct EventNames {
-    /// Member of the union: `post`, `iteration_begin`.
+struct CEventNames {
+    /// Member of the union, as in `post` or `iteration_begin`.
     member: String,
     structure: String,
     kind: String,
@@ -59,8 +61,8 @@ struct EventNames {
     write: String,
 }
 
-impl ReaderNames {
-    fn new(spec: &Spec, names: &Names) -> Self {
+impl CReaderNames {
+    fn new(spec: &Spec, names: &CNames) -> Self {
         let trace = &names.trace;
         let mut taken: HashSet<String> = names.all(spec).map(|(name, _)| name).collect();
         taken.extend(names.enums.iter().cloned());
@@ -82,7 +84,7 @@ impl ReaderNames {
             while !members.insert(member.clone()) {
                 member.push('_');
             }
-            EventNames {
+            CEventNames {
                 member,
                 structure: free(format!("{function}_record")),
                 kind: free(format!("{trace}_is_{rest}")),
@@ -96,21 +98,21 @@ impl ReaderNames {
 }
 
 /// A field as a member of its struct.
-struct Member {
+struct CMember {
     name: String,
-    /// What holds the number of its elements or bytes.
+    /// The member with the number of its elements or bytes.
     count: Option<String>,
     declared: Vec<String>,
 }
 
-/// What all sections of a header need.
-struct Header<'a> {
+/// Data that all sections of a header need.
+struct CReaderHeader<'a> {
     spec: &'a Spec,
-    names: &'a Names,
-    own: ReaderNames,
+    names: &'a CNames,
+    own: CReaderNames,
 }
 
-impl Header<'_> {
+impl CReaderHeader<'_> {
     fn banner(&self) -> String {
         let (trace, own) = (&self.names.trace, &self.own);
         let root =
@@ -151,7 +153,7 @@ impl Header<'_> {
         out
     }
 
-    fn members(&self, record: usize) -> Vec<Member> {
+    fn members(&self, record: usize) -> Vec<CMember> {
         let mut taken = HashSet::from(["head".to_owned()]);
         let mut free = |mut name: String| {
             while !taken.insert(name.clone()) {
@@ -179,12 +181,12 @@ impl Header<'_> {
                         (vec![format!("{pointer}{name};{note}"), format!("size_t {count};")], Some(count))
                     }
                 };
-                Member { name, count, declared }
+                CMember { name, count, declared }
             })
             .collect()
     }
 
-    /// The C type of a value, and what to say of it.
+    /// The C type of a value, and a comment about it.
     fn element(&self, scalar: Scalar) -> (&'static str, String) {
         let plain = |c| (c, String::new());
         match scalar {
@@ -222,7 +224,7 @@ impl Header<'_> {
         }
     }
 
-    /// The kinds, and the struct that holds any record.
+    /// Writes the kinds, and the struct of any record.
     fn record(&self, out: &mut String) {
         let own = &self.own;
         if !own.events.is_empty() {
@@ -270,7 +272,8 @@ impl Header<'_> {
                 own.structure,
             ));
         }
-        // An absent end has no struct of its own, and no name here: it is read as the end whose parameters it lacks.
+        // An absent end has no struct of its own, so it has no name here. It is read as the end
+        // with its parameters missing.
         types.extend(
             self.spec.absent_ends.iter().map(|_| "{\"\", false, 0u, NULL, sizeof(struct tumit1r_head)}".to_owned()),
         );
@@ -288,7 +291,7 @@ impl Header<'_> {
         );
     }
 
-    fn field(&self, field: &tracer_format::schema::Field, member: &Member, structure: &str) -> String {
+    fn field(&self, field: &tracer_format::schema::FieldInfo, member: &CMember, structure: &str) -> String {
         let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = field.ty;
         let (form, count) = match field.ty {
             FieldType::One(_) => ("TUMIT1R_ONE", 0),
@@ -339,7 +342,7 @@ TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {record} *re
             record = own.record,
         );
         for event in &own.events {
-            let EventNames { structure, kind, print, write, .. } = event;
+            let CEventNames { structure, kind, print, write, .. } = event;
             let _ = write!(
                 out,
                 "
@@ -355,8 +358,10 @@ TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {structure} 
     }
 }
 
-/// A member of a struct; no keyword, nor a macro that the usual headers define, nor a type of other members: in C++ a
-/// member may not take the name of a type that its class uses.
+/// The name of a member of a struct.
+///
+/// It must differ from keywords, from macros of common headers, and from types of other members. In
+/// C++, a member cannot have the name of a type that its class uses.
 fn member(name: &str) -> String {
     let name = c_name(&names::raw(name));
     let is_integer_type = name.ends_with("_t") && (name.starts_with("int") || name.starts_with("uint"));
@@ -364,14 +369,14 @@ fn member(name: &str) -> String {
     if is_taken { name + "_" } else { name }
 }
 
-/// A program may have declared anything before it includes a header.
+/// Disables warnings about names that the program declared before it included the header.
 const QUIET: &str = "/* Names in here may be those of globals of the program. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored \"-Wshadow\"
 
 ";
 
-/// A constant array; none where it would be empty, as C knows no empty array.
+/// A constant array. Nothing if it has no items, because C has no empty arrays.
 fn array(out: &mut String, ty: &str, name: &str, items: &[String]) {
     if items.is_empty() {
         return;

@@ -1,9 +1,11 @@
-/* The runtime of traced C and C++ programs: the order of its parts. `tumit gen c` copies each part in place of its
- * include line (`format.h` is made from the constants of tracer-format), so that what a program includes is one file.
+/* The runtime of traced C and C++ programs: the order of its parts. `tumit gen c` replaces each
+ * include line by its part, so that programs include one file. `format.h` is generated from the
+ * constants of tracer-format.
  *
- * Every global name begins with `tumit1_` or `TUMIT`, and every other name ends with `_`: a program may have macros and
- * globals of any name before it includes the header. Functions and data are weak symbols, so that all translation units
- * of a program, and the libraries it is linked with, share one recorder. */
+ * Every global name begins with `tumit1_` or `TUMIT`, and every other name ends with `_`,
+ * because a program can have macros and globals of any name before it includes the header.
+ * Functions and data are weak symbols, so that all translation units of a program, and the
+ * libraries linked with it, share one recorder. */
 
 #ifndef TUMIT1_RUNTIME
 #define TUMIT1_RUNTIME

@@ -1,4 +1,5 @@
-//! The fixed part of every header: `runtime.h` with its parts put in, and the constants of the byte format.
+//! The fixed part of every header: `runtime.h` with its parts inserted, and the constants of the
+//! byte format.
 
 use tracer_format::checksum::crc32c;
 
@@ -6,7 +7,7 @@ use super::format::constants;
 
 const RUNTIME: &str = include_str!("runtime.h");
 
-/// The parts, by the name in their include line.
+/// The parts, by the names in their include lines.
 const PARTS: [(&str, &str); 31] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
@@ -75,8 +76,8 @@ pub(super) fn text() -> String {
 
 #[cfg(test)]
 mod tests {
-    /// What the runtime may name without a `_` at the end: keywords, and what the system headers declare, which no program
-    /// can give another meaning before it includes them.
+    /// Names that the runtime uses without a `_` at the end: keywords, and declarations of the
+    /// system headers. No program can redefine these before it includes the headers.
     const KNOWN: &str = "
         auto bool break case char const continue default define defined do double elif else endif enum error extern float for if
         ifdef ifndef include int long return sizeof static struct switch typedef unsigned void while
@@ -122,7 +123,8 @@ mod tests {
         }
         let lines = text.lines().filter(|line| !line.starts_with("#include") && !line.starts_with("#pragma"));
         for line in lines {
-            // Texts and characters: every second piece, once escaped quotes are gone.
+            // After escaped quotes are removed, every second piece is outside of strings and
+            // characters.
             let plain = line.replace("\\\"", "").replace("'\"'", "");
             let code: String = plain.split('"').step_by(2).collect();
             let words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');

@@ -1,17 +1,17 @@
-//! Guards of C++: an object that begins a span, and ends it with the block it lives in.
+//! Guards of C++: an object that begins a span, and ends it at the end of the enclosing block.
 
 use std::fmt::Write as _;
 
-use super::Header;
-use super::function::Signature;
-use crate::spec::Span;
+use super::CHeader;
+use super::function::CSignature;
+use crate::spec::SpanType;
 
-/// Appends the class of a span; with a source position, the macro that passes it, too.
-pub(super) fn write(out: &mut String, header: &Header<'_>, span: &Span, class: &str) {
-    let signature = Signature::new(header, span.begin.index());
+/// Appends the class of a span. If it has a source position, also appends the macro that passes it.
+pub(super) fn write(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &str) {
+    let signature = CSignature::new(header, span.begin.index());
     let names = &header.names.functions;
     let (begin, end) = (&names[span.begin.index()], &names[span.end.index()]);
-    // Without a call of its method, the end's parameters are absent.
+    // If the method for the end is not called, the parameters of the end are absent.
     let by_itself = span.absent_end.map_or(end, |absent| &names[absent.index()]);
     let site = |located: bool, name: &str| if located { format!("{name}_at") } else { name.to_owned() };
     let begin_located = header.spec.records[span.begin.index()].layout.located;
@@ -23,7 +23,8 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, span: &Span, class: &
         given.insert(0, "tumit1_at".into());
     }
     let explicit = if declared.len() == 1 { "explicit " } else { "" };
-    // What the end needs is kept: the number of the task, and the place, which is that of the begin.
+    // The guard stores the data that the end needs: the task number, and the source position of the
+    // begin.
     let task = span.is_async.then(|| signature.names.first().cloned()).flatten();
     let mut kept = Vec::new();
     if end_located {
@@ -81,10 +82,10 @@ class {class} {{
     }
 }
 
-/// The method that ends the span with the parameters that are known only then.
-fn end_method(header: &Header<'_>, span: &Span, end: &str, kept: &[&str]) -> String {
-    let signature = Signature::new(header, span.end.index());
-    // The task of an `async` span is kept by the guard.
+/// The method that ends the span with the parameters of the end.
+fn end_method(header: &CHeader<'_>, span: &SpanType, end: &str, kept: &[&str]) -> String {
+    let signature = CSignature::new(header, span.end.index());
+    // The guard stores the task of an `async` span.
     let first = usize::from(span.is_async);
     let declared = signature.declared.get(first..).unwrap_or_default().join(", ");
     let own = signature.names.get(first..).unwrap_or_default().iter().map(String::as_str);

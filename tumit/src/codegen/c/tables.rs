@@ -1,15 +1,15 @@
-//! What a spec tells the recorder: its schema, its levels, the layouts of its records; and the constructor that makes them
-//! known.
+//! The tables of a spec for the recorder: its schema, its levels, the layouts of its records. Also
+//! the constructor that registers them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tracer_format::columns::{Form, Part, Shape};
+use tracer_format::columns::{BodyPart, PartCount, RecordShape};
 
-use super::{Header, types};
+use super::{CHeader, types};
 use crate::Spec;
 
-pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
+pub(super) fn write(out: &mut String, header: &CHeader<'_>, schema: &[u8]) {
     let (spec, tag) = (header.spec, header.tag());
     out.push_str("\n#ifndef TUMIT_OFF\nTUMIT1_BEGIN_DECLS\n");
     out.push_str("/* The words of the levels: switched by tumit1_set_level() and TUMIT_LEVELS. */\n");
@@ -34,7 +34,7 @@ TUMIT1_END_DECLS
     );
 }
 
-/// The spec of the recorder's own level: part of the runtime.
+/// The spec of the recorder's self-tracing, which is part of the runtime.
 pub(super) fn own(out: &mut String) {
     let text = crate::load::standard("std:tracer").expect("it comes with the language");
     let (spec, _) = crate::compile_text("std:tracer", text);
@@ -44,7 +44,7 @@ pub(super) fn own(out: &mut String) {
     describe(out, &spec, &spec.schema().encode(), "own", &["tumit1_own_word".to_owned()]);
 }
 
-/// The tables of a spec, the last of which names the others.
+/// Writes the tables of a spec. The last table refers to the others.
 fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[String]) {
     let packed = pack(schema);
     out.push_str("/* The compiled spec, copied into each run, as one LZ4 block. */\n");
@@ -57,7 +57,7 @@ fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[St
     array(out, "struct tumit1_level", &format!("tumit1_levels_{tag}"), levels);
     let runs = runs(spec);
     array(out, "uint16_t", &format!("tumit1_runs_{tag}"), runs.iter().flatten().map(ToString::to_string));
-    let shapes = Shapes::new(spec);
+    let shapes = LayoutTable::new(spec);
     out.push_str("/* Layouts of the records. */\n");
     array(out, "unsigned char", &format!("tumit1_shapes_{tag}"), shapes.bytes.iter().map(ToString::to_string));
     array(out, "uint16_t", &format!("tumit1_shapes_at_{tag}"), shapes.at.iter().map(ToString::to_string));
@@ -78,22 +78,24 @@ struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u,
     );
 }
 
-/// How records are laid out: each layout once, as blocks by columns have it (number of parts, and their codes), and where the
-/// one of each record is.
-struct Shapes {
+/// The layouts of records.
+///
+/// Each layout occurs once, in the form of blocks by columns (number of parts, and their codes).
+/// `at` has the position of the layout of each record.
+struct LayoutTable {
     bytes: Vec<u8>,
     at: Vec<u16>,
 }
 
-impl Shapes {
-    /// In place of a position: this layout is none for columns, or beyond what a `u16` can tell.
+impl LayoutTable {
+    /// Stands for a position: the layout does not support columns, or its position exceeds a `u16`.
     const NONE: u16 = u16::MAX;
 
     fn new(spec: &Spec) -> Self {
         let mut shapes = Self { bytes: Vec::new(), at: Vec::new() };
         let mut known = BTreeMap::new();
         for record in &spec.records {
-            let code = Shape::of(0, &record.layout).and_then(|shape| code(&shape.parts)).unwrap_or_default();
+            let code = RecordShape::of(0, &record.layout).and_then(|shape| code(&shape.parts)).unwrap_or_default();
             let at = *known.entry(code).or_insert_with_key(|code| {
                 let at = u16::try_from(shapes.bytes.len()).ok().filter(|at| *at != Self::NONE && !code.is_empty());
                 if at.is_some() {
@@ -107,19 +109,20 @@ impl Shapes {
     }
 }
 
-/// A layout; `None` when it has too many parts.
-fn code(parts: &[Part]) -> Option<Vec<u8>> {
+/// A layout in bytes. `None` when it has too many parts.
+fn code(parts: &[BodyPart]) -> Option<Vec<u8>> {
     let mut code = u16::try_from(parts.len()).ok()?.to_le_bytes().to_vec();
     for part in parts {
         code.push(part.code());
-        if let Form::Fixed(count) = part.form {
+        if let PartCount::Fixed(count) = part.form {
             code.extend(count.to_le_bytes());
         }
     }
     Some(code)
 }
 
-/// Which level records belong to: pairs of a record and the level from it on. Levels are blocks of records.
+/// The levels of records, as pairs of a record and the level from this record on. The records of a
+/// level are consecutive.
 fn runs(spec: &Spec) -> Vec<[usize; 2]> {
     let mut runs: Vec<[usize; 2]> = Vec::new();
     for (number, record) in spec.records.iter().enumerate() {
@@ -131,19 +134,21 @@ fn runs(spec: &Spec) -> Vec<[usize; 2]> {
     runs
 }
 
-/// Bytes in front of a schema in its block: the first record id and the number of ids.
+/// Number of bytes before a schema in its block: the first record id and the number of ids.
 const PREFIX: usize = 8;
 
-/// The payload of a schema block, compressed; the first id is not known yet.
-struct Packed {
+/// The compressed payload of a schema block. The first id is still unknown.
+struct CompressedSchema {
     bytes: Vec<u8>,
-    /// Where the eight bytes of the prefix stand, as they are.
+    /// Position of the eight uncompressed bytes of the prefix.
     base: usize,
 }
 
-/// Compresses the schema by itself, so that nothing refers to the prefix, and puts room for it in front of the first
-/// literals: matches of LZ4 say how far back they begin, so that none of them changes.
-fn pack(schema: &[u8]) -> Packed {
+/// Compresses the schema alone, and then inserts room for the prefix before the first literals.
+///
+/// Thus no match refers to the prefix. Matches of LZ4 have relative offsets, so the insertion
+/// changes none of them.
+fn pack(schema: &[u8]) -> CompressedSchema {
     let alone = lz4_flex::block::compress(schema);
     let token = alone.first().copied().unwrap_or(0);
     let mut literals = usize::from(token >> 4);
@@ -171,10 +176,10 @@ fn pack(schema: &[u8]) -> Packed {
     let base = bytes.len();
     bytes.extend([0; PREFIX]);
     bytes.extend(alone.get(at..).unwrap_or_default());
-    Packed { bytes, base }
+    CompressedSchema { bytes, base }
 }
 
-/// A shared constant array; one zero where there would be none, as C knows no empty array.
+/// A shared constant array. One zero if it has no items, because C has no empty arrays.
 fn array(out: &mut String, ty: &str, name: &str, items: impl Iterator<Item = String>) {
     let mut items: Vec<_> = items.collect();
     if items.is_empty() {

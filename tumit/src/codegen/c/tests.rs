@@ -1,22 +1,23 @@
-//! What can be said of a header without a compiler; `tests/tests/c.rs` compiles and runs them.
+//! Tests of a header that need no compiler. `tests/tests/c.rs` compiles headers and runs the
+//! result.
 
-use tracer_format::schema::{Field, FieldType, RecordKind, RecordType, Scalar};
+use tracer_format::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
 
 use super::*;
-use crate::spec::{Level, LevelId, Record};
+use crate::spec::{Level, LevelId, RecordDecl};
 
-fn event(name: &str, kind: RecordKind, fields: &[(&str, FieldType)]) -> Record {
+fn event(name: &str, kind: RecordKind, fields: &[(&str, FieldType)]) -> RecordDecl {
     let layout = RecordType {
         name: name.into(),
         level: 0,
         kind,
         located: false,
-        fields: fields.iter().map(|(name, ty)| Field { name: (*name).into(), ty: *ty }).collect(),
+        fields: fields.iter().map(|(name, ty)| FieldInfo { name: (*name).into(), ty: *ty }).collect(),
     };
-    Record { name: name.into(), doc: String::new(), level: LevelId(0), layout, fields: Vec::new() }
+    RecordDecl { name: name.into(), doc: String::new(), level: LevelId(0), layout, fields: Vec::new() }
 }
 
-fn spec(records: Vec<Record>) -> Spec {
+fn spec(records: Vec<RecordDecl>) -> Spec {
     Spec {
         name: "demo".into(),
         levels: vec![Level { name: "APP".into(), doc: String::new(), enabled: true }],
@@ -25,8 +26,8 @@ fn spec(records: Vec<Record>) -> Spec {
     }
 }
 
-fn generate(spec: &Spec) -> Result<String, Unsupported> {
-    C.generate(spec, &Options::default()).map(|files| files.0[0].text.clone())
+fn generate(spec: &Spec) -> Result<String, UnsupportedFeature> {
+    CBackend.generate(spec, &CodegenOptions::default()).map(|files| files.0[0].text.clone())
 }
 
 #[test]
@@ -42,8 +43,8 @@ fn the_header_is_one_file_and_always_the_same() {
 #[test]
 fn a_level_can_be_off_for_good() {
     let spec = spec(vec![event("post", RecordKind::Event, &[])]);
-    let options = Options { off: vec!["APP".into()], ..Options::default() };
-    let text = C.generate(&spec, &options).unwrap().0.remove(0).text;
+    let options = CodegenOptions { off: vec!["APP".into()], ..CodegenOptions::default() };
+    let text = CBackend.generate(&spec, &options).unwrap().0.remove(0).text;
     assert!(text.contains("\n#define TUMIT1_ON_demo_APP 0u\n") && !text.contains("defined DEMO_OFF_APP ||"));
     assert!(!text.contains("tumit1_word(&tumit1_level_demo"), "nothing asks for its word");
     assert!(

@@ -1,16 +1,16 @@
-//! What stands before the functions: enums, constants, and the names of types.
+//! The declarations before the functions: enums, constants, and the names of types.
 
 use std::fmt::Write as _;
 
 use tracer_format::schema::Scalar;
 
-use super::{Names, comment, doc};
+use super::{CNames, comment, doc};
 use crate::Spec;
-use crate::spec::{Expr, Piece};
+use crate::spec::{Expr, PatternPiece};
 
-/// Enums and constants. The headers for recording and for reading both hold them, under one guard: a program may
-/// include both.
-pub(in crate::codegen) fn write(out: &mut String, spec: &Spec, names: &Names) {
+/// Enums and constants. The recording and the reading header both contain them, under one guard,
+/// because a program can include both headers.
+pub(in crate::codegen) fn write(out: &mut String, spec: &Spec, names: &CNames) {
     let trace = &names.trace;
     let _ = write!(out, "\n#ifndef TUMIT_TYPES_{trace}\n#define TUMIT_TYPES_{trace}\n");
     let _ = writeln!(out, "#define TUMIT_NAME_{trace} {}", string(&spec.name));
@@ -34,13 +34,13 @@ pub(in crate::codegen) fn write(out: &mut String, spec: &Spec, names: &Names) {
     let _ = writeln!(out, "#endif /* TUMIT_TYPES_{trace} */");
 }
 
-/// A short comment behind something.
+/// A short comment at the end of a line.
 fn aside(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     if words.is_empty() { String::new() } else { format!(" /* {} */", comment(&words.join(" "))) }
 }
 
-/// A constant as a literal of C that preprocessor lines can read, too, where it is an integer.
+/// A constant as a literal of C. The preprocessor can also read it if it is an integer.
 fn literal(value: &Expr) -> Option<String> {
     Some(match value {
         Expr::Integer(i64::MIN) => "(-INT64_C(9223372036854775807) - 1)".into(),
@@ -51,14 +51,14 @@ fn literal(value: &Expr) -> Option<String> {
             signed(format!("{}INT64_C({})", if *number < 0 { "-" } else { "" }, number.unsigned_abs()))
         }
         Expr::Float(number) if number.is_finite() => signed(format!("{number:?}")),
-        // Not `HUGE_VAL` or `NAN`: they need <math.h>.
+        // `HUGE_VAL` and `NAN` need `<math.h>`.
         Expr::Float(number) if number.is_nan() => "__builtin_nan(\"\")".into(),
         Expr::Float(number) => signed(format!("{}__builtin_inf()", if *number < 0.0 { "-" } else { "" })),
         Expr::Bool(yes) => yes.to_string(),
         Expr::Text(pattern) => {
             let mut text = String::new();
             for piece in &pattern.0 {
-                let Piece::Text(piece) = piece else { return None };
+                let PatternPiece::Text(piece) = piece else { return None };
                 text.push_str(piece);
             }
             string(&text)
@@ -67,12 +67,12 @@ fn literal(value: &Expr) -> Option<String> {
     })
 }
 
-/// In parentheses when negative: macros stand anywhere.
+/// Adds parentheses to a negative number, because a macro can be anywhere in an expression.
 fn signed(number: String) -> String {
     if number.starts_with('-') { format!("({number})") } else { number }
 }
 
-/// A string literal; octal escapes, which no following digit can prolong.
+/// A string literal. Its escapes are octal, because a following digit cannot extend them.
 pub(super) fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for byte in text.bytes() {
@@ -88,18 +88,18 @@ pub(super) fn string(text: &str) -> String {
     out + "\""
 }
 
-/// What a scalar is in C, and how its bytes come from a value of that type.
-pub(super) struct Element {
-    /// Type of a parameter.
+/// The representation of a scalar in C, and the conversion of its values to bytes.
+pub(super) struct CElement {
+    /// The type of a parameter.
     pub(super) c: String,
-    /// `tumit1_put_…`.
+    /// The function that writes the value: `tumit1_put_…`.
     pub(super) put: &'static str,
-    /// Around the value, when it is not put as it is.
+    /// Code before and after the value, if it must be converted.
     pub(super) convert: (&'static str, &'static str),
 }
 
-impl Element {
-    pub(super) fn new(scalar: Scalar, names: &Names) -> Self {
+impl CElement {
+    pub(super) fn new(scalar: Scalar, names: &CNames) -> Self {
         let plain = |c: &str, put| Self { c: c.into(), put, convert: ("", "") };
         let cast = |c: &str, put, before, after| Self { c: c.into(), put, convert: (before, after) };
         match scalar {
@@ -126,7 +126,7 @@ impl Element {
         }
     }
 
-    /// Whether an array of it in memory is what stands in a record.
+    /// Whether an array of it has the same bytes in memory and in a record.
     pub(super) fn is_flat(scalar: Scalar) -> bool {
         !matches!(scalar, Scalar::Enum { .. } | Scalar::Interned | Scalar::Pointer | Scalar::Bool)
     }
@@ -135,11 +135,11 @@ impl Element {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Pattern;
+    use crate::spec::TextPattern;
 
     #[test]
     fn constants_are_literals() {
-        let text = |text: &str| Expr::Text(Pattern(vec![Piece::Text(text.into())]));
+        let text = |text: &str| Expr::Text(TextPattern(vec![PatternPiece::Text(text.into())]));
         for (value, c) in [
             (Expr::Integer(16), "16"),
             (Expr::Integer(-1), "(-1)"),

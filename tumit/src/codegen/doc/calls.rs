@@ -1,54 +1,56 @@
-//! How an event is recorded in each language: its declaration and its generated function, taken from what the generators make.
+//! The calls that record an event, in each language: declaration and generated function.
 //!
-//! The generators stay the only ones who know how names and types are spelled; here their output is only looked through.
+//! They are extracted from the output of the generators, which alone define the spelling of names
+//! and types.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::codegen::{Backend, Options, c, fortran::Fortran, rust};
+use crate::codegen::{Backend, CodegenOptions, c, fortran::FortranBackend, rust};
 use crate::names::{fortran_name, rust_name};
-use crate::spec::{Record, RecordId, Spec};
+use crate::spec::{RecordDecl, RecordId, Spec};
 
-/// How one event is recorded in one language.
+/// The call that records an event in one language.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct ExampleCall {
     pub(super) language: &'static str,
-    /// What is called, with types: one line for each function.
+    /// The declarations of the called functions with types: one line for each function.
     pub(super) signature: String,
     /// The generated functions.
     pub(super) code: String,
 }
 
-/// What the generators made of a spec. A language that cannot express it has no calls.
+/// The functions that the generators produce for a spec. A language that cannot express the spec
+/// has no calls.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct ExampleCalls {
     /// Names in C, one per record.
     names: Vec<String>,
     /// Names in Fortran.
     procedures: HashSet<String>,
     /// By `module::function`.
-    rust: HashMap<String, Function>,
+    rust: HashMap<String, CallFunction>,
     /// By function.
-    c: HashMap<String, Function>,
+    c: HashMap<String, CallFunction>,
     /// By procedure.
-    fortran: HashMap<String, Function>,
+    fortran: HashMap<String, CallFunction>,
 }
 
 #[derive(Clone, Debug)]
-struct Function {
+struct CallFunction {
     signature: String,
     code: String,
 }
 
-impl Calls {
-    pub(super) fn new(spec: &Spec, options: &Options) -> Self {
-        let names = c::Names::new(spec).map(|names| names.functions).unwrap_or_default();
+impl ExampleCalls {
+    pub(super) fn new(spec: &Spec, options: &CodegenOptions) -> Self {
+        let names = c::CNames::new(spec).map(|names| names.functions).unwrap_or_default();
         let text = |backend: &dyn Backend| {
             let files = backend.generate(spec, options).map(|files| files.0).unwrap_or_default();
             files.into_iter().next().map(|file| file.text).unwrap_or_default()
         };
         Self {
-            c: c_functions(&text(&c::C), &names),
-            fortran: fortran_procedures(&text(&Fortran)),
+            c: c_functions(&text(&c::CBackend), &names),
+            fortran: fortran_procedures(&text(&FortranBackend)),
             rust: rust_functions(spec, options),
             procedures: names.iter().map(|name| fortran_name(name)).collect(),
             names,
@@ -56,25 +58,25 @@ impl Calls {
     }
 
     /// The calls of an event, or of a span with its two or three records.
-    pub(super) fn of(&self, spec: &Spec, records: &[RecordId]) -> Vec<Call> {
+    pub(super) fn of(&self, spec: &Spec, records: &[RecordId]) -> Vec<ExampleCall> {
         let Some(record) = records.first().and_then(|id| spec.records.get(id.index())) else { return Vec::new() };
         let level = spec.levels.get(record.level.index()).map_or("", |level| level.name.as_str());
         let rust = format!("{}::{}", rust_name(level), rust_name(&record.name));
         let rust = [rust.clone(), format!("{rust}::end")];
-        let rust: Vec<Function> = rust.iter().filter_map(|name| self.rust.get(name).cloned()).collect();
+        let rust: Vec<CallFunction> = rust.iter().filter_map(|name| self.rust.get(name).cloned()).collect();
         let named = |id: &RecordId| Some((spec.records.get(id.index())?, self.names.get(id.index())?));
         let c = records.iter().filter_map(named).filter_map(|(record, name)| {
             let function = self.c.get(name)?;
-            Some(Function { signature: declared(&function.signature, record), code: function.code.clone() })
+            Some(CallFunction { signature: declared(&function.signature, record), code: function.code.clone() })
         });
         let fortran = records.iter().filter_map(named).filter_map(|(_, name)| self.fortran(&fortran_name(name)));
         let all = [("Rust", rust), ("C", c.collect()), ("Fortran", fortran.collect())];
         all.into_iter().filter_map(|(language, functions)| call(language, &functions)).collect()
     }
 
-    /// A procedure as programs call it, and all that stands behind the name: it may be generic over kinds of integers, or
-    /// convert its arguments for a C routine.
-    fn fortran(&self, name: &str) -> Option<Function> {
+    /// A procedure as programs call it, with all procedures that implement it. It can be generic
+    /// over kinds of integers, or convert its arguments for a C routine.
+    fn fortran(&self, name: &str) -> Option<CallFunction> {
         let own = name.to_owned();
         let variants =
             (1..).map(|number| format!("{name}_{number}")).take_while(|name| self.fortran.contains_key(name));
@@ -82,22 +84,27 @@ impl Calls {
             .into_iter()
             .chain(variants)
             .filter(|part| part == name || !self.procedures.contains(part));
-        let parts: Vec<&Function> = parts.filter_map(|part| self.fortran.get(&part)).collect();
+        let parts: Vec<&CallFunction> = parts.filter_map(|part| self.fortran.get(&part)).collect();
         let called = self.fortran.get(name).or_else(|| parts.get(1).or(parts.first()).copied())?;
         let code = parts.iter().map(|part| part.code.as_str()).collect::<Vec<_>>().join("\n\n");
-        Some(Function { signature: wrapped(&format!("call {name}{}", called.signature)).replace("\n", " &\n"), code })
+        Some(CallFunction {
+            signature: wrapped(&format!("call {name}{}", called.signature)).replace("\n", " &\n"),
+            code,
+        })
     }
 }
 
-fn call(language: &'static str, functions: &[Function]) -> Option<Call> {
-    let all = |part: fn(&Function) -> &str, between| functions.iter().map(part).collect::<Vec<_>>().join(between);
+fn call(language: &'static str, functions: &[CallFunction]) -> Option<ExampleCall> {
+    let all = |part: fn(&CallFunction) -> &str, between| functions.iter().map(part).collect::<Vec<_>>().join(between);
     let (signature, code) = (all(|f| &f.signature, "\n"), all(|f| &f.code, "\n\n"));
-    (!functions.is_empty()).then_some(Call { language, signature, code })
+    (!functions.is_empty()).then_some(ExampleCall { language, signature, code })
 }
 
-/// The parameters of a C function under the names that the spec gives them: in the function each ends with a `_`, so that
-/// it is no macro of the program's.
-fn declared(signature: &str, record: &Record) -> String {
+/// The parameters of a C function with their names in the spec.
+///
+/// In the generated function each name ends with a `_`, so that it cannot be a macro of the
+/// program.
+fn declared(signature: &str, record: &RecordDecl) -> String {
     let mut out = String::new();
     for word in signature.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let (name, end) = word.split_at(word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_').len());
@@ -109,8 +116,8 @@ fn declared(signature: &str, record: &Record) -> String {
 }
 
 /// The functions of the modules of the levels.
-fn rust_functions(spec: &Spec, options: &Options) -> HashMap<String, Function> {
-    let surroundings = rust::Surroundings { visibility: quote::quote!(pub), watched: &[] };
+fn rust_functions(spec: &Spec, options: &CodegenOptions) -> HashMap<String, CallFunction> {
+    let surroundings = rust::CodeContext { visibility: quote::quote!(pub), watched: &[] };
     let file = rust::tokens(spec, options, &surroundings).ok().and_then(|tokens| syn::parse2::<syn::File>(tokens).ok());
     let mut functions = HashMap::new();
     for item in file.map(|file| file.items).unwrap_or_default() {
@@ -130,7 +137,7 @@ fn rust_functions(spec: &Spec, options: &Options) -> HashMap<String, Function> {
 }
 
 /// The method of a guard that takes the parameters of the end.
-fn ending(module: &syn::Ident, methods: syn::ItemImpl) -> Option<(String, Function)> {
+fn ending(module: &syn::Ident, methods: syn::ItemImpl) -> Option<(String, CallFunction)> {
     let syn::Type::Path(guard) = *methods.self_ty else { return None };
     let guard = format!("{module}::{}", guard.path.get_ident()?);
     let method = methods.items.into_iter().find_map(|item| match item {
@@ -147,7 +154,7 @@ fn ending(module: &syn::Ident, methods: syn::ItemImpl) -> Option<(String, Functi
     Some((format!("{guard}::end"), rust_function(&guard, function)))
 }
 
-fn rust_function(module: &str, mut function: syn::ItemFn) -> Function {
+fn rust_function(module: &str, mut function: syn::ItemFn) -> CallFunction {
     let code = unparse(function.clone());
     function.attrs.clear();
     function.block.stmts.clear();
@@ -156,7 +163,7 @@ fn rust_function(module: &str, mut function: syn::ItemFn) -> Function {
     let signature = ["::tracer_rt::private::", "::tracer_rt::", "::core::convert::", "super::"]
         .iter()
         .fold(signature.to_owned(), |text, path| text.replace(path, ""));
-    Function { signature: format!("{module}::{}", wrapped(&signature)), code }
+    CallFunction { signature: format!("{module}::{}", wrapped(&signature)), code }
 }
 
 fn unparse(function: syn::ItemFn) -> String {
@@ -164,7 +171,7 @@ fn unparse(function: syn::ItemFn) -> String {
     prettyplease::unparse(&file).trim_end().to_owned()
 }
 
-/// A declaration on lines that are not long, broken between its parameters.
+/// A declaration, broken between its parameters into lines of at most `LONG` columns.
 fn wrapped(text: &str) -> String {
     const LONG: usize = 92;
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( ", "(").replace(", )", ")");
@@ -182,8 +189,9 @@ fn wrapped(text: &str) -> String {
     out
 }
 
-/// The functions of these names in a header: each starts at the margin and ends with a `}` there.
-fn c_functions(text: &str, names: &[String]) -> HashMap<String, Function> {
+/// The functions with these names in a header. Each starts in the first column, and ends with a `}`
+/// there.
+fn c_functions(text: &str, names: &[String]) -> HashMap<String, CallFunction> {
     let names: HashSet<&str> = names.iter().map(String::as_str).collect();
     let lines: Vec<&str> = text.lines().collect();
     let mut functions = HashMap::new();
@@ -195,20 +203,22 @@ fn c_functions(text: &str, names: &[String]) -> HashMap<String, Function> {
         let Some((name, signature)) = c_definition(&lines[at..=at + head].join(" "), &names) else { continue };
         let length = lines[at..].iter().position(|line| *line == "}").map_or(1, |end| end + 1);
         let start = at - lines[..at].iter().rev().take_while(|line| is_comment(line)).count();
-        functions.insert(name, Function { signature, code: lines[start..at + length].join("\n") });
+        functions.insert(name, CallFunction { signature, code: lines[start..at + length].join("\n") });
     }
     functions
 }
 
-/// Most lines of the declaration of a function: it has up to 127 parameters, some of which take two arguments.
+/// Maximum number of lines of the declaration of a function. A function has up to 127 parameters,
+/// and some parameters take two arguments.
 const MAX_HEAD: usize = 300;
 
 fn is_comment(line: &str) -> bool {
     line.starts_with("/*") || line.starts_with(" *")
 }
 
-/// The name and the declaration of a function that is one of these. A located function, `NAME_at`, is called through a
-/// macro that passes the place.
+/// The name and the declaration of a function, if `names` contains the name.
+///
+/// A located function, `NAME_at`, is called through a macro that passes the source position.
 fn c_definition(head: &str, names: &HashSet<&str>) -> Option<(String, String)> {
     let head = head.strip_suffix('{')?.trim_end();
     let (declared, arguments) = head.split_at(head.find('(')?);
@@ -222,8 +232,8 @@ fn c_definition(head: &str, names: &HashSet<&str>) -> Option<(String, String)> {
     names.contains(name).then(|| (name.to_owned(), format!("{returns} {name}{arguments}")))
 }
 
-/// The subroutines of a module; as signature, the list of their arguments.
-fn fortran_procedures(text: &str) -> HashMap<String, Function> {
+/// The subroutines of a module. The signature is the list of their arguments.
+fn fortran_procedures(text: &str) -> HashMap<String, CallFunction> {
     let lines: Vec<&str> = text.lines().collect();
     let mut procedures = HashMap::new();
     for (at, line) in lines.iter().enumerate() {
@@ -240,7 +250,7 @@ fn fortran_procedures(text: &str) -> HashMap<String, Function> {
         let signature = format!("({arguments})");
         let indent = line.len() - line.trim_start().len();
         let code: Vec<&str> = code.iter().map(|line| line.get(indent..).unwrap_or_default()).collect();
-        procedures.insert(name.to_owned(), Function { signature, code: code.join("\n") });
+        procedures.insert(name.to_owned(), CallFunction { signature, code: code.join("\n") });
     }
     procedures
 }
@@ -277,7 +287,7 @@ mod tests {
         for file in ["taktuk.tumit", "growth.tumit"] {
             let text = std::fs::read_to_string(folder.join(file)).expect("a part of the package");
             let spec = crate::compile_text(file, &text).0.expect("it is right");
-            let calls = Calls::new(&spec, &Options::default());
+            let calls = ExampleCalls::new(&spec, &CodegenOptions::default());
             for (at, record) in spec.records.iter().enumerate() {
                 let id = RecordId(u32::try_from(at).expect("few"));
                 let mut records = vec![id];

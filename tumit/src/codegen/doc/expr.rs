@@ -1,21 +1,24 @@
-//! Expressions as the language spells them.
+//! Expressions in the notation of the language.
 
 use crate::Spec;
-use crate::spec::{Align, BinaryOp, Builtin, Expr, Format, Function, Notation, Pattern, Piece, Record, UnaryOp};
+use crate::spec::{
+    BinaryOp, Builtin, Expr, ExprFunction, NumberNotation, PatternPiece, RecordDecl, TextAlign, TextPattern, UnaryOp,
+    ValueFormat,
+};
 
-/// The text of an expression over `record`. Every part that has operators stands in parentheses.
-pub(super) fn text(expr: &Expr, spec: &Spec, record: Option<&Record>) -> String {
-    Printer { spec, record }.text(expr)
+/// The text of an expression over `record`. Every part with operators is in parentheses.
+pub(super) fn text(expr: &Expr, spec: &Spec, record: Option<&RecordDecl>) -> String {
+    ExprPrinter { spec, record }.text(expr)
 }
 
-/// What names in an expression refer to.
+/// The context of the names in an expression.
 #[derive(Clone, Copy)]
-struct Printer<'a> {
+struct ExprPrinter<'a> {
     spec: &'a Spec,
-    record: Option<&'a Record>,
+    record: Option<&'a RecordDecl>,
 }
 
-impl Printer<'_> {
+impl ExprPrinter<'_> {
     fn text(self, expr: &Expr) -> String {
         match expr {
             Expr::Integer(value) => value.to_string(),
@@ -47,48 +50,50 @@ impl Printer<'_> {
         field.map_or_else(|| format!("parameter {index}"), |field| field.name.clone())
     }
 
-    fn function(self, function: Function) -> String {
+    fn function(self, function: ExprFunction) -> String {
         let name = match function {
-            Function::Len => "len",
-            Function::Abs => "abs",
-            Function::Min => "min",
-            Function::Max => "max",
-            Function::Floor => "floor",
-            Function::Ceil => "ceil",
-            Function::Round => "round",
-            Function::Number => "number",
-            Function::Lookup(index) => self.spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str()),
+            ExprFunction::Len => "len",
+            ExprFunction::Abs => "abs",
+            ExprFunction::Min => "min",
+            ExprFunction::Max => "max",
+            ExprFunction::Floor => "floor",
+            ExprFunction::Ceil => "ceil",
+            ExprFunction::Round => "round",
+            ExprFunction::Number => "number",
+            ExprFunction::Lookup(index) => {
+                self.spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str())
+            }
         };
         name.to_owned()
     }
 
-    fn pattern(self, pattern: &Pattern) -> String {
+    fn pattern(self, pattern: &TextPattern) -> String {
         let pieces = pattern.0.iter().map(|piece| match piece {
-            Piece::Text(piece) => piece.escape_debug().to_string().replace('{', "{{").replace('}', "}}"),
-            Piece::Name(name, format) => hole(name, format),
-            Piece::Expr(expr, format) => hole(&self.text(expr), format),
+            PatternPiece::Text(piece) => piece.escape_debug().to_string().replace('{', "{{").replace('}', "}}"),
+            PatternPiece::Name(name, format) => hole(name, format),
+            PatternPiece::Expr(expr, format) => hole(&self.text(expr), format),
         });
         pieces.collect()
     }
 }
 
 /// `{value:>08.3x}`
-pub(super) fn hole(value: &str, format: &Format) -> String {
+pub(super) fn hole(value: &str, format: &ValueFormat) -> String {
     let align = match format.align {
         None => "",
-        Some(Align::Left) => "<",
-        Some(Align::Right) => ">",
-        Some(Align::Center) => "^",
+        Some(TextAlign::Left) => "<",
+        Some(TextAlign::Right) => ">",
+        Some(TextAlign::Center) => "^",
     };
     let zeros = if format.zeros { "0" } else { "" };
     let width = if format.width > 0 { format.width.to_string() } else { String::new() };
     let precision = format.precision.map_or(String::new(), |digits| format!(".{digits}"));
     let notation = match format.notation {
-        Notation::Usual => "",
-        Notation::Hexadecimal => "x",
-        Notation::UpperHexadecimal => "X",
-        Notation::Binary => "b",
-        Notation::Exponent => "e",
+        NumberNotation::Usual => "",
+        NumberNotation::Hexadecimal => "x",
+        NumberNotation::UpperHexadecimal => "X",
+        NumberNotation::Binary => "b",
+        NumberNotation::Exponent => "e",
     };
     let format = [align, zeros, &width, &precision, notation].concat();
     if format.is_empty() { format!("{{{value}}}") } else { format!("{{{value}:{format}}}") }

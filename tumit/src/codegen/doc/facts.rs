@@ -1,54 +1,54 @@
-//! What a reference tells of a spec, apart from how it looks.
+//! The contents of a reference, independent of its layout.
 
 use std::collections::HashMap;
 
 use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::schema::{FieldType, RecordKind, RecordType, Scalar};
 
-use super::calls::{Call, Calls};
+use super::calls::{ExampleCall, ExampleCalls};
 use super::expr;
-use crate::codegen::Options;
+use crate::codegen::CodegenOptions;
 use crate::spec::{
-    ContainerTypeId, EntityType, Level, LevelId, Look, Nature, Pattern, Piece, Record, RecordId, Shape, Spec,
-    TemplateLine,
+    ContainerTypeId, EntityNature, EntityType, Level, LevelId, PatternPiece, RecordDecl, RecordId, Spec, SpecShape,
+    SpecStyle, TemplateLine, TextPattern,
 };
 
-/// All that a reference tells.
-pub(super) struct Facts<'a> {
+/// The contents of a reference.
+pub(super) struct ReferenceFacts<'a> {
     pub(super) spec: &'a Spec,
     /// Events and spans, by level.
-    pub(super) levels: Vec<(&'a Level, Vec<Event<'a>>)>,
+    pub(super) levels: Vec<(&'a Level, Vec<EventFacts<'a>>)>,
 }
 
 /// An event or a span.
-pub(super) struct Event<'a> {
+pub(super) struct EventFacts<'a> {
     pub(super) name: &'a str,
     pub(super) doc: &'a str,
-    pub(super) kind: Kind,
-    /// Its records hold where in the program's source they come from.
+    pub(super) kind: DeclarationKind,
+    /// Whether its records contain their position in the source of the program.
     pub(super) located: bool,
-    pub(super) parameters: Vec<Parameter<'a>>,
-    /// Those that a span records at its end.
-    pub(super) end_parameters: Vec<Parameter<'a>>,
-    /// What is recorded: which part, and how large it is.
+    pub(super) parameters: Vec<EventParameter<'a>>,
+    /// Parameters that a span records at its end.
+    pub(super) end_parameters: Vec<EventParameter<'a>>,
+    /// The record types with their sizes.
     pub(super) sizes: Vec<(&'static str, String)>,
     /// Rules that act on it, as indexes of [`Spec::rule_texts`].
     pub(super) rules: Vec<usize>,
-    /// Some rule or line of an output acts on it; if not, it is shown by default.
+    /// Whether a rule or a line of an output acts on it. Otherwise the default applies.
     pub(super) has_rules: bool,
-    /// How it is recorded in each language.
-    pub(super) calls: Vec<Call>,
+    /// The calls that record it, in each language.
+    pub(super) calls: Vec<ExampleCall>,
 }
 
-/// What is declared.
+/// The kind of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DeclarationKind {
     Event,
     Span,
     AsyncSpan,
 }
 
-impl Kind {
+impl DeclarationKind {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Event => "event",
@@ -59,23 +59,24 @@ impl Kind {
 }
 
 /// A parameter of an event.
-pub(super) struct Parameter<'a> {
+pub(super) struct EventParameter<'a> {
     pub(super) name: &'a str,
     pub(super) written: String,
-    /// The enum whose values it takes, as an index of [`Spec::enums`].
+    /// The enum of its values, as an index of [`Spec::enums`].
     pub(super) choices: Option<usize>,
     pub(super) bytes: String,
     pub(super) doc: &'a str,
 }
 
-impl<'a> Facts<'a> {
-    pub(super) fn new(spec: &'a Spec, options: &Options) -> Self {
-        let calls = Calls::new(spec, options);
-        let index = Index::new(spec);
-        let mut levels: Vec<(&Level, Vec<Event<'_>>)> = spec.levels.iter().map(|level| (level, Vec::new())).collect();
+impl<'a> ReferenceFacts<'a> {
+    pub(super) fn new(spec: &'a Spec, options: &CodegenOptions) -> Self {
+        let calls = ExampleCalls::new(spec, options);
+        let index = RecordIndex::new(spec);
+        let mut levels: Vec<(&Level, Vec<EventFacts<'_>>)> =
+            spec.levels.iter().map(|level| (level, Vec::new())).collect();
         for position in 0..spec.records.len() {
             let (record, id) = (&spec.records[position], RecordId(u32::try_from(position).unwrap_or(u32::MAX)));
-            // Ends stand with their begins.
+            // The ends of spans are listed together with their begins.
             if record.layout.kind == RecordKind::End {
                 continue;
             }
@@ -102,7 +103,7 @@ impl<'a> Facts<'a> {
 
     /// `node → disk, node`
     pub(super) fn ends(&self, entity: &EntityType) -> Option<[Vec<&'a str>; 2]> {
-        let Nature::Link { from, to } = &entity.nature else { return None };
+        let EntityNature::Link { from, to } = &entity.nature else { return None };
         let spec = self.spec;
         let names = |ids: &[ContainerTypeId]| {
             ids.iter().filter_map(|id| spec.containers.get(id.index())).map(|c| c.name.as_str()).collect()
@@ -111,12 +112,12 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What a record belongs to, found at once: specs have thousands of events.
-struct Index {
+/// Rules by record. A lookup takes constant time, because specs have thousands of events.
+struct RecordIndex {
     rules: HashMap<RecordId, Vec<usize>>,
 }
 
-impl Index {
+impl RecordIndex {
     fn new(spec: &Spec) -> Self {
         let mut rules: HashMap<RecordId, Vec<usize>> = HashMap::new();
         for (at, rule) in spec.rule_texts.iter().enumerate() {
@@ -128,7 +129,7 @@ impl Index {
     }
 }
 
-fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index, calls: &Calls) -> Event<'a> {
+fn event<'a>(spec: &'a Spec, id: RecordId, index: &RecordIndex, calls: &ExampleCalls) -> EventFacts<'a> {
     let record = &spec.records[id.index()];
     let span = spec.span_of(id);
     let absent = span.and_then(|span| span.absent_end);
@@ -143,13 +144,13 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index, calls: &Calls) -> Even
         records.iter().filter_map(|record| index.rules.get(record)).flatten().copied().collect();
     rules.sort_unstable();
     rules.dedup();
-    Event {
+    EventFacts {
         name: &record.name,
         doc: &record.doc,
         kind: match span {
-            None => Kind::Event,
-            Some(span) if span.is_async => Kind::AsyncSpan,
-            Some(_) => Kind::Span,
+            None => DeclarationKind::Event,
+            Some(span) if span.is_async => DeclarationKind::AsyncSpan,
+            Some(_) => DeclarationKind::Span,
         },
         located: record.layout.located,
         parameters: parameters(spec, record).collect(),
@@ -161,10 +162,10 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index, calls: &Calls) -> Even
     }
 }
 
-fn parameters<'a>(spec: &'a Spec, record: &'a Record) -> impl Iterator<Item = Parameter<'a>> {
+fn parameters<'a>(spec: &'a Spec, record: &'a RecordDecl) -> impl Iterator<Item = EventParameter<'a>> {
     record.layout.fields.iter().enumerate().map(|(at, field)| {
         let text = record.fields.get(at);
-        Parameter {
+        EventParameter {
             name: &field.name,
             written: text.map_or_else(|| written(spec, field.ty), |text| text.written.clone()),
             choices: choices(field.ty),
@@ -222,54 +223,57 @@ pub(super) fn container_name(name: &str, keys: &[String]) -> String {
 }
 
 /// `"Node {node}"` as it is written.
-pub(super) fn pattern(pattern: &Pattern) -> String {
+pub(super) fn pattern(pattern: &TextPattern) -> String {
     let pieces = pattern.0.iter().map(|piece| match piece {
-        Piece::Text(text) => text.replace('{', "{{").replace('}', "}}"),
-        Piece::Name(name, format) => expr::hole(name, format),
+        PatternPiece::Text(text) => text.replace('{', "{{").replace('}', "}}"),
+        PatternPiece::Name(name, format) => expr::hole(name, format),
         _ => "{…}".to_owned(),
     });
     pieces.collect()
 }
 
-pub(super) fn nature(nature: &Nature) -> &'static str {
+pub(super) fn nature(nature: &EntityNature) -> &'static str {
     match nature {
-        Nature::State => "state",
-        Nature::Event => "event",
-        Nature::Variable => "variable",
-        Nature::Link { .. } => "link",
+        EntityNature::State => "state",
+        EntityNature::Event => "event",
+        EntityNature::Variable => "variable",
+        EntityNature::Link { .. } => "link",
     }
 }
 
-/// `triangle`, `size 2`.
-pub(super) fn look(look: &Look) -> Vec<String> {
+/// The style of an entity: `triangle`, `size 2`.
+pub(super) fn look(look: &SpecStyle) -> Vec<String> {
     let shape = look.shape.map(|shape| shape_name(shape).to_owned());
     shape.into_iter().chain(look.size.map(|size| format!("size {size}"))).collect()
 }
 
-pub(super) fn shape_name(shape: Shape) -> &'static str {
+pub(super) fn shape_name(shape: SpecShape) -> &'static str {
     match shape {
-        Shape::Triangle => "triangle",
-        Shape::Diamond => "diamond",
-        Shape::Circle => "circle",
-        Shape::Square => "square",
-        Shape::Line => "line",
+        SpecShape::Triangle => "triangle",
+        SpecShape::Diamond => "diamond",
+        SpecShape::Circle => "circle",
+        SpecShape::Square => "square",
+        SpecShape::Line => "line",
     }
 }
 
-/// What a record without rules is on the picture.
-pub(super) fn default_picture(kind: Kind) -> &'static str {
+/// A description of the default for a record without rules.
+pub(super) fn default_picture(kind: DeclarationKind) -> &'static str {
     match kind {
-        Kind::Event => "No rule acts on it: it is shown as a mark on the thread that recorded it.",
-        Kind::Span => "No rule acts on it: it is shown as a state of the thread that recorded it.",
-        Kind::AsyncSpan => "No rule acts on it: each of its parts is shown as a state of the thread that ran it.",
+        DeclarationKind::Event => "No rule acts on it: it is shown as a mark on the thread that recorded it.",
+        DeclarationKind::Span => "No rule acts on it: it is shown as a state of the thread that recorded it.",
+        DeclarationKind::AsyncSpan => {
+            "No rule acts on it: each of its parts is shown as a state of the thread that ran it."
+        }
     }
 }
 
-/// A rule without the indentation of the file that it stood in.
+/// A rule without the indentation of its file.
 pub(super) fn rule_text(text: &str) -> String {
     let rest = text.lines().skip(1).filter(|line| !line.trim().is_empty());
     let indent = rest.map(|line| line.len() - line.trim_start_matches(' ').len()).min().unwrap_or(0);
-    // Arrows of a rule at the margin stand below each other; keep that, and take away the rest.
+    // In a rule in the first column, the `->` are aligned. Only the indentation beyond that is
+    // removed.
     let arrow = text.lines().next().and_then(|first| first.find("->")).unwrap_or(4);
     let extra = indent.saturating_sub(arrow);
     let line =
@@ -279,8 +283,8 @@ pub(super) fn rule_text(text: &str) -> String {
     std::iter::once(first).chain(lines.map(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// A line of a text output: its template, and its parameters as they are written after it.
-pub(super) fn line(line: &TemplateLine, spec: &Spec, record: &Record) -> [String; 2] {
+/// A line of a text output: its template, and its parameters as in the spec.
+pub(super) fn line(line: &TemplateLine, spec: &Spec, record: &RecordDecl) -> [String; 2] {
     let arguments: Vec<_> = line.arguments.iter().map(|argument| expr::text(argument, spec, Some(record))).collect();
     let when = line.when.as_ref().map(|when| format!("when {}", expr::text(when, spec, Some(record))));
     let once = if line.once { "once " } else { "" };

@@ -1,4 +1,4 @@
-//! The page: its frame, its table of contents, and the parts that are no events and no tree.
+//! The HTML page: its frame, its table of contents, and the sections other than events and tree.
 
 mod events;
 mod highlight;
@@ -8,15 +8,15 @@ mod tree;
 use std::fmt::Write as _;
 
 use super::expr;
-use super::facts::{self, Facts};
+use super::facts::{self, ReferenceFacts};
 use crate::spec::Spec;
-use text::{Escaped, anchor, code, prose};
+use text::{HtmlText, anchor, code, prose};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
 /// The whole page.
-pub(super) fn page(facts: &Facts<'_>) -> String {
+pub(super) fn page(facts: &ReferenceFacts<'_>) -> String {
     let spec = facts.spec;
     let mut out = String::new();
     let _ = write!(
@@ -26,7 +26,7 @@ pub(super) fn page(facts: &Facts<'_>) -> String {
          <meta name=\"generator\" content=\"tumit {}\">\n<title>{} – events</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the reference</a>\n",
         env!("CARGO_PKG_VERSION"),
-        Escaped(&spec.name)
+        HtmlText(&spec.name)
     );
     contents(&mut out, facts);
     out.push_str("<main id=\"main\" tabindex=\"-1\">\n");
@@ -42,8 +42,8 @@ pub(super) fn page(facts: &Facts<'_>) -> String {
     out
 }
 
-/// The side bar: a search box and links to everything.
-fn contents(out: &mut String, facts: &Facts<'_>) {
+/// The side bar: a search box and links to all entries.
+fn contents(out: &mut String, facts: &ReferenceFacts<'_>) {
     let spec = facts.spec;
     let _ = write!(
         out,
@@ -51,7 +51,7 @@ fn contents(out: &mut String, facts: &Facts<'_>) {
          <search><label class=\"hidden\" for=\"find\">Find by name</label>\
          <input id=\"find\" type=\"search\" placeholder=\"Find…  (press /)\" autocomplete=\"off\" spellcheck=\"false\">\
          <p class=\"hidden\" id=\"found\" role=\"status\"></p></search>\n<nav aria-label=\"Contents\">\n",
-        Escaped(&spec.name)
+        HtmlText(&spec.name)
     );
     for (level, events) in &facts.levels {
         let items = events.iter().map(|event| {
@@ -87,28 +87,29 @@ fn contents(out: &mut String, facts: &Facts<'_>) {
     out.push_str("</nav>\n</div>\n");
 }
 
-/// A head and its links; `words` are what else an entry is found by. Nothing at all without entries.
+/// A heading and its links. `words` are further search terms of an entry. The output is empty
+/// without entries.
 fn list<'a>(out: &mut String, title: &str, target: &str, items: impl Iterator<Item = (String, &'a str, String)>) {
     let mut items = items.peekable();
     if items.peek().is_none() {
         return;
     }
-    let _ = write!(out, "<p class=\"head\"><a href=\"#{target}\">{}</a></p>\n<ul>\n", Escaped(title));
+    let _ = write!(out, "<p class=\"head\"><a href=\"#{target}\">{}</a></p>\n<ul>\n", HtmlText(title));
     for (target, name, words) in items {
         let _ = writeln!(
             out,
             "<li data-words=\"{}\"><a href=\"#{target}\">{}</a></li>",
-            Escaped(&words.to_lowercase()),
-            Escaped(name)
+            HtmlText(&words.to_lowercase()),
+            HtmlText(name)
         );
     }
     out.push_str("</ul>\n");
 }
 
-/// What the spec is, in a few facts.
-fn head(out: &mut String, facts: &Facts<'_>) {
+/// The head of the page: description and main figures of the spec.
+fn head(out: &mut String, facts: &ReferenceFacts<'_>) {
     let spec = facts.spec;
-    let _ = writeln!(out, "<header>\n<p class=\"over\">Trace reference</p>\n<h1>{}</h1>", Escaped(&spec.name));
+    let _ = writeln!(out, "<header>\n<p class=\"over\">Trace reference</p>\n<h1>{}</h1>", HtmlText(&spec.name));
     out.push_str(&prose(&spec.doc));
     out.push_str("<ul class=\"facts\">\n");
     let mut fact = |text: String| {
@@ -148,7 +149,7 @@ fn types(out: &mut String, spec: &Spec) {
             out,
             "<table class=\"choices\">\n<caption>Values of {}</caption>\n<thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">\
              number</th><th scope=\"col\"><span class=\"hidden\">meaning</span></th></tr></thead>\n<tbody>\n",
-            Escaped(&item.name)
+            HtmlText(&item.name)
         );
         for value in &item.values {
             let _ = writeln!(
@@ -232,14 +233,14 @@ fn outputs(out: &mut String, spec: &Spec) {
             let _ = writeln!(
                 out,
                 "<details>\n<summary>Prologue</summary>\n<pre><code>{}</code></pre>\n</details>",
-                Escaped(output.prologue.trim_end_matches('\n'))
+                HtmlText(output.prologue.trim_end_matches('\n'))
             );
         }
         let _ = write!(
             out,
             "<table>\n<caption>Lines of {}</caption>\n<thead><tr><th scope=\"col\">record</th><th scope=\"col\">line</th>\
              <th scope=\"col\">parameters</th></tr></thead>\n<tbody>\n",
-            Escaped(&output.name)
+            HtmlText(&output.name)
         );
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {

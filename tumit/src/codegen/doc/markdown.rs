@@ -1,13 +1,13 @@
-//! The same reference as Markdown, as code hosts show it.
+//! The reference as Markdown, for code hosts.
 
 use std::fmt::Write as _;
 
 use super::expr;
-use super::facts::{self, Event, Facts, Parameter};
-use crate::spec::{Color, ContainerTypeId, EntityType, Level, Spec};
+use super::facts::{self, EventFacts, EventParameter, ReferenceFacts};
+use crate::spec::{ContainerTypeId, EntityType, Level, Spec, SpecColor};
 
 /// The whole file.
-pub(super) fn page(facts: &Facts<'_>) -> String {
+pub(super) fn page(facts: &ReferenceFacts<'_>) -> String {
     let spec = facts.spec;
     let mut out = format!("# {}\n", inline(&spec.name));
     prose(&mut out, &spec.doc);
@@ -22,7 +22,7 @@ pub(super) fn page(facts: &Facts<'_>) -> String {
     out
 }
 
-fn head(out: &mut String, facts: &Facts<'_>) {
+fn head(out: &mut String, facts: &ReferenceFacts<'_>) {
     let spec = facts.spec;
     if spec.version > 0 {
         let _ = write!(out, "\nVersion {}.\n", spec.version);
@@ -45,12 +45,12 @@ fn head(out: &mut String, facts: &Facts<'_>) {
     );
 }
 
-fn heading(event: &Event<'_>) -> String {
+fn heading(event: &EventFacts<'_>) -> String {
     let kind = event.kind.word();
     format!("{}{} `{}`", kind[..1].to_uppercase(), &kind[1..], event.name)
 }
 
-fn level(out: &mut String, facts: &Facts<'_>, level: &Level, events: &[Event<'_>]) {
+fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[EventFacts<'_>]) {
     let _ = write!(out, "\n## Level `{}`\n", level.name);
     prose(out, &level.doc);
     if !level.enabled {
@@ -82,12 +82,12 @@ fn level(out: &mut String, facts: &Facts<'_>, level: &Level, events: &[Event<'_>
     }
 }
 
-fn parameters(out: &mut String, event: &Event<'_>) {
+fn parameters(out: &mut String, event: &EventFacts<'_>) {
     table(out, "parameter", &event.parameters);
     table(out, "parameter of the end", &event.end_parameters);
 }
 
-fn table(out: &mut String, title: &str, parameters: &[Parameter<'_>]) {
+fn table(out: &mut String, title: &str, parameters: &[EventParameter<'_>]) {
     if parameters.is_empty() {
         return;
     }
@@ -105,7 +105,7 @@ fn table(out: &mut String, title: &str, parameters: &[Parameter<'_>]) {
     }
 }
 
-fn picture(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     let rules = event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule));
     let texts: Vec<_> = rules.map(|rule| facts::rule_text(&rule.text)).collect();
     if !texts.is_empty() {
@@ -142,8 +142,8 @@ fn types(out: &mut String, spec: &Spec) {
     }
 }
 
-/// The tree as text, then what its members are.
-fn tree(out: &mut String, facts: &Facts<'_>) {
+/// The tree as text, then a description of its members.
+fn tree(out: &mut String, facts: &ReferenceFacts<'_>) {
     if facts.spec.containers.is_empty() {
         return;
     }
@@ -167,8 +167,8 @@ fn tree(out: &mut String, facts: &Facts<'_>) {
     }
 }
 
-/// One container and what is in it; `first` stands before its own line, `rest` before the lines below.
-fn branch(text: &mut String, facts: &Facts<'_>, id: ContainerTypeId, first: &str, rest: &str) {
+/// One container and its contents. `first` precedes its own line, `rest` the lines below.
+fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, first: &str, rest: &str) {
     let container = &facts.spec.containers[id.index()];
     let name = facts::container_name(&container.name, &container.keys);
     let _ = writeln!(text, "{first}{name} \"{}\"", facts::pattern(&container.pattern));
@@ -187,7 +187,7 @@ fn branch(text: &mut String, facts: &Facts<'_>, id: ContainerTypeId, first: &str
     }
 }
 
-fn entity(out: &mut String, facts: &Facts<'_>, entity: &EntityType) {
+fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     let ends = facts.ends(entity).map(|[from, to]| format!(", {} → {}", from.join(", "), to.join(", ")));
     let looks: Vec<String> = entity.color.map(hex).into_iter().chain(facts::look(&entity.look)).collect();
     let looks = if looks.is_empty() { String::new() } else { format!(", {}", looks.join(", ")) };
@@ -212,7 +212,7 @@ fn entity(out: &mut String, facts: &Facts<'_>, entity: &EntityType) {
     }
 }
 
-fn hex(color: Color) -> String {
+fn hex(color: SpecColor) -> String {
     format!("`#{:02x}{:02x}{:02x}`", color.red, color.green, color.blue)
 }
 
@@ -243,7 +243,8 @@ fn outputs(out: &mut String, spec: &Spec) {
     }
 }
 
-/// A doc comment: its own paragraphs and lists, in which nothing is markup but code between backquotes.
+/// A doc comment as Markdown. It keeps its paragraphs, lists and code between backquotes. Other
+/// markup is escaped.
 fn prose(out: &mut String, doc: &str) {
     if doc.trim().is_empty() {
         return;
@@ -262,7 +263,7 @@ fn prose(out: &mut String, doc: &str) {
     }
 }
 
-/// Text in which no sign means anything, but for code between backquotes.
+/// Text with escaped markup, except for code between backquotes.
 fn inline(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let closed = parts.len() % 2 == 1;
@@ -283,7 +284,7 @@ fn plain(text: &str) -> String {
     for (at, letter) in text.char_indices() {
         let is_markup = match letter {
             '\\' | '*' | '<' | '>' | '[' | ']' | '|' | '~' | '&' => true,
-            // Inside of a word `_` is no markup.
+            // Inside of a word, `_` is not markup.
             '_' => !(in_word(text[..at].chars().next_back()) && in_word(text[at + 1..].chars().next())),
             '#' | '+' | '-' | '=' => at == 0,
             _ => false,
@@ -305,7 +306,7 @@ fn cell(text: &str) -> String {
     inline(text)
 }
 
-/// Code, also in a cell of a table, whatever backquotes and bars are in it. Empty text gives none.
+/// Code with any backquotes and bars, also for a cell of a table. An empty text yields nothing.
 fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -316,7 +317,7 @@ fn code(text: &str) -> String {
     format!("{ticks}{pad}{}{pad}{ticks}", text.replace(['\n', '\r'], "⏎").replace('|', "\\|"))
 }
 
-/// A block of code, whatever backquotes are in it.
+/// A block of code that may contain backquotes.
 fn fence(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let ticks = "`".repeat(longest.max(2) + 1);

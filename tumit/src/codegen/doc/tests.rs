@@ -1,5 +1,5 @@
-use super::{Html, Markdown};
-use crate::codegen::{Backend, Options};
+use super::{HtmlBackend, MarkdownBackend};
+use crate::codegen::{Backend, CodegenOptions};
 
 const SPEC: &str = "//! Events of a <demo> & more.\ntrace demo;\nversion 3;\n\n/// What \"it\" is.\nenum paint { red, dark = 300 }\n\
 type rank = u16;\nconst LENGTH = 4;\n\n/// Messages.\nlevel COM {\n    /// The message leaves.\n    event post located {\n        \
@@ -14,11 +14,11 @@ fn made(backend: &dyn Backend, text: &str) -> String {
     let (spec, diagnostics) = crate::compile_text("folder/demo.tumit", text);
     assert!(diagnostics.is_empty(), "{}", diagnostics.render(false));
     let files =
-        backend.generate(&spec.expect("it is right"), &Options::default()).expect("everything can be described");
+        backend.generate(&spec.expect("it is right"), &CodegenOptions::default()).expect("everything can be described");
     files.0.into_iter().map(|file| file.text).collect()
 }
 
-/// Elements that stay open, and those that close what is not open.
+/// Elements without an end, and end tags without an element.
 fn unbalanced(html: &str) -> Vec<String> {
     const VOID: [&str; 8] = ["meta", "input", "path", "circle", "rect", "!DOCTYPE", "br", "link"];
     let body = html.split("<style>").next().unwrap_or_default().to_owned()
@@ -39,7 +39,7 @@ fn unbalanced(html: &str) -> Vec<String> {
 
 #[test]
 fn the_page_tells_everything_and_escapes_it() {
-    let html = made(&Html, SPEC);
+    let html = made(&HtmlBackend, SPEC);
     for part in [
         "Events of a &lt;demo&gt; &amp; more.",
         "version 3",
@@ -69,7 +69,7 @@ fn the_page_tells_everything_and_escapes_it() {
 
 #[test]
 fn the_page_is_well_formed_and_its_links_lead_somewhere() {
-    let html = made(&Html, SPEC);
+    let html = made(&HtmlBackend, SPEC);
     assert_eq!(unbalanced(&html), Vec::<String>::new());
     let ids: Vec<&str> = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     let mut unique = ids.clone();
@@ -83,7 +83,7 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
 
 #[test]
 fn markdown_tells_the_same() {
-    let markdown = made(&Markdown, SPEC);
+    let markdown = made(&MarkdownBackend, SPEC);
     for part in [
         "# demo\n\nEvents of a \\<demo\\> \\& more.\n",
         "| `COM` | on | [`post`](#event-post), [`quiet`](#event-quiet) |",
@@ -102,13 +102,13 @@ fn markdown_tells_the_same() {
 
 #[test]
 fn a_spec_with_nothing_in_it_has_a_page() {
-    let html = made(&Html, "trace empty;\n");
+    let html = made(&HtmlBackend, "trace empty;\n");
     assert!(html.contains("<h1>empty</h1>") && unbalanced(&html).is_empty());
-    assert!(made(&Markdown, "trace empty;\n").starts_with("# empty\n"));
+    assert!(made(&MarkdownBackend, "trace empty;\n").starts_with("# empty\n"));
 }
 
 #[test]
 fn pages_are_the_same_on_every_run() {
-    assert_eq!(made(&Html, SPEC), made(&Html, SPEC));
-    assert_eq!(made(&Markdown, SPEC), made(&Markdown, SPEC));
+    assert_eq!(made(&HtmlBackend, SPEC), made(&HtmlBackend, SPEC));
+    assert_eq!(made(&MarkdownBackend, SPEC), made(&MarkdownBackend, SPEC));
 }

@@ -1,60 +1,61 @@
-//! What a field of a record is in Fortran, in the C routine behind it, and in the call of the header's function.
+//! A field of a record in Fortran, in the C routine, and in the call of the header's function.
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::names::Arguments;
+use super::names::ArgumentNames;
 
-/// One way in which a caller may give an argument.
-pub(super) struct Form {
-    /// `integer(c_int)`.
+/// One type of an argument that callers can pass.
+pub(super) struct ArgumentForm {
+    /// The type, as in `integer(c_int)`.
     pub(super) ty: &'static str,
-    /// After the name: nothing, `(3)` or `(:)`.
+    /// The text after the name: nothing, `(3)` or `(:)`.
     pub(super) shape: String,
-    /// What the C routine is given for it.
+    /// The arguments for the C routine.
     pub(super) pass: Vec<String>,
 }
 
-/// A field, as Fortran and C see it.
-pub(super) struct Argument {
+/// A field as an argument in Fortran and C.
+pub(super) struct FortranArgument {
     pub(super) name: String,
-    /// The first is what the record holds; another is what a literal of Fortran is.
-    pub(super) forms: Vec<Form>,
-    /// The forms are integers of 64 bits and of default kind.
+    /// The first form is the type in the record. Another is the type of a Fortran literal.
+    pub(super) forms: Vec<ArgumentForm>,
+    /// Whether the forms are integers of 64 bits and of default kind.
     pub(super) is_wide: bool,
-    /// Fortran can call the C routine with the first form as it is.
+    /// Whether Fortran can call the C routine with the first form unchanged.
     pub(super) is_direct: bool,
-    /// Dummies of the C routine: type with attributes, and name with shape.
+    /// Dummy arguments of the C routine: type with attributes, and name with shape.
     pub(super) dummies: Vec<(String, String)>,
-    /// Parameters of the C routine, as declared in C.
+    /// Parameters of the C routine, as C declarations.
     pub(super) parameters: Vec<String>,
-    /// Statements before the call of the header's function, and after it.
+    /// Statements before and after the call of the header's function.
     pub(super) before: Vec<String>,
     pub(super) after: Vec<String>,
-    /// Arguments of that call.
+    /// Arguments of the call of the header's function.
     pub(super) given: Vec<String>,
 }
 
-/// How one value crosses from Fortran to C.
-struct Crossing {
-    /// Type that the C routine takes, in Fortran.
+/// The conversion of one value from Fortran to C.
+struct ValuePassing {
+    /// Fortran type of the parameter of the C routine.
     fortran: &'static str,
-    /// The same in C.
+    /// C type of the parameter of the C routine.
     c: &'static str,
-    /// What the header's function takes.
+    /// Type of the parameter of the header's function.
     header: String,
-    /// What callers may give, and how it is converted: first to the type above, then from default kinds.
-    forms: Vec<(&'static str, Convert)>,
+    /// Types that callers can pass, with their conversions: first the type above, then default
+    /// kinds.
+    forms: Vec<(&'static str, ValueConversion)>,
 }
 
-/// From a caller's value to what C takes.
+/// The conversion from the value of a caller to the type of the C routine.
 #[derive(Clone, Copy)]
-enum Convert {
+enum ValueConversion {
     Not,
-    /// `BEFORE x AFTER`.
+    /// The text before and after the value.
     By(&'static str, &'static str),
 }
 
-impl Convert {
+impl ValueConversion {
     fn apply(self, value: &str) -> String {
         match self {
             Self::Not => value.to_owned(),
@@ -64,11 +65,12 @@ impl Convert {
 }
 
 const DEFAULT_INTEGER: &str = "integer(c_int)";
-const LONG: (&str, Convert) = ("integer(c_int64_t)", Convert::Not);
-const TO_LONG: (&str, Convert) = (DEFAULT_INTEGER, Convert::By("int(", ", c_int64_t)"));
+const LONG: (&str, ValueConversion) = ("integer(c_int64_t)", ValueConversion::Not);
+const TO_LONG: (&str, ValueConversion) = (DEFAULT_INTEGER, ValueConversion::By("int(", ", c_int64_t)"));
 
-impl Crossing {
-    /// One value by itself: small integers are default ones here, as the C routine can narrow them.
+impl ValuePassing {
+    /// A single value. Small integers are default integers here, because the C routine can narrow
+    /// them.
     fn of_scalar(scalar: Scalar, enums: &[String]) -> Self {
         let small = |header: &str| Self::plain(DEFAULT_INTEGER, "int", header);
         match scalar {
@@ -81,7 +83,7 @@ impl Crossing {
         }
     }
 
-    /// An element of an array, which C takes as it lies in memory.
+    /// An element of an array, which C uses unchanged in memory.
     fn of_element(scalar: Scalar, enums: &[String]) -> Self {
         match scalar {
             Scalar::U8 => Self::small("integer(c_int8_t)", "int8_t", "uint8_t", "tumit_low8("),
@@ -97,7 +99,7 @@ impl Crossing {
             Scalar::Date => Self::plain(LONG.0, "int64_t", "tumit1_date"),
             Scalar::Pointer => Self::plain("type(c_ptr)", "const void *", "const void *"),
             Scalar::Bool => Self {
-                forms: vec![("logical", Convert::By("logical(", ", c_bool)"))],
+                forms: vec![("logical", ValueConversion::By("logical(", ", c_bool)"))],
                 ..Self::plain("logical(c_bool)", "bool", "bool")
             },
             Scalar::Enum { index, .. } => {
@@ -105,43 +107,45 @@ impl Crossing {
                 Self::plain(DEFAULT_INTEGER, "int", &name)
             }
             Scalar::Interned | Scalar::String => Self {
-                forms: vec![("character(len=*)", Convert::Not)],
+                forms: vec![("character(len=*)", ValueConversion::Not)],
                 ..Self::plain("character(kind=c_char)", "char", "const char *")
             },
             Scalar::Bytes => Self {
-                forms: vec![("integer(c_int8_t)", Convert::Not)],
+                forms: vec![("integer(c_int8_t)", ValueConversion::Not)],
                 ..Self::plain("integer(c_int8_t)", "int8_t", "void")
             },
         }
     }
 
     fn plain(fortran: &'static str, c: &'static str, header: &str) -> Self {
-        Self { fortran, c, header: header.to_owned(), forms: vec![(fortran, Convert::Not)] }
+        Self { fortran, c, header: header.to_owned(), forms: vec![(fortran, ValueConversion::Not)] }
     }
 
-    /// An integer that is narrower than default ones.
+    /// An integer with fewer bits than a default integer.
     fn small(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
-        let forms = vec![(fortran, Convert::Not), (DEFAULT_INTEGER, Convert::By(narrow, ")"))];
+        let forms = vec![(fortran, ValueConversion::Not), (DEFAULT_INTEGER, ValueConversion::By(narrow, ")"))];
         Self { forms, ..Self::plain(fortran, c, header) }
     }
 
-    fn forms(&self, name: &str, shape: &str, more: &[String]) -> Vec<Form> {
-        let form = |(ty, convert): &(&'static str, Convert)| {
+    fn forms(&self, name: &str, shape: &str, more: &[String]) -> Vec<ArgumentForm> {
+        let form = |(ty, convert): &(&'static str, ValueConversion)| {
             let mut pass = vec![convert.apply(name)];
             pass.extend_from_slice(more);
-            Form { ty, shape: shape.to_owned(), pass }
+            ArgumentForm { ty, shape: shape.to_owned(), pass }
         };
         self.forms.iter().map(form).collect()
     }
 
-    /// The C routine's parameter, when the value comes by itself, and what the header is given.
+    /// The declaration of the C routine's parameter for a single value, and the argument for the
+    /// header's function.
     fn scalar_in_c(&self, parameter: &str) -> (String, String) {
         let space = if self.c.ends_with('*') { "" } else { " " };
         let given = if self.c == self.header { parameter.to_owned() } else { format!("({}){parameter}", self.header) };
         (format!("{}{space}{parameter}", self.c), given)
     }
 
-    /// The same for arrays. Enums have the size of `int`, and `void *` loses no alignment here.
+    /// The same for an array. Enums have the size of `int`, and the cast to `void *` loses no
+    /// alignment here.
     fn array_in_c(&self, parameter: &str) -> (String, String) {
         let pointer = |ty: &str| if ty.ends_with('*') { format!("{ty}const *") } else { format!("const {ty} *") };
         let given = if self.c == self.header {
@@ -153,9 +157,9 @@ impl Crossing {
     }
 }
 
-impl Argument {
-    /// Field `number` of a record. `enums`: the C names of the spec's enums.
-    pub(super) fn new(taken: &mut Arguments, number: usize, field: &str, ty: FieldType, enums: &[String]) -> Self {
+impl FortranArgument {
+    /// Field `number` of a record. `enums` are the C names of the spec's enums.
+    pub(super) fn new(taken: &mut ArgumentNames, number: usize, field: &str, ty: FieldType, enums: &[String]) -> Self {
         let name = taken.add(field);
         match ty {
             FieldType::One(Scalar::String | Scalar::Interned) => Self::text(taken, number, &name),
@@ -169,7 +173,7 @@ impl Argument {
     }
 
     fn scalar(number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
-        let crossing = Crossing::of_scalar(scalar, enums);
+        let crossing = ValuePassing::of_scalar(scalar, enums);
         let (parameter, given) = crossing.scalar_in_c(&format!("p{number}"));
         Self {
             forms: crossing.forms(name, "", &[]),
@@ -183,7 +187,7 @@ impl Argument {
     }
 
     fn fixed(number: usize, name: &str, scalar: Scalar, length: u32, enums: &[String]) -> Self {
-        let crossing = Crossing::of_element(scalar, enums);
+        let crossing = ValuePassing::of_element(scalar, enums);
         let (parameter, given) = crossing.array_in_c(&format!("p{number}"));
         let shape = format!("({length})");
         Self {
@@ -197,8 +201,8 @@ impl Argument {
         }
     }
 
-    fn variable(taken: &mut Arguments, number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
-        let crossing = Crossing::of_element(scalar, enums);
+    fn variable(taken: &mut ArgumentNames, number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
+        let crossing = ValuePassing::of_element(scalar, enums);
         let (parameter, given) = crossing.array_in_c(&format!("p{number}"));
         let count = taken.add(&format!("{name}_count"));
         Self {
@@ -214,10 +218,10 @@ impl Argument {
         }
     }
 
-    /// Bytes come as an array of them, or as characters.
-    fn bytes(taken: &mut Arguments, number: usize, name: &str) -> Self {
+    /// A field of type `bytes`: an array of bytes, or characters.
+    fn bytes(taken: &mut ArgumentNames, number: usize, name: &str) -> Self {
         let mut argument = Self::variable(taken, number, name, Scalar::Bytes, &[]);
-        argument.forms.push(Form {
+        argument.forms.push(ArgumentForm {
             ty: "character(len=*)",
             shape: String::new(),
             pass: vec![format!("transfer({name}, [0_c_int8_t])"), format!("len({name}, c_size_t)")],
@@ -226,8 +230,8 @@ impl Argument {
         argument
     }
 
-    fn text(taken: &mut Arguments, number: usize, name: &str) -> Self {
-        let crossing = Crossing::of_element(Scalar::String, &[]);
+    fn text(taken: &mut ArgumentNames, number: usize, name: &str) -> Self {
+        let crossing = ValuePassing::of_element(Scalar::String, &[]);
         let length = taken.add(&format!("{name}_len"));
         Self {
             forms: crossing.forms(name, "", &[format!("len({name}, c_size_t)")]),
@@ -245,9 +249,9 @@ impl Argument {
         }
     }
 
-    /// An array of texts: all of one length in Fortran, each with its own in the trace.
-    fn texts(taken: &mut Arguments, number: usize, name: &str, fixed: Option<u32>) -> Self {
-        let crossing = Crossing::of_element(Scalar::Interned, &[]);
+    /// An array of texts. In Fortran all have one length. In the trace each has its own.
+    fn texts(taken: &mut ArgumentNames, number: usize, name: &str, fixed: Option<u32>) -> Self {
+        let crossing = ValuePassing::of_element(Scalar::Interned, &[]);
         let length = taken.add(&format!("{name}_len"));
         let shape = fixed.map_or_else(|| "(:)".into(), |length| format!("({length})"));
         let mut pass = vec![format!("len({name}, c_size_t)")];
@@ -294,14 +298,17 @@ fn is_wide(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::U64 | Scalar::I64)
 }
 
-/// With more arguments of two forms than this, not every combination is offered.
+/// Maximum number of arguments with two forms for which all combinations are generated.
 const MOST_CHOICES: usize = 3;
 
-/// The combinations of forms that a record's procedure accepts: for each the index of every argument's form. The first is
-/// what the record holds. With many arguments only those of 64 bits keep a choice, and with still more all make the same.
-pub(super) fn combinations(arguments: &[Argument]) -> Vec<Vec<usize>> {
+/// The combinations of forms that the procedure of a record accepts: for each, the index of every
+/// argument's form.
+///
+/// The first combination has the types in the record. With too many arguments, only those of 64
+/// bits have a choice. If these are still too many, all make the same choice.
+pub(super) fn combinations(arguments: &[FortranArgument]) -> Vec<Vec<usize>> {
     let with_choice = |wide_only: bool| -> Vec<usize> {
-        let has = |argument: &Argument| argument.forms.len() > 1 && (argument.is_wide || !wide_only);
+        let has = |argument: &FortranArgument| argument.forms.len() > 1 && (argument.is_wide || !wide_only);
         (0..arguments.len()).filter(|&index| has(&arguments[index])).collect()
     };
     let mut choices = with_choice(false);

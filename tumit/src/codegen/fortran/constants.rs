@@ -1,12 +1,12 @@
 //! Constants of the spec and values of its enums, as named constants of Fortran.
 
-use super::names::Names;
+use super::names::FortranNames;
 use crate::Spec;
-use crate::codegen::writer::Writer;
-use crate::spec::{Expr, Pattern, Piece};
+use crate::codegen::writer::CodeWriter;
+use crate::spec::{Expr, PatternPiece, TextPattern};
 
-/// Appends all of them.
-pub(super) fn write(out: &mut Writer, spec: &Spec, names: &Names) {
+/// Appends all constants and enum values.
+pub(super) fn write(out: &mut CodeWriter, spec: &Spec, names: &FortranNames) {
     if !spec.constants.is_empty() {
         out.line("");
     }
@@ -26,12 +26,13 @@ pub(super) fn write(out: &mut Writer, spec: &Spec, names: &Names) {
     }
 }
 
-/// Type and value of a constant; the value as pieces to be concatenated.
+/// Type and value of a constant. The value is a list of pieces to concatenate.
 fn literal(value: &Expr) -> Option<(&'static str, Vec<String>)> {
     const LONG: &str = "integer(c_int64_t)";
     const REAL: &str = "real(c_double)";
     Some(match value {
-        // Fortran's integers are symmetric: the lowest number is none of its literals.
+        // Fortran has no literal for the lowest integer, because its model of integers is
+        // symmetric.
         Expr::Integer(i64::MIN) => (LONG, vec!["ibset(0_c_int64_t, 63)".into()]),
         Expr::Integer(number) if i32::try_from(*number).is_ok_and(|small| small > i32::MIN) => {
             ("integer(c_int)", vec![number.to_string()])
@@ -48,13 +49,15 @@ fn literal(value: &Expr) -> Option<(&'static str, Vec<String>)> {
     })
 }
 
-/// Longest text that is a constant: its pieces must fit the 255 continuation lines of a statement.
+/// Maximum number of pieces of a constant text. They must fit the 255 continuation lines of a
+/// statement.
 const MOST_PIECES: usize = 250;
-/// Letters of a piece.
+/// Maximum number of characters of a piece.
 const PIECE: usize = 60;
 
-/// Literals without escapes, which Fortran does not have. `None` when there are holes, or too much text.
-fn text(pattern: &Pattern) -> Option<Vec<String>> {
+/// The text as literals without escapes, which Fortran does not have. `None` if the text has holes
+/// or is too long.
+fn text(pattern: &TextPattern) -> Option<Vec<String>> {
     let mut pieces = Vec::new();
     let mut run = String::new();
     let finish = |run: &mut String, pieces: &mut Vec<String>| {
@@ -64,7 +67,7 @@ fn text(pattern: &Pattern) -> Option<Vec<String>> {
         }
     };
     for piece in &pattern.0 {
-        let Piece::Text(text) = piece else { return None };
+        let PatternPiece::Text(text) = piece else { return None };
         for letter in text.chars() {
             if letter.is_ascii_control() {
                 finish(&mut run, &mut pieces);

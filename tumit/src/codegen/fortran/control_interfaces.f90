@@ -1,5 +1,5 @@
 
-! A clock of one's own: ticks that never run backwards.
+! A clock of the program: ticks that never run backwards.
 abstract interface
   function tumit_clock() result(ticks) bind(C)
     import :: c_int64_t
@@ -7,7 +7,7 @@ abstract interface
   end function tumit_clock
 end interface
 
-! What the recorder did so far, by tumit_get_stats().
+! Statistics of the recorder, from tumit_get_stats().
 type, bind(C) :: tumit_stats
   integer(c_int64_t) :: written    !< records in the file; what threads have in their slots is not yet
   integer(c_int64_t) :: dropped    !< records, for whatever reason; those that were overwritten, too

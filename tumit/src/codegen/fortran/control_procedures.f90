@@ -1,5 +1,5 @@
 
-!> A date, for arguments of type `date`: ticks of this process's clock.
+!> The current timestamp, for arguments of type `date`: ticks of this process's clock.
 function tumit_now() result(date)
   integer(c_int64_t) :: date
   date = tumit_now_c()
@@ -11,10 +11,12 @@ function tumit_new_task() result(task)
   task = tumit_new_task_c()
 end function tumit_new_task
 
-!> Starts recording now, with these choices; what is absent or blank is as the environment says. Optional: the first record
-!! does it. `folder` is the run folder, `live_folder` where the live file goes, `policies` as in TUMIT_POLICY ('COM=block,APP=overwrite'),
-!! `buffers` 'mapped' or 'private', `memory_bytes` that of records which are not in the file yet. `error` is 0, or an errno: that of
-!! EALREADY when recording has begun, or has ended. The program can go on in any case.
+!> Starts recording with these choices. For absent or blank arguments, the environment decides.
+!! The call is optional, because the first record starts recording, too. `folder` is the run
+!! folder, and `live_folder` the folder of the live file. `policies` is as in TUMIT_POLICY
+!! ('COM=block,APP=overwrite'). `buffers` is 'mapped' or 'private'. `memory_bytes` is the memory
+!! for records that are not in the file yet. `error` is 0 or an errno: EALREADY when recording has
+!! begun, or has ended. The program can continue in any case.
 subroutine tumit_start(folder, live_folder, policies, buffers, memory_bytes, error)
   character(len=*), intent(in), optional :: folder, live_folder, policies, buffers
   integer(c_int64_t), intent(in), optional :: memory_bytes
@@ -47,22 +49,23 @@ subroutine tumit_start(folder, live_folder, policies, buffers, memory_bytes, err
   if (present(error)) error = failed
 end subroutine tumit_start
 
-!> Writes what all threads recorded until now. The end of the program does so by itself.
+!> Writes all records of all threads so far. The end of the program does this automatically.
 subroutine tumit_flush()
   call tumit_flush_c()
 end subroutine tumit_flush
 
-!> Writes what the levels that overwrite hold, of all threads, oldest first. They go on recording, into what is then empty.
+!> Writes the records of the levels that overwrite, of all threads, oldest first. These levels
+!! continue to record, into empty buffers.
 subroutine tumit_dump()
   call tumit_dump_c()
 end subroutine tumit_dump
 
-!> Ends the trace before the program ends: all is written, and what is recorded later is dropped.
+!> Ends the trace before the program ends: writes all records, and drops later ones.
 subroutine tumit_finish()
   call tumit_finish_c()
 end subroutine tumit_finish
 
-!> Switches all levels off, until tumit_resume(). Switches made meanwhile hold after it.
+!> Switches all levels off, until tumit_resume(). Switches during the pause take effect after it.
 subroutine tumit_pause()
   call tumit_pause_c()
 end subroutine tumit_pause
@@ -72,13 +75,14 @@ subroutine tumit_resume()
   call tumit_resume_c()
 end subroutine tumit_resume
 
-!> What the recorder did so far.
+!> Statistics of the recorder.
 subroutine tumit_get_stats(stats)
   type(tumit_stats), intent(out) :: stats
   call tumit_get_stats_c(stats)
 end subroutine tumit_get_stats
 
-!> Switches a level (`APP`, or `TRACE.APP`) while the program runs. `found`: how many levels have this name.
+!> Switches a level (`APP`, or `TRACE.APP`) while the program runs. `found` is the number of
+!! levels with this name.
 subroutine tumit_set_level(name, on, found)
   character(len=*), intent(in) :: name
   logical, intent(in) :: on
@@ -99,9 +103,9 @@ subroutine tumit_set_stream_label(label)
   call tumit_set_stream_label_c(label, len(label, c_size_t))
 end subroutine tumit_set_stream_label
 
-!> Dates are taken from `ticks` (`hz` of them a second; they never run backwards) instead of the processor's clock. To be
-!! called before the first record, else `error` is not 0. `domain` names the clock: processes whose clocks have the same
-!! name need no correction.
+!> Sets the clock `ticks` for timestamps, instead of the processor's clock. It has `hz` ticks per
+!! second, and must never run backwards. Must be called before the first record. Otherwise `error`
+!! is not 0. `domain` names the clock: processes with the same clock name need no correction.
 subroutine tumit_set_clock(ticks, hz, domain, error)
   procedure(tumit_clock) :: ticks
   integer(c_int64_t), intent(in) :: hz
@@ -112,23 +116,25 @@ subroutine tumit_set_clock(ticks, hz, domain, error)
   if (present(error)) error = failed
 end subroutine tumit_set_clock
 
-!> For programs that call MPI_Init where it cannot be seen (in a library that hides it): after it, in all processes. Without
-!! -DTUMIT_MPI this and the next three do nothing.
+!> For programs with a call of MPI_Init in another place, such as a library. To be called after
+!! MPI_Init, in all processes. Without -DTUMIT_MPI, this procedure and the next three do nothing.
 subroutine tumit_mpi_start()
   call tumit_mpi_start_c()
 end subroutine tumit_mpi_start
 
-!> Takes further samples of all clocks, in all processes.
+!> Takes further samples of all clocks. To be called in all processes.
 subroutine tumit_mpi_sync()
   call tumit_mpi_sync_c()
 end subroutine tumit_mpi_sync
 
-!> The same if the last samples are older than a minute (TUMIT_SYNC_SECONDS): a call for an outer loop, in all processes.
+!> Takes samples if the last ones are older than a minute (TUMIT_SYNC_SECONDS). To be called in
+!! all processes, for example in an outer loop.
 subroutine tumit_mpi_sync_point()
   call tumit_mpi_sync_point_c()
 end subroutine tumit_mpi_sync_point
 
-!> For programs that call MPI_Finalize where it cannot be seen: before it, in all processes.
+!> For programs with a call of MPI_Finalize in another place. To be called before it, in all
+!! processes.
 subroutine tumit_mpi_finish()
   call tumit_mpi_finish_c()
 end subroutine tumit_mpi_finish

@@ -1,26 +1,26 @@
-//! Names in Fortran: those of C, in the 63 letters and the one case that Fortran knows.
+//! Names in Fortran: the C names, limited to 63 characters, and distinct without regard to case.
 
 use std::collections::HashMap;
 
-use super::super::{Unsupported, c::Names as CNames};
+use super::super::{UnsupportedFeature, c::CNames};
 use crate::Spec;
 use crate::names::fortran_name;
 
-/// The Fortran name of everything in a spec.
-pub(super) struct Names {
+/// The Fortran names of all declarations of a spec.
+pub(super) struct FortranNames {
     pub(super) module: String,
     /// Procedures, one per record.
     pub(super) procedures: Vec<String>,
-    /// Constants: of each enum, one per value.
+    /// The named constants of each enum, one per value.
     pub(super) values: Vec<Vec<String>>,
     /// Constants of the spec.
     pub(super) constants: Vec<String>,
-    /// All names of the module, in lower case, and what they are.
+    /// All names of the module in lower case, each with the declaration that it belongs to.
     taken: HashMap<String, String>,
 }
 
-impl Names {
-    pub(super) fn new(spec: &Spec, c: &CNames) -> Result<Self, Unsupported> {
+impl FortranNames {
+    pub(super) fn new(spec: &Spec, c: &CNames) -> Result<Self, UnsupportedFeature> {
         let mut names = Self {
             module: fortran_name(&format!("{}_trace", c.trace)),
             procedures: c.functions.iter().map(|name| fortran_name(name)).collect(),
@@ -40,7 +40,7 @@ impl Names {
         let all: Vec<_> = [module].into_iter().chain(procedures).chain(values).chain(constants).collect();
         for (name, owner) in all {
             if let Some(other) = names.taken.insert(name.to_ascii_lowercase(), owner.clone()) {
-                return Err(Unsupported {
+                return Err(UnsupportedFeature {
                     reason: format!(
                         "{other} and {owner} would both be `{name}` in Fortran, which does not tell upper from lower \
                          case: rename one"
@@ -51,7 +51,7 @@ impl Names {
         Ok(names)
     }
 
-    /// A name for something private to the module that nothing else has: `stem`, a `_`, and `suffix`.
+    /// A unique private name of the module: `stem`, a `_`, and `suffix`.
     pub(super) fn private(&mut self, stem: &str, suffix: &str) -> String {
         let mut name = fortran_name(&format!("{stem}_{suffix}"));
         let mut number = 1;
@@ -64,11 +64,11 @@ impl Names {
     }
 }
 
-/// Names that arguments of one procedure have, in lower case.
-pub(super) struct Arguments(Vec<String>);
+/// Names of the arguments of one procedure, in lower case.
+pub(super) struct ArgumentNames(Vec<String>);
 
-impl Arguments {
-    /// `reserved`: what the procedure itself refers to.
+impl ArgumentNames {
+    /// `reserved` are the names that the procedure itself refers to.
     pub(super) fn new(reserved: &[&str], procedure: &str) -> Self {
         let reserved = reserved.iter().copied().chain(IMPORTED).chain([procedure]);
         Self(reserved.map(str::to_ascii_lowercase).collect())
@@ -87,7 +87,7 @@ impl Arguments {
     }
 }
 
-/// What the module takes from `iso_c_binding`, sorted.
+/// The names that the module imports from `iso_c_binding`, sorted.
 pub(super) const IMPORTED: [&str; 12] = [
     "c_bool",
     "c_char",
@@ -103,7 +103,7 @@ pub(super) const IMPORTED: [&str; 12] = [
     "c_size_t",
 ];
 
-/// Which of [`IMPORTED`] occur in a text.
+/// The names of [`IMPORTED`] that occur in a text.
 pub(super) fn imported(text: &str) -> Vec<String> {
     let mut words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
     words.sort_unstable();

@@ -1,46 +1,49 @@
-//! The procedures that record one event, or one end of a span: in Fortran what programs call, in C the routine behind it.
+//! The procedures that record one event, or one end of a span: the Fortran procedure that programs
+//! call, and the C routine that it uses.
 
 use std::fmt::Write as _;
 
-use super::argument::{Argument, combinations};
-use super::names::{Arguments, Names, imported};
-use crate::codegen::c::Names as CNames;
-use crate::codegen::writer::Writer;
-use crate::spec::{Record, Spec};
+use super::argument::{FortranArgument, combinations};
+use super::names::{ArgumentNames, FortranNames, imported};
+use crate::codegen::c::CNames;
+use crate::codegen::writer::CodeWriter;
+use crate::spec::{RecordDecl, Spec};
 
-/// All about one record.
-pub(super) struct Procedure<'a> {
-    record: &'a Record,
-    /// What programs call.
+/// The procedures of one record.
+pub(super) struct FortranProcedure<'a> {
+    record: &'a RecordDecl,
+    /// The name that programs call.
     pub(super) name: &'a str,
-    /// The C routine as Fortran names it: the public name where it is called directly.
+    /// The Fortran name of the C routine. It is the public name if programs call the routine
+    /// directly.
     routine: String,
-    /// The same for the linker.
+    /// The name of the C routine for the linker.
     label: String,
-    /// The header's function.
+    /// The function of the header.
     function: &'a str,
-    /// In C, 0 when its level is off.
+    /// A C expression that is 0 when the level is off.
     on: String,
-    arguments: Vec<Argument>,
+    arguments: Vec<FortranArgument>,
     /// The procedures of the module that convert arguments: name, and the form of each argument.
     converting: Vec<(String, Vec<usize>)>,
     /// The optional arguments `file` and `line`.
     place: Option<(String, String)>,
 }
 
-/// What procedures of the module refer to in their bodies, beside arguments.
+/// Intrinsics that procedures of the module use in their bodies.
 const INTRINSICS: [&str; 6] = ["int", "len", "logical", "present", "size", "transfer"];
 
-impl<'a> Procedure<'a> {
-    /// Of record `index`. `names` learns the private names that it needs.
-    pub(super) fn new(spec: &'a Spec, c: &'a CNames, names: &mut Names, public: &'a str, index: usize) -> Self {
+impl<'a> FortranProcedure<'a> {
+    /// The procedures of record `index`. Adds the private names that they need to `names`.
+    pub(super) fn new(spec: &'a Spec, c: &'a CNames, names: &mut FortranNames, public: &'a str, index: usize) -> Self {
         let record = &spec.records[index];
-        // Names of arguments depend on whether there is a body, and that on the arguments' types alone: made twice.
+        // Whether there are converting procedures depends only on the types of the arguments, and
+        // it determines the reserved names. So the arguments are built twice.
         let build = |reserved: &[&str]| {
-            let mut taken = Arguments::new(reserved, public);
+            let mut taken = ArgumentNames::new(reserved, public);
             let fields = record.layout.fields.iter().enumerate();
             let arguments: Vec<_> = fields
-                .map(|(number, field)| Argument::new(&mut taken, number, &field.name, field.ty, &c.enums))
+                .map(|(number, field)| FortranArgument::new(&mut taken, number, &field.name, field.ty, &c.enums))
                 .collect();
             let place = record.layout.located.then(|| (taken.add("file"), taken.add("line")));
             (arguments, place)
@@ -84,8 +87,8 @@ impl<'a> Procedure<'a> {
         }
     }
 
-    /// Its interfaces.
-    pub(super) fn interfaces(&self, out: &mut Writer) {
+    /// Writes the interfaces.
+    pub(super) fn interfaces(&self, out: &mut CodeWriter) {
         let generic = self.converting.iter().any(|(name, _)| name != self.name);
         let direct = self.is_direct();
         out.line("");
@@ -115,7 +118,7 @@ impl<'a> Procedure<'a> {
         out.line(&format!("end interface {}", self.name));
     }
 
-    /// Programs may call the C routine itself.
+    /// Whether programs can call the C routine itself.
     fn is_direct(&self) -> bool {
         self.place.is_none() && self.arguments.iter().all(|argument| argument.is_direct)
     }
@@ -134,11 +137,11 @@ impl<'a> Procedure<'a> {
         text
     }
 
-    fn c_interface(&self, out: &mut Writer) {
+    fn c_interface(&self, out: &mut CodeWriter) {
         let mut dummies: Vec<(String, String)> = Vec::new();
         if let Some((file, line)) = &self.place {
             dummies.push(("character(kind=c_char), intent(in)".into(), format!("{file}(*)")));
-            // Only positions count: names that no argument has.
+            // The dummies are passed by position. These names are no names of arguments.
             dummies.push(("integer(c_size_t), value".into(), "tumit_len".into()));
             dummies.push(("integer(c_int), value".into(), line.clone()));
         }
@@ -162,13 +165,13 @@ impl<'a> Procedure<'a> {
         out.line(&format!("end subroutine {}", self.routine));
     }
 
-    /// The field's type as the spec has it.
+    /// The type of the field as in the spec.
     fn written(&self, field: usize) -> &str {
         self.record.fields.get(field).map_or("", |field| field.written.as_str())
     }
 
-    /// Procedures of the module that convert arguments.
-    pub(super) fn bodies(&self, out: &mut Writer) {
+    /// Writes the procedures of the module that convert arguments.
+    pub(super) fn bodies(&self, out: &mut CodeWriter) {
         for (name, forms) in &self.converting {
             out.line("");
             if name == self.name {
@@ -178,7 +181,7 @@ impl<'a> Procedure<'a> {
         }
     }
 
-    fn body(&self, out: &mut Writer, name: &str, forms: &[usize]) {
+    fn body(&self, out: &mut CodeWriter, name: &str, forms: &[usize]) {
         let place = self.place.iter().flat_map(|(file, line)| [file.clone(), line.clone()]);
         let dummies: Vec<_> = self.arguments.iter().map(|argument| argument.name.clone()).chain(place).collect();
         out.list(&format!("subroutine {name}("), &dummies, ")");
@@ -208,7 +211,7 @@ impl<'a> Procedure<'a> {
         out.line(&format!("end subroutine {name}"));
     }
 
-    /// The C routine.
+    /// Writes the C routine.
     pub(super) fn routine_in_c(&self, out: &mut String) {
         let mut parameters: Vec<_> = self.arguments.iter().flat_map(|a| a.parameters.iter().cloned()).collect();
         let mut given: Vec<_> = self.arguments.iter().flat_map(|a| a.given.iter().cloned()).collect();

@@ -1,12 +1,13 @@
 
-/* ---- From Fortran: texts, places and control ---- */
+/* ---- From Fortran: texts, source positions and control ---- */
 
 #define TUMIT1F_SHARED __attribute__((weak)) /* modules of several specs in one program have one copy */
 #define TUMIT1F_HELPER __attribute__((unused)) static
 
 #include <stdlib.h>
 
-/* Bytes of a text: blanks at its end are Fortran's padding, a NUL ends it before. More than a record holds are cut later. */
+/* Number of bytes of a text. Blanks at its end are Fortran's padding. A NUL ends the text before
+ * them. A text that is too long for a record is truncated later. */
 TUMIT1F_HELPER size_t tumit1f_bytes(const char *text, size_t length) {
     const char *end;
     length = length < 65536u ? length : 65536u;
@@ -24,7 +25,8 @@ TUMIT1F_HELPER const char *tumit1f_text(char *to, const char *text, size_t bytes
     return to;
 }
 
-/* `count` texts of `length` each as C has them, in one piece of memory. Without memory: one empty text. */
+/* `count` texts of `length` bytes each as C strings, in one allocation. Without memory: one
+ * empty text. */
 TUMIT1F_HELPER const char **tumit1f_texts(const char *text, size_t length, size_t count) {
     size_t i, used = count < 65535u ? count : 65535u, room = length < 65536u ? length : 65536u;
     const char **texts = (const char **)malloc((used + 1) * (sizeof *texts + room + 1));
@@ -37,7 +39,8 @@ TUMIT1F_HELPER const char **tumit1f_texts(const char *text, size_t length, size_
     return texts;
 }
 
-/* The place of a call. A thread remembers the last ones, as each costs a look into the table of all. */
+/* The source position of a call. Each thread caches the latest ones, because a lookup in the
+ * table of all positions is expensive. */
 TUMIT1F_HELPER struct tumit1_site *tumit1f_place(const char *file, size_t length, int line) {
     static __thread struct {
         struct tumit1_site site;
@@ -74,7 +77,7 @@ TUMIT1F_SHARED void tumit1f_dump(void) { tumit1_dump(); }
 TUMIT1F_SHARED void tumit1f_finish(void) { tumit1_finish(); }
 TUMIT1F_SHARED void tumit1f_pause(void) { tumit1_pause(); }
 TUMIT1F_SHARED void tumit1f_resume(void) { tumit1_resume(); }
-/* Four texts, one behind the other; an empty one is none. */
+/* The arguments are four consecutive texts. An empty text counts as absent. */
 TUMIT1F_SHARED int tumit1f_start(const char *texts, const size_t *lengths, int64_t memory) {
     struct tumit1_config config;
     const char **to[4];
@@ -99,7 +102,7 @@ TUMIT1F_SHARED int tumit1f_start(const char *texts, const size_t *lengths, int64
     }
     return error;
 }
-/* As the type tumit_stats of the module. */
+/* Fills the type `tumit_stats` of the module. */
 TUMIT1F_SHARED void tumit1f_get_stats(int64_t *to) {
     struct tumit1_stats stats;
     tumit1_get_stats(&stats);
@@ -131,7 +134,7 @@ TUMIT1F_SHARED void tumit1f_set_stream_label(const char *label, size_t length) {
     char text[bytes + 1];
     tumit1_set_stream_label(tumit1f_text(text, label, bytes));
 }
-/* A Fortran function of 64 bits has a sign, which ticks have not: the same bits. */
+/* Ticks are unsigned. A Fortran function of 64 bits is signed, but has the same bits. */
 TUMIT1F_SHARED int tumit1f_set_clock(uint64_t (*ticks)(void), int64_t hz, const char *domain, size_t length) {
     size_t bytes = tumit1f_bytes(domain, length);
     char text[bytes + 1];
@@ -146,9 +149,9 @@ TUMIT1F_SHARED void tumit1f_mpi_sync(void) { tumit1_mpi_sync(); }
 TUMIT1F_SHARED void tumit1f_mpi_sync_point(void) { (void)tumit1_mpi_sync_point(); }
 TUMIT1F_SHARED void tumit1f_mpi_finish(void) { tumit1_mpi_finish(); }
 
-/* What `call MPI_Init` becomes is caught here, in front of MPI's own: with `use mpi` and mpif.h, and with `use mpi_f08`,
- * where `ierror` may be absent. MPI's own is reached by its profiling name; where a library lacks that of one interface,
- * by the next. */
+/* These functions intercept `call MPI_Init` before MPI's own routine: with `use mpi` and mpif.h,
+ * and with `use mpi_f08`, where `ierror` can be absent. They call MPI's routine by its profiling
+ * name. If a library lacks the name of one interface, they call that of the next. */
 #define TUMIT1F_MAYBE __attribute__((weak))
 extern TUMIT1F_MAYBE void pmpi_init_(MPI_Fint *error);
 extern TUMIT1F_MAYBE void pmpi_init_f08_(MPI_Fint *error);

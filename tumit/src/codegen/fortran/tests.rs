@@ -1,11 +1,12 @@
-//! What can be said of a module without a compiler; `tests/tests/fortran.rs` compiles and runs them.
+//! Tests of a module that need no compiler. `tests/tests/fortran.rs` compiles modules and runs the
+//! result.
 
 use super::*;
 
-fn generate(text: &str) -> Result<Files, Unsupported> {
+fn generate(text: &str) -> Result<GeneratedFiles, UnsupportedFeature> {
     let (spec, diagnostics) = crate::compile_text("spec.tumit", text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    Fortran.generate(&spec, &Options::default())
+    FortranBackend.generate(&spec, &CodegenOptions::default())
 }
 
 #[test]

@@ -5,18 +5,18 @@ use quote::quote;
 use tracer_format::schema::{FieldType, Scalar};
 
 use super::names;
-use crate::spec::{Record, Spec};
+use crate::spec::{RecordDecl, Spec};
 
-/// The recorder packs tuples of at most so many values; longer ones are nested.
+/// Maximum number of values in a tuple that the recorder packs. Longer tuples are nested.
 const TUPLE: usize = 8;
 
-/// `node: u16, what: &str`.
-pub(super) fn parameters(spec: &Spec, record: &Record) -> TokenStream {
+/// The parameters of a function: `node: u16, what: &str`.
+pub(super) fn parameters(spec: &Spec, record: &RecordDecl) -> TokenStream {
     parameters_from(spec, record, 0)
 }
 
-/// Parameters without the first ones.
-pub(super) fn parameters_from(spec: &Spec, record: &Record, first: usize) -> TokenStream {
+/// The parameters from position `first` on.
+pub(super) fn parameters_from(spec: &Spec, record: &RecordDecl, first: usize) -> TokenStream {
     let parameters = record.layout.fields.iter().skip(first).map(|field| {
         let (name, ty) = (names::function(&field.name), parameter_type(spec, field.ty));
         quote!(#name: #ty)
@@ -24,28 +24,28 @@ pub(super) fn parameters_from(spec: &Spec, record: &Record, first: usize) -> Tok
     quote!(#(#parameters),*)
 }
 
-/// The same parameters, passed on.
-pub(super) fn arguments(record: &Record, first: usize) -> TokenStream {
+/// The parameters from position `first` on, as arguments of a call.
+pub(super) fn arguments(record: &RecordDecl, first: usize) -> TokenStream {
     let parameters = record.layout.fields.iter().skip(first).map(|field| names::function(&field.name));
     quote!(#(#parameters),*)
 }
 
-/// The tuple that holds the record's bytes, in their order.
-pub(super) fn values(record: &Record) -> TokenStream {
+/// The tuple with the values of the record, in the order of its bytes.
+pub(super) fn values(record: &RecordDecl) -> TokenStream {
     let site = record.layout.located.then(site);
     let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
     nest(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
-/// The same without source position and without the first fields.
-pub(super) fn values_from(record: &Record, first: usize) -> TokenStream {
+/// The tuple of values without source position and without the first fields.
+pub(super) fn values_from(record: &RecordDecl, first: usize) -> TokenStream {
     let fields = record.layout.fields.iter().skip(first);
     nest(&fields.map(|field| value(&names::function(&field.name), field.ty)).collect::<Vec<_>>())
 }
 
-/// The same in a form that borrows nothing, and its type.
-pub(super) fn kept(spec: &Spec, record: &Record) -> (TokenStream, TokenStream) {
-    let site = record.layout.located.then(|| (site(), quote!(__rt::Site)));
+/// The tuple of values in a form that borrows nothing, and its type.
+pub(super) fn kept(spec: &Spec, record: &RecordDecl) -> (TokenStream, TokenStream) {
+    let site = record.layout.located.then(|| (site(), quote!(__rt::SourceSite)));
     let fields = record.layout.fields.iter().map(|field| {
         let name = names::function(&field.name);
         let value = value(&name, field.ty);
@@ -83,25 +83,25 @@ fn kept_list(scalar: Scalar) -> TokenStream {
     }
 }
 
-/// What a guard keeps for the end of its span: `()`, one value, or a tuple.
-pub(super) fn flat(record: &Record) -> TokenStream {
+/// The values that a guard stores for the end of its span: `()`, one value, or a tuple.
+pub(super) fn flat(record: &RecordDecl) -> TokenStream {
     let site = record.layout.located.then(site);
     let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
     flattened(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
 /// The type of [`flat`]; empty for `()`.
-pub(super) fn flat_type(record: &Record) -> TokenStream {
-    let site = record.layout.located.then(|| quote!(__rt::Site));
-    // The end of an `async` span has its task, and what a guard keeps for the end of a span is no more.
+pub(super) fn flat_type(record: &RecordDecl) -> TokenStream {
+    let site = record.layout.located.then(|| quote!(__rt::SourceSite));
+    // Besides the position, a guard stores only the task, which the end of an `async` span has.
     let task = record.layout.fields.iter().map(|_| quote!(u64));
     let types: Vec<TokenStream> = site.into_iter().chain(task).collect();
     if types.is_empty() { TokenStream::new() } else { flattened(&types) }
 }
 
-/// What stands for [`flat`] in a guard that records nothing.
-pub(super) fn nowhere(record: &Record) -> TokenStream {
-    let site = record.layout.located.then(|| quote!(__rt::Site::UNKNOWN));
+/// The value in place of [`flat`] in a guard that records nothing.
+pub(super) fn nowhere(record: &RecordDecl) -> TokenStream {
+    let site = record.layout.located.then(|| quote!(__rt::SourceSite::UNKNOWN));
     let task = record.layout.fields.iter().map(|_| quote!(0));
     flattened(&site.into_iter().chain(task).collect::<Vec<_>>())
 }
@@ -113,7 +113,7 @@ fn flattened(parts: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// The caller's position.
+/// The position of the caller.
 fn site() -> TokenStream {
     quote!(__rt::site(::core::panic::Location::caller()))
 }

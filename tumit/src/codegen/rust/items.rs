@@ -1,10 +1,10 @@
-//! What a spec declares beside events: enums, constants, its version.
+//! Declarations other than events: enums, constants, the version of the spec.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::{lints, names};
-use crate::spec::{Constant, Enum, Expr, Piece, Spec, UnaryOp};
+use crate::spec::{Constant, Enum, Expr, PatternPiece, Spec, UnaryOp};
 
 /// An enum of Rust with the numbers of the spec.
 pub(super) fn enumeration(item: &Enum, visibility: &TokenStream) -> TokenStream {
@@ -53,7 +53,7 @@ pub(super) fn constants(spec: &Spec, visibility: &TokenStream) -> TokenStream {
     quote!(#version #(#constants)*)
 }
 
-/// Whether a constant has a value that Rust can state.
+/// Whether a constant has a value that Rust code can express.
 pub(super) fn is_stated(constant: &Constant) -> bool {
     value(&constant.value).is_some()
 }
@@ -71,7 +71,7 @@ fn value(value: &Expr) -> Option<(TokenStream, TokenStream)> {
         Expr::Bool(truth) => (quote!(bool), quote!(#truth)),
         Expr::Text(pattern) => {
             let texts = pattern.0.iter().map(|piece| match piece {
-                Piece::Text(text) => Some(text.as_str()),
+                PatternPiece::Text(text) => Some(text.as_str()),
                 _ => None,
             });
             let text = texts.collect::<Option<String>>()?;
@@ -81,7 +81,7 @@ fn value(value: &Expr) -> Option<(TokenStream, TokenStream)> {
             let (ty, operand) = self::value(operand)?;
             (ty, quote!(-#operand))
         }
-        // What is computed from a record is no constant.
+        // An expression over a record is not a constant.
         _ => return None,
     })
 }

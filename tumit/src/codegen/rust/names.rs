@@ -1,4 +1,4 @@
-//! Names of a spec as identifiers of Rust: documentation and collisions.
+//! Names of a spec as identifiers of Rust, with their documentation and collisions.
 
 use std::collections::HashMap;
 
@@ -7,32 +7,35 @@ use quote::quote;
 use tracer_format::schema::RecordKind;
 
 use super::{items, plain};
-use crate::codegen::Unsupported;
+use crate::codegen::UnsupportedFeature;
 use crate::names::{rust_name, rust_type_name};
-use crate::spec::{Record, Spec};
+use crate::spec::{RecordDecl, Spec};
 
-/// Names of types that Rust knows without `use`.
+/// Names of types that are available in Rust without `use`.
 const PRIMITIVE_TYPES: &[&str] = &[
     "bool", "char", "f128", "f16", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
     "u32", "u64", "u8", "usize",
 ];
 
-/// A function, module or parameter.
+/// The identifier of a function, module or parameter.
 pub(super) fn function(name: &str) -> Ident {
     plain(&rust_name(name))
 }
 
-/// An enum or one of its values: `dark_red` becomes `DarkRed`.
+/// The identifier of an enum or one of its values: `dark_red` becomes `DarkRed`.
 pub(super) fn type_name(name: &str) -> Ident {
     plain(&rust_type_name(name))
 }
 
-/// An event or span. One that is named as a type of the language gets an underscore: `#[traced]` needs a type of its name.
-pub(super) fn event(record: &Record) -> Ident {
+/// The identifier of an event or span.
+///
+/// A span with the name of a primitive type gets an underscore, because `#[traced]` needs a type
+/// with its name.
+pub(super) fn event(record: &RecordDecl) -> Ident {
     plain(&event_name(record))
 }
 
-fn event_name(record: &Record) -> String {
+fn event_name(record: &RecordDecl) -> String {
     let mut name = rust_name(&record.name);
     if record.layout.kind != RecordKind::Event && PRIMITIVE_TYPES.contains(&name.as_str()) {
         name.push('_');
@@ -40,7 +43,7 @@ fn event_name(record: &Record) -> String {
     name
 }
 
-/// A constant.
+/// The identifier of a constant.
 pub(super) fn constant(name: &str) -> Ident {
     plain(&constant_name(name))
 }
@@ -58,7 +61,7 @@ fn version_name(spec: &Spec) -> String {
     format!("{}_VERSION", spec.name)
 }
 
-/// The spec's own words, or what we say without them.
+/// The documentation of the spec. If it is empty, the text of `otherwise`.
 pub(super) fn text(text: &str, otherwise: impl FnOnce() -> String) -> String {
     if text.trim().is_empty() { otherwise() } else { text.trim_end().to_owned() }
 }
@@ -69,7 +72,7 @@ pub(super) fn doc(text: &str) -> TokenStream {
     quote!(#(#[doc = #lines])*)
 }
 
-/// Lines for `rustdoc`, which takes code without a language for a test in Rust.
+/// Lines for `rustdoc`, which would run code blocks without a language as Rust tests.
 pub(super) fn doc_lines(text: &str) -> Vec<String> {
     let mut fenced = false;
     let line = |line: &str| {
@@ -79,20 +82,20 @@ pub(super) fn doc_lines(text: &str) -> Vec<String> {
             return if fenced && content == "```" { "```text".to_owned() } else { content.to_owned() };
         }
         let indent = line.len() - content.len();
-        // Four blanks would be code, too.
+        // Four blanks would start a code block, too.
         format!("{}{content}", " ".repeat(if fenced { indent } else { indent.min(3) }))
     };
     text.lines().map(line).collect()
 }
 
-/// Documentation of a function: the event's, and that of its parameters if there is any.
-pub(super) fn record_doc(record: &Record, otherwise: impl FnOnce() -> String) -> TokenStream {
+/// Documentation of a function: that of the event, and that of its parameters if there is any.
+pub(super) fn record_doc(record: &RecordDecl, otherwise: impl FnOnce() -> String) -> TokenStream {
     let words = text(&record.doc, otherwise);
     fields_doc(record, 0, &words)
 }
 
-/// The same for a function that takes the fields of the record from one on.
-pub(super) fn fields_doc(record: &Record, first: usize, words: &str) -> TokenStream {
+/// Documentation of a function with the fields of the record from position `first` on.
+pub(super) fn fields_doc(record: &RecordDecl, first: usize, words: &str) -> TokenStream {
     let mut words = words.to_owned();
     let fields = record.layout.fields.iter().enumerate().skip(first);
     let told = fields.filter_map(|(at, field)| {
@@ -108,8 +111,8 @@ pub(super) fn fields_doc(record: &Record, first: usize, words: &str) -> TokenStr
     doc(&words)
 }
 
-/// Finds two names of one scope that become the same.
-pub(super) fn check(spec: &Spec) -> Result<(), Unsupported> {
+/// Reports two names of one scope that become the same.
+pub(super) fn check(spec: &Spec) -> Result<(), UnsupportedFeature> {
     distinct("levels", spec.levels.iter().map(|level| (level.name.as_str(), rust_name(&level.name))))?;
     distinct("enums", spec.enums.iter().map(|item| (item.name.as_str(), rust_type_name(&item.name))))?;
     let version = (spec.version > 0).then(|| version_name(spec));
@@ -133,11 +136,11 @@ pub(super) fn check(spec: &Spec) -> Result<(), Unsupported> {
     Ok(())
 }
 
-fn distinct<'a>(what: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), Unsupported> {
+fn distinct<'a>(what: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), UnsupportedFeature> {
     let mut seen = HashMap::new();
     for (name, rust) in names {
         if let Some(other) = seen.insert(rust.clone(), name) {
-            return Err(Unsupported {
+            return Err(UnsupportedFeature {
                 reason: format!("the {what} `{other}` and `{name}` are both `{rust}` in Rust: rename one of them"),
             });
         }

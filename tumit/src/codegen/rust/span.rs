@@ -1,32 +1,35 @@
-//! Spans: a function that gives a guard, and what `#[traced]` calls.
+//! Spans: a function that returns a guard, and the functions that `#[traced]` calls.
 //!
-//! The attribute sees no spec. It calls functions of a type that has the name of the span: types have a name space of their
-//! own, so that `use` takes in both. `span` begins a span around a function, `parts` keeps the arguments for the polls of an
-//! async one. For an `async` span these two take a new task number; `span_of_task` and `parts_of_task` are given one.
+//! The attribute does not know the spec. It calls functions of a type with the name of the span.
+//! Types have a name space of their own, so one `use` imports both the function and the type.
+//! `span` begins a span around a function. `parts` stores the arguments for the polls of an async
+//! function. For an `async` span these two take a new task number, and `span_of_task` and
+//! `parts_of_task` get a number as argument.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{Shape, caller, fields, id, names, plain};
-use crate::codegen::Unsupported;
-use crate::spec::{Record, RecordId};
+use super::{LevelShape, caller, fields, id, names, plain};
+use crate::codegen::UnsupportedFeature;
+use crate::spec::{RecordDecl, RecordId};
 
 /// The two ends of a span.
-pub(super) struct Both<'a> {
-    shape: &'a Shape<'a>,
+pub(super) struct SpanEnds<'a> {
+    shape: &'a LevelShape<'a>,
     position: usize,
-    begin: &'a Record,
-    /// What a guard records that is dropped: the end, or the absent end where the end has parameters.
+    begin: &'a RecordDecl,
+    /// Position of the record that a guard writes when it is dropped: the end, or the absent end if
+    /// the end has parameters.
     end_position: usize,
-    end: &'a Record,
-    /// The end with its parameters, where it has some.
-    given: Option<(usize, &'a Record)>,
+    end: &'a RecordDecl,
+    /// Position and record of the end with its parameters, if it has any.
+    given: Option<(usize, &'a RecordDecl)>,
     is_async: bool,
 }
 
-impl<'a> Both<'a> {
-    /// The span whose begin has this position.
-    pub(super) fn of(shape: &'a Shape<'a>, position: usize) -> Result<Self, Unsupported> {
+impl<'a> SpanEnds<'a> {
+    /// The span with its begin at this position.
+    pub(super) fn of(shape: &'a LevelShape<'a>, position: usize) -> Result<Self, UnsupportedFeature> {
         let spec = shape.spec;
         let begin = &spec.records[position];
         let span = spec.spans.iter().find(|span| span.begin.index() == position);
@@ -36,7 +39,9 @@ impl<'a> Both<'a> {
             let (end_position, end) = record(span.absent_end.unwrap_or(span.end))?;
             Some(Self { shape, position, begin, end_position, end, given, is_async: span.is_async })
         });
-        both.ok_or_else(|| Unsupported { reason: format!("span `{}` has no end, which is our mistake", begin.name) })
+        both.ok_or_else(|| UnsupportedFeature {
+            reason: format!("span `{}` has no end, which is our mistake", begin.name),
+        })
     }
 
     /// All functions of the span.
@@ -100,8 +105,9 @@ impl<'a> Both<'a> {
         }
     }
 
-    /// The guard of a span whose end has parameters: a type of the span's name, with a method that takes them.
-    fn ending(&self, position: usize, end: &Record) -> TokenStream {
+    /// The guard of a span with parameters at its end: a type with the name of the span, with a
+    /// method that takes these parameters.
+    fn ending(&self, position: usize, end: &RecordDecl) -> TokenStream {
         let (visibility, name) = (self.shape.visibility, names::event(self.begin));
         let first = usize::from(self.is_async);
         let parameters = fields::parameters_from(self.shape.spec, end, first);
@@ -118,13 +124,14 @@ impl<'a> Both<'a> {
         );
         let body = self.shape.compiled.then(|| {
             let values = fields::values_from(end, first);
-            // The guard keeps the id of the absent end; absent ends are numbered after all others.
+            // The guard stores the id of the absent end. Absent ends have higher ids than all other
+            // records.
             let behind = Literal::u32_unsuffixed(u32::try_from(self.end_position - position).unwrap_or(0));
             quote!(self.__span.end_with(#behind, #values);)
         });
         let entries = self.untraced();
         let refused = quote! {
-            impl __rt::Part for #name {
+            impl __rt::SpanPart for #name {
                 type Guard = ();
 
                 fn begin(&self) {}
@@ -152,7 +159,10 @@ impl<'a> Both<'a> {
         }
     }
 
-    /// What `#[traced]` calls for a span whose end has parameters, and refuses by the type of what it gets.
+    /// The functions that `#[traced]` calls for a span with parameters at its end.
+    ///
+    /// Such a span does not support `#[traced]`. The return type of these functions is not the one
+    /// that the attribute requires, so the compiler rejects the call.
     fn untraced(&self) -> TokenStream {
         let (visibility, name, spec) = (self.shape.visibility, names::event(self.begin), self.shape.spec);
         let all = fields::parameters(spec, self.begin);
@@ -175,19 +185,20 @@ impl<'a> Both<'a> {
         quote!(#(#entries)*)
     }
 
-    /// `Span`, or `Span<FIELDS>` when the end has some.
+    /// `Span`, or `Span<FIELDS>` when the end has fields.
     fn guard_type(&self) -> TokenStream {
         let at_end = fields::flat_type(self.end);
         if at_end.is_empty() { quote!(::tracer_rt::Span) } else { quote!(::tracer_rt::Span<#at_end>) }
     }
 
-    /// What `#[traced]` calls.
+    /// The functions that `#[traced]` calls.
     fn entries(&self) -> TokenStream {
         let (visibility, caller, name) = (self.shape.visibility, caller(self.begin), names::event(self.begin));
         let spec = self.shape.spec;
         let all = fields::parameters(spec, self.begin);
         let arguments = fields::arguments(self.begin, 0);
-        // A parameter may have the name of the span. Elsewhere a path would be one word too long for strict lints.
+        // A parameter can have the name of the span. The path is used only then, because strict
+        // lints report an unnecessary path.
         let hidden = self.begin.layout.fields.iter().any(|field| names::function(&field.name) == name);
         let call = if hidden { quote!(self::#name) } else { quote!(#name) };
         let guard = self.guard_type();
@@ -210,11 +221,11 @@ impl<'a> Both<'a> {
         let without_task = fields::parameters_from(spec, self.begin, 1);
         let rest = fields::arguments(self.begin, 1);
         let nowhere = fields::nowhere(self.end);
-        // What is not recorded takes no number.
+        // A span that is not recorded takes no task number.
         let compiled = self.shape.compiled;
         let unless_on = |nothing| compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
         let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #nowhere)));
-        let no_parts = unless_on(quote!(__rt::Parts::none(&LEVEL, #nowhere)));
+        let no_parts = unless_on(quote!(__rt::SpanArguments::none(&LEVEL, #nowhere)));
         let task = if compiled { quote!(::tracer_rt::new_task()) } else { quote!(0) };
         quote! {
             #[inline]
@@ -245,10 +256,10 @@ impl<'a> Both<'a> {
         }
     }
 
-    /// The type that keeps the arguments, and how they get there.
+    /// The type that stores the arguments, and the expression that creates it.
     fn kept(&self) -> (TokenStream, TokenStream) {
         if !self.shape.compiled {
-            return (quote!(__rt::Unrecorded), quote!(__rt::Unrecorded));
+            return (quote!(__rt::UntracedFuture), quote!(__rt::UntracedFuture));
         }
         let (values, value_type) = fields::kept(self.shape.spec, self.begin);
         let at_end_type = match fields::flat_type(self.end) {
@@ -259,10 +270,10 @@ impl<'a> Both<'a> {
         let (begin, end) = (id(self.position), id(self.end_position));
         let body = quote! {
             if LEVEL.base() == 0 {
-                return __rt::Parts::none(&LEVEL, #nowhere);
+                return __rt::SpanArguments::none(&LEVEL, #nowhere);
             }
-            __rt::Parts::new(&LEVEL, #begin, #end, #values, #at_end)
+            __rt::SpanArguments::new(&LEVEL, #begin, #end, #values, #at_end)
         };
-        (quote!(__rt::Parts<#value_type, #at_end_type>), body)
+        (quote!(__rt::SpanArguments<#value_type, #at_end_type>), body)
     }
 }

@@ -1,24 +1,25 @@
-use tracer_format::schema::{Field, FieldType, RecordType, Scalar};
+use tracer_format::schema::{FieldInfo, FieldType, RecordType, Scalar};
 
 use super::*;
 use crate::spec::{
-    Constant, Enum, EnumValue, Expr, FieldText, Level, Pattern, Piece, RecordId, SourceFile, Span as SpecSpan, UnaryOp,
+    Constant, Enum, EnumValue, Expr, FieldText, Level, PatternPiece, RecordId, SourceFile, SpanType as SpecSpan,
+    TextPattern, UnaryOp,
 };
 
-fn field(name: &str, ty: FieldType) -> Field {
-    Field { name: name.into(), ty }
+fn field(name: &str, ty: FieldType) -> FieldInfo {
+    FieldInfo { name: name.into(), ty }
 }
 
 fn value(name: &str, number: u16) -> EnumValue {
     EnumValue { name: name.into(), doc: String::new(), number }
 }
 
-fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<Field>) -> Record {
+fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<FieldInfo>) -> RecordDecl {
     let layout = RecordType { name: full.into(), level, kind, located, fields };
-    // The second parameter is told of.
+    // The second parameter has documentation.
     let told = FieldText { doc: "In words.\nAnd more.".into(), written: String::new() };
     let fields = vec![FieldText::default(), told];
-    Record { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout, fields }
+    RecordDecl { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout, fields }
 }
 
 fn spec() -> Spec {
@@ -74,7 +75,7 @@ fn spec() -> Spec {
             Constant {
                 name: "greeting".into(),
                 doc: String::new(),
-                value: Expr::Text(Pattern(vec![Piece::Text("hi".into())])),
+                value: Expr::Text(TextPattern(vec![PatternPiece::Text("hi".into())])),
             },
             Constant {
                 name: "least".into(),
@@ -89,10 +90,10 @@ fn spec() -> Spec {
 }
 
 fn text(spec: &Spec, off: &[&str]) -> String {
-    let options = Options { off: off.iter().map(|name| (*name).to_owned()).collect(), module: None };
-    let files = Rust.generate(spec, &options).unwrap();
+    let options = CodegenOptions { off: off.iter().map(|name| (*name).to_owned()).collect(), module: None };
+    let files = RustBackend.generate(spec, &options).unwrap();
     assert_eq!(files.0[0].name, "demo.rs");
-    // The schema is bytes of another layer: not for a snapshot.
+    // The bytes of the schema belong to another layer, so the snapshot omits them.
     let mut lines: Vec<&str> = files.0[0].text.lines().collect();
     lines.retain(|line| !line.contains("static SCHEMA"));
     lines.join("\n")
@@ -113,15 +114,15 @@ fn a_level_left_out_records_nothing() {
 
 #[test]
 fn mistakes_are_told() {
-    let unknown = Options { off: vec!["NET".into()], ..Options::default() };
-    let reason = Rust.generate(&spec(), &unknown).unwrap_err().reason;
+    let unknown = CodegenOptions { off: vec!["NET".into()], ..CodegenOptions::default() };
+    let reason = RustBackend.generate(&spec(), &unknown).unwrap_err().reason;
     assert_eq!(reason, "no level `NET`; the spec has `COM`, `APP`");
-    let mistyped = Options { off: vec!["AP".into()], ..Options::default() };
-    let reason = Rust.generate(&spec(), &mistyped).unwrap_err().reason;
+    let mistyped = CodegenOptions { off: vec!["AP".into()], ..CodegenOptions::default() };
+    let reason = RustBackend.generate(&spec(), &mistyped).unwrap_err().reason;
     assert_eq!(reason, "no level `AP`; did you mean `APP`?");
     let mut twice = spec();
     twice.levels[1].name = "Com".into();
-    let reason = Rust.generate(&twice, &Options::default()).unwrap_err().reason;
+    let reason = RustBackend.generate(&twice, &CodegenOptions::default()).unwrap_err().reason;
     assert_eq!(reason, "the levels `COM` and `Com` are both `com` in Rust: rename one of them");
 }
 
@@ -145,14 +146,14 @@ fn names_of_all_kinds_are_kept_apart() {
     odd.records[1].name = "u64".into();
     assert!(text(&odd, &[]).contains("fn u64_(n: u32) -> ::tracer_rt::Span"));
     odd.constants[0].name = "demo_version".into();
-    let reason = Rust.generate(&odd, &Options::default()).unwrap_err().reason;
+    let reason = RustBackend.generate(&odd, &CodegenOptions::default()).unwrap_err().reason;
     assert_eq!(
         reason,
         "the constants `demo_version` and `demo_VERSION` are both `DEMO_VERSION` in Rust: rename one of them"
     );
 }
 
-/// The documents show what is generated.
+/// The documents show the code that is generated.
 #[test]
 fn the_documents_show_what_is_generated() {
     let document = include_str!("../../../../docs/generated-code.md");
@@ -163,7 +164,7 @@ fn the_documents_show_what_is_generated() {
     };
     let (demo, diagnostics) = crate::compile_text("demo.tumit", blocks("tumit")[0]);
     let demo = demo.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let generated = super::text(&demo, &Options::default()).unwrap();
+    let generated = super::text(&demo, &CodegenOptions::default()).unwrap();
     assert!(blocks("rust").len() >= 4);
     for block in blocks("rust") {
         assert!(generated.contains(block), "not generated:\n{block}\nbut\n{generated}");

@@ -1,4 +1,5 @@
-//! What charts show of an interval: durations in classes, who sends to whom, shares over time, variables with their extremes.
+//! Charts of an interval: durations in classes, communication matrices, shares over time, and
+//! variables with their extremes.
 
 mod durations;
 mod matrix;
@@ -14,17 +15,19 @@ pub(crate) use self::durations::histogram;
 pub(crate) use self::durations::longer;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
-use super::{Answer, App, Ask, Shown, compute};
-use tumit_viewer::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, lanes_at_once, weight};
+use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
+use tumit_viewer::query::{
+    ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TypeId, ValueId, lanes_at_once, weight,
+};
 use tumit_viewer::scene::wire;
 use tumit_viewer::stats;
-use tumit_viewer::style::theme::Theme;
+use tumit_viewer::style::theme::ColorTheme;
 
-/// Columns of curves.
+/// Number of columns of a curve.
 const COLUMNS: u32 = 96;
 
-impl Ask {
-    /// The container within which something is counted: the root without one.
+impl DrawRequest {
+    /// The container within which the chart counts. By default, the root.
     pub(crate) fn within(&self) -> Result<ContainerId, QueryError> {
         match wire::parse_entity(&self.id) {
             Some(EntityId::Container(container)) => Ok(container),
@@ -34,19 +37,19 @@ impl Ask {
     }
 }
 
-/// The lanes of states of a type within a container.
-pub(crate) fn lanes(app: &Shown, within: ContainerId, ty: TypeId) -> Vec<Lane> {
+/// The lanes of the states of a type within a container.
+pub(crate) fn lanes(app: &FilteredTrace, within: ContainerId, ty: TypeId) -> Vec<StateLaneId> {
     let members = app.outline.states_within(within, ty).into_iter();
-    members.flat_map(|(container, depths)| (0..depths).map(move |depth| Lane { container, ty, depth })).collect()
+    members.flat_map(|(container, depths)| (0..depths).map(move |depth| StateLaneId { container, ty, depth })).collect()
 }
 
 /// Shares of the values of each state type, column by column.
-pub(crate) async fn profile(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
-        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
+        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, ColorTheme::new(ask.theme));
         let (model, within) = (source.model(), ask.within()?);
         let mut types = Vec::new();
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             let lanes = lanes(app, within, ty.id);
             if lanes.is_empty() {
                 continue;
@@ -54,7 +57,8 @@ pub(crate) async fn profile(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
             let members = app.outline.states_within(within, ty.id);
             let weight: usize = members.iter().map(|member| weight(source, member.0, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i128>> = BTreeMap::new();
-            // A column of very many containers is asked for in parts, each of which 64 bits hold.
+            // The query divides each column into parts if a sum over all containers
+            // exceeds 64 bits.
             let long = i128::from(interval.to.0) - i128::from(interval.from.0);
             let most = weight.max(1) as i128 * (long / i128::from(COLUMNS) + 1);
             let parts = u32::try_from(most / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX).min(1 << 12);
@@ -85,15 +89,15 @@ pub(crate) async fn profile(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
     .await
 }
 
-/// Variables: mean, least and largest value of each type, with where and when those are reached.
-pub(crate) async fn variables(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// Variables: the mean, minimum and maximum of each type, and the place and time of both extremes.
+pub(crate) async fn variables(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
         let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
         let model = source.model();
         let within: Vec<ContainerId> = app.outline.within(ask.within()?).collect();
         let names = source.containers();
         let mut types = Vec::new();
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::Variable) {
+        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
             let mut found = Vec::new();
             for &container in &within {
                 found.extend(stats::variable(source, container, ty.id, interval)?.map(|stats| (container, stats)));
@@ -101,7 +105,7 @@ pub(crate) async fn variables(State(app): State<Arc<App>>, Query(ask): Query<Ask
             let least = found.iter().map(|(id, stats)| (*id, stats.min)).reduce(|a, b| if b.1.value < a.1.value { b } else { a });
             let most = found.iter().map(|(id, stats)| (*id, stats.max)).reduce(|a, b| if b.1.value > a.1.value { b } else { a });
             let (Some(least), Some(most)) = (least, most) else { continue };
-            let place = |(id, extreme): (ContainerId, stats::Extreme)| {
+            let place = |(id, extreme): (ContainerId, stats::VariableExtreme)| {
                 json!({
                     "value": extreme.value,
                     "at": extreme.at.0.saturating_sub(app.origin),

@@ -1,4 +1,4 @@
-//! What is seen, as a file: picture, page or table.
+//! The current view as a file: image, page or table.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{App, Ask, Failure, Shown, run};
-use tumit_viewer::export::{self, Format};
+use super::{AppState, DrawRequest, FilteredTrace, RequestError, run};
+use tumit_viewer::export::{self, ImageFormat};
 use tumit_viewer::scene::{DocumentOptions, document};
-use tumit_viewer::stats::{self, By};
+use tumit_viewer::stats::{self, RowGrouping};
 
 /// Pixels per unit of a PNG: for screens of high density and for print.
 const SCALE: f32 = 2.0;
 
-pub(crate) async fn export(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Response {
+pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> Response {
     let made = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
         let shown = trace.shown(&ask.filters)?.awaited(gone);
@@ -26,26 +26,26 @@ pub(crate) async fn export(State(app): State<Arc<App>>, Query(ask): Query<Ask>) 
     }
 }
 
-fn make(app: &Shown, ask: &Ask) -> Result<(&'static str, Vec<u8>), Failure> {
+fn make(app: &FilteredTrace, ask: &DrawRequest) -> Result<(&'static str, Vec<u8>), RequestError> {
     let (format, kind) = match ask.format.as_str() {
-        "svg" => (Format::Svg, "image/svg+xml"),
-        "png" => (Format::Png, "image/png"),
-        "html" => (Format::Html, "text/html; charset=utf-8"),
+        "svg" => (ImageFormat::Svg, "image/svg+xml"),
+        "png" => (ImageFormat::Png, "image/png"),
+        "html" => (ImageFormat::Html, "text/html; charset=utf-8"),
         "csv" => {
-            let rows = stats::table(app.source.as_ref(), ask.interval(app)?, By::Container, None)?;
+            let rows = stats::table(app.source.as_ref(), ask.interval(app)?, RowGrouping::Container, None)?;
             return Ok(("text/csv; charset=utf-8", stats::to_csv(&rows).into_bytes()));
         }
-        _ => return Err(Failure(StatusCode::BAD_REQUEST, "there are svg, png, html and csv".to_owned())),
+        _ => return Err(RequestError(StatusCode::BAD_REQUEST, "there are svg, png, html and csv".to_owned())),
     };
-    let resolution = if format == Format::Png { SCALE } else { 1.0 };
+    let resolution = if format == ImageFormat::Png { SCALE } else { 1.0 };
     let of = DocumentOptions {
         interval: ask.interval(app)?,
         width: ask.view(app)?.width.clamp(200.0, 8192.0),
         height: None,
         resolution,
-        titles: format != Format::Png,
+        titles: format != ImageFormat::Png,
     };
     let scene = document(app.source.as_ref(), &app.outline, &ask.options(), of)?;
     let bytes = export::encode(&scene, format, resolution);
-    Ok((kind, bytes.map_err(|error| Failure(StatusCode::BAD_REQUEST, error.to_string()))?))
+    Ok((kind, bytes.map_err(|error| RequestError(StatusCode::BAD_REQUEST, error.to_string()))?))
 }

@@ -1,4 +1,5 @@
-//! The chain of filters, as the page edits it: what is wrong with which, what one typed means, and what could be written next.
+//! The page's filter editor: the problems of each filter, the meaning of a typed filter, and
+//! completions.
 
 use std::sync::Arc;
 
@@ -6,21 +7,22 @@ use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, compute};
-use crate::filtered_cache::Wrong;
-use tumit_viewer::filter::Filter;
+use super::{AppState, DrawRequest, JsonAnswer, compute};
+use crate::filtered_cache::FilterProblem;
+use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::filter::language::complete::complete;
 
-/// Completions sent.
+/// Maximum number of completions in a response.
 const OFFERED: usize = 40;
 
-/// What is wrong with the filters of a chain. Positions are those of JavaScript's texts.
-pub(crate) async fn chain(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// The problems of the filters of a chain. Positions count UTF-16 units, as JavaScript does.
+pub(crate) async fn chain(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, _| Ok(json!({ "problems": app.problems.iter().map(problem).collect::<Vec<_>>() }))).await
 }
 
-/// A filter that is being typed, behind the others: its shortest form or what is wrong with it, and how it could go on at the cursor.
-pub(crate) async fn typed(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// A filter that the user types, after the other filters. Returns its shortest form or its problem,
+/// and the completions at the cursor.
+pub(crate) async fn typed(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
         let text = ask.what.as_str();
         let cursor = text.char_indices().scan(0, |units, (at, c)| {
@@ -34,13 +36,13 @@ pub(crate) async fn typed(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
             .into_iter()
             .map(|one| json!({ "text": one.text, "from": units(text, one.from), "what": one.what, "told": one.told }))
             .collect();
-        let read = text.parse::<Filter>();
+        let read = text.parse::<FilterExpr>();
         let meant = read.as_ref().ok().map(ToString::to_string);
         let error = match read {
             Err(error) => Some(error),
             Ok(filter) => filter.apply(source).err(),
         };
-        let wrong = error.map(|error| problem(&Wrong { at: 0, error, text: text.to_owned() }));
+        let wrong = error.map(|error| problem(&FilterProblem { at: 0, error, text: text.to_owned() }));
         Ok(json!({ "meant": meant, "wrong": wrong, "offers": offers }))
     })
     .await
@@ -48,13 +50,13 @@ pub(crate) async fn typed(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
 
 /// Converts expressions of a file of version 1 to the current language.
 pub(crate) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
-    let today = |text: &String| Filter::migrated(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
-    let needs_two = |text: &String| text.parse::<Filter>().is_ok_and(|filter| !filter.is_version_1());
+    let today = |text: &String| FilterExpr::migrated(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
+    let needs_two = |text: &String| text.parse::<FilterExpr>().is_ok_and(|filter| !filter.is_version_1());
     let version = if texts.iter().any(needs_two) { 2 } else { 1 };
     Json(json!({ "filters": texts.iter().map(today).collect::<Vec<_>>(), "version": version }))
 }
 
-fn problem(wrong: &Wrong) -> Value {
+fn problem(wrong: &FilterProblem) -> Value {
     let place = wrong.error.place(&wrong.text);
     json!({
         "at": wrong.at,
@@ -64,7 +66,7 @@ fn problem(wrong: &Wrong) -> Value {
     })
 }
 
-/// A position in bytes as JavaScript counts.
+/// Converts a position in bytes to UTF-16 units, in which JavaScript counts.
 fn units(text: &str, at: usize) -> usize {
     text.get(..at).map_or(0, |before| before.encode_utf16().count())
 }

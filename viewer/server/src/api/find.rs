@@ -1,7 +1,9 @@
-//! Finding entities by what they are: value, container, attribute, duration, place in the source; also those that are too small to be drawn.
+//! Search for entities by value, container, attribute, duration or source location, including
+//! entities too small to be drawn.
 //!
-//! The first question counts all, however many there are, and names the first; the others turn the pages of the list from a hit that is known.
-//! The interval is looked through stretch by stretch, so that what comes first is known first.
+//! The first request counts all hits and returns the first ones. Later requests turn the pages of
+//! the list from a known hit. The search scans the interval stretch by stretch, so that the first
+//! hits are known first.
 
 mod ask;
 
@@ -13,61 +15,64 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use self::ask::{Kind, Wanted};
-use super::{App, Ask, Failure, Shown};
+use self::ask::{FindKind, FindQuery};
+use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use tumit_viewer::filter::FilterError;
 use tumit_viewer::filter::language::fields;
-use tumit_viewer::query::scan::{self, Item, Job, List};
+use tumit_viewer::query::scan::{self, ScanItemRef, ScanJob, ScanList};
 use tumit_viewer::query::{
-    ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
+    ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo,
 };
 use tumit_viewer::scene::wire::{self, entity};
 
-/// Hits of a page.
+/// Maximum number of hits on a page.
 const NAMED: usize = 500;
-/// The interval is divided into so many parts, in each of which hits are counted.
+/// The interval is divided into this number of bins. Hits are counted in each bin.
 const BINS: usize = 512;
-/// Entities of a stretch, about: what the turn of a page looks at, at least.
+/// Approximate number of entities in a stretch. It is the least that a page turn examines.
 const STRETCH: u64 = 1 << 20;
-/// The least and the most stretches of an interval.
+/// Minimum and maximum number of stretches of an interval.
 const STRETCHES: (u64, u64) = (8, 1 << 10);
 
-/// Hits are in the order of their earlier dates.
-type Key = (i64, EntityId);
+/// Hits are sorted by their earlier timestamp.
+type HitKey = (i64, EntityId);
 
-/// Which hits are named.
+/// The part of the list that is returned.
 #[derive(Clone, Copy, Debug)]
-struct Page {
-    /// Those behind or before this one; without, those at the end of the list.
-    beyond: Option<Key>,
+struct HitPage {
+    /// The hits after or before this one. Without it, the hits at an end of the list.
+    beyond: Option<HitKey>,
     back: bool,
 }
 
-/// What is looked for.
-struct Search<'a> {
+/// A search.
+struct EntitySearch<'a> {
     source: &'a dyn TimelineSource,
-    wanted: &'a Wanted,
-    interval: Interval,
-    /// By value: whether its name fits.
+    wanted: &'a FindQuery,
+    interval: TimeRange,
+    /// Indexed by value: whether its name matches.
     values: Vec<bool>,
-    /// Containers in which it may be; all without.
+    /// Containers to search. `None` means all.
     places: Option<BTreeSet<ContainerId>>,
-    page: Page,
+    page: HitPage,
 }
 
-/// What has been found so far.
+/// The hits found so far.
 #[derive(Default)]
-struct Found {
-    /// Those nearest to where the page begins.
-    hits: Vec<Key>,
+struct SearchHits {
+    /// The hits nearest to the begin of the page.
+    hits: Vec<HitKey>,
     bins: Vec<u64>,
     total: u64,
 }
 
-pub(crate) async fn find(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn find(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     grow(app, ask, |_, app, ask, teller| {
-        let wanted = Wanted::parse(&ask.what).map_err(|text| Failure(StatusCode::BAD_REQUEST, text))?;
+        let wanted = FindQuery::parse(&ask.what).map_err(|text| RequestError(StatusCode::BAD_REQUEST, text))?;
         let source = app.source.as_ref();
         if ask.id.is_empty() && ask.by >= 0 {
             check_fields(source, &wanted)?;
@@ -79,65 +84,65 @@ pub(crate) async fn find(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
             }
             None => None,
         };
-        let search = Search {
+        let search = EntitySearch {
             source,
             wanted: &wanted,
             interval: ask.interval(app)?,
             values: source.model().values.iter().map(|value| wanted.value(&value.name)).collect(),
             places: places(app, &wanted),
-            page: Page { beyond, back: ask.by < 0 },
+            page: HitPage { beyond, back: ask.by < 0 },
         };
         let lists = search.lists(app)?;
-        let mut all = Found { bins: vec![0; BINS], ..Found::default() };
+        let mut all = SearchHits { bins: vec![0; BINS], ..SearchHits::default() };
         search.run(&lists, &mut all, |all, done| teller.tell(done, || search.answer(all, app.origin)))?;
         Ok(search.answer(&all, app.origin))
     })
     .await
 }
 
-/// Says so if nothing has a field that was asked for.
-fn check_fields(source: &dyn TimelineSource, wanted: &Wanted) -> Result<(), Failure> {
+/// Returns an error if no entity has a requested field.
+fn check_fields(source: &dyn TimelineSource, wanted: &FindQuery) -> Result<(), RequestError> {
     let model = source.model();
     let of_kind = |ty: &&TypeInfo| match ty.kind {
-        TypeKind::State => wanted.kind(Kind::State),
-        TypeKind::Event => wanted.kind(Kind::Event),
-        TypeKind::Link { .. } => wanted.kind(Kind::Link),
+        PajeTypeKind::State => wanted.kind(FindKind::State),
+        PajeTypeKind::Event => wanted.kind(FindKind::Event),
+        PajeTypeKind::Link { .. } => wanted.kind(FindKind::Link),
         _ => false,
     };
     let types: Vec<TypeId> = model.types.iter().filter(of_kind).map(|ty| ty.id).collect();
     for field in wanted.fields() {
         fields::check(source, fields::FieldUse::Condition, field, &types).map_err(|why| match why {
             FilterError::Query(why) => why.into(),
-            why => Failure(StatusCode::BAD_REQUEST, why.to_string()),
+            why => RequestError(StatusCode::BAD_REQUEST, why.to_string()),
         })?;
     }
     Ok(())
 }
 
-impl Search<'_> {
-    /// Whether all are counted: not when a page is turned.
+impl EntitySearch<'_> {
+    /// Whether all hits are counted. A page turn does not count.
     fn counts(&self) -> bool {
         self.page.beyond.is_none() && !self.page.back
     }
 
-    /// Where there may be hits, and how much is there.
-    fn lists(&self, app: &Shown) -> Result<Vec<(List, u64)>, QueryError> {
+    /// The lists that may contain hits, and their sizes.
+    fn lists(&self, app: &FilteredTrace) -> Result<Vec<(ScanList, u64)>, QueryError> {
         let inside = |container: &ContainerId| self.places.as_ref().is_none_or(|places| places.contains(container));
         let model = self.source.model();
         let mut lists = Vec::new();
         let named = |ty: TypeId| model.values.iter().zip(&self.values).any(|(value, &fits)| fits && value.ty == ty);
         for ty in model.types.iter().filter(|ty| named(ty.id)) {
             match ty.kind {
-                TypeKind::State if self.wanted.kind(Kind::State) => {
+                PajeTypeKind::State if self.wanted.kind(FindKind::State) => {
                     let members = app.outline.states_within(ContainerId::ROOT, ty.id).into_iter();
                     lists.extend(members.filter(|member| inside(&member.0)).flat_map(|(container, depths)| {
-                        (0..depths).map(move |depth| List::States(Lane { container, ty: ty.id, depth }))
+                        (0..depths).map(move |depth| ScanList::States(StateLaneId { container, ty: ty.id, depth }))
                     }));
                 }
-                TypeKind::Event if self.wanted.kind(Kind::Event) && self.wanted.durations.is_none() => {
-                    lists.extend(app.outline.with_events(ty.id).filter(inside).map(|id| List::Events(id, ty.id)));
+                PajeTypeKind::Event if self.wanted.kind(FindKind::Event) && self.wanted.durations.is_none() => {
+                    lists.extend(app.outline.with_events(ty.id).filter(inside).map(|id| ScanList::Events(id, ty.id)));
                 }
-                TypeKind::Link { .. } if self.wanted.kind(Kind::Link) => lists.push(List::Links(ty.id)),
+                PajeTypeKind::Link { .. } if self.wanted.kind(FindKind::Link) => lists.push(ScanList::Links(ty.id)),
                 _ => {}
             }
         }
@@ -145,8 +150,14 @@ impl Search<'_> {
         counted.filter(|list| !matches!(list, Ok((_, 0)))).collect()
     }
 
-    /// Looks through stretch after stretch, from where the page begins, until it is full; to the end when all are counted.
-    fn run(&self, lists: &[(List, u64)], all: &mut Found, tell: impl Fn(&Found, f64)) -> Result<(), QueryError> {
+    /// Scans the stretches from the begin of the page until it is full. If all hits are counted,
+    /// scans to the end.
+    fn run(
+        &self,
+        lists: &[(ScanList, u64)],
+        all: &mut SearchHits,
+        tell: impl Fn(&SearchHits, f64),
+    ) -> Result<(), QueryError> {
         let total: u64 = lists.iter().map(|list| list.1).sum();
         let width = self.interval.to.0.abs_diff(self.interval.from.0);
         let count = total.div_ceil(STRETCH).clamp(STRETCHES.0, STRETCHES.1).min(width.max(1));
@@ -159,8 +170,8 @@ impl Search<'_> {
         };
         let order: Vec<u32> = if self.page.back { (0..=begin).rev().collect() } else { (begin..count).collect() };
         for (number, &at) in order.iter().enumerate() {
-            let jobs = lists.iter().map(|&(list, _)| Job::of(list, stretch(at), at == 0)).collect();
-            // Nothing of a later stretch comes before what is known.
+            let jobs = lists.iter().map(|&(list, _)| ScanJob::of(list, stretch(at), at == 0)).collect();
+            // Hits of a later stretch come after the known hits.
             let names = all.hits.len() <= NAMED;
             scan::run(jobs, |job| self.look(job, names), |found, _| all.merge(found, self.page.back))?;
             all.keep(self.page.back);
@@ -172,9 +183,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What is found in a stretch of a list.
-    fn look(&self, job: &Job, names: bool) -> Result<Found, QueryError> {
-        let mut found = Found { bins: vec![0; if self.counts() { BINS } else { 0 }], ..Found::default() };
+    /// Finds the hits in a stretch of a list.
+    fn look(&self, job: &ScanJob, names: bool) -> Result<SearchHits, QueryError> {
+        let mut found = SearchHits { bins: vec![0; if self.counts() { BINS } else { 0 }], ..SearchHits::default() };
         job.visit(self.source, |item| {
             if !self.fits(item)? {
                 return Ok(());
@@ -187,7 +198,7 @@ impl Search<'_> {
             let beyond = self.page.beyond.is_none_or(|known| if self.page.back { key < known } else { key > known });
             if names && beyond {
                 found.hits.push(key);
-                // In bounded memory.
+                // Keeps the memory bounded.
                 if found.hits.len() >= 8 * NAMED {
                     found.keep(self.page.back);
                 }
@@ -198,11 +209,11 @@ impl Search<'_> {
     }
 
     #[inline]
-    fn fits(&self, item: &Item) -> Result<bool, QueryError> {
+    fn fits(&self, item: &ScanItemRef) -> Result<bool, QueryError> {
         if !self.values.get(item.value.index()).is_some_and(|&fits| fits) || !self.wanted.lasts(item.nanos()) {
             return Ok(false);
         }
-        // A link belongs to both containers that it joins.
+        // A link belongs to both containers that it connects.
         if let (Some(places), Some((start, end))) = (&self.places, item.ends)
             && !places.contains(&start)
             && !places.contains(&end)
@@ -215,15 +226,15 @@ impl Search<'_> {
         Ok(self.wanted.facts(&self.source.facts(item.id)?))
     }
 
-    /// Where on the minimap it is counted.
-    fn bin(&self, item: &Item) -> usize {
+    /// The index of the item's bin on the minimap.
+    fn bin(&self, item: &ScanItemRef) -> usize {
         let span = i128::from(self.interval.to.0) - i128::from(self.interval.from.0);
         let middle = i128::midpoint(i128::from(item.from), i128::from(item.to)) - i128::from(self.interval.from.0);
         usize::try_from(middle * BINS as i128 / span.max(1)).unwrap_or(0).min(BINS - 1)
     }
 
-    fn answer(&self, all: &Found, origin: i64) -> Value {
-        // The one too many only tells that there are more.
+    fn answer(&self, all: &SearchHits, origin: i64) -> Value {
+        // The extra hit only shows that there are more hits.
         let more = all.hits.len() > NAMED;
         let first = if more && self.page.back { all.hits.len() - NAMED } else { 0 };
         let hits = all.hits.iter().skip(first).take(NAMED).filter_map(|&(_, id)| {
@@ -245,7 +256,7 @@ impl Search<'_> {
     }
 }
 
-impl Found {
+impl SearchHits {
     fn merge(&mut self, other: Self, back: bool) {
         self.total += other.total;
         self.bins.iter_mut().zip(other.bins).for_each(|(bin, more)| *bin += more);
@@ -255,7 +266,7 @@ impl Found {
         }
     }
 
-    /// Keeps a page of hits, and one more; in order.
+    /// Keeps one page of hits and one more, sorted.
     fn keep(&mut self, back: bool) {
         self.hits.sort_unstable();
         if back {
@@ -266,8 +277,8 @@ impl Found {
     }
 }
 
-/// The containers within those whose names were asked for; `None` when all fit.
-fn places(app: &Shown, wanted: &Wanted) -> Option<BTreeSet<ContainerId>> {
+/// The containers within all requested places. `None` if the search names no place.
+fn places(app: &FilteredTrace, wanted: &FindQuery) -> Option<BTreeSet<ContainerId>> {
     if wanted.places.is_empty() {
         return None;
     }

@@ -1,4 +1,5 @@
-//! Numbers of the page as names and back: numbers mean the same only in one trace, names in every run of a program.
+//! Conversion of the page's numbers to names and back. Numbers are valid in one trace only, names
+//! in every run of a program.
 
 use crate::type_names::type_path;
 use std::sync::Arc;
@@ -9,37 +10,43 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Answer, App, Ask, Shown, run};
+use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, run};
 use tumit_viewer::query::{ContainerId, ContainerInfo, TypeId, ValueId};
 
-/// Containers, types and values by numbers.
+/// Numbers of containers, types and values.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Numbers {
+pub(crate) struct TraceNumbers {
     containers: Vec<u32>,
     types: Vec<u32>,
     values: Vec<u32>,
 }
 
-/// A container by the names down to it, and which it is of those that have the same.
+/// A container, identified by the names on the path to it and an index among the containers with
+/// the same path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Place {
+struct ContainerPath {
     path: Vec<String>,
     #[serde(default)]
     nth: usize,
 }
 
-/// The same by names: types by all above them, values by their type and own name.
+/// The names of containers, types and values. A type is given by the names on the path to it, a
+/// value by its type and its own name.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Names {
-    containers: Vec<Place>,
+pub(crate) struct TraceNames {
+    containers: Vec<ContainerPath>,
     types: Vec<Vec<String>>,
     values: Vec<(Vec<String>, String)>,
 }
 
-/// In the order asked; `null` is what is not there.
-pub(crate) async fn names(State(app): State<Arc<App>>, Query(ask): Query<Ask>, Json(numbers): Json<Numbers>) -> Answer {
+/// Converts numbers to names, in the order of the request. Unknown numbers become `null`.
+pub(crate) async fn names(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+    Json(numbers): Json<TraceNumbers>,
+) -> JsonAnswer {
     run(app, move |app, gone| {
         let shown = app.trace(ask.trace)?.shown(&ask.filters)?.awaited(gone);
         let model = shown.source.model();
@@ -58,12 +65,18 @@ pub(crate) async fn names(State(app): State<Arc<App>>, Query(ask): Query<Ask>, J
     .map(Json)
 }
 
-/// In the order asked; `null` is what this trace does not have.
-pub(crate) async fn numbers(State(app): State<Arc<App>>, Query(ask): Query<Ask>, Json(names): Json<Names>) -> Answer {
+/// Converts names to numbers, in the order of the request. Names that this trace does not have
+/// become `null`.
+pub(crate) async fn numbers(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+    Json(names): Json<TraceNames>,
+) -> JsonAnswer {
     run(app, move |app, gone| {
         let shown = app.trace(ask.trace)?.shown(&ask.filters)?.awaited(gone);
         let model = shown.source.model();
-        let mut found: FxHashMap<&Place, Option<u32>> = names.containers.iter().map(|place| (place, None)).collect();
+        let mut found: FxHashMap<&ContainerPath, Option<u32>> =
+            names.containers.iter().map(|place| (place, None)).collect();
         let list = shown.source.containers();
         each(&list, |place, id| {
             if let Some(number) = found.get_mut(&place) {
@@ -86,9 +99,9 @@ pub(crate) async fn numbers(State(app): State<Arc<App>>, Query(ask): Query<Ask>,
     .map(Json)
 }
 
-/// Where containers are.
-fn places(shown: &Shown, wanted: &[u32]) -> FxHashMap<u32, Place> {
-    let mut found: FxHashMap<u32, Place> = FxHashMap::default();
+/// The places of containers.
+fn places(shown: &FilteredTrace, wanted: &[u32]) -> FxHashMap<u32, ContainerPath> {
+    let mut found: FxHashMap<u32, ContainerPath> = FxHashMap::default();
     each(&shown.source.containers(), |place, id| {
         if wanted.contains(&id.0) {
             found.insert(id.0, place);
@@ -97,18 +110,18 @@ fn places(shown: &Shown, wanted: &[u32]) -> FxHashMap<u32, Place> {
     found
 }
 
-/// Visits all containers with their places; the list goes down into each before the next.
-fn each(list: &[ContainerInfo], mut visit: impl FnMut(Place, ContainerId)) {
+/// Visits all containers with their places. The list is in depth-first order.
+fn each(list: &[ContainerInfo], mut visit: impl FnMut(ContainerPath, ContainerId)) {
     let mut path: Vec<String> = Vec::new();
     let mut seen: FxHashMap<Vec<String>, usize> = FxHashMap::default();
     for info in list {
         path.truncate((info.depth as usize).saturating_sub(1));
-        // The root has the name of the trace, in some.
+        // In some traces, the root has the name of the trace.
         if info.id != ContainerId::ROOT {
             path.push(info.name.clone());
         }
         let nth = seen.entry(path.clone()).or_default();
-        visit(Place { path: path.clone(), nth: *nth }, info.id);
+        visit(ContainerPath { path: path.clone(), nth: *nth }, info.id);
         *nth += 1;
     }
 }

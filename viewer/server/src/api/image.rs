@@ -1,4 +1,4 @@
-//! Pictures: of the rows, of the whole trace, and what a mixture in one of them is made of.
+//! Images of the rows and of the whole trace, and the contents of a mixture in an image.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,42 +10,53 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 
-use super::{Answer, App, Ask, Failure, Shown, compute, facts_json, run};
-use tumit_viewer::scene::wire::{Detail, Message};
-use tumit_viewer::scene::{self, Scene, View};
+use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute, facts_json, run};
+use tumit_viewer::scene::wire::{SceneMessage, StreamDetail};
+use tumit_viewer::scene::{self, ChartView, Scene};
 
-/// Bytes of a picture that is awaited, compressed; more follow when its reader has come to rest. With the answer's head it is
-/// less than 64 KiB. Pictures that are larger than [`USUAL_AREA`] may have more in proportion.
+/// Maximum compressed size in bytes of an image for which the page waits. More details follow when
+/// the view no longer moves.
+/// With the head of the response, the size is below 64 KiB. Images that are larger than
+/// [`USUAL_AREA`] may have proportionally more.
 const MOST_BYTES: usize = 63 << 10;
-/// What 64 rows of one state need, 1,600 units wide.
+/// The area of 64 rows of one state, 1,600 units wide.
 const USUAL_AREA: f32 = 1_600.0 * 1_500.0;
 
-/// Bytes of a picture of this size that is awaited.
-fn most_bytes(scene: &Scene, view: View) -> usize {
+/// The maximum size in bytes of an image of this area.
+fn most_bytes(scene: &Scene, view: ChartView) -> usize {
     let height = (view.bottom.min(scene.height) - view.top).max(0.0);
     let times = (scene.width * height / USUAL_AREA).clamp(1.0, 16.0);
-    // In hundredths, which are exact enough.
+    // Hundredths are exact enough.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 100 to 1,600")]
     let hundredths = (times * 100.0) as usize;
     MOST_BYTES / 100 * hundredths.max(100)
 }
 
-pub(crate) async fn scene(state: State<Arc<App>>, headers: HeaderMap, ask: Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn scene(
+    state: State<Arc<AppState>>,
+    headers: HeaderMap,
+    ask: Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     send(state, headers, ask, |app, ask, view| {
         Ok(scene::chart(app.source.as_ref(), &ask.layout(app), &ask.options(), view)?)
     })
     .await
 }
 
-pub(crate) async fn overview(state: State<Arc<App>>, headers: HeaderMap, ask: Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn overview(
+    state: State<Arc<AppState>>,
+    headers: HeaderMap,
+    ask: Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     send(state, headers, ask, |app, ask, view| {
         Ok(scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?)
     })
     .await
 }
 
-/// What a pixel column holds at a height of the rows: the mixture, and its only state, or how many there are; or a variable.
-pub(crate) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// The contents of a pixel column at a height of the rows. They are a mixture with its only state
+/// or its number of states, or a variable.
+pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
         let (source, view) = (app.source.as_ref(), ask.view(app)?);
         let (layout, at) = (ask.layout(app), (view.interval, view.top));
@@ -71,13 +82,13 @@ pub(crate) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> A
     .await
 }
 
-/// Draws off the threads that serve, and sends what was drawn.
+/// Draws on a blocking thread, and sends the image.
 async fn send(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     headers: HeaderMap,
-    Query(ask): Query<Ask>,
-    draw: impl Fn(&Shown, &Ask, View) -> Result<Scene, Failure> + Send + 'static,
-) -> Result<Response, Failure> {
+    Query(ask): Query<DrawRequest>,
+    draw: impl Fn(&FilteredTrace, &DrawRequest, ChartView) -> Result<Scene, RequestError> + Send + 'static,
+) -> Result<Response, RequestError> {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes, _| bytes };
     let bytes = run(app, move |app, gone| {
@@ -95,29 +106,31 @@ async fn send(
     Ok(response)
 }
 
-/// A picture as bytes: as fine as fits into [`most_bytes`], or all columns of pixels, however many they take.
+/// Encodes an image in as much detail as fits into [`most_bytes`], or with all its pixel columns
+/// regardless of size.
 fn fitted(
-    (whole, view): (bool, View),
-    draw: impl Fn(View) -> Result<Scene, Failure>,
+    (whole, view): (bool, ChartView),
+    draw: impl Fn(ChartView) -> Result<Scene, RequestError>,
     pack: fn(Vec<u8>, Compression) -> Vec<u8>,
-) -> Result<Vec<u8>, Failure> {
-    // What does not fit even in the widest columns is drawn with fewer: then what was a rectangle becomes a part of a mixture.
+) -> Result<Vec<u8>, RequestError> {
+    // An image that does not fit even with the widest columns is drawn with fewer pixel columns.
+    // Rectangles then become parts of mixtures.
     let coarser: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
     let mut packed = Vec::new();
     for times in coarser {
         let resolution = view.resolution / times;
-        let scene = draw(View { resolution, ..view })?;
+        let scene = draw(ChartView { resolution, ..view })?;
         let most = most_bytes(&scene, view);
-        let details = Detail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
+        let details = StreamDetail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
         let mut details = details.peekable();
-        // Half as many columns never take less than half the bytes.
+        // Half as many columns take at least half as many bytes.
         let mut least = 1;
         while let Some(detail) = details.next() {
             if detail.columns < least && details.peek().is_some() {
                 continue;
             }
             let message =
-                Message::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0 && !scene.is_quick);
+                SceneMessage::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0 && !scene.is_quick);
             if message.compressed() > most && details.peek().is_some() {
                 least = message.compressed() * detail.columns / most;
                 continue;
@@ -131,15 +144,15 @@ fn fitted(
     Ok(packed)
 }
 
-/// What compressed bytes begin with; the length of a head is less.
+/// The first bytes of a gzip stream. A message's head has a smaller length field.
 const GZIP: [u8; 4] = [0x1f, 0x8b, 0x08, 0x00];
 
-/// What is limited in bytes is packed well; what is not is packed fast.
+/// An image of limited size is compressed well, any other one fast.
 fn gzip(bytes: Vec<u8>, how: Compression) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), how);
     match encoder.write_all(&bytes).and_then(|()| encoder.finish()) {
         Ok(packed) => packed,
-        // Writing into memory does not fail.
+        // Writing to memory does not fail.
         Err(_) => bytes,
     }
 }

@@ -1,32 +1,37 @@
-//! The chain of links through an entity: what led to it, and what it leads to.
+//! The chain of links through an entity: the links that lead to it, and the links that follow from
+//! it.
 //!
-//! Where a link ends, the next one is the first that leaves that container afterwards; where it starts, the one before is the last that has come
-//! there by then. The links of a trace do not say more of what causes what.
+//! The successor of a link is the first link that leaves its end container afterwards. The
+//! predecessor is the last link that has reached its start container by then. A trace contains no
+//! further information about causality.
 
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, Shown, compute};
-use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Link, QueryError, TimelineSource, TypeKind};
+use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
+use tumit_viewer::query::{
+    ContainerId, EntityId, GlobalNanos, LinkEntity, PajeTypeKind, QueryError, TimeRange, TimelineSource,
+};
 use tumit_viewer::scene::wire::{self, entity};
 
-/// Links of a chain in each direction.
+/// Maximum number of links of a chain in each direction.
 const MOST: usize = 100;
-/// Links that are looked at for the next one.
+/// Maximum number of links examined to find the next one.
 const LOOKED_AT: usize = 1 << 16;
-/// How far is looked first, in nanoseconds; then twice as far each time.
+/// The first search distance, in nanoseconds. Each further search is four times as far.
 const FIRST_REACH: i64 = 1_000;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum ChainDirection {
     Back,
     On,
 }
 
-/// The links before an entity, itself if it is a link, and those behind it, in order; `cut` when there may be more.
-pub(crate) async fn hops(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// Returns the links before an entity, the entity itself if it is a link, and the links after it,
+/// in order. `cut` is set if there may be more.
+pub(crate) async fn hops(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let source = app.source.as_ref();
@@ -36,13 +41,14 @@ pub(crate) async fn hops(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
         } else {
             None
         };
-        // What leaves a state leaves it after its start, and what reaches it does so before its end.
+        // A link that leaves a state starts after the state's start. A link that reaches a state
+        // ends before the state's end.
         let (into, out) = own.map_or(((facts.container, facts.life.to), (facts.container, facts.life.from)), |link| {
             ((link.start, link.start_time), (link.end, link.end_time))
         });
         let mut known: Vec<EntityId> = own.iter().map(|link| link.id).collect();
-        let (mut before, cut_before) = follow(source, Way::Back, into, &mut known)?;
-        let (after, cut_after) = follow(source, Way::On, out, &mut known)?;
+        let (mut before, cut_before) = follow(source, ChainDirection::Back, into, &mut known)?;
+        let (after, cut_after) = follow(source, ChainDirection::On, out, &mut known)?;
         before.reverse();
         let at = before.len();
         let all: Vec<Value> = before.iter().chain(&own).chain(&after).map(|link| hop(app, link)).collect();
@@ -51,8 +57,9 @@ pub(crate) async fn hops(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
     .await
 }
 
-/// A link, with the containers above its ends, the nearest last: where a row is folded away, one of these is seen.
-fn hop(app: &Shown, link: &Link) -> Value {
+/// A link with the containers above its endpoints, the nearest last. If a row is folded, one of
+/// these is visible.
+fn hop(app: &FilteredTrace, link: &LinkEntity) -> Value {
     let model = app.source.model();
     let origin = app.origin;
     let at = |container: ContainerId| -> Vec<u32> {
@@ -75,12 +82,12 @@ fn hop(app: &Shown, link: &Link) -> Value {
 
 fn types(source: &dyn TimelineSource) -> Vec<tumit_paje::TypeId> {
     let model = source.model();
-    model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })).map(|ty| ty.id).collect()
+    model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })).map(|ty| ty.id).collect()
 }
 
-/// A link by its number: it is among those at its first date.
-fn itself(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Result<Option<Link>, QueryError> {
-    let now = Interval { from: at, to: GlobalNanos(at.0.saturating_add(1)) };
+/// Finds a link by its number among the links at its first timestamp.
+fn itself(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Result<Option<LinkEntity>, QueryError> {
+    let now = TimeRange { from: at, to: GlobalNanos(at.0.saturating_add(1)) };
     for ty in types(source) {
         let listed = source.links(ty, now, usize::MAX)?;
         if let Some(&link) = listed.items.iter().find(|link| link.id == id) {
@@ -90,62 +97,64 @@ fn itself(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Result<
     Ok(None)
 }
 
-/// Links one behind the other, from a container at a date; whether there may be more.
+/// Follows links one after another from a container at a timestamp. Also returns whether there may
+/// be more.
 fn follow(
     source: &dyn TimelineSource,
-    way: Way,
+    way: ChainDirection,
     mut at: (ContainerId, GlobalNanos),
     known: &mut Vec<EntityId>,
-) -> Result<(Vec<Link>, bool), QueryError> {
-    let mut chain: Vec<Link> = Vec::new();
+) -> Result<(Vec<LinkEntity>, bool), QueryError> {
+    let mut chain: Vec<LinkEntity> = Vec::new();
     while chain.len() < MOST {
         match next(source, way, at, known)? {
-            Next::Link(link) => {
+            ChainStep::Link(link) => {
                 known.push(link.id);
-                at = if way == Way::On { (link.end, link.end_time) } else { (link.start, link.start_time) };
+                at = if way == ChainDirection::On { (link.end, link.end_time) } else { (link.start, link.start_time) };
                 chain.push(link);
             }
-            Next::None => return Ok((chain, false)),
-            Next::TooFar => return Ok((chain, true)),
+            ChainStep::None => return Ok((chain, false)),
+            ChainStep::TooFar => return Ok((chain, true)),
         }
     }
     Ok((chain, true))
 }
 
-enum Next {
-    Link(Link),
+enum ChainStep {
+    Link(LinkEntity),
     None,
-    /// There are too many others in between.
+    /// Too many other links lie in between.
     TooFar,
 }
 
-/// The nearest link that leaves a container from a date on, or has come to it by then.
+/// The nearest link that leaves a container at or after a timestamp, or that has reached it by
+/// then.
 fn next(
     source: &dyn TimelineSource,
-    way: Way,
+    way: ChainDirection,
     (container, date): (ContainerId, GlobalNanos),
     known: &[EntityId],
-) -> Result<Next, QueryError> {
+) -> Result<ChainStep, QueryError> {
     let (extent, types) = (source.extent(), types(source));
-    // How far a link is from the date, if it goes from or to there.
-    let far = |link: &Link| match way {
-        Way::On if link.start == container => Some(link.start_time.0.saturating_sub(date.0)),
-        Way::Back if link.end == container => Some(date.0.saturating_sub(link.end_time.0)),
+    // The distance of a link from the timestamp, if it starts or ends at the container.
+    let far = |link: &LinkEntity| match way {
+        ChainDirection::On if link.start == container => Some(link.start_time.0.saturating_sub(date.0)),
+        ChainDirection::Back if link.end == container => Some(date.0.saturating_sub(link.end_time.0)),
         _ => None,
     };
     let end = match way {
-        Way::On => extent.to.0.saturating_sub(date.0),
-        Way::Back => date.0.saturating_sub(extent.from.0),
+        ChainDirection::On => extent.to.0.saturating_sub(date.0),
+        ChainDirection::Back => date.0.saturating_sub(extent.from.0),
     };
     let mut reach = FIRST_REACH;
     loop {
         let part = match way {
-            Way::On => Interval { from: date, to: GlobalNanos(date.0.saturating_add(reach)) },
-            Way::Back => {
-                Interval { from: GlobalNanos(date.0.saturating_sub(reach)), to: GlobalNanos(date.0.saturating_add(1)) }
+            ChainDirection::On => TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(reach)) },
+            ChainDirection::Back => {
+                TimeRange { from: GlobalNanos(date.0.saturating_sub(reach)), to: GlobalNanos(date.0.saturating_add(1)) }
             }
         };
-        let (mut nearest, mut looked_at): (Option<(i64, Link)>, usize) = (None, 0);
+        let (mut nearest, mut looked_at): (Option<(i64, LinkEntity)>, usize) = (None, 0);
         for &ty in &types {
             let listed = source.links(ty, part, LOOKED_AT)?;
             looked_at += usize::try_from(listed.total).unwrap_or(usize::MAX);
@@ -158,13 +167,13 @@ fn next(
             }
         }
         if looked_at > LOOKED_AT {
-            return Ok(Next::TooFar);
+            return Ok(ChainStep::TooFar);
         }
         if let Some((_, link)) = nearest {
-            return Ok(Next::Link(link));
+            return Ok(ChainStep::Link(link));
         }
         if reach > end {
-            return Ok(Next::None);
+            return Ok(ChainStep::None);
         }
         reach = reach.saturating_mul(4);
     }

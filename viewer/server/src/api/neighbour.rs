@@ -1,31 +1,33 @@
-//! The next or the previous entity of its kind: of the same type in the same container, and if so asked of the same value.
+//! The next or previous entity of the same type in the same container, optionally with the same
+//! value.
 
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, Failure, compute, facts_json};
+use super::{AppState, DrawRequest, JsonAnswer, RequestError, compute, facts_json};
 use tumit_viewer::query::{
-    ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId,
+    ContainerId, EntityFacts, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource,
+    TypeId, ValueId,
 };
 use tumit_viewer::scene::wire;
 
-/// Entities looked at between one date and the next one tried.
+/// Number of entities read per query.
 const AT_ONCE: usize = 512;
 
-/// An entity on its line: when it was, and its value where it has one.
-type Item = (EntityId, Interval, Option<ValueId>);
+/// An entity on its line: its identifier, its interval, and its value if it has one.
+type LineItem = (EntityId, TimeRange, Option<ValueId>);
 
-/// What holds the entities of a kind, in order.
-enum Line {
-    States(Lane),
+/// The sequence of the entities of a kind.
+enum EntityLine {
+    States(StateLaneId),
     Events(ContainerId, TypeId),
     Samples(ContainerId, TypeId),
     Links(TypeId),
 }
 
-pub(crate) async fn step(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn step(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let source = app.source.as_ref();
@@ -39,7 +41,7 @@ pub(crate) async fn step(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
     .await
 }
 
-/// The container of the same type and parent after or before one, in the trace's order.
+/// The next or previous container of the same type and parent, in the trace's order.
 fn sibling(source: &dyn TimelineSource, of: ContainerId, back: bool) -> Option<ContainerId> {
     let all = source.containers();
     let own = all.iter().find(|info| info.id == of)?;
@@ -47,19 +49,19 @@ fn sibling(source: &dyn TimelineSource, of: ContainerId, back: bool) -> Option<C
     if back { like.take_while(|&id| id != of).last() } else { like.by_ref().skip_while(|&id| id != of).nth(1) }
 }
 
-/// Costs some questions about a few entities each, not one about all: the dates tried lie ever farther away.
-fn along(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> Result<Option<EntityId>, Failure> {
+/// Makes several queries for a few entities each, not one for all. Each query starts farther away.
+fn along(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> Result<Option<EntityId>, RequestError> {
     let facts = source.facts(id)?;
     let Some((line, own)) = line_of(source, id, &facts)? else { return Ok(None) };
-    let fits = |item: &Item| !same || item.2 == own.2;
+    let fits = |item: &LineItem| !same || item.2 == own.2;
     let extent = source.summary().extent;
     let at = own.1.from.0;
-    // The order of a line is that of (start, number): several events may have one date.
-    let key = |item: &Item| (item.1.from, item.0);
+    // A line is sorted by start and number, because several events may have the same timestamp.
+    let key = |item: &LineItem| (item.1.from, item.0);
     if !back {
         let (mut from, mut limit) = (at, AT_ONCE);
         while from <= extent.to.0 {
-            let part = Interval { from: GlobalNanos(from), to: GlobalNanos(extent.to.0.saturating_add(1)) };
+            let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(extent.to.0.saturating_add(1)) };
             let items = line.list(source, part, limit)?;
             let cut = items.len() == limit;
             if let Some(found) = items.iter().filter(|item| key(item) > key(&own) && fits(item)).min_by_key(|i| key(i))
@@ -69,7 +71,7 @@ fn along(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> R
             let last = items.iter().map(|item| item.1.from.0).max();
             match last.filter(|_| cut) {
                 Some(last) if last > from => from = last,
-                // All of these were there before.
+                // All returned entities begin at or before `from`, so the limit grows.
                 Some(_) => limit = limit.saturating_mul(4),
                 None => return Ok(None),
             }
@@ -80,15 +82,15 @@ fn along(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> R
     let mut reach = own.1.to.0.saturating_sub(at).max(1);
     loop {
         let from = to.saturating_sub(reach).max(extent.from.0);
-        let part = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
+        let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         let limit = if to - from > 1 { AT_ONCE } else { usize::MAX };
         let mut items = if from < to { line.list(source, part, limit)? } else { Vec::new() };
         if items.len() == limit {
-            // Too many: the last of them lie in a shorter stretch.
+            // There are too many. The last of them lie in a shorter range.
             reach = (to - from) / 2;
             continue;
         }
-        // What began earlier is found when its beginning is reached.
+        // An entity that began earlier is found when the search reaches its begin.
         items.retain(|item| item.1.from.0 >= from || from <= extent.from.0);
         if let Some(found) = items.iter().filter(|item| key(item) < key(&own) && fits(item)).max_by_key(|i| key(i)) {
             return Ok(Some(found.0));
@@ -101,29 +103,37 @@ fn along(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> R
     }
 }
 
-/// The line of an entity, and the entity as an item of it.
-fn line_of(source: &dyn TimelineSource, id: EntityId, facts: &Facts) -> Result<Option<(Line, Item)>, QueryError> {
+/// The line of an entity, and the entity as an item of the line.
+fn line_of(
+    source: &dyn TimelineSource,
+    id: EntityId,
+    facts: &EntityFacts,
+) -> Result<Option<(EntityLine, LineItem)>, QueryError> {
     let model = source.model();
-    let named = |kind: fn(TypeKind) -> bool| {
+    let named = |kind: fn(PajeTypeKind) -> bool| {
         let name = facts.type_path.last().cloned().unwrap_or_default();
         model.types.iter().filter(move |ty| kind(ty.kind) && ty.name == name).map(|ty| ty.id).collect::<Vec<_>>()
     };
-    let now = Interval { from: facts.life.from, to: GlobalNanos(facts.life.from.0.saturating_add(1)) };
+    let now = TimeRange { from: facts.life.from, to: GlobalNanos(facts.life.from.0.saturating_add(1)) };
     let container = facts.container;
-    let lines: Vec<Line> = match id {
-        EntityId::State(_) => named(|kind| kind == TypeKind::State)
+    let lines: Vec<EntityLine> = match id {
+        EntityId::State(_) => named(|kind| kind == PajeTypeKind::State)
             .into_iter()
             .flat_map(|ty| {
-                (0..source.depths(container, ty)).map(move |depth| Line::States(Lane { container, ty, depth }))
+                (0..source.depths(container, ty))
+                    .map(move |depth| EntityLine::States(StateLaneId { container, ty, depth }))
             })
             .collect(),
         EntityId::Event(_) => {
-            named(|kind| kind == TypeKind::Event).into_iter().map(|ty| Line::Events(container, ty)).collect()
+            named(|kind| kind == PajeTypeKind::Event).into_iter().map(|ty| EntityLine::Events(container, ty)).collect()
         }
-        EntityId::Sample(_) => {
-            named(|kind| kind == TypeKind::Variable).into_iter().map(|ty| Line::Samples(container, ty)).collect()
+        EntityId::Sample(_) => named(|kind| kind == PajeTypeKind::Variable)
+            .into_iter()
+            .map(|ty| EntityLine::Samples(container, ty))
+            .collect(),
+        EntityId::Link(_) => {
+            named(|kind| matches!(kind, PajeTypeKind::Link { .. })).into_iter().map(EntityLine::Links).collect()
         }
-        EntityId::Link(_) => named(|kind| matches!(kind, TypeKind::Link { .. })).into_iter().map(Line::Links).collect(),
         EntityId::Container(_) => Vec::new(),
     };
     for line in lines {
@@ -135,9 +145,9 @@ fn line_of(source: &dyn TimelineSource, id: EntityId, facts: &Facts) -> Result<O
     Ok(None)
 }
 
-impl Line {
-    fn list(&self, source: &dyn TimelineSource, part: Interval, limit: usize) -> Result<Vec<Item>, QueryError> {
-        let at = |time: GlobalNanos| Interval { from: time, to: time };
+impl EntityLine {
+    fn list(&self, source: &dyn TimelineSource, part: TimeRange, limit: usize) -> Result<Vec<LineItem>, QueryError> {
+        let at = |time: GlobalNanos| TimeRange { from: time, to: time };
         Ok(match *self {
             Self::States(lane) => {
                 let listed = source.states(lane, part, limit)?.items;
@@ -153,7 +163,7 @@ impl Line {
             }
             Self::Links(ty) => {
                 let listed = source.links(ty, part, limit)?.items;
-                let life = |from: GlobalNanos, to: GlobalNanos| Interval { from: from.min(to), to: from.max(to) };
+                let life = |from: GlobalNanos, to: GlobalNanos| TimeRange { from: from.min(to), to: from.max(to) };
                 listed
                     .into_iter()
                     .map(|link| (link.id, life(link.start_time, link.end_time), Some(link.value)))

@@ -1,4 +1,4 @@
-//! State types row by row: a pie of each.
+//! Shares of the state types row by row, for one pie per row.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,23 +6,24 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::json;
 
-use super::{Answer, App, Ask, compute};
-use tumit_viewer::query::{EntityId, TypeKind};
+use super::{AppState, DrawRequest, JsonAnswer, compute};
+use tumit_viewer::query::{EntityId, PajeTypeKind};
 use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::stats;
-use tumit_viewer::style::theme::Theme;
+use tumit_viewer::style::theme::ColorTheme;
 
-/// Rows of one question.
+/// Maximum number of rows in a request.
 const MOST: usize = 64;
 
-/// Shares of the values of each state type in each of some rows, with all that is below it.
-pub(crate) async fn each(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// Shares of the values of each state type in each of some rows, including all containers below the
+/// row.
+pub(crate) async fn each(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
-        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
+        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, ColorTheme::new(ask.theme));
         let model = source.model();
         let rows: Vec<_> = ask.what.split(',').filter_map(wire::parse_entity).take(MOST).collect();
         let mut types = Vec::new();
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             let mut seen = BTreeSet::new();
             let mut each = Vec::new();
             for &row in &rows {

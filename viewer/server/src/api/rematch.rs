@@ -1,4 +1,5 @@
-//! The entity of a newer picture of a trace that was another number in an earlier one: numbers go lane by lane, and lanes grow.
+//! Finds an entity of an earlier generation of a trace in the current one. Entities are numbered
+//! lane by lane, so that numbers change when lanes grow.
 
 use std::sync::Arc;
 
@@ -7,28 +8,31 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Answer, App, Ask, Failure, compute};
-use tumit_viewer::query::{EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeKind};
+use super::{AppState, DrawRequest, JsonAnswer, RequestError, compute};
+use tumit_viewer::query::{
+    EntityFacts, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource,
+};
 use tumit_viewer::scene::wire::entity;
 
-/// Entities of one type in one container that are looked at.
+/// Maximum number of entities examined per type and container.
 const MOST: usize = 10_000;
 
-/// What an entity was known by.
+/// The properties by which an entity is recognised.
 #[derive(Clone, Debug, Deserialize)]
-struct Known {
+struct EntityFingerprint {
     name: String,
     types: Vec<String>,
     containers: Vec<String>,
-    /// Nanoseconds after the trace's first date.
+    /// Nanoseconds after the trace's first timestamp.
     from: i64,
 }
 
-/// The number of the entity that has these facts; `null` when there is none.
-pub(crate) async fn same(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// Returns the number of the entity with these properties, or `null` if there is none.
+pub(crate) async fn same(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
-        let known: Known = serde_json::from_str(&ask.what)
-            .map_err(|_not_facts| Failure(StatusCode::BAD_REQUEST, "these are no facts of an entity".to_owned()))?;
+        let known: EntityFingerprint = serde_json::from_str(&ask.what).map_err(|_not_facts| {
+            RequestError(StatusCode::BAD_REQUEST, "these are no facts of an entity".to_owned())
+        })?;
         let date = GlobalNanos(app.origin.saturating_add(known.from));
         let found = find(app.source.as_ref(), &known, date)?;
         Ok(json!({ "id": found.map(entity) }))
@@ -36,17 +40,21 @@ pub(crate) async fn same(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
     .await
 }
 
-fn find(source: &dyn TimelineSource, known: &Known, date: GlobalNanos) -> Result<Option<EntityId>, QueryError> {
+fn find(
+    source: &dyn TimelineSource,
+    known: &EntityFingerprint,
+    date: GlobalNanos,
+) -> Result<Option<EntityId>, QueryError> {
     let model = source.model();
-    let is_it = |facts: &Facts| {
+    let is_it = |facts: &EntityFacts| {
         facts.name == known.name
             && facts.life.from == date
             && facts.type_path == known.types
             && facts.container_path == known.containers
     };
-    let interval = Interval { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
+    let interval = TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
     for container in source.containers().iter() {
-        // A container's own path may or may not end in itself: both are looked at.
+        // A container's own path may or may not contain its name. Both forms are checked.
         let names = [known.containers.last(), Some(&known.name)];
         if !names.contains(&Some(&container.name)) {
             continue;
@@ -54,20 +62,20 @@ fn find(source: &dyn TimelineSource, known: &Known, date: GlobalNanos) -> Result
         let mut ids = vec![EntityId::Container(container.id)];
         for ty in model.types.iter().filter(|ty| known.types.last() == Some(&ty.name)) {
             match ty.kind {
-                TypeKind::Container => {}
-                TypeKind::State => {
+                PajeTypeKind::Container => {}
+                PajeTypeKind::State => {
                     for depth in 0..source.depths(container.id, ty.id) {
-                        let lane = Lane { container: container.id, ty: ty.id, depth };
+                        let lane = StateLaneId { container: container.id, ty: ty.id, depth };
                         ids.extend(source.states(lane, interval, MOST)?.items.iter().map(|state| state.id));
                     }
                 }
-                TypeKind::Event => {
+                PajeTypeKind::Event => {
                     ids.extend(source.events(container.id, ty.id, interval, MOST)?.items.iter().map(|mark| mark.id));
                 }
-                TypeKind::Variable => {
+                PajeTypeKind::Variable => {
                     ids.extend(source.samples(container.id, ty.id, interval, MOST)?.items.iter().map(|one| one.id));
                 }
-                TypeKind::Link { .. } => {
+                PajeTypeKind::Link { .. } => {
                     let links = source.links(ty.id, interval, MOST)?.items;
                     ids.extend(links.iter().filter(|link| link.start_time == date).map(|link| link.id));
                 }

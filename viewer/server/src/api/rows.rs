@@ -1,4 +1,4 @@
-//! The rows beside the diagram, and containers found by their names.
+//! The rows of the diagram, and search for containers by name.
 
 use std::sync::Arc;
 
@@ -9,31 +9,32 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, Failure, Shown, compute, compute_any};
+use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute, compute_any};
 use tumit_viewer::layout::{self, StripKind};
 use tumit_viewer::query::tree;
 use tumit_viewer::query::{ContainerId, ContainerInfo, TypeId};
 use tumit_viewer::scene::number;
 
-/// The rows of a picture. There may be a hundred thousand: what is as usual is not said, and `rows.js` knows what is usual.
+/// The rows of an image. There may be 100,000 rows, so default values are omitted. `rows.js`
+/// contains the defaults.
 #[derive(Serialize)]
-struct Rows<'a> {
+struct RowsAnswer<'a> {
     height: f32,
     pinned: f32,
-    rows: Vec<Row<'a>>,
+    rows: Vec<RowAnswer<'a>>,
     gone: Vec<Value>,
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct RowAnswer<'a> {
     id: u32,
     name: &'a str,
     #[serde(rename = "type")]
     ty: &'a str,
-    /// What the filters call it, where that is not its name.
+    /// The container's name in filters, if it differs from `name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     called: Option<String>,
-    /// How many containers stand behind it.
+    /// Number of containers that the row represents.
     #[serde(skip_serializing_if = "is_usual")]
     members: usize,
     depth: u32,
@@ -46,16 +47,16 @@ struct Row<'a> {
     expandable: bool,
     #[serde(skip_serializing_if = "is_usual")]
     folded: bool,
-    strips: Vec<Strip<'a>>,
+    strips: Vec<StripAnswer<'a>>,
 }
 
 #[derive(Serialize)]
-struct Strip<'a> {
+struct StripAnswer<'a> {
     kind: &'static str,
     name: &'a str,
     y: f32,
     height: f32,
-    /// Its largest and least value.
+    /// Its maximum and minimum value.
     bounds: Option<[String; 2]>,
 }
 
@@ -63,14 +64,17 @@ fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-pub(crate) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<impl IntoResponse, Failure> {
+pub(crate) async fn rows(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+) -> Result<impl IntoResponse, RequestError> {
     let text = compute_any(app, ask, |app, ask| {
         let layout = ask.layout(app);
         let model = app.source.model();
         let name = |ty: TypeId| model.types.get(ty.index()).map_or("", |ty| &ty.name);
         let list = app.source.containers();
-        let called = Called::new(&list);
-        let rows = layout.rows.iter().map(|row| Row {
+        let called = ContainerNames::new(&list);
+        let rows = layout.rows.iter().map(|row| RowAnswer {
             id: row.container.0,
             name: &row.name,
             ty: name(row.ty),
@@ -87,13 +91,13 @@ pub(crate) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
         });
         let hidden = ask.options().arrangement.hidden;
         let gone = hidden.iter().filter_map(|&container| place(app, container)).collect();
-        let rows = Rows { height: layout.height, pinned: layout.pinned, rows: rows.collect(), gone };
-        serde_json::to_string(&rows).map_err(|_none| Failure::of_server("the rows could not be written"))
+        let rows = RowsAnswer { height: layout.height, pinned: layout.pinned, rows: rows.collect(), gone };
+        serde_json::to_string(&rows).map_err(|_none| RequestError::of_server("the rows could not be written"))
     });
     Ok(([(CONTENT_TYPE, "application/json")], text.await?))
 }
 
-fn told<'a>(strip: &layout::Strip, name: &'a str) -> Strip<'a> {
+fn told<'a>(strip: &layout::RowStrip, name: &'a str) -> StripAnswer<'a> {
     let kind = match strip.kind {
         StripKind::States { .. } => "states",
         StripKind::Summary { .. } => "summary",
@@ -104,17 +108,18 @@ fn told<'a>(strip: &layout::Strip, name: &'a str) -> Strip<'a> {
         StripKind::Variable { bounds: Some((low, high)) } => Some([number(high), number(low)]),
         _ => None,
     };
-    Strip { kind, name, y: strip.y, height: strip.height, bounds }
+    StripAnswer { kind, name, y: strip.y, height: strip.height, bounds }
 }
 
-/// What filters call containers: by name, or by path when several have the name.
-struct Called<'l> {
+/// The names of containers in filters: the name, or the path if several containers have the same
+/// name.
+struct ContainerNames<'l> {
     list: &'l [ContainerInfo],
     positions: FxHashMap<ContainerId, usize>,
     names: FxHashMap<&'l str, u32>,
 }
 
-impl<'l> Called<'l> {
+impl<'l> ContainerNames<'l> {
     fn new(list: &'l [ContainerInfo]) -> Self {
         let mut names = FxHashMap::default();
         for info in list {
@@ -123,7 +128,7 @@ impl<'l> Called<'l> {
         Self { positions: tree::positions(list), list, names }
     }
 
-    /// What they call it, if that is not its name.
+    /// The container's name in filters, if it differs from its own name.
     fn otherwise(&self, container: ContainerId) -> Option<String> {
         let &at = self.positions.get(&container)?;
         let count = self.names.get(self.list[at].name.as_str());
@@ -131,8 +136,8 @@ impl<'l> Called<'l> {
     }
 }
 
-/// Containers with a text in their names, in any case: the first of them, and how many there are.
-pub(crate) async fn containers(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+/// Containers with a text in their names, ignoring case: the first of them, and their number.
+pub(crate) async fn containers(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     const MOST: usize = 30;
     compute(app, ask, |app, ask| {
         let wanted = ask.what.trim().to_lowercase();
@@ -148,8 +153,8 @@ pub(crate) async fn containers(State(app): State<Arc<App>>, Query(ask): Query<As
     .await
 }
 
-/// A container with its name and what it stands in.
-fn place(app: &Shown, container: ContainerId) -> Option<Value> {
+/// A container with its name and its path.
+fn place(app: &FilteredTrace, container: ContainerId) -> Option<Value> {
     let name = app.outline.name(container)?;
     let mut path: Vec<&str> =
         app.outline.above(container).into_iter().filter_map(|above| app.outline.name(above)).collect();
@@ -158,6 +163,6 @@ fn place(app: &Shown, container: ContainerId) -> Option<Value> {
 }
 
 /// The numbers of the containers above one.
-fn above(app: &Shown, container: ContainerId) -> Vec<u32> {
+fn above(app: &FilteredTrace, container: ContainerId) -> Vec<u32> {
     app.outline.above(container).iter().map(|container| container.0).collect()
 }

@@ -1,6 +1,8 @@
-//! Source files: the one that an entity names, and what else of the interval comes from its lines.
+//! Source files: the file that an entity names, and the entities of the interval that come from its
+//! lines.
 //!
-//! Only files that the trace names are read, and only below the folders that the user gave: a name that leads out of them is not followed.
+//! Only files that the trace names are read, and only below the folders that the user gave. Names
+//! that lead out of the folders are not followed.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -11,21 +13,24 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::charts::lanes;
-use super::{App, Ask, Failure, Shown};
+use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
-use tumit_viewer::query::scan::{self, Item, List};
-use tumit_viewer::query::{ContainerId, EntityId, QueryError, TypeKind};
+use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
+use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError};
 use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::stats::json_number;
 
-/// Bytes of a file that is shown.
+/// Maximum size of a shown file in bytes.
 const MOST: u64 = 2 << 20;
-/// Entries of folders looked at for a file that is not where its name says.
+/// Maximum number of folder entries examined for a file that is not at the path in the trace.
 const ENTRIES: usize = 20_000;
-/// Entities of a line that are named; the rest is found as with `find`, page by page.
+/// Maximum number of entities returned per line. `find` returns the others page by page.
 const NAMED: usize = 200;
 
-pub(crate) async fn source(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn source(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     grow(app, ask, |trace, shown, ask, teller| {
         let source = shown.source.as_ref();
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
@@ -36,12 +41,12 @@ pub(crate) async fn source(State(app): State<Arc<App>>, Query(ask): Query<Ask>) 
             Ok((path, text)) => (Some(path.display().to_string()), Some(text), None),
             Err(why) => (None, None, Some(why)),
         };
-        let mut all = Lines::default();
-        let answer = |lines: &Lines| {
+        let mut all = FileLines::default();
+        let answer = |lines: &FileLines| {
             json!({ "file": file, "line": line, "path": path, "text": text, "why": why, "lines": lines.answer() })
         };
-        let read = |job: &scan::Job| {
-            let mut own = Lines::default();
+        let read = |job: &scan::ScanJob| {
+            let mut own = FileLines::default();
             job.visit(source, |item| {
                 if let Some((_, line)) = source.facts(item.id)?.source.filter(|source| source.0 == file) {
                     own.add(line, item);
@@ -59,37 +64,37 @@ pub(crate) async fn source(State(app): State<Arc<App>>, Query(ask): Query<Ask>) 
     .await
 }
 
-/// All that may name a place in the source.
-fn lists(app: &Shown) -> Vec<List> {
+/// All lists of entities that may have a source location.
+fn lists(app: &FilteredTrace) -> Vec<ScanList> {
     let mut lists = Vec::new();
     for ty in &app.source.model().types {
         match ty.kind {
-            TypeKind::State => lists.extend(lanes(app, ContainerId::ROOT, ty.id).into_iter().map(List::States)),
-            TypeKind::Event => lists.extend(app.outline.with_events(ty.id).map(|id| List::Events(id, ty.id))),
-            TypeKind::Link { .. } => lists.push(List::Links(ty.id)),
+            PajeTypeKind::State => lists.extend(lanes(app, ContainerId::ROOT, ty.id).into_iter().map(ScanList::States)),
+            PajeTypeKind::Event => lists.extend(app.outline.with_events(ty.id).map(|id| ScanList::Events(id, ty.id))),
+            PajeTypeKind::Link { .. } => lists.push(ScanList::Links(ty.id)),
             _ => {}
         }
     }
     lists
 }
 
-/// What comes from one line.
+/// The entities of one line.
 #[derive(Default)]
-struct Of {
+struct LineEntities {
     count: u64,
     nanos: i128,
-    /// The earliest.
+    /// The earliest entities.
     ids: Vec<(i64, EntityId)>,
 }
 
-/// What comes from the lines of a file.
+/// The entities of the lines of a file.
 #[derive(Default)]
-struct Lines(BTreeMap<u32, Of>);
+struct FileLines(BTreeMap<u32, LineEntities>);
 
-impl Lines {
-    fn add(&mut self, line: u32, item: &Item) {
+impl FileLines {
+    fn add(&mut self, line: u32, item: &ScanItemRef) {
         let of = self.0.entry(line).or_default();
-        of.merge(Of { count: 1, nanos: item.nanos().max(0).into(), ids: vec![(item.begin(), item.id)] });
+        of.merge(LineEntities { count: 1, nanos: item.nanos().max(0).into(), ids: vec![(item.begin(), item.id)] });
     }
 
     fn merge(&mut self, other: Self) {
@@ -109,12 +114,12 @@ impl Lines {
     }
 }
 
-impl Of {
+impl LineEntities {
     fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.nanos += other.nanos;
         self.ids.extend(other.ids);
-        // In bounded memory.
+        // Keeps the memory bounded.
         if self.ids.len() >= 4 * NAMED {
             self.ids.sort_unstable();
             self.ids.truncate(NAMED);
@@ -122,7 +127,7 @@ impl Of {
     }
 }
 
-/// The text of a file that a trace names, or why there is none.
+/// Returns the text of a file that the trace names, or the reason why there is none.
 fn text(folders: &[PathBuf], file: &str) -> Result<(PathBuf, String), String> {
     if folders.is_empty() {
         return Err("Where the sources are is not known: start with `tumit view --source DIR TRACE`.".to_owned());
@@ -139,10 +144,10 @@ fn text(folders: &[PathBuf], file: &str) -> Result<(PathBuf, String), String> {
     Ok((path, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A file below a folder: where its name says, or where as much of the end of its name as can be leads to.
+/// Finds a file below a folder: at its path, or at the longest end of its path that exists.
 fn find(folder: &Path, file: &str) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
-    // Names of Windows are cut at their own signs.
+    // Windows paths have backslashes.
     let file = file.replace('\\', "/");
     let parts: Vec<&std::ffi::OsStr> = Path::new(&file)
         .components()
@@ -151,14 +156,14 @@ fn find(folder: &Path, file: &str) -> Option<PathBuf> {
             _ => None,
         })
         .collect();
-    // Links may lead out of the folder: what counts is where they end.
+    // Symbolic links may lead out of the folder, so the check uses their targets.
     let inside = |path: &Path| path.canonicalize().ok().filter(|whole| whole.starts_with(&folder) && whole.is_file());
     let direct = (0..parts.len())
         .find_map(|skip| inside(&parts[skip..].iter().fold(folder.clone(), |path, part| path.join(part))));
     direct.or_else(|| below(&folder, &parts).and_then(|path| inside(&path)))
 }
 
-/// The file below a folder whose path has the longest end in common with a name.
+/// The file below a folder with the longest path suffix in common with a name.
 fn below(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> {
     let name = parts.last()?;
     let mut best: Option<(usize, PathBuf)> = None;

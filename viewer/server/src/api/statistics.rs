@@ -1,4 +1,5 @@
-//! The statistics table of an interval: time, share and number per value, of the whole trace or of what is below a container.
+//! The statistics table of an interval: time, share and number per value. It covers the whole trace
+//! or the containers below one.
 
 use std::sync::Arc;
 
@@ -8,40 +9,43 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::charts::{lanes, longer};
-use super::{App, Ask, Failure, Shown};
+use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use tumit_viewer::query::scan::{self, List};
-use tumit_viewer::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
+use tumit_viewer::query::scan::{self, ScanList};
+use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::scene::wire::entity;
 use tumit_viewer::stats::{self, StateTimes};
-use tumit_viewer::style::theme::Theme;
+use tumit_viewer::style::theme::ColorTheme;
 
-/// Sums are at hand; numbers, and the longest, take a pass.
-pub(crate) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+/// Sums are available at once. The numbers of states and the longest states need a scan.
+pub(crate) async fn times(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     grow(app, ask, |_, app, ask, teller| {
         let (source, interval, within) = (app.source.as_ref(), ask.interval(app)?, ask.within()?);
         let model = source.model();
         let mut types = Vec::new();
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
-            types.extend(Type::of(app, ty.id, within, interval)?);
+        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
+            types.extend(TypeTotals::of(app, ty.id, within, interval)?);
         }
-        let answer = |seen: Option<&Seen>| {
-            json!({ "types": types.iter().map(|ty| ty.answer(app, Theme::new(ask.theme), seen)).collect::<Vec<_>>() })
+        let answer = |seen: Option<&ValueCounts>| {
+            json!({ "types": types.iter().map(|ty| ty.answer(app, ColorTheme::new(ask.theme), seen)).collect::<Vec<_>>() })
         };
         if ask.bare {
             return Ok(answer(None));
         }
-        let mut all = Seen::default();
-        let look = |job: &scan::Job| {
-            let mut own = Seen::default();
+        let mut all = ValueCounts::default();
+        let look = |job: &scan::ScanJob| {
+            let mut own = ValueCounts::default();
             job.visit(source, |item| {
                 own.add(item.value, 1, Some((item.nanos(), item.id)));
                 Ok(())
             })?;
             Ok(own)
         };
-        let lists = types.iter().flat_map(|ty| lanes(app, within, ty.id)).map(List::States);
+        let lists = types.iter().flat_map(|ty| lanes(app, within, ty.id)).map(ScanList::States);
         scan::run(scan::jobs(source, lists, interval)?, look, |own, done| {
             own.0.into_iter().for_each(|(value, (count, longest))| all.add(value, count, longest));
             teller.tell(done, || answer(None));
@@ -51,30 +55,35 @@ pub(crate) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
     .await
 }
 
-/// How many states of each value there are, and the longest of them, also outside of the interval.
+/// The number of states of each value, and the longest of them with its full duration.
 #[derive(Default)]
-struct Seen(FxHashMap<ValueId, (u64, Option<(i64, EntityId)>)>);
+struct ValueCounts(FxHashMap<ValueId, (u64, Option<(i64, EntityId)>)>);
 
-impl Seen {
+impl ValueCounts {
     fn add(&mut self, value: ValueId, count: u64, longest: Option<(i64, EntityId)>) {
         let seen = self.0.entry(value).or_default();
         seen.0 += count;
-        // Of equally long ones the first is the longest.
+        // Of several longest states, the one with the smallest identifier counts.
         seen.1 = longer(seen.1, longest);
     }
 }
 
-/// What sums tell of a state type.
-struct Type {
+/// The sums of a state type.
+struct TypeTotals {
     id: TypeId,
     containers: usize,
     total: u64,
     times: StateTimes,
 }
 
-impl Type {
-    /// Nothing where no container has it.
-    fn of(app: &Shown, id: TypeId, within: ContainerId, interval: Interval) -> Result<Option<Self>, QueryError> {
+impl TypeTotals {
+    /// Returns `None` if no container has the type.
+    fn of(
+        app: &FilteredTrace,
+        id: TypeId,
+        within: ContainerId,
+        interval: TimeRange,
+    ) -> Result<Option<Self>, QueryError> {
         let source = app.source.as_ref();
         let containers: Vec<ContainerId> =
             app.outline.states_within(within, id).into_iter().map(|member| member.0).collect();
@@ -89,7 +98,7 @@ impl Type {
         Ok(Some(Self { id, containers: containers.len(), total, times }))
     }
 
-    fn answer(&self, app: &Shown, theme: Theme, seen: Option<&Seen>) -> Value {
+    fn answer(&self, app: &FilteredTrace, theme: ColorTheme, seen: Option<&ValueCounts>) -> Value {
         let model = app.source.model();
         let rows = self.times.values.iter().filter_map(|time| {
             let value = model.values.get(time.value.index())?;

@@ -1,7 +1,8 @@
-//! Answers that grow: what takes a pass over millions of entities is told in part while it is under way.
+//! Partial answers: a scan of millions of entities sends its results so far while it runs.
 //!
-//! Lines of JSON, each the whole answer as far as it is known, with the share that is done; the last has none. Who hangs up ends the pass. What
-//! is known at once is one plain answer, as any other.
+//! The response consists of lines of JSON. Each line is the whole answer so far and the completed
+//! share. The last line has no share. The scan ends when the client disconnects. An answer that is
+//! known at once is an ordinary JSON response.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,31 +16,32 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::{Ask, Failure};
-use crate::app::App;
-use crate::cancellation::Waiting;
-use crate::filtered_cache::{Shown, Trace};
+use super::{DrawRequest, RequestError};
+use crate::app::AppState;
+use crate::cancellation::ClientGuard;
+use crate::filtered_cache::{FilteredTrace, TraceCache};
 
-/// What the lines are called; `ui/api.js` knows it.
+/// The content type of the lines. `ui/api.js` uses the same text.
 const LINES: &str = "application/x-ndjson";
-/// Before the first line, and at most between later ones: what takes longer is told less often, as each line takes time to be shown.
+/// The time before the first line, and the maximum time between later lines. The time grows during
+/// a long scan, because the page needs time to show each line.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 
-/// Tells how far a pass is.
-pub(crate) struct Teller {
-    to: mpsc::Sender<Told>,
-    /// When that was done last, and how long it is not done again.
+/// Reports the progress of a scan.
+pub(crate) struct ProgressSender {
+    to: mpsc::Sender<AnswerPart>,
+    /// The time of the last report, and the minimum time until the next.
     last: Mutex<(Instant, Duration)>,
 }
 
 /// A part of the answer, or all of it.
-enum Told {
+enum AnswerPart {
     Part(Value),
-    Done(Result<Value, Failure>),
+    Done(Result<Value, RequestError>),
 }
 
-impl Teller {
-    /// Tells the answer so far, unless that was done just now.
+impl ProgressSender {
+    /// Sends the answer so far, unless the last report was too recent.
     pub(crate) fn tell(&self, done: f64, answer: impl FnOnce() -> Value) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0.elapsed() < last.1 {
@@ -48,20 +50,20 @@ impl Teller {
         *last = (Instant::now(), (last.1 * 4 / 3).min(PAUSE.1));
         let mut answer = answer();
         answer["done"] = json!(done);
-        // A slow reader is not waited for: the next part holds this one.
-        let _full = self.to.try_send(Told::Part(answer));
+        // The scan does not wait for a slow reader, because the next part contains this one.
+        let _full = self.to.try_send(AnswerPart::Part(answer));
     }
 }
 
-/// The lines as they come.
-struct Lines {
+/// The stream of lines.
+struct AnswerLines {
     first: Option<Value>,
-    rest: mpsc::Receiver<Told>,
-    /// Goes when whoever reads them goes.
-    _waiting: Waiting,
+    rest: mpsc::Receiver<AnswerPart>,
+    /// Dropped when the reader of the lines disconnects.
+    _waiting: ClientGuard,
 }
 
-impl futures_core::Stream for Lines {
+impl futures_core::Stream for AnswerLines {
     type Item = Result<Bytes, std::convert::Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -70,40 +72,43 @@ impl futures_core::Stream for Lines {
             return line(&first);
         }
         match self.rest.poll_recv(context) {
-            Poll::Ready(Some(Told::Part(answer) | Told::Done(Ok(answer)))) => line(&answer),
-            Poll::Ready(Some(Told::Done(Err(failure)))) => line(&failure.body()),
+            Poll::Ready(Some(AnswerPart::Part(answer) | AnswerPart::Done(Ok(answer)))) => line(&answer),
+            Poll::Ready(Some(AnswerPart::Done(Err(failure)))) => line(&failure.body()),
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
         }
     }
 }
 
-/// Computes an answer off the threads that serve. Passes have a queue of their own: pictures do not wait for them.
+/// Computes an answer on a blocking thread. Scans have a queue of their own, so that images do not
+/// wait for them.
 pub(crate) async fn grow(
-    app: Arc<App>,
-    ask: Ask,
-    work: impl FnOnce(&Trace, &Shown, &Ask, &Teller) -> Result<Value, Failure> + Send + 'static,
-) -> Result<Response, Failure> {
+    app: Arc<AppState>,
+    ask: DrawRequest,
+    work: impl FnOnce(&TraceCache, &FilteredTrace, &DrawRequest, &ProgressSender) -> Result<Value, RequestError>
+    + Send
+    + 'static,
+) -> Result<Response, RequestError> {
     let permits = Arc::clone(&app.passes);
-    let permit = permits.acquire_owned().await.map_err(|_closed| Failure::of_server("the server is ending"))?;
-    let (waiting, gone) = Waiting::new();
+    let permit = permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is ending"))?;
+    let (waiting, gone) = ClientGuard::new();
     let (to, mut rest) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        let teller = Teller { to, last: Mutex::new((Instant::now(), PAUSE.0)) };
-        let made = app.trace(ask.trace).map_err(Failure::from).and_then(|trace| {
+        let teller = ProgressSender { to, last: Mutex::new((Instant::now(), PAUSE.0)) };
+        let made = app.trace(ask.trace).map_err(RequestError::from).and_then(|trace| {
             let shown = trace.shown(&ask.filters)?.awaited(&gone);
             work(trace, &shown, &ask, &teller)
         });
-        // Nobody may be there any more.
-        let _gone = teller.to.blocking_send(Told::Done(made));
+        // The client may have disconnected.
+        let _gone = teller.to.blocking_send(AnswerPart::Done(made));
     });
     match rest.recv().await {
-        Some(Told::Done(answer)) => answer.map(|answer| Json(answer).into_response()),
-        Some(Told::Part(first)) => {
-            let lines = Lines { first: Some(first), rest, _waiting: waiting };
+        Some(AnswerPart::Done(answer)) => answer.map(|answer| Json(answer).into_response()),
+        Some(AnswerPart::Part(first)) => {
+            let lines = AnswerLines { first: Some(first), rest, _waiting: waiting };
             Ok(([(CONTENT_TYPE, LINES)], Body::from_stream(lines)).into_response())
         }
-        None => Err(Failure::of_server("the answer could not be computed; please report this")),
+        None => Err(RequestError::of_server("the answer could not be computed; please report this")),
     }
 }

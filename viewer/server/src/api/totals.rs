@@ -1,4 +1,5 @@
-//! What events, links and variables come to in an interval, by names, so that two traces can be compared.
+//! Totals of events, links and variables in an interval, by name, so that two traces can be
+//! compared.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,23 +8,23 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{App, Ask, Failure, Shown};
+use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use tumit_viewer::query::scan::{self, List};
-use tumit_viewer::query::{Interval, Model, QueryError, TypeId, TypeKind, ValueId};
+use tumit_viewer::query::scan::{self, ScanList};
+use tumit_viewer::query::{PajeTypeKind, QueryError, TimeRange, TypeId, TypeModel, ValueId};
 use tumit_viewer::stats;
-use tumit_viewer::style::theme::Theme;
+use tumit_viewer::style::theme::ColorTheme;
 
-/// What is known of one value of a type.
+/// The totals of one value of a type.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct ValueTotal {
     count: u64,
     nanos: i128,
     size: Option<f64>,
 }
 
-impl Sum {
+impl ValueTotal {
     fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.nanos += other.nanos;
@@ -31,39 +32,48 @@ impl Sum {
     }
 }
 
-type Sums = BTreeMap<(TypeId, ValueId), Sum>;
+type ValueTotals = BTreeMap<(TypeId, ValueId), ValueTotal>;
 
-/// Numbers of events; numbers, time and sizes of links; means and extremes of variables.
-pub(crate) async fn sums(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+/// Numbers of events; numbers, times and sizes of links; means and extremes of variables.
+pub(crate) async fn sums(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     grow(app, ask, |_, app, ask, teller| {
         let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
-        let (model, theme) = (source.model(), Theme::new(ask.theme));
+        let (model, theme) = (source.model(), ColorTheme::new(ask.theme));
         let variables = variables(app, &model, interval)?;
         let mut lists = Vec::new();
         let mut fields = BTreeMap::new();
         for ty in &model.types {
             match ty.kind {
-                TypeKind::Event => lists.extend(app.outline.with_events(ty.id).map(|at| List::Events(at, ty.id))),
-                TypeKind::Link { .. } => {
-                    lists.push(List::Links(ty.id));
+                PajeTypeKind::Event => {
+                    lists.extend(app.outline.with_events(ty.id).map(|at| ScanList::Events(at, ty.id)))
+                }
+                PajeTypeKind::Link { .. } => {
+                    lists.push(ScanList::Links(ty.id));
                     fields.extend(stats::size_field(source, ty.id, interval)?.map(|field| (ty.id, field)));
                 }
-                TypeKind::Container | TypeKind::State | TypeKind::Variable => {}
+                PajeTypeKind::Container | PajeTypeKind::State | PajeTypeKind::Variable => {}
             }
         }
-        let count = |job: &scan::Job| {
-            let mut own = Sums::new();
-            let (List::Events(_, ty) | List::Links(ty)) = job.list else { return Ok(own) };
+        let count = |job: &scan::ScanJob| {
+            let mut own = ValueTotals::new();
+            let (ScanList::Events(_, ty) | ScanList::Links(ty)) = job.list else { return Ok(own) };
             let field = fields.get(&ty);
             job.visit(source, |item| {
                 let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
-                own.entry((ty, item.value)).or_default().merge(Sum { count: 1, nanos: item.nanos().into(), size });
+                own.entry((ty, item.value)).or_default().merge(ValueTotal {
+                    count: 1,
+                    nanos: item.nanos().into(),
+                    size,
+                });
                 Ok(())
             })?;
             Ok(own)
         };
-        let mut all = Sums::new();
-        let answer = |all: &Sums| {
+        let mut all = ValueTotals::new();
+        let answer = |all: &ValueTotals| {
             let rows = all.iter().filter_map(|(key, sum)| row(&model, theme, *key, *sum));
             json!({ "rows": rows.chain(variables.iter().cloned()).collect::<Vec<_>>() })
         };
@@ -76,7 +86,7 @@ pub(crate) async fn sums(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
     .await
 }
 
-fn row(model: &Model, theme: Theme, (ty, value): (TypeId, ValueId), sum: Sum) -> Option<Value> {
+fn row(model: &TypeModel, theme: ColorTheme, (ty, value): (TypeId, ValueId), sum: ValueTotal) -> Option<Value> {
     let info = model.types.get(ty.index())?;
     let value = model.values.get(value.index());
     let row = json!({
@@ -85,7 +95,7 @@ fn row(model: &Model, theme: Theme, (ty, value): (TypeId, ValueId), sum: Sum) ->
         "color": value.map(|value| theme.fill(value.color).to_string()),
         "count": sum.count,
     });
-    if info.kind == TypeKind::Event {
+    if info.kind == PajeTypeKind::Event {
         return Some(with(row, json!({ "kind": "event" })));
     }
     #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
@@ -96,7 +106,7 @@ fn row(model: &Model, theme: Theme, (ty, value): (TypeId, ValueId), sum: Sum) ->
     ))
 }
 
-/// Both in one.
+/// Merges the fields of two objects.
 fn with(mut row: Value, more: Value) -> Value {
     if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
         row.extend(more);
@@ -104,10 +114,10 @@ fn with(mut row: Value, more: Value) -> Value {
     row
 }
 
-fn variables(app: &Shown, model: &Model, interval: Interval) -> Result<Vec<Value>, QueryError> {
+fn variables(app: &FilteredTrace, model: &TypeModel, interval: TimeRange) -> Result<Vec<Value>, QueryError> {
     let source = app.source.as_ref();
     let mut rows = Vec::new();
-    for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::Variable) {
+    for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
         let mut found = Vec::new();
         for info in source.containers().iter() {
             found.extend(stats::variable(source, info.id, ty.id, interval)?);

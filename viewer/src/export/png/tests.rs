@@ -1,14 +1,16 @@
 use super::*;
-use crate::query::{Color, EntityId};
-use crate::scene::{Anchor, Arrow, Band, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Text};
-use crate::style::theme::Paint;
-use crate::style::theme::font::Weight;
+use crate::query::{EntityId, RgbColor};
+use crate::scene::{
+    FilledRect, OutlineRect, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,
+    SceneText, TextAnchor, VariableBand,
+};
+use crate::style::theme::ColorWithOpacity;
+use crate::style::theme::font::FontWeight;
 
-/// The pixels of an image that is drawn so many lines at a time.
-/// Width, height and channels.
-type Pixels = (u32, u32, Vec<u8>);
+/// Width and height of an image in pixels, and its channels.
+type PngPixels = (u32, u32, Vec<u8>);
 
-fn pixels(scene: &Scene, scale: f32, lines: u32) -> Pixels {
+fn pixels(scene: &Scene, scale: f32, lines: u32) -> PngPixels {
     let mut bytes = Vec::new();
     write_bands(scene, scale, lines, &mut bytes).unwrap();
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
@@ -17,28 +19,34 @@ fn pixels(scene: &Scene, scale: f32, lines: u32) -> Pixels {
     (info.width, info.height, data)
 }
 
-fn paint(number: u16) -> Paint {
+fn paint(number: u16) -> ColorWithOpacity {
     let [red, green] = number.wrapping_mul(2_741).to_be_bytes();
-    Paint::solid(Color { red, green, blue: 90 })
+    ColorWithOpacity::solid(RgbColor { red, green, blue: 90 })
 }
 
-/// A row with an element of each kind.
-fn row(number: u16) -> Vec<Item> {
+/// A row with one element of each kind.
+fn row(number: u16) -> Vec<SceneItem> {
     let (y, x) = (f32::from(number) * 22.37, f32::from(number % 17) * 11.3);
-    let frame = |x, width| Frame::new(x, y + 2.13, width, 18.21);
-    let columns =
-        (0..40).map(|at| vec![(0, f32::from(at % 7_u16) / 14.0), (1, 0.25)]).collect::<crate::scene::Columns<u16>>();
+    let frame = |x, width| OutlineRect::new(x, y + 2.13, width, 18.21);
+    let columns = (0..40)
+        .map(|at| vec![(0, f32::from(at % 7_u16) / 14.0), (1, 0.25)])
+        .collect::<crate::scene::MixtureColumns<u16>>();
     let points: Vec<(f32, f32)> = (0..20_u8).map(|at| (f32::from(at) * 9.7, y + f32::from(at * 7 % 13))).collect();
     vec![
-        Item::Rect(Rect::plain(frame(x, 61.7), Color { red: 9, green: 99, blue: 199 }, 3.0)),
-        Item::Cells(Cells {
+        SceneItem::Rect(FilledRect::plain(frame(x, 61.7), RgbColor { red: 9, green: 99, blue: 199 }, 3.0)),
+        SceneItem::Cells(SceneCells {
             frame: frame(200.0, 80.0),
             palette: vec![paint(number).color, paint(number + 1).color],
             values: Vec::new(),
             columns,
         }),
-        Item::Curve(Curve { points, floor: Some(y + 20.0), fill: Some(paint(3)), stroke: Some((paint(4), 1.3)) }),
-        Item::Band(Band {
+        SceneItem::Curve(SceneCurve {
+            points,
+            floor: Some(y + 20.0),
+            fill: Some(paint(3)),
+            stroke: Some((paint(4), 1.3)),
+        }),
+        SceneItem::Band(VariableBand {
             x: 290.3,
             step: 2.7,
             columns: (0..30_u8).map(|at| [0.0, 9.0, 4.5].map(|of| y + of + f32::from(at % 5))).collect(),
@@ -47,7 +55,7 @@ fn row(number: u16) -> Vec<Item> {
             fill: paint(8),
             line: (paint(9), 1.1),
         }),
-        Item::Mark(Mark {
+        SceneItem::Mark(SceneMark {
             at: (x + 100.4, y + 19.7),
             shape: tumit_paje::MarkShape::ALL[usize::from(number) % 5],
             size: 9.3,
@@ -55,23 +63,24 @@ fn row(number: u16) -> Vec<Item> {
             id: None::<EntityId>,
             title: None,
         }),
-        Item::Text(Text {
+        SceneItem::Text(SceneText {
             at: (x + 3.3, y + 15.1),
             text: format!("gjÅ thread {number}"),
             size: 11.0,
-            weight: Weight::Regular,
-            anchor: Anchor::Start,
+            weight: FontWeight::Regular,
+            anchor: TextAnchor::Start,
             fill: paint(number + 5),
         }),
     ]
 }
 
-/// Rows with arrows between neighbours, and one over all of them if there are far links, below a heading.
+/// Rows with links between neighbours, below a heading. If `links` is true, also one link across
+/// all rows.
 fn scene(rows: u16, links: bool) -> Scene {
-    let mut items: Vec<Item> = (0..rows).flat_map(row).collect();
+    let mut items: Vec<SceneItem> = (0..rows).flat_map(row).collect();
     let place = |number: u16, x: f32| (x, f32::from(number) * 22.37 + 11.0);
     let arrow = |from, to| {
-        Item::Arrow(Arrow {
+        SceneItem::Arrow(SceneArrow {
             from,
             to,
             width: 1.2,
@@ -85,20 +94,21 @@ fn scene(rows: u16, links: bool) -> Scene {
     items.extend((0..rows - 1).map(|at| arrow(place(at, 50.3 + f32::from(at % 9)), place(at + 1, 230.7))));
     items.extend(links.then(|| arrow(place(0, 10.0), place(rows - 1, 390.0))));
     let height = f32::from(rows) * 22.37;
-    let window = Some(Frame::new(0.0, 0.0, 380.0, height - 3.3));
-    let line = Item::Line(Line { from: (99.0, 20.0), to: (99.0, height), width: 1.0, paint: paint(1) });
-    let rows = Item::Group(Group { name: "Rows".into(), x: 31.25, y: 57.5, window, items });
+    let window = Some(OutlineRect::new(0.0, 0.0, 380.0, height - 3.3));
+    let line = SceneItem::Line(SceneLine { from: (99.0, 20.0), to: (99.0, height), width: 1.0, paint: paint(1) });
+    let rows = SceneItem::Group(SceneGroup { name: "Rows".into(), x: 31.25, y: 57.5, window, items });
     Scene {
         width: 420.0,
         height: (height + 90.0).ceil(),
-        background: Some(Color { red: 250, green: 251, blue: 252 }),
+        background: Some(RgbColor { red: 250, green: 251, blue: 252 }),
         items: vec![line, rows],
         ..Scene::default()
     }
 }
 
-/// The channels in which an image in bands of so many lines differs from the whole image, and the largest difference.
-fn differences(whole: &Pixels, scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
+/// Compares an image in bands of `lines` lines with the whole image: the number of different
+/// channels, and the largest difference.
+fn differences(whole: &PngPixels, scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
     let banded = pixels(scene, scale, lines);
     assert_eq!((banded.0, banded.1), (whole.0, whole.1));
     let all = whole.2.iter().zip(&banded.2).map(|(a, b)| a.abs_diff(*b));
@@ -113,8 +123,8 @@ fn an_image_in_bands_is_the_image_in_one_piece() {
         let whole = pixels(&scene, scale, u32::MAX);
         for &lines in heights {
             let (count, most) = differences(&whole, &scene, scale, lines);
-            // Coordinates are rounded to other fractions at other heights: at a few edges of letters, one of the lines of samples
-            // in a pixel is on the other side of the edge.
+            // Coordinates are rounded differently at different heights. At a few edges of letters,
+            // a line of samples within a pixel is therefore on the other side of the edge.
             let all = f64::from(scene.width * scene.height * scale * scale) * 3.0;
             let share = f64::from(u32::try_from(count).unwrap()) / all;
             assert!(share < 2e-4 && most < 64, "{rows} rows, scale {scale}, {lines} lines: {count} by {most}");

@@ -1,22 +1,22 @@
-//! Numbers as texts, and pictures that go out in parts.
+//! Tests of numbers as text, and of images that are written in parts.
 
 use std::io;
 
 use proptest::prelude::*;
-use tumit_paje::Color;
+use tumit_paje::RgbColor;
 
-use super::{Num, TEXT_BYTES, to_string, write};
-use crate::scene::{Group, Item, Line, Scene};
-use crate::style::theme::Paint;
+use super::{SvgNumber, TEXT_BYTES, to_string, write};
+use crate::scene::{Scene, SceneGroup, SceneItem, SceneLine};
+use crate::style::theme::ColorWithOpacity;
 
-/// Takes some bytes, and tells how many came at most at a time.
-struct Reluctant {
+/// Accepts a limited number of bytes, and records the largest write.
+struct ShortWriter {
     text: Vec<u8>,
     room: usize,
     most: usize,
 }
 
-impl io::Write for Reluctant {
+impl io::Write for ShortWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.most = self.most.max(bytes.len());
         if self.text.len() + bytes.len() > self.room {
@@ -33,39 +33,39 @@ impl io::Write for Reluctant {
 
 #[test]
 fn a_long_picture_goes_out_in_parts_and_whole() {
-    let paint = Paint { color: Color { red: 0, green: 0, blue: 0 }, alpha: 1.0 };
+    let paint = ColorWithOpacity { color: RgbColor { red: 0, green: 0, blue: 0 }, alpha: 1.0 };
     let line = |number: u16| {
         let at = f32::from(number);
-        Item::Line(Line { from: (at, 0.0), to: (at, 1.0), width: 1.0, paint })
+        SceneItem::Line(SceneLine { from: (at, 0.0), to: (at, 1.0), width: 1.0, paint })
     };
-    let group = |number: u16| Group {
+    let group = |number: u16| SceneGroup {
         name: format!("row {number}"),
         items: (0..40_000).map(line).collect(),
-        ..Group::default()
+        ..SceneGroup::default()
     };
-    let items = (0..3).flat_map(|number| [line(number), Item::Group(group(number)), line(number)]).collect();
+    let items = (0..3).flat_map(|number| [line(number), SceneItem::Group(group(number)), line(number)]).collect();
     let scene = Scene { width: 100.0, height: 50.0, items, ..Scene::default() };
     let whole = to_string(&scene);
     assert!(whole.len() > 6 * TEXT_BYTES, "{}", whole.len());
-    let mut out = Reluctant { text: Vec::new(), room: usize::MAX, most: 0 };
+    let mut out = ShortWriter { text: Vec::new(), room: usize::MAX, most: 0 };
     write(&scene, &mut out).unwrap();
     assert!(out.text == whole.as_bytes());
     assert!(out.most < 2 * TEXT_BYTES, "{} at a time", out.most);
-    let mut full = Reluctant { text: Vec::new(), room: whole.len() - 1, most: 0 };
+    let mut full = ShortWriter { text: Vec::new(), room: whole.len() - 1, most: 0 };
     assert_eq!(write(&scene, &mut full).unwrap_err().to_string(), "full");
 }
 
 #[test]
 fn numbers_are_short() {
     let numbers = [0.0, -0.0, -0.004, 1.0, 0.1, 0.25, 0.05, -1.5, 1600.0, 12.345, -0.01, f32::NAN];
-    let texts: Vec<String> = numbers.into_iter().map(|number| Num(number).to_string()).collect();
+    let texts: Vec<String> = numbers.into_iter().map(|number| SvgNumber(number).to_string()).collect();
     assert_eq!(texts, ["0", "0", "0", "1", "0.1", "0.25", "0.05", "-1.5", "1600", "12.35", "-0.01", "0"]);
 }
 
 proptest! {
     #[test]
     fn numbers_are_the_nearest_hundredths(number in -1e6_f32..1e6) {
-        let written: f64 = Num(number).to_string().parse().unwrap();
+        let written: f64 = SvgNumber(number).to_string().parse().unwrap();
         prop_assert!((written - f64::from(number)).abs() <= 0.005 + 1e-9, "{number} as {written}");
     }
 }

@@ -2,56 +2,57 @@
 
 use super::comparison::Comparison;
 use super::condition::Condition;
-use super::pattern::{Pattern, Patterns};
-use super::time_range::Part;
-use crate::query::{Color, MarkShape};
+use super::pattern::{NamePattern, NamePatterns};
+use super::time_range::OpenTimeRange;
+use crate::query::{MarkShape, RgbColor};
 
 /// A filter. `docs/filters.md` describes its text form, such as `hide value Waits* of Activity`.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub enum Filter {
+pub enum FilterExpr {
     /// Types of entities or containers.
-    Types { keep: Keep, types: Patterns },
+    Types { keep: SelectionEffect, types: NamePatterns },
     /// Values of states, events and links.
-    Values { keep: Keep, values: Patterns, of: Option<Pattern> },
+    Values { keep: SelectionEffect, values: NamePatterns, of: Option<NamePattern> },
     /// Containers with everything below them.
-    Containers { keep: Keep, containers: Patterns },
+    Containers { keep: SelectionEffect, containers: NamePatterns },
     /// States, events and links, selected by their fields and endpoints.
-    Attribute { keep: Keep, condition: Condition, of: Option<Pattern> },
+    Attribute { keep: SelectionEffect, condition: Condition, of: Option<NamePattern> },
     /// States and links by their duration in nanoseconds.
-    Duration { keep: Keep, comparison: Comparison, nanos: i64, of: Option<Pattern> },
+    Duration { keep: SelectionEffect, comparison: Comparison, nanos: i64, of: Option<NamePattern> },
     /// A time range.
-    Cut(Part),
+    Cut(OpenTimeRange),
     /// One container that replaces several.
-    Group { containers: Patterns, name: String },
-    /// One row for containers whose lifetimes do not overlap.
-    Reuse { types: Patterns },
+    Group { containers: NamePatterns, name: String },
+    /// One row for containers with lifetimes that do not overlap.
+    Reuse { types: NamePatterns },
     /// A new variable or state.
     Reduce(Reduction),
     /// Replaces the value by the class of a field. The classes are: below the first edge, between
     /// two edges, from the last edge on. Edges of durations are in nanoseconds.
-    Classify { of: Pattern, field: String, edges: Vec<f64> },
+    Classify { of: NamePattern, field: String, edges: Vec<f64> },
     /// Sorts the siblings of a type.
-    Sort { ty: Pattern, by: Key, descending: bool },
+    Sort { ty: NamePattern, by: OrderKey, descending: bool },
     /// Moves containers before their siblings.
-    Order { containers: Patterns },
+    Order { containers: NamePatterns },
     /// Keeps the first containers of a type, sorted by a statistic.
-    Best { number: u32, ty: Pattern, by: Key, lowest: bool },
-    /// Keeps the containers of a type whose statistic meets a comparison. Times are in nanoseconds.
-    Having { ty: Pattern, by: Key, comparison: Comparison, number: f64 },
+    Best { number: u32, ty: NamePattern, by: OrderKey, lowest: bool },
+    /// Keeps the containers of a type with a statistic that meets a comparison. Times are in
+    /// nanoseconds.
+    Having { ty: NamePattern, by: OrderKey, comparison: Comparison, number: f64 },
     /// Sets the colour of values.
-    Color { values: Patterns, of: Option<Pattern>, color: Color },
+    Color { values: NamePatterns, of: Option<NamePattern>, color: RgbColor },
     /// Sets the shape of events.
-    Shape { values: Patterns, of: Option<Pattern>, shape: MarkShape },
+    Shape { values: NamePatterns, of: Option<NamePattern>, shape: MarkShape },
     /// Sets the size of values. 1 is the default.
-    Size { values: Patterns, of: Option<Pattern>, size: f32 },
+    Size { values: NamePatterns, of: Option<NamePattern>, size: f32 },
     /// Draws all other values in grey.
-    Bright { values: Patterns, of: Option<Pattern> },
+    Bright { values: NamePatterns, of: Option<NamePattern> },
 }
 
 /// The effect of a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum SelectionEffect {
     /// Removes the selected entities.
     Hide,
     /// Removes all other entities of the same kind.
@@ -61,7 +62,7 @@ pub enum Keep {
 /// The operation that reduces many values to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub enum Operation {
+pub enum ReduceOperation {
     Count,
     Sum,
     Mean,
@@ -72,21 +73,21 @@ pub enum Operation {
 /// The form of the result of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub enum Form {
+pub enum ReductionForm {
     Variable,
     State,
 }
 
 /// The endpoint that assigns links to containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkEnd {
+pub enum AssignedEndpoint {
     /// The start: links that a container sends.
     Sent,
     /// The end: links that a container receives.
     Received,
 }
 
-impl LinkEnd {
+impl AssignedEndpoint {
     /// Both endpoints with their words.
     pub const ALL: [(&str, Self); 2] = [("sent", Self::Sent), ("received", Self::Received)];
 
@@ -104,19 +105,19 @@ impl LinkEnd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
     /// The operation.
-    pub operation: Operation,
+    pub operation: ReduceOperation,
     /// Counts only links that start, or that end, below the container. `None`: links with either
     /// endpoint there.
-    pub end: Option<LinkEnd>,
+    pub end: Option<AssignedEndpoint>,
     /// For a count: the values that are counted. Otherwise the field of states or links that is
     /// reduced. Empty for variables, which are reduced by their value.
-    pub values: Patterns,
+    pub values: NamePatterns,
     /// The types that are reduced.
-    pub of: Pattern,
+    pub of: NamePattern,
     /// The type of the containers that get the result.
-    pub per: Pattern,
+    pub per: NamePattern,
     /// The form of the result.
-    pub form: Form,
+    pub form: ReductionForm,
     /// The name of the new type.
     pub name: Option<String>,
 }
@@ -130,34 +131,34 @@ pub enum Measure {
     /// The start of its lifetime.
     Start,
     /// Nanoseconds in states.
-    Time { values: Patterns, of: Option<Pattern> },
+    Time { values: NamePatterns, of: Option<NamePattern> },
     /// Nanoseconds in states that are the innermost state of their type.
-    SelfTime { values: Patterns, of: Option<Pattern> },
+    SelfTime { values: NamePatterns, of: Option<NamePattern> },
     /// The same, as a fraction of the lifetime of the containers with such states.
-    SelfShare { values: Patterns, of: Option<Pattern> },
+    SelfShare { values: NamePatterns, of: Option<NamePattern> },
     /// Number of states, events or links.
-    Number { values: Patterns, of: Option<Pattern> },
+    Number { values: NamePatterns, of: Option<NamePattern> },
     /// The mean of a variable over time. For several variables, the mean of their means.
-    Mean { of: Pattern },
+    Mean { of: NamePattern },
     /// The smallest value of variables.
-    Min { of: Pattern },
+    Min { of: NamePattern },
     /// The largest value of variables.
-    Max { of: Pattern },
+    Max { of: NamePattern },
     /// The integral of a variable over time, in seconds. For several variables, the sum.
-    Integral { of: Pattern },
+    Integral { of: NamePattern },
     /// The end of its lifetime.
     End,
     /// Nanoseconds in states, as a fraction of the lifetime of the containers with such states.
-    Share { values: Patterns, of: Option<Pattern> },
+    Share { values: NamePatterns, of: Option<NamePattern> },
     /// A statistic of the durations of states and links, in nanoseconds. A link counts in both of
     /// its containers.
-    Duration { which: Rank, values: Patterns, of: Option<Pattern> },
+    Duration { which: DurationRank, values: NamePatterns, of: Option<NamePattern> },
     /// A field of states, events and links, reduced. A link counts in both of its containers.
-    Field { operation: Operation, field: String, of: Pattern },
+    Field { operation: ReduceOperation, field: String, of: NamePattern },
     /// The number of links that start there, or the sum of one of their fields.
-    Sent { field: Option<String>, of: Option<Pattern> },
+    Sent { field: Option<String>, of: Option<NamePattern> },
     /// The number of links that end there, or the sum of one of their fields.
-    Received { field: Option<String>, of: Option<Pattern> },
+    Received { field: Option<String>, of: Option<NamePattern> },
 }
 
 impl Measure {
@@ -171,7 +172,7 @@ impl Measure {
 /// A statistic of durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
-pub enum Rank {
+pub enum DurationRank {
     Mean,
     Shortest,
     Median,
@@ -181,7 +182,7 @@ pub enum Rank {
     Longest,
 }
 
-impl Rank {
+impl DurationRank {
     /// All statistics with their words.
     pub const ALL: [(&str, Self); 7] = [
         ("duration", Self::Mean),
@@ -202,17 +203,18 @@ impl Rank {
 
 /// The key by which containers are ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct OrderKey {
     /// The measure.
     pub measure: Measure,
     /// The time range. `None`: the whole trace.
-    pub during: Option<Part>,
+    pub during: Option<OpenTimeRange>,
 }
 
-/// Most classes with edges, or different texts; one more is for what has no value, and one for all other texts.
+/// Maximum number of edges, or of different texts. Two further classes are for other texts and for
+/// entities without the field.
 pub(crate) const MAX_CLASSES: usize = 100;
 
-/// The field that is no field: how long a state or link lasts.
+/// The name of the pseudo-field with the duration of a state or link.
 pub(crate) const DURATION: &str = "duration";
 
 /// Whether a field is [`DURATION`].

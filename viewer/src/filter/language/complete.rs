@@ -1,41 +1,42 @@
-//! What could be written next in an expression of a filter: words of the language, and the names that a trace has.
+//! Completions of a filter expression: words of the language, and names in the trace.
 
 use std::collections::BTreeSet;
 
-use super::parse::{self, Grammar, Next, Token};
-use super::quote::{ConditionName, Name};
+use super::parse::{self, ExpectedToken, FilterToken, FilterVersion};
+use super::quote::{ConditionName, FilterName};
 use super::words::RESERVED;
-use crate::query::{Lane, TimelineSource, TypeInfo, TypeKind, ValueInfo};
+use crate::query::{PajeTypeKind, StateLaneId, TimelineSource, TypeInfo, ValueInfo};
 
-/// How an expression could go on.
+/// A possible continuation of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What takes the place of the text from [`Self::from`] to the end; a name stands in quotes where it needs them.
+    /// The replacement for the text from [`Self::from`] to the end. A name is quoted if necessary.
     pub text: String,
-    /// Where that text begins, in bytes.
+    /// The start of the replaced text, in bytes.
     pub from: usize,
-    /// What it is: `word`, or what is named, as `the name of a type`.
+    /// The kind of the replacement: `word`, or the kind of name, such as `the name of a type`.
     pub what: &'static str,
-    /// Whether it is only told, as a description of what could be written, and cannot be taken as it is.
+    /// Whether the text is only a description of possible input, and cannot be inserted.
     pub told: bool,
 }
 
-/// Names looked at; a trace may have millions.
+/// Maximum number of names that are examined, because a trace may have millions.
 const LOOKED_AT: usize = 20_000;
-/// Lanes of which the first state is asked for its fields.
+/// Maximum number of lanes from which the first state is read for its fields.
 const LANES: usize = 64;
 
-/// What could follow `text`, at most `most`: what begins with what is written last before what only has it in it, words before names.
+/// At most `most` continuations of `text`. Those that begin with the last written words come before
+/// those that only contain them, and words come before names.
 pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Completion> {
-    let Ok(tokens) = parse::tokens(text, Grammar::Two) else { return Vec::new() };
-    // The last words may be the beginning of a name, as long a one as the language allows.
-    let plain = |token: &Token| matches!(token, Token::Word(word) if !RESERVED.contains(&word.as_str()));
+    let Ok(tokens) = parse::tokens(text, FilterVersion::Two) else { return Vec::new() };
+    // The last words may be the beginning of a name. The longest possible beginning is tried first.
+    let plain = |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
     let open = tokens.iter().rev().take_while(|(token, _)| plain(token)).count();
     let ended = text.ends_with(char::is_whitespace);
     for words in (0..=open).rev() {
         let from = tokens.get(tokens.len() - words).map_or(text.len(), |(_, at)| at.start);
         let (before, begun) = text.split_at(from);
-        let is_open = matches!(tokens.last(), Some((Token::Open | Token::Close, _)));
+        let is_open = matches!(tokens.last(), Some((FilterToken::Open | FilterToken::Close, _)));
         if words == 0 && !ended && !is_open && text.ends_with(|c: char| !c.is_whitespace() && !",<>=!~".contains(c)) {
             continue;
         }
@@ -49,17 +50,17 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
 
 fn offers(source: &dyn TimelineSource, before: &str, begun: &str, from: usize) -> Vec<Completion> {
     let begun = begun.trim_end().to_lowercase();
-    let in_condition = parse::tokens(before, Grammar::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
-    // (rank, text) puts them in order.
+    let in_condition = parse::tokens(before, FilterVersion::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
+    // The rank is the sort key.
     let mut found: Vec<(u8, Completion)> = Vec::new();
     let (mut named, mut words) = (BTreeSet::new(), BTreeSet::new());
     for next in parse::next(before) {
         match next {
-            Next::Word(word) if word.starts_with(&begun) && word != begun && words.insert(word) => {
+            ExpectedToken::Word(word) if word.starts_with(&begun) && word != begun && words.insert(word) => {
                 found.push((0, Completion { text: word.to_owned(), from, what: "word", told: false }));
             }
-            Next::Word(_) => {}
-            Next::Named(what) if named.insert(what) => {
+            ExpectedToken::Word(_) => {}
+            ExpectedToken::Named(what) if named.insert(what) => {
                 let names = names(source, what);
                 if names.is_none() && begun.is_empty() {
                     found.push((3, Completion { text: what.to_owned(), from, what, told: true }));
@@ -70,18 +71,19 @@ fn offers(source: &dyn TimelineSource, before: &str, begun: &str, from: usize) -
                         continue;
                     }
                     let rank = if lower.starts_with(&begun) { 1 } else { 2 };
-                    let text = if in_condition { ConditionName(&name).to_string() } else { Name(&name).to_string() };
+                    let text =
+                        if in_condition { ConditionName(&name).to_string() } else { FilterName(&name).to_string() };
                     found.push((rank, Completion { text, from, what, told: false }));
                 }
             }
-            Next::Named(_) => {}
+            ExpectedToken::Named(_) => {}
         }
     }
     found.sort_by_key(|one| one.0);
     found.into_iter().map(|one| one.1).collect()
 }
 
-/// The names of a kind that a trace has; none where anything can be written.
+/// The names of a kind in a trace; `None` if any text is possible.
 fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
     let model = source.model();
     let types = |fits: &dyn Fn(&TypeInfo) -> bool| {
@@ -89,16 +91,17 @@ fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
     };
     Some(match what {
         "the name of a type" => types(&|_| true),
-        "the name of a container type" => types(&|ty| ty.kind == TypeKind::Container),
-        "the name of a type of events" => types(&|ty| ty.kind == TypeKind::Event),
-        "the name of a variable" => types(&|ty| ty.kind == TypeKind::Variable),
+        "the name of a container type" => types(&|ty| ty.kind == PajeTypeKind::Container),
+        "the name of a type of events" => types(&|ty| ty.kind == PajeTypeKind::Event),
+        "the name of a variable" => types(&|ty| ty.kind == PajeTypeKind::Variable),
         "the name of a value" => {
             let shown = model.values.iter().filter(|value| source.shows(value.id)).take(LOOKED_AT);
             shown.map(|value| value.name.clone()).collect()
         }
         "the name of a value of events" => {
             let of_events = |value: &&ValueInfo| {
-                model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == TypeKind::Event) && source.shows(value.id)
+                model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::Event)
+                    && source.shows(value.id)
             };
             let shown = model.values.iter().filter(of_events).take(LOOKED_AT);
             shown.map(|value| value.name.clone()).collect()
@@ -112,28 +115,28 @@ fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
     })
 }
 
-/// Fields of entities, as far as the first of each type tell.
+/// The fields of the first entities of each type.
 fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
     let (model, all, extent) = (source.model(), source.containers(), source.extent());
     let mut names: BTreeSet<String> = ["file", "line", "value", "container"].map(str::to_owned).into();
     let mut lanes = 0;
     for ty in &model.types {
         let first = match ty.kind {
-            TypeKind::Link { .. } => {
+            PajeTypeKind::Link { .. } => {
                 names.extend(["from", "to", "key"].map(str::to_owned));
                 source.links(ty.id, extent, 1).ok().and_then(|list| list.items.first().map(|link| link.id))
             }
-            TypeKind::State => all.iter().filter(|info| source.depths(info.id, ty.id) > 0).find_map(|info| {
+            PajeTypeKind::State => all.iter().filter(|info| source.depths(info.id, ty.id) > 0).find_map(|info| {
                 lanes += 1;
-                let lane = Lane { container: info.id, ty: ty.id, depth: 0 };
+                let lane = StateLaneId { container: info.id, ty: ty.id, depth: 0 };
                 let list = source.states(lane, extent, usize::from(lanes <= LANES)).ok()?;
                 list.items.first().map(|state| state.id)
             }),
-            TypeKind::Event => all.iter().take(LANES).find_map(|info| {
+            PajeTypeKind::Event => all.iter().take(LANES).find_map(|info| {
                 let list = source.events(info.id, ty.id, extent, 1).ok()?;
                 list.items.first().map(|mark| mark.id)
             }),
-            TypeKind::Variable | TypeKind::Container => None,
+            PajeTypeKind::Variable | PajeTypeKind::Container => None,
         };
         let facts = first.and_then(|id| source.facts(id).ok());
         names.extend(facts.into_iter().flat_map(|facts| facts.fields).map(|(name, _)| name));
@@ -144,9 +147,9 @@ fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::complete;
-    use crate::filter::language::ast::Filter;
+    use crate::filter::language::ast::FilterExpr;
     use crate::filter::language::error::FilterError;
-    use crate::store::Store;
+    use crate::store::TraceStore;
 
     fn texts(text: &str) -> Vec<String> {
         let trace = format!(
@@ -154,7 +157,7 @@ mod tests {
              6 0 a n T a\n11 0 a S w\n7 10 T a\n",
             include_str!("../../../tests/header.paje")
         );
-        let store = Store::from_paje("trace", trace.as_bytes()).expect("a Pajé file");
+        let store = TraceStore::from_paje("trace", trace.as_bytes()).expect("a Pajé file");
         complete(&store, text, 20).into_iter().map(|one| format!("{}{}", &text[..one.from], one.text)).collect()
     }
 
@@ -193,7 +196,7 @@ mod tests {
     #[test]
     fn a_mistake_says_where_it_is() {
         let place = |text: &str| {
-            let error = text.parse::<Filter>().expect_err("it is wrong");
+            let error = text.parse::<FilterExpr>().expect_err("it is wrong");
             text[error.place(text)].to_owned()
         };
         assert_eq!(place("hide what é"), "what");

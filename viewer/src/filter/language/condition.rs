@@ -10,10 +10,10 @@ use rustc_hash::FxHashSet;
 use super::comparison::Comparison;
 use super::error::FilterError;
 use super::pattern::FieldUse;
-use super::pattern::{Pattern, Patterns};
+use super::pattern::{NamePattern, NamePatterns};
 use super::{fields, pattern};
 use crate::query::tree;
-use crate::query::{ContainerId, EntityId, Facts, TimelineSource, TypeId};
+use crate::query::{ContainerId, EntityFacts, EntityId, TimelineSource, TypeId};
 
 /// The condition after `where`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Condition {
     Field(FieldTest),
     /// Link: one of its endpoints lies in one of these containers or below. Other entity: its
     /// container does.
-    Involves(Patterns),
+    Involves(NamePatterns),
     /// The condition does not hold.
     Not(Box<Condition>),
     /// All conditions hold. At least two: see [`Condition::and`].
@@ -40,7 +40,7 @@ pub struct FieldTest {
     pub comparison: Comparison,
     /// With `=` and `~`, one operand fits. With `!=` and `!~`, none fits. Other operators have one
     /// operand.
-    pub operands: Patterns,
+    pub operands: NamePatterns,
 }
 
 impl Condition {
@@ -77,42 +77,47 @@ impl Condition {
     }
 
     /// Resolves the condition for a trace and the types of the tested entities.
-    pub(crate) fn resolve(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<Test, FilterError> {
-        let all =
-            |all: &[Self]| all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<Test>, FilterError>>();
+    pub(crate) fn resolve(
+        &self,
+        source: &dyn TimelineSource,
+        types: &[TypeId],
+    ) -> Result<ResolvedCondition, FilterError> {
+        let all = |all: &[Self]| {
+            all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<ResolvedCondition>, FilterError>>()
+        };
         Ok(match self {
             Self::Field(test) => {
                 fields::check(source, FieldUse::Condition, &test.field, types)?;
                 test.check_names(source, types)?;
-                Test::Field(test.clone())
+                ResolvedCondition::Field(test.clone())
             }
             Self::Involves(named) => {
                 let list = source.containers();
                 let found = pattern::containers(&list, named)?;
                 let below = |at: usize| list[at..tree::end(&list, at)].iter().map(|info| info.id);
-                Test::Involves(found.into_iter().flat_map(below).collect())
+                ResolvedCondition::Involves(found.into_iter().flat_map(below).collect())
             }
-            Self::Not(one) => Test::Not(Box::new(one.resolve(source, types)?)),
-            Self::And(some) => Test::And(all(some)?),
-            Self::Or(some) => Test::Or(all(some)?),
+            Self::Not(one) => ResolvedCondition::Not(Box::new(one.resolve(source, types)?)),
+            Self::And(some) => ResolvedCondition::And(all(some)?),
+            Self::Or(some) => ResolvedCondition::Or(all(some)?),
         })
     }
 }
 
-/// A condition whose containers are resolved in a trace.
+/// A condition with the containers already looked up in a trace.
 #[derive(Debug)]
-pub(crate) enum Test {
+pub(crate) enum ResolvedCondition {
     Field(FieldTest),
     Involves(FxHashSet<ContainerId>),
-    Not(Box<Test>),
-    And(Vec<Test>),
-    Or(Vec<Test>),
+    Not(Box<ResolvedCondition>),
+    And(Vec<ResolvedCondition>),
+    Or(Vec<ResolvedCondition>),
 }
 
-impl Test {
+impl ResolvedCondition {
     /// Whether an entity with these facts fits. `ends` are the containers of both endpoints of a
     /// link.
-    pub(crate) fn fits(&self, facts: &Facts, ends: Option<[ContainerId; 2]>) -> bool {
+    pub(crate) fn fits(&self, facts: &EntityFacts, ends: Option<[ContainerId; 2]>) -> bool {
         match self {
             Self::Field(test) => test.fits(facts),
             Self::Involves(containers) => match ends {
@@ -125,7 +130,7 @@ impl Test {
         }
     }
 
-    /// Whether a link fits, if its endpoints are sufficient to decide; else `None`.
+    /// Whether a link fits; `None` if its endpoints are not sufficient to decide.
     pub(crate) fn by_ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
         match self {
             Self::Field(_) => None,
@@ -153,7 +158,7 @@ impl Test {
 impl FieldTest {
     /// Whether an entity with these facts fits.
     #[must_use]
-    pub fn fits(&self, facts: &Facts) -> bool {
+    pub fn fits(&self, facts: &EntityFacts) -> bool {
         match self.path(facts) {
             Some(path) => self.fits_path(&path),
             None => fields::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
@@ -161,7 +166,7 @@ impl FieldTest {
     }
 
     /// The path of the container to which the field refers.
-    fn path(&self, facts: &Facts) -> Option<Vec<String>> {
+    fn path(&self, facts: &EntityFacts) -> Option<Vec<String>> {
         let is = |name: &str| self.field.eq_ignore_ascii_case(name);
         let own = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
         match (facts.id, own) {
@@ -175,7 +180,7 @@ impl FieldTest {
 
     /// Whether a container fits by its name or by the end of its path, with either separator.
     fn fits_path(&self, path: &[String]) -> bool {
-        let is_one = |operand: &Pattern| ends(path).any(|name| self.fits_operand(operand, &name));
+        let is_one = |operand: &NamePattern| ends(path).any(|name| self.fits_operand(operand, &name));
         match self.comparison {
             Comparison::Unequal | Comparison::Unlike => !self.operands.iter().any(is_one),
             _ => self.operands.iter().any(is_one),
@@ -183,7 +188,7 @@ impl FieldTest {
     }
 
     fn compare(&self, found: &str) -> bool {
-        let is_one = |operand: &Pattern| self.fits_operand(operand, found);
+        let is_one = |operand: &NamePattern| self.fits_operand(operand, found);
         match self.comparison {
             Comparison::Unequal | Comparison::Unlike => !self.operands.iter().any(is_one),
             _ => self.operands.iter().any(is_one),
@@ -192,7 +197,7 @@ impl FieldTest {
 
     /// Whether a text fits one operand. `!=` and `!~` are treated as `=` and `~`. Two numbers are
     /// compared as numbers, other texts by character. `~` matches a pattern.
-    fn fits_operand(&self, operand: &Pattern, found: &str) -> bool {
+    fn fits_operand(&self, operand: &NamePattern, found: &str) -> bool {
         let comparison = match self.comparison {
             Comparison::Like | Comparison::Unlike => return operand.fits(found),
             Comparison::Unequal => Comparison::Equal,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::time::Time;
-use crate::query::{Interval, QueryError};
+use super::time::TimeText;
+use crate::query::{QueryError, TimeRange};
 use crate::text::time;
 
 /// Errors of reading and applying filters.
@@ -58,12 +58,12 @@ pub enum FilterError {
         "nothing lies in that part of time; the trace runs from {} to {}; example: `cut {}..{}`",
         time::timestamp(extent.from, 1000),
         time::timestamp(extent.to, 1000),
-        Time(extent.from.0),
-        Time(extent.to.0)
+        TimeText(extent.from.0),
+        TimeText(extent.to.0)
     )]
     OutOfTime {
         /// The time range of the trace.
-        extent: Interval,
+        extent: TimeRange,
     },
     /// States and links have no numeric value.
     #[error("{of} has no values to reduce; name a field, or count; example: `{example}`")]

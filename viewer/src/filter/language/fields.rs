@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 pub use super::error::FilterError;
 pub use super::pattern::FieldUse;
-use crate::query::{EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
+use crate::query::{
+    EntityFacts, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
+};
 
 /// Maximum number of entities that are searched for a field. If none has it, others still can.
 const ASKED: usize = 20_000;
@@ -14,7 +16,7 @@ pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[
     if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
-    let search = Search::run(source, types, &|facts| field(facts, name).is_some())?;
+    let search = FieldSearch::run(source, types, &|facts| field(facts, name).is_some())?;
     // Without entities, the fields are unknown.
     if search.found || search.asked == 0 || search.asked >= ASKED {
         return Ok(());
@@ -32,44 +34,49 @@ pub(crate) fn has_own(
     with_links: bool,
 ) -> Result<bool, FilterError> {
     let model = source.model();
-    let is_link = |ty: &TypeId| model.types.get(ty.index()).is_some_and(|ty| matches!(ty.kind, TypeKind::Link { .. }));
+    let is_link =
+        |ty: &TypeId| model.types.get(ty.index()).is_some_and(|ty| matches!(ty.kind, PajeTypeKind::Link { .. }));
     let types: Vec<TypeId> = types.iter().copied().filter(|ty| with_links || !is_link(ty)).collect();
-    let has = |facts: &Facts| facts.fields.iter().any(|field| field.0.eq_ignore_ascii_case(name));
-    Ok(Search::run(source, &types, &has)?.found)
+    let has = |facts: &EntityFacts| facts.fields.iter().any(|field| field.0.eq_ignore_ascii_case(name));
+    Ok(FieldSearch::run(source, &types, &has)?.found)
 }
 
 /// The search for a field among the first entities of some types.
 #[derive(Default)]
-struct Search {
+struct FieldSearch {
     found: bool,
-    /// Number of entities among which the search was.
+    /// Number of entities that were searched.
     asked: usize,
-    /// Extra fields of these.
+    /// Extra fields of these entities.
     known: BTreeSet<String>,
 }
 
-impl Search {
-    fn run(source: &dyn TimelineSource, types: &[TypeId], has: &dyn Fn(&Facts) -> bool) -> Result<Self, FilterError> {
+impl FieldSearch {
+    fn run(
+        source: &dyn TimelineSource,
+        types: &[TypeId],
+        has: &dyn Fn(&EntityFacts) -> bool,
+    ) -> Result<Self, FilterError> {
         let (model, list, extent) = (source.model(), source.containers(), source.extent());
-        let interval = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+        let interval = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
         let mut search = Self::default();
         for &ty in types {
-            let kind = model.types.get(ty.index()).map_or(TypeKind::Container, |ty| ty.kind);
-            if matches!(kind, TypeKind::Link { .. }) {
+            let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
+            if matches!(kind, PajeTypeKind::Link { .. }) {
                 let found = source.links(ty, interval, ASKED)?;
                 if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
                     return Ok(search);
                 }
             }
             for info in list.iter() {
-                let depths = if kind == TypeKind::State { source.depths(info.id, ty) } else { 0 };
+                let depths = if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 };
                 for depth in 0..depths {
-                    let found = source.states(Lane { container: info.id, ty, depth }, interval, ASKED)?;
+                    let found = source.states(StateLaneId { container: info.id, ty, depth }, interval, ASKED)?;
                     if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
                         return Ok(search);
                     }
                 }
-                if kind == TypeKind::Event {
+                if kind == PajeTypeKind::Event {
                     let found = source.events(info.id, ty, interval, ASKED)?;
                     if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
                         return Ok(search);
@@ -86,7 +93,7 @@ impl Search {
         source: &dyn TimelineSource,
         ids: &mut dyn Iterator<Item = EntityId>,
         total: u64,
-        has: &dyn Fn(&Facts) -> bool,
+        has: &dyn Fn(&EntityFacts) -> bool,
     ) -> Result<bool, QueryError> {
         self.asked += usize::try_from(total).unwrap_or(usize::MAX).min(ASKED);
         for id in ids {
@@ -106,7 +113,7 @@ const OF_ALL: [&str; 4] = ["file", "line", "value", "container"];
 
 /// A field of an entity as text: an extra field of this name, or `file`, `line`, `value` or
 /// `container`. Case is ignored.
-pub fn field(facts: &Facts, name: &str) -> Option<String> {
+pub fn field(facts: &EntityFacts, name: &str) -> Option<String> {
     let exact = facts.fields.iter().find(|field| field.0 == name);
     if let Some((_, text)) = exact.or_else(|| facts.fields.iter().find(|field| field.0.eq_ignore_ascii_case(name))) {
         return Some(text.clone());

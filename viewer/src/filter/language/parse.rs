@@ -1,4 +1,5 @@
-//! Expressions of filters: from text to a [`Filter`]. The language is described in `docs/filters.md`; [`super::print`] is the way back.
+//! Parses filter expressions: from text to a [`FilterExpr`]. `docs/filters.md` describes the language;
+//! [`super::print`] is the inverse.
 
 mod condition;
 mod example;
@@ -7,20 +8,23 @@ mod token;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::ast::{Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Rank, Reduction};
+use super::ast::{
+    AssignedEndpoint, DurationRank, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm,
+    SelectionEffect,
+};
 use super::ast::{MAX_CLASSES, is_duration};
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::error::FilterError;
-use super::pattern::{Pattern, Patterns};
-use super::time_range::Part;
+use super::pattern::{NamePattern, NamePatterns};
+use super::time_range::OpenTimeRange;
 use super::words::{CONDITION_WORDS, RESERVED};
-use crate::query::{Color, Look, MarkShape};
+use crate::query::{DrawStyle, MarkShape, RgbColor};
 use crate::text::time;
 
-pub(crate) use self::token::{Grammar, Token, has_condition, tokens};
+pub(crate) use self::token::{FilterToken, FilterVersion, has_condition, tokens};
 
-/// Every way to begin.
+/// The first words of expressions.
 const VERBS: [&str; 20] = [
     "hide", "only", "cut", "group", "reuse", "count", "sum", "mean", "min", "max", "classify", "sort", "order", "best",
     "least", "keep", "color", "shape", "size", "bright",
@@ -30,35 +34,35 @@ const MEASURES: [&str; 21] = [
     "name", "start", "end", "time", "share", "self", "number", "duration", "shortest", "median", "p90", "p95", "p99",
     "longest", "sum", "mean", "min", "max", "integral", "sent", "received",
 ];
-/// Words that are understood for others.
+/// Alternative words, and the words that they stand for.
 const SYNONYMS: [(&str, &str); 3] = [("average", "mean"), ("minimum", "min"), ("maximum", "max")];
 const COMPARISONS: [&str; 8] = ["=", "!=", "<", "<=", ">", ">=", "~", "!~"];
 
-/// What could stand at the end of an expression.
+/// A possible token at the end of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum ExpectedToken {
     /// This word or sign.
     Word(&'static str),
-    /// Something that has this description: a name, a number, a date.
+    /// Something with this description: a name, a number, a time.
     Named(&'static str),
 }
 
-impl FromStr for Filter {
+impl FromStr for FilterExpr {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
-        read(text, Grammar::Two)
+        read(text, FilterVersion::Two)
     }
 }
 
-impl Filter {
+impl FilterExpr {
     /// Reads an expression of a file of version 1. There, `where` takes one comparison. The words
     /// `and`, `or`, `not`, `sent` and `received` and parentheses are parts of names.
     ///
     /// # Errors
     /// If it is not an expression of version 1.
     pub fn from_version_1(text: &str) -> Result<Self, FilterError> {
-        read(text, Grammar::One)
+        read(text, FilterVersion::One)
     }
 
     /// Whether an expression has the same meaning in a file of version 1.
@@ -67,8 +71,8 @@ impl Filter {
     }
 }
 
-fn read(text: &str, grammar: Grammar) -> Result<Filter, FilterError> {
-    let mut reader = Reader::new(text, grammar)?;
+fn read(text: &str, grammar: FilterVersion) -> Result<FilterExpr, FilterError> {
+    let mut reader = FilterReader::new(text, grammar)?;
     let filter = reader.filter()?;
     if reader.at < reader.tokens.len() {
         return Err(reader.expected("nothing more"));
@@ -78,8 +82,8 @@ fn read(text: &str, grammar: Grammar) -> Result<Filter, FilterError> {
 
 /// The possible continuations of an incomplete expression, or of a complete one that can be
 /// extended.
-pub(crate) fn next(text: &str) -> Vec<Next> {
-    let Ok(mut reader) = Reader::new(text, Grammar::Two) else { return Vec::new() };
+pub(crate) fn next(text: &str) -> Vec<ExpectedToken> {
+    let Ok(mut reader) = FilterReader::new(text, FilterVersion::Two) else { return Vec::new() };
     match reader.filter() {
         // An error before the end of the text leaves nothing to complete.
         Err(_) if reader.at < reader.tokens.len() => Vec::new(),
@@ -87,31 +91,31 @@ pub(crate) fn next(text: &str) -> Vec<Next> {
     }
 }
 
-struct Reader<'a> {
+struct FilterReader<'a> {
     text: &'a str,
-    grammar: Grammar,
-    tokens: Vec<(Token, Range<usize>)>,
+    grammar: FilterVersion,
+    tokens: Vec<(FilterToken, Range<usize>)>,
     at: usize,
-    /// What was looked for at the end.
-    next: Vec<Next>,
+    /// The possible tokens at the end.
+    next: Vec<ExpectedToken>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str, grammar: Grammar) -> Result<Self, FilterError> {
+impl<'a> FilterReader<'a> {
+    fn new(text: &'a str, grammar: FilterVersion) -> Result<Self, FilterError> {
         Ok(Self { text, grammar, tokens: tokens(text, grammar)?, at: 0, next: Vec::new() })
     }
 
     /// Whether `and`, `or`, `not` and parentheses are tokens.
     fn in_condition(&self) -> bool {
-        self.grammar == Grammar::Two && has_condition(&self.tokens)
+        self.grammar == FilterVersion::Two && has_condition(&self.tokens)
     }
 
-    fn token(&self) -> Option<&Token> {
+    fn token(&self) -> Option<&FilterToken> {
         self.tokens.get(self.at).map(|(token, _)| token)
     }
 
-    /// Notes what could stand here, if this is the end.
-    fn could_be(&mut self, next: impl IntoIterator<Item = Next>) {
+    /// Records possible tokens if this is the end of the expression.
+    fn could_be(&mut self, next: impl IntoIterator<Item = ExpectedToken>) {
         if self.at == self.tokens.len() {
             self.next.extend(next);
         }
@@ -120,15 +124,15 @@ impl<'a> Reader<'a> {
     fn expected(&self, expected: impl Into<Box<str>>) -> FilterError {
         let found = match self.token() {
             None => "the end".to_owned(),
-            Some(Token::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {
+            Some(FilterToken::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {
                 format!("`{word}`, which a name has only in quotes")
             }
-            Some(Token::Word(word)) => format!("`{word}`"),
-            Some(Token::Open) => "`(`, which a name has only in quotes".to_owned(),
-            Some(Token::Close) => "`)`, which a name has only in quotes".to_owned(),
-            Some(Token::Quoted(name)) => format!("`\"{name}\"`"),
-            Some(Token::Comma) => "a comma".to_owned(),
-            Some(Token::Compare(comparison)) => format!("`{}`", comparison.sign()),
+            Some(FilterToken::Word(word)) => format!("`{word}`"),
+            Some(FilterToken::Open) => "`(`, which a name has only in quotes".to_owned(),
+            Some(FilterToken::Close) => "`)`, which a name has only in quotes".to_owned(),
+            Some(FilterToken::Quoted(name)) => format!("`\"{name}\"`"),
+            Some(FilterToken::Comma) => "a comma".to_owned(),
+            Some(FilterToken::Compare(comparison)) => format!("`{}`", comparison.sign()),
         };
         let at = self.tokens.get(self.at).map_or(self.text.len()..self.text.len(), |(_, at)| at.clone());
         FilterError::syntax(self.text, expected, found, at)
@@ -136,14 +140,14 @@ impl<'a> Reader<'a> {
 
     fn word(&self) -> Option<&str> {
         match self.token() {
-            Some(Token::Word(word)) => Some(word),
+            Some(FilterToken::Word(word)) => Some(word),
             _ => None,
         }
     }
 
-    /// Takes a keyword if it is there.
+    /// Consumes a keyword if it is the next token.
     fn take(&mut self, keyword: &'static str) -> bool {
-        self.could_be([Next::Word(keyword)]);
+        self.could_be([ExpectedToken::Word(keyword)]);
         let there = self.word() == Some(keyword);
         self.at += usize::from(there);
         there
@@ -153,14 +157,14 @@ impl<'a> Reader<'a> {
         if self.take(keyword) { Ok(()) } else { Err(self.expected(format!("`{keyword}`"))) }
     }
 
-    /// A name: the words up to a comma, a comparison or a keyword.
+    /// Reads a name: the words up to a comma, a comparison or a keyword.
     fn name_if(&mut self, what: &'static str) -> Option<String> {
-        self.could_be([Next::Named(what)]);
+        self.could_be([ExpectedToken::Named(what)]);
         let mut name: Option<String> = None;
         while let Some(token) = self.token() {
             let more = match token {
-                Token::Word(word) if !self.ends_name(word) => word,
-                Token::Quoted(word) => word,
+                FilterToken::Word(word) if !self.ends_name(word) => word,
+                FilterToken::Quoted(word) => word,
                 _ => break,
             };
             name = Some(name.map_or_else(|| more.clone(), |name| format!("{name} {more}")));
@@ -178,115 +182,115 @@ impl<'a> Reader<'a> {
         self.name_if(what).ok_or_else(|| self.expected(what))
     }
 
-    fn pattern(&mut self, what: &'static str) -> Result<Pattern, FilterError> {
-        self.name(what).map(Pattern::new)
+    fn pattern(&mut self, what: &'static str) -> Result<NamePattern, FilterError> {
+        self.name(what).map(NamePattern::new)
     }
 
-    /// Names with commas between them; perhaps none.
-    fn patterns_if(&mut self, what: &'static str) -> Result<Patterns, FilterError> {
-        let mut all: Vec<Pattern> = self.name_if(what).map(Pattern::new).into_iter().collect();
+    /// Reads names separated by commas; possibly none.
+    fn patterns_if(&mut self, what: &'static str) -> Result<NamePatterns, FilterError> {
+        let mut all: Vec<NamePattern> = self.name_if(what).map(NamePattern::new).into_iter().collect();
         while !all.is_empty() {
-            self.could_be([Next::Word(",")]);
-            if self.token() != Some(&Token::Comma) {
+            self.could_be([ExpectedToken::Word(",")]);
+            if self.token() != Some(&FilterToken::Comma) {
                 break;
             }
             self.at += 1;
             all.push(self.pattern(what)?);
         }
-        Ok(Patterns::new(all))
+        Ok(NamePatterns::new(all))
     }
 
-    fn patterns(&mut self, what: &'static str) -> Result<Patterns, FilterError> {
+    fn patterns(&mut self, what: &'static str) -> Result<NamePatterns, FilterError> {
         let before = self.at;
         let all = self.patterns_if(what)?;
         if self.at == before { Err(self.expected(what)) } else { Ok(all) }
     }
 
-    fn of(&mut self) -> Result<Option<Pattern>, FilterError> {
+    fn of(&mut self) -> Result<Option<NamePattern>, FilterError> {
         if self.take("of") { self.pattern("the name of a type").map(Some) } else { Ok(None) }
     }
 
     fn compare(&mut self) -> Result<Comparison, FilterError> {
-        self.could_be(COMPARISONS.map(Next::Word));
-        let Some(&Token::Compare(comparison)) = self.token() else {
+        self.could_be(COMPARISONS.map(ExpectedToken::Word));
+        let Some(&FilterToken::Compare(comparison)) = self.token() else {
             return Err(self.expected("one of =, !=, <, <=, >, >=, ~, !~"));
         };
         self.at += 1;
         Ok(comparison)
     }
 
-    fn filter(&mut self) -> Result<Filter, FilterError> {
-        self.could_be(VERBS.map(Next::Word));
+    fn filter(&mut self) -> Result<FilterExpr, FilterError> {
+        self.could_be(VERBS.map(ExpectedToken::Word));
         let verb = self.word().unwrap_or("").to_owned();
         self.at += usize::from(!verb.is_empty());
         let verb = SYNONYMS.iter().find(|one| one.0 == verb).map_or(verb.as_str(), |one| one.1);
         Ok(match verb {
-            "hide" => self.selection(Keep::Hide)?,
-            "only" => self.selection(Keep::Only)?,
-            "cut" => Filter::Cut(self.part()?),
+            "hide" => self.selection(SelectionEffect::Hide)?,
+            "only" => self.selection(SelectionEffect::Only)?,
+            "cut" => FilterExpr::Cut(self.part()?),
             "group" => {
                 let containers = self.patterns("the names of containers")?;
                 self.need("into")?;
-                Filter::Group { containers, name: self.name("a name for the group")? }
+                FilterExpr::Group { containers, name: self.name("a name for the group")? }
             }
-            "reuse" => Filter::Reuse { types: self.patterns("the name of a container type")? },
-            "count" => self.reduction(Operation::Count)?,
-            "sum" => self.reduction(Operation::Sum)?,
-            "mean" => self.reduction(Operation::Mean)?,
-            "min" => self.reduction(Operation::Min)?,
-            "max" => self.reduction(Operation::Max)?,
+            "reuse" => FilterExpr::Reuse { types: self.patterns("the name of a container type")? },
+            "count" => self.reduction(ReduceOperation::Count)?,
+            "sum" => self.reduction(ReduceOperation::Sum)?,
+            "mean" => self.reduction(ReduceOperation::Mean)?,
+            "min" => self.reduction(ReduceOperation::Min)?,
+            "max" => self.reduction(ReduceOperation::Max)?,
             "classify" => self.classes()?,
             "sort" => {
                 let ty = self.pattern("the name of a container type")?;
                 self.need("by")?;
                 let measure = self.measure()?;
                 let first = self.take("descending");
-                let by = Key { measure, during: self.during()? };
-                Filter::Sort { ty, by, descending: first || self.take("descending") }
+                let by = OrderKey { measure, during: self.during()? };
+                FilterExpr::Sort { ty, by, descending: first || self.take("descending") }
             }
-            "order" => Filter::Order { containers: self.patterns("the names of containers")? },
+            "order" => FilterExpr::Order { containers: self.patterns("the names of containers")? },
             "best" | "least" => {
-                self.could_be([Next::Named("a number of containers")]);
+                self.could_be([ExpectedToken::Named("a number of containers")]);
                 let number = self.word().and_then(|word| word.parse().ok());
                 let number = number.ok_or_else(|| self.expected("a number of containers"))?;
                 self.at += 1;
                 let ty = self.pattern("the name of a container type")?;
                 self.need("by")?;
-                let by = Key { measure: self.measure()?, during: self.during()? };
-                Filter::Best { number, ty, by, lowest: verb == "least" }
+                let by = OrderKey { measure: self.measure()?, during: self.during()? };
+                FilterExpr::Best { number, ty, by, lowest: verb == "least" }
             }
             "keep" => {
                 let ty = self.pattern("the name of a container type")?;
                 self.need("with")?;
-                let by = Key { measure: self.measure()?, during: self.during()? };
+                let by = OrderKey { measure: self.measure()?, during: self.during()? };
                 let comparison = self.compare()?;
                 let number = self.number(by.measure.is_time())?;
-                Filter::Having { ty, by, comparison, number }
+                FilterExpr::Having { ty, by, comparison, number }
             }
             "color" | "colour" => {
-                self.could_be([Next::Named("a colour such as #d62728")]);
+                self.could_be([ExpectedToken::Named("a colour such as #d62728")]);
                 let color = self.word().and_then(color).ok_or_else(|| self.expected("a colour such as #d62728"))?;
                 self.at += 1;
                 let (values, of) = self.dressed("the name of a value", "the name of a type")?;
-                Filter::Color { values, of, color }
+                FilterExpr::Color { values, of, color }
             }
             "shape" => {
-                self.could_be(MarkShape::ALL.map(|shape| Next::Word(shape.name())));
+                self.could_be(MarkShape::ALL.map(|shape| ExpectedToken::Word(shape.name())));
                 let shape = self.word().and_then(|word| word.parse().ok());
                 let shape = shape.ok_or_else(|| self.expected(one_of(&MarkShape::ALL.map(MarkShape::name))))?;
                 self.at += 1;
                 let (values, of) = self.dressed("the name of a value of events", "the name of a type of events")?;
-                Filter::Shape { values, of, shape }
+                FilterExpr::Shape { values, of, shape }
             }
             "size" => {
-                self.could_be([Next::Named("a size such as 1.5")]);
-                let size = self.word().and_then(|word| word.parse().ok()).and_then(Look::checked_size);
+                self.could_be([ExpectedToken::Named("a size such as 1.5")]);
+                let size = self.word().and_then(|word| word.parse().ok()).and_then(DrawStyle::checked_size);
                 let size = size.ok_or_else(|| self.expected("a size such as 1.5, above 0"))?;
                 self.at += 1;
                 let (values, of) = self.dressed("the name of a value", "the name of a type")?;
-                Filter::Size { values, of, size }
+                FilterExpr::Size { values, of, size }
             }
-            "bright" => Filter::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
+            "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
                 self.at = 0;
                 return Err(self.expected(one_of(&VERBS)));
@@ -294,12 +298,13 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Values, or a whole type, that get a look; `values` and `types` say of what.
+    /// Reads values, or a whole type, for a style setting. `values` and `types` describe them in
+    /// error messages.
     fn dressed(
         &mut self,
         values: &'static str,
         types: &'static str,
-    ) -> Result<(Patterns, Option<Pattern>), FilterError> {
+    ) -> Result<(NamePatterns, Option<NamePattern>), FilterError> {
         let before = self.at;
         let values = self.patterns_if(values)?;
         let of = if self.take("of") { Some(self.pattern(types)?) } else { None };
@@ -309,26 +314,26 @@ impl<'a> Reader<'a> {
         Ok((values, of))
     }
 
-    fn selection(&mut self, keep: Keep) -> Result<Filter, FilterError> {
-        self.could_be(SELECTIONS.map(Next::Word));
+    fn selection(&mut self, keep: SelectionEffect) -> Result<FilterExpr, FilterError> {
+        self.could_be(SELECTIONS.map(ExpectedToken::Word));
         let Some(what) = self.word().map(str::to_owned) else {
             return Err(self.expected(one_of(&SELECTIONS)));
         };
         self.at += 1;
         Ok(match what.as_str() {
-            "type" | "types" => Filter::Types { keep, types: self.patterns("the name of a type")? },
+            "type" | "types" => FilterExpr::Types { keep, types: self.patterns("the name of a type")? },
             "value" | "values" => {
-                Filter::Values { keep, values: self.patterns("the name of a value")?, of: self.of()? }
+                FilterExpr::Values { keep, values: self.patterns("the name of a value")?, of: self.of()? }
             }
             "container" | "containers" => {
-                Filter::Containers { keep, containers: self.patterns("the name of a container")? }
+                FilterExpr::Containers { keep, containers: self.patterns("the name of a container")? }
             }
             "where" => {
                 let condition = match self.grammar {
-                    Grammar::One => Condition::Field(self.comparison_of_field()?),
-                    Grammar::Two => self.condition()?,
+                    FilterVersion::One => Condition::Field(self.comparison_of_field()?),
+                    FilterVersion::Two => self.condition()?,
                 };
-                Filter::Attribute { keep, condition, of: self.of()? }
+                FilterExpr::Attribute { keep, condition, of: self.of()? }
             }
             "duration" => {
                 let comparison = self.compare()?;
@@ -337,7 +342,7 @@ impl<'a> Reader<'a> {
                     return Err(self.expected("one of =, !=, <, <=, >, >="));
                 }
                 let nanos = self.nanos()?;
-                Filter::Duration { keep, comparison, nanos, of: self.of()? }
+                FilterExpr::Duration { keep, comparison, nanos, of: self.of()? }
             }
             _ => {
                 self.at -= 1;
@@ -346,42 +351,42 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn reduction(&mut self, operation: Operation) -> Result<Filter, FilterError> {
+    fn reduction(&mut self, operation: ReduceOperation) -> Result<FilterExpr, FilterError> {
         let mut end = None;
-        for (word, which) in LinkEnd::ALL {
-            if self.grammar == Grammar::Two && end.is_none() && self.take(word) {
+        for (word, which) in AssignedEndpoint::ALL {
+            if self.grammar == FilterVersion::Two && end.is_none() && self.take(word) {
                 end = Some(which);
             }
         }
-        let what = if operation == Operation::Count { "the name of a value" } else { "the name of a field" };
+        let what = if operation == ReduceOperation::Count { "the name of a value" } else { "the name of a field" };
         let values = self.patterns_if(what)?;
         self.need("of")?;
         let of = self.pattern("the name of a type")?;
         self.need("per")?;
         let per = self.pattern("the name of a container type")?;
-        let (mut form, mut name) = (Form::Variable, None);
+        let (mut form, mut name) = (ReductionForm::Variable, None);
         if self.take("into") {
             let has_form = if self.take("state") {
-                form = Form::State;
+                form = ReductionForm::State;
                 true
             } else {
                 self.take("variable")
             };
             name = match self.grammar {
-                Grammar::Two if !has_form => Some(self.name("a name for the result")?),
+                FilterVersion::Two if !has_form => Some(self.name("a name for the result")?),
                 _ => self.name_if("a name for the result"),
             };
         }
-        Ok(Filter::Reduce(Reduction { operation, end, values, of, per, form, name }))
+        Ok(FilterExpr::Reduce(Reduction { operation, end, values, of, per, form, name }))
     }
 
-    fn classes(&mut self) -> Result<Filter, FilterError> {
+    fn classes(&mut self) -> Result<FilterExpr, FilterError> {
         let of = self.pattern("the name of a type")?;
         self.need("by")?;
         let field = self.name("the name of a field")?;
         let (mut edges, lasting): (Vec<f64>, bool) = (Vec::new(), is_duration(&field));
-        self.could_be([Next::Word("<")]);
-        if self.token() == Some(&Token::Compare(Comparison::Less)) {
+        self.could_be([ExpectedToken::Word("<")]);
+        if self.token() == Some(&FilterToken::Compare(Comparison::Less)) {
             self.at += 1;
             loop {
                 let edge = self.number(lasting)?;
@@ -392,22 +397,22 @@ impl<'a> Reader<'a> {
                     );
                 }
                 edges.push(edge);
-                self.could_be([Next::Word(",")]);
-                if self.token() != Some(&Token::Comma) {
+                self.could_be([ExpectedToken::Word(",")]);
+                if self.token() != Some(&FilterToken::Comma) {
                     break;
                 }
                 self.at += 1;
             }
         }
-        Ok(Filter::Classify { of, field, edges })
+        Ok(FilterExpr::Classify { of, field, edges })
     }
 
     fn measure(&mut self) -> Result<Measure, FilterError> {
-        self.could_be(MEASURES.map(Next::Word));
+        self.could_be(MEASURES.map(ExpectedToken::Word));
         let word = self.word().unwrap_or("").to_owned();
         self.at += usize::from(!word.is_empty());
         let word = SYNONYMS.iter().find(|one| one.0 == word).map_or(word.as_str(), |one| one.1);
-        if let Some(&(_, which)) = Rank::ALL.iter().find(|one| one.0 == word) {
+        if let Some(&(_, which)) = DurationRank::ALL.iter().find(|one| one.0 == word) {
             return Ok(Measure::Duration { which, values: self.patterns_if("the name of a value")?, of: self.of()? });
         }
         Ok(match word {
@@ -417,7 +422,7 @@ impl<'a> Reader<'a> {
             "time" => Measure::Time { values: self.patterns_if("the name of a value")?, of: self.of()? },
             "share" => Measure::Share { values: self.patterns_if("the name of a value")?, of: self.of()? },
             "self" => {
-                self.could_be(["time", "share"].map(Next::Word));
+                self.could_be(["time", "share"].map(ExpectedToken::Word));
                 let is_time = self.take("time");
                 if !is_time && !self.take("share") {
                     return Err(self.expected("time or share, such as in: self time Wait of Activity"));
@@ -429,10 +434,10 @@ impl<'a> Reader<'a> {
             "integral" => Measure::Integral { of: self.of_variable()? },
             "sent" => Measure::Sent { field: self.name_if("the name of a field"), of: self.of()? },
             "received" => Measure::Received { field: self.name_if("the name of a field"), of: self.of()? },
-            "sum" => self.of_field(Operation::Sum)?,
-            "mean" => self.of_field(Operation::Mean)?,
-            "min" => self.of_field(Operation::Min)?,
-            "max" => self.of_field(Operation::Max)?,
+            "sum" => self.of_field(ReduceOperation::Sum)?,
+            "mean" => self.of_field(ReduceOperation::Mean)?,
+            "min" => self.of_field(ReduceOperation::Min)?,
+            "max" => self.of_field(ReduceOperation::Max)?,
             _ => {
                 self.at -= usize::from(!word.is_empty());
                 return Err(self.expected(one_of(&MEASURES)));
@@ -440,30 +445,30 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn of_variable(&mut self) -> Result<Pattern, FilterError> {
+    fn of_variable(&mut self) -> Result<NamePattern, FilterError> {
         self.need("of")?;
         self.pattern("the name of a variable")
     }
 
-    /// Of a field, or of a variable, which has its value alone.
-    fn of_field(&mut self, operation: Operation) -> Result<Measure, FilterError> {
+    /// Reads a measure of a field, or of a variable, which has only its value.
+    fn of_field(&mut self, operation: ReduceOperation) -> Result<Measure, FilterError> {
         let Some(field) = self.name_if("the name of a field") else {
             return Ok(match operation {
-                Operation::Mean => Measure::Mean { of: self.of_variable()? },
-                Operation::Min => Measure::Min { of: self.of_variable()? },
-                Operation::Max => Measure::Max { of: self.of_variable()? },
-                Operation::Sum | Operation::Count => return Err(self.expected("the name of a field")),
+                ReduceOperation::Mean => Measure::Mean { of: self.of_variable()? },
+                ReduceOperation::Min => Measure::Min { of: self.of_variable()? },
+                ReduceOperation::Max => Measure::Max { of: self.of_variable()? },
+                ReduceOperation::Sum | ReduceOperation::Count => return Err(self.expected("the name of a field")),
             });
         };
         self.need("of")?;
         Ok(Measure::Field { operation, field, of: self.pattern("the name of a type")? })
     }
 
-    fn during(&mut self) -> Result<Option<Part>, FilterError> {
+    fn during(&mut self) -> Result<Option<OpenTimeRange>, FilterError> {
         if self.take("in") { self.part().map(Some) } else { Ok(None) }
     }
 
-    fn part(&mut self) -> Result<Part, FilterError> {
+    fn part(&mut self) -> Result<OpenTimeRange, FilterError> {
         let text = self.name("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
         text.parse().map_err(|why: String| {
             self.at -= 1;
@@ -480,7 +485,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number; for times one of nanoseconds.
+    /// Reads a number; for times, in nanoseconds.
     #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
     fn number(&mut self, time: bool) -> Result<f64, FilterError> {
         if time {
@@ -494,7 +499,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Words in a sentence: `a, b or c`.
+/// Joins words for a sentence: `a, b or c`.
 fn one_of(words: &[&str]) -> String {
     match words {
         [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
@@ -502,7 +507,7 @@ fn one_of(words: &[&str]) -> String {
     }
 }
 
-impl FromStr for Part {
+impl FromStr for OpenTimeRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -516,8 +521,8 @@ impl FromStr for Part {
     }
 }
 
-/// `#rrggbb`.
-fn color(text: &str) -> Option<Color> {
+/// Parses `#rrggbb`.
+fn color(text: &str) -> Option<RgbColor> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
     u32::from_str_radix(digits, 16).ok().map(crate::style::theme::rgb)
 }

@@ -1,45 +1,46 @@
-//! [`Pattern`]: how a filter names types, values and containers, and what it finds in a trace.
+//! [`NamePattern`]: the names of types, values and containers in a filter, and their matches in a
+//! trace.
 
 use std::fmt;
 
 use tumit::diag::did_you_mean;
 
 use super::error::FilterError;
-use super::quote::Name;
-use crate::query::{ContainerInfo, Model, TypeId, TypeInfo, TypeKind, ValueId};
+use super::quote::FilterName;
+use crate::query::{ContainerInfo, PajeTypeKind, TypeId, TypeInfo, TypeModel, ValueId};
 
 /// A name in which `*` stands for any text and `?` for any character.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pattern(String);
+pub struct NamePattern(String);
 
-/// Several, any of which may fit. Never empty.
+/// Alternative patterns. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Patterns(Vec<Pattern>);
+pub struct NamePatterns(Vec<NamePattern>);
 
-impl Pattern {
-    /// A pattern as it is written.
+impl NamePattern {
+    /// A pattern from its text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Fits everything.
+    /// A pattern that matches everything.
     #[must_use]
     pub fn any() -> Self {
         Self("*".to_owned())
     }
 
-    /// As it is written.
+    /// The text of the pattern.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a name fits. O(pattern × name) at worst.
+    /// Whether a name matches. O(pattern × name) in the worst case.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
         let (mut p, mut n) = (0, 0);
-        // Where to go on when the text after the last star does not fit.
+        // Positions to continue from if the text after the last star does not match.
         let mut retry: Option<(usize, usize)> = None;
         while n < name.len() {
             match pattern.get(p) {
@@ -59,41 +60,41 @@ impl Pattern {
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for NamePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Patterns {
-    /// These. One that fits everything if there are none.
+impl NamePatterns {
+    /// These patterns, or one that matches everything if there are none.
     #[must_use]
-    pub fn new(mut patterns: Vec<Pattern>) -> Self {
+    pub fn new(mut patterns: Vec<NamePattern>) -> Self {
         if patterns.is_empty() {
-            patterns.push(Pattern::any());
+            patterns.push(NamePattern::any());
         }
         Self(patterns)
     }
 
-    /// One that fits everything.
+    /// One pattern that matches everything.
     #[must_use]
     pub fn any() -> Self {
         Self::new(Vec::new())
     }
 
-    /// Whether everything fits.
+    /// Whether one of the patterns matches everything.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.0.iter().any(|pattern| pattern.as_str() == "*")
     }
 
-    /// One by one.
-    pub fn iter(&self) -> impl Iterator<Item = &Pattern> {
+    /// Iterates over the patterns.
+    pub fn iter(&self) -> impl Iterator<Item = &NamePattern> {
         self.0.iter()
     }
 
-    /// What fits, given what can be named; an error when one of the patterns fits nothing. A pattern that fits nothing as it is written
-    /// is tried without regard to upper and lower case.
+    /// The elements of `all` that match. It is an error if one of the patterns matches nothing. A
+    /// pattern without a match is tried again without regard to case.
     fn find<'a, T: Copy>(
         &self,
         what: &'static str,
@@ -110,7 +111,7 @@ impl Patterns {
                 }
                 any
             };
-            let lower = Pattern::new(pattern.0.to_lowercase());
+            let lower = NamePattern::new(pattern.0.to_lowercase());
             if !mark(&|name| pattern.fits(name)) && !mark(&|name| lower.fits(&name.to_lowercase())) {
                 let names: Vec<&str> = all.iter().filter_map(|(_, names)| names.first().copied()).collect();
                 return Err(FilterError::nothing(what, pattern, &names));
@@ -136,7 +137,7 @@ pub enum FieldUse {
 impl FieldUse {
     /// A correct expression with a field of this name.
     fn example(self, field: &str) -> String {
-        let field = Name(field);
+        let field = FilterName(field);
         match self {
             Self::Condition => format!("only where {field} > 1000"),
             Self::Classes => format!("classify Message by {field}"),
@@ -146,13 +147,13 @@ impl FieldUse {
     }
 }
 
-/// Keys of rows that a condition on entities cannot have.
+/// Keys of containers, which a condition on entities cannot use.
 const KEYS: [&str; 4] = ["self time", "self share", "time", "share"];
 
 impl FilterError {
     /// No entity of the types that an expression concerns has the field.
     pub(crate) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
-        let error = Self::nothing("field of these types", &Pattern::new(field), known);
+        let error = Self::nothing("field of these types", &NamePattern::new(field), known);
         let Self::Nothing { what, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
             let help = "it is a key of containers, for `sort`, `best`, `least` and `keep`".to_owned();
@@ -165,7 +166,7 @@ impl FilterError {
         Self::Nothing { what, pattern, help, example: example.into() }
     }
 
-    pub(crate) fn nothing(what: &'static str, pattern: &Pattern, names: &[&str]) -> Self {
+    pub(crate) fn nothing(what: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
         const SHOWN: usize = 8;
         let mut known: Vec<&str> = Vec::new();
         for name in names {
@@ -189,9 +190,9 @@ impl FilterError {
     }
 }
 
-/// A correct expression that names one of these.
+/// A correct expression with a name of this kind.
 fn example(what: &str, name: Option<&str>) -> String {
-    let name = |other: &'static str| Name(name.unwrap_or(other)).to_string();
+    let name = |other: &'static str| FilterName(name.unwrap_or(other)).to_string();
     match what {
         "value" => format!("only value {}", name("Waiting")),
         "container" => format!("only container {}", name("Node 1")),
@@ -201,51 +202,54 @@ fn example(what: &str, name: Option<&str>) -> String {
     }
 }
 
-/// Types of the kinds that are wanted.
+/// Types that match, among those for which `wanted` is true.
 pub(crate) fn types(
-    model: &Model,
-    patterns: &Patterns,
+    model: &TypeModel,
+    patterns: &NamePatterns,
     what: &'static str,
     wanted: impl Fn(&TypeInfo) -> bool,
 ) -> Result<Vec<TypeId>, FilterError> {
     patterns.find(what, model.types.iter().filter(|ty| wanted(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
 }
 
-/// Container types. `trace` is the root's.
-pub(crate) fn container_types(model: &Model, pattern: &Pattern) -> Result<Vec<TypeId>, FilterError> {
+/// Container types that match. `trace` is the type of the root.
+pub(crate) fn container_types(model: &TypeModel, pattern: &NamePattern) -> Result<Vec<TypeId>, FilterError> {
     if pattern.as_str() == "trace" {
         return Ok(vec![TypeId::ROOT]);
     }
-    let of_containers = |ty: &TypeInfo| ty.kind == TypeKind::Container && ty.id != TypeId::ROOT;
-    types(model, &Patterns::new(vec![pattern.clone()]), "container type", of_containers)
+    let of_containers = |ty: &TypeInfo| ty.kind == PajeTypeKind::Container && ty.id != TypeId::ROOT;
+    types(model, &NamePatterns::new(vec![pattern.clone()]), "container type", of_containers)
 }
 
-/// Values of the types that `of` names, of any type without one.
+/// Values that match, of the types that `of` matches; without `of`, of any type.
 pub(crate) fn values(
-    model: &Model,
-    patterns: &Patterns,
-    of: Option<&Pattern>,
+    model: &TypeModel,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
-    let with_values = |ty: &TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. });
+    let with_values =
+        |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. });
     values_of(model, patterns, of, ("type of states, events or links", &with_values))
 }
 
-/// Values of the types of a kind that `of` names, of all of the kind without one.
+/// Values that match, of the types of a kind that `of` matches; without `of`, of all types of that
+/// kind.
 pub(crate) fn values_of(
-    model: &Model,
-    patterns: &Patterns,
-    of: Option<&Pattern>,
+    model: &TypeModel,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
     (what, wanted): (&'static str, &dyn Fn(&TypeInfo) -> bool),
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
-    let of = Patterns::new(of.cloned().into_iter().collect());
+    let of = NamePatterns::new(of.cloned().into_iter().collect());
     let types = types(model, &of, what, wanted)?;
     let mine = model.values.iter().filter(|value| types.contains(&value.ty));
     let found = patterns.find("value", mine.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, found))
 }
 
-/// Positions of containers by name, or by the end of their path (`Node 0/thread 1`). The root is never among them.
-pub(crate) fn containers(list: &[ContainerInfo], patterns: &Patterns) -> Result<Vec<usize>, FilterError> {
+/// Positions of containers that match by name, or by the end of their path (`Node 0/thread 1`). The
+/// root never matches.
+pub(crate) fn containers(list: &[ContainerInfo], patterns: &NamePatterns) -> Result<Vec<usize>, FilterError> {
     let by_path = patterns.iter().any(|pattern| pattern.as_str().contains('/'));
     let mut paths: Vec<String> = Vec::with_capacity(list.len());
     let mut stack: Vec<&str> = Vec::new();
@@ -287,7 +291,7 @@ mod tests {
             ("é?", "éà", true),
         ];
         for (pattern, name, fits) in cases {
-            assert_eq!(Pattern::new(pattern).fits(name), fits, "{pattern} {name}");
+            assert_eq!(NamePattern::new(pattern).fits(name), fits, "{pattern} {name}");
         }
     }
 
@@ -305,7 +309,7 @@ mod tests {
             let message = FilterError::no_field(usage, field, &known).to_string();
             let example = message.trim_end_matches('`').rsplit_once("; example: `").expect("an example").1;
             assert!(example.starts_with(form), "{message}");
-            assert!(example.parse::<crate::filter::Filter>().is_ok(), "{example}");
+            assert!(example.parse::<crate::filter::FilterExpr>().is_ok(), "{example}");
         }
     }
 }

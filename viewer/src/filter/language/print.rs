@@ -3,16 +3,18 @@
 use std::fmt;
 
 use super::ast::is_duration;
-use super::ast::{Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Reduction};
+use super::ast::{
+    AssignedEndpoint, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm, SelectionEffect,
+};
 use super::comparison::Comparison;
 use super::condition::{Condition, FieldTest};
-use super::pattern::{Pattern, Patterns};
-use super::quote::{ConditionName, Name, Quoted};
-use super::time::Time;
+use super::pattern::{NamePattern, NamePatterns};
+use super::quote::{ConditionName, FilterName, QuotedName};
+use super::time::TimeText;
 use super::words::INVOLVES;
 
 /// Names separated by commas.
-struct ConditionNames<'a>(&'a Patterns);
+struct ConditionNames<'a>(&'a NamePatterns);
 
 impl fmt::Display for ConditionNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,28 +70,28 @@ impl fmt::Display for Condition {
     }
 }
 
-struct Names<'a>(&'a Patterns);
+struct TypeNames<'a>(&'a NamePatterns);
 
-impl fmt::Display for Names<'_> {
+impl fmt::Display for TypeNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, pattern) in self.0.iter().enumerate() {
-            write!(f, "{}{}", if at > 0 { ", " } else { "" }, Name(pattern.as_str()))?;
+            write!(f, "{}{}", if at > 0 { ", " } else { "" }, FilterName(pattern.as_str()))?;
         }
         Ok(())
     }
 }
 
 /// ` of TYPE`, or nothing.
-struct Of<'a>(Option<&'a Pattern>);
+struct OfType<'a>(Option<&'a NamePattern>);
 
-impl fmt::Display for Of<'_> {
+impl fmt::Display for OfType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |of| write!(f, " of {}", Name(of.as_str())))
+        self.0.map_or(Ok(()), |of| write!(f, " of {}", FilterName(of.as_str())))
     }
 }
 
 impl Comparison {
-    /// As it is written.
+    /// The operator in an expression.
     #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
@@ -105,8 +107,8 @@ impl Comparison {
     }
 }
 
-impl Operation {
-    /// As it is written.
+impl ReduceOperation {
+    /// The word in an expression.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -119,17 +121,17 @@ impl Operation {
     }
 }
 
-impl fmt::Display for Keep {
+impl fmt::Display for SelectionEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::Hide { "hide" } else { "only" })
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for OrderKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let some = |f: &mut fmt::Formatter<'_>, word: &str, values: &Patterns, of: Option<&Pattern>| match of {
-            Some(_) if values.is_any() => write!(f, "{word}{}", Of(of)),
-            _ => write!(f, "{word} {}{}", Names(values), Of(of)),
+        let some = |f: &mut fmt::Formatter<'_>, word: &str, values: &NamePatterns, of: Option<&NamePattern>| match of {
+            Some(_) if values.is_any() => write!(f, "{word}{}", OfType(of)),
+            _ => write!(f, "{word} {}{}", TypeNames(values), OfType(of)),
         };
         match &self.measure {
             Measure::Name => f.write_str("name"),
@@ -138,20 +140,20 @@ impl fmt::Display for Key {
             Measure::SelfTime { values, of } => some(f, "self time", values, of.as_ref()),
             Measure::SelfShare { values, of } => some(f, "self share", values, of.as_ref()),
             Measure::Number { values, of } => some(f, "number", values, of.as_ref()),
-            Measure::Mean { of } => write!(f, "mean{}", Of(Some(of))),
-            Measure::Min { of } => write!(f, "min{}", Of(Some(of))),
-            Measure::Max { of } => write!(f, "max{}", Of(Some(of))),
-            Measure::Integral { of } => write!(f, "integral{}", Of(Some(of))),
+            Measure::Mean { of } => write!(f, "mean{}", OfType(Some(of))),
+            Measure::Min { of } => write!(f, "min{}", OfType(Some(of))),
+            Measure::Max { of } => write!(f, "max{}", OfType(Some(of))),
+            Measure::Integral { of } => write!(f, "integral{}", OfType(Some(of))),
             Measure::End => f.write_str("end"),
             Measure::Share { values, of } => some(f, "share", values, of.as_ref()),
             Measure::Duration { which, values, of } => some(f, which.word(), values, of.as_ref()),
             Measure::Field { operation, field, of } => {
-                write!(f, "{} {}{}", operation.word(), Name(field), Of(Some(of)))
+                write!(f, "{} {}{}", operation.word(), FilterName(field), OfType(Some(of)))
             }
             Measure::Sent { field, of } | Measure::Received { field, of } => {
                 f.write_str(if matches!(self.measure, Measure::Sent { .. }) { "sent" } else { "received" })?;
-                field.as_ref().map_or(Ok(()), |field| write!(f, " {}", Name(field)))?;
-                write!(f, "{}", Of(of.as_ref()))
+                field.as_ref().map_or(Ok(()), |field| write!(f, " {}", FilterName(field)))?;
+                write!(f, "{}", OfType(of.as_ref()))
             }
         }?;
         self.during.map_or(Ok(()), |part| write!(f, " in {part}"))
@@ -165,84 +167,84 @@ impl fmt::Display for Reduction {
         if !self.values.is_any() {
             // Without quotes, the first word would be an endpoint. With quotes, it is a value or a
             // field.
-            let first = self.values.iter().next().map_or("", Pattern::as_str);
-            let is_end = |word: &str| LinkEnd::ALL.iter().any(|end| end.0 == word);
+            let first = self.values.iter().next().map_or("", NamePattern::as_str);
+            let is_end = |word: &str| AssignedEndpoint::ALL.iter().any(|end| end.0 == word);
             match self.values.iter().count() {
-                _ if !first.split(' ').next().is_some_and(is_end) => write!(f, " {}", Names(&self.values))?,
-                1 => write!(f, " {}", Quoted(first))?,
+                _ if !first.split(' ').next().is_some_and(is_end) => write!(f, " {}", TypeNames(&self.values))?,
+                1 => write!(f, " {}", QuotedName(first))?,
                 _ => {
-                    let rest = Patterns::new(self.values.iter().skip(1).cloned().collect());
-                    write!(f, " {}, {}", Quoted(first), Names(&rest))?;
+                    let rest = NamePatterns::new(self.values.iter().skip(1).cloned().collect());
+                    write!(f, " {}, {}", QuotedName(first), TypeNames(&rest))?;
                 }
             }
         }
-        write!(f, " of {} per {}", Name(self.of.as_str()), Name(self.per.as_str()))?;
+        write!(f, " of {} per {}", FilterName(self.of.as_str()), FilterName(self.per.as_str()))?;
         match (self.form, &self.name) {
-            (Form::Variable, None) => Ok(()),
-            (Form::Variable, Some(name)) => write!(f, " into {}", Name(name)),
-            (Form::State, None) => f.write_str(" into state"),
-            (Form::State, Some(name)) => write!(f, " into state {}", Name(name)),
+            (ReductionForm::Variable, None) => Ok(()),
+            (ReductionForm::Variable, Some(name)) => write!(f, " into {}", FilterName(name)),
+            (ReductionForm::State, None) => f.write_str(" into state"),
+            (ReductionForm::State, Some(name)) => write!(f, " into state {}", FilterName(name)),
         }
     }
 }
 
-/// A look, and what has it.
+/// Writes a style setting and the values or the type that get it.
 fn dressed(
     f: &mut fmt::Formatter<'_>,
     (verb, look): (&str, &dyn fmt::Display),
-    values: &Patterns,
-    of: Option<&Pattern>,
+    values: &NamePatterns,
+    of: Option<&NamePattern>,
 ) -> fmt::Result {
     match of {
-        Some(_) if values.is_any() => write!(f, "{verb} {look}{}", Of(of)),
-        _ => write!(f, "{verb} {look} {}{}", Names(values), Of(of)),
+        Some(_) if values.is_any() => write!(f, "{verb} {look}{}", OfType(of)),
+        _ => write!(f, "{verb} {look} {}{}", TypeNames(values), OfType(of)),
     }
 }
 
-impl fmt::Display for Filter {
+impl fmt::Display for FilterExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Types { keep, types } => write!(f, "{keep} type {}", Names(types)),
-            Self::Values { keep, values, of } => write!(f, "{keep} value {}{}", Names(values), Of(of.as_ref())),
-            Self::Containers { keep, containers } => write!(f, "{keep} container {}", Names(containers)),
+            Self::Types { keep, types } => write!(f, "{keep} type {}", TypeNames(types)),
+            Self::Values { keep, values, of } => write!(f, "{keep} value {}{}", TypeNames(values), OfType(of.as_ref())),
+            Self::Containers { keep, containers } => write!(f, "{keep} container {}", TypeNames(containers)),
             Self::Attribute { keep, condition, of } => {
                 write!(f, "{keep} where {condition}")?;
                 of.as_ref().map_or(Ok(()), |of| write!(f, " of {}", ConditionName(of.as_str())))
             }
             Self::Duration { keep, comparison, nanos, of } => {
-                write!(f, "{keep} duration {} {}{}", comparison.sign(), Time(*nanos), Of(of.as_ref()))
+                write!(f, "{keep} duration {} {}{}", comparison.sign(), TimeText(*nanos), OfType(of.as_ref()))
             }
             Self::Cut(part) => write!(f, "cut {part}"),
-            Self::Group { containers, name } => write!(f, "group {} into {}", Names(containers), Name(name)),
-            Self::Reuse { types } => write!(f, "reuse {}", Names(types)),
+            Self::Group { containers, name } => write!(f, "group {} into {}", TypeNames(containers), FilterName(name)),
+            Self::Reuse { types } => write!(f, "reuse {}", TypeNames(types)),
             Self::Reduce(reduction) => reduction.fmt(f),
             Self::Classify { of, field, edges } => {
-                write!(f, "classify {} by {}", Name(of.as_str()), Name(field))?;
+                write!(f, "classify {} by {}", FilterName(of.as_str()), FilterName(field))?;
                 for (at, &edge) in edges.iter().enumerate() {
                     f.write_str(if at == 0 { " < " } else { ", " })?;
                     #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
-                    if is_duration(field) { Time(edge as i64).fmt(f) } else { write!(f, "{edge}") }?;
+                    if is_duration(field) { TimeText(edge as i64).fmt(f) } else { write!(f, "{edge}") }?;
                 }
                 Ok(())
             }
             Self::Sort { ty, by, descending } => {
                 let down = if *descending { " descending" } else { "" };
-                write!(f, "sort {} by {by}{down}", Name(ty.as_str()))
+                write!(f, "sort {} by {by}{down}", FilterName(ty.as_str()))
             }
-            Self::Order { containers } => write!(f, "order {}", Names(containers)),
+            Self::Order { containers } => write!(f, "order {}", TypeNames(containers)),
             Self::Best { number, ty, by, lowest } => {
                 let verb = if *lowest { "least" } else { "best" };
-                write!(f, "{verb} {number} {} by {by}", Name(ty.as_str()))
+                write!(f, "{verb} {number} {} by {by}", FilterName(ty.as_str()))
             }
             Self::Having { ty, by, comparison, number } => {
-                write!(f, "keep {} with {by} {} ", Name(ty.as_str()), comparison.sign())?;
+                write!(f, "keep {} with {by} {} ", FilterName(ty.as_str()), comparison.sign())?;
                 #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
-                if by.measure.is_time() { Time(*number as i64).fmt(f) } else { write!(f, "{number}") }
+                if by.measure.is_time() { TimeText(*number as i64).fmt(f) } else { write!(f, "{number}") }
             }
             Self::Color { values, of, color } => dressed(f, ("color", color), values, of.as_ref()),
             Self::Shape { values, of, shape } => dressed(f, ("shape", shape), values, of.as_ref()),
             Self::Size { values, of, size } => dressed(f, ("size", size), values, of.as_ref()),
-            Self::Bright { values, of } => write!(f, "bright {}{}", Names(values), Of(of.as_ref())),
+            Self::Bright { values, of } => write!(f, "bright {}{}", TypeNames(values), OfType(of.as_ref())),
         }
     }
 }

@@ -5,23 +5,23 @@ use std::fmt;
 use super::words::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
 
 /// A name, quoted if it is not valid without quotes.
-pub(crate) struct Name<'a>(pub(super) &'a str);
+pub(crate) struct FilterName<'a>(pub(super) &'a str);
 
-impl fmt::Display for Name<'_> {
+impl fmt::Display for FilterName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = |word: &str| !word.is_empty() && !word.contains(is_special) && !RESERVED.contains(&word);
         // The parser joins words with single spaces.
         if self.0.split(' ').all(plain) {
             return f.write_str(self.0);
         }
-        write!(f, "{}", Quoted(self.0))
+        write!(f, "{}", QuotedName(self.0))
     }
 }
 
 /// A name in quotes.
-pub(crate) struct Quoted<'a>(pub(super) &'a str);
+pub(crate) struct QuotedName<'a>(pub(super) &'a str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
     }
@@ -34,8 +34,8 @@ impl fmt::Display for ConditionName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_token = |word: &str| CONDITION_WORDS.contains(&word) || word == INVOLVES;
         if self.0.contains(is_parenthesis) || self.0.split(' ').any(is_token) {
-            return Quoted(self.0).fmt(f);
+            return QuotedName(self.0).fmt(f);
         }
-        Name(self.0).fmt(f)
+        FilterName(self.0).fmt(f)
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// Nanoseconds in the largest unit that needs no decimals.
-pub(crate) struct Time(pub(super) i64);
+pub(crate) struct TimeText(pub(super) i64);
 
-impl fmt::Display for Time {
+impl fmt::Display for TimeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")]
             .into_iter()

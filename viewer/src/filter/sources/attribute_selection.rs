@@ -9,50 +9,50 @@
 
 use std::sync::Arc;
 
-use super::entity_filter::{Pick, Picked};
-use crate::filter::language::ast::Keep;
-use crate::filter::language::condition::{Condition, Test};
+use super::entity_filter::{EntityFilterSource, EntityPredicate};
+use crate::filter::language::ast::SelectionEffect;
+use crate::filter::language::condition::{Condition, ResolvedCondition};
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, Pattern, Patterns};
-use crate::query::{ContainerId, Facts, Model, TimelineSource, TypeId, TypeInfo, TypeKind};
+use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
+use crate::query::{ContainerId, EntityFacts, PajeTypeKind, TimelineSource, TypeId, TypeInfo, TypeModel};
 
-struct Attribute {
+struct AttributeSource {
     touched: Vec<bool>,
-    keep: Keep,
-    test: Test,
+    keep: SelectionEffect,
+    test: ResolvedCondition,
     has_ends: bool,
 }
 
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    keep: Keep,
+    keep: SelectionEffect,
     condition: &Condition,
-    of: Option<&Pattern>,
+    of: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
     // A condition on endpoints applies to links, unless the types are given.
     let only_links = condition.has_ends() && of.is_none();
     let wanted = |ty: &TypeInfo| match ty.kind {
-        TypeKind::Link { .. } => true,
-        TypeKind::State | TypeKind::Event => !only_links,
-        TypeKind::Container | TypeKind::Variable => false,
+        PajeTypeKind::Link { .. } => true,
+        PajeTypeKind::State | PajeTypeKind::Event => !only_links,
+        PajeTypeKind::Container | PajeTypeKind::Variable => false,
     };
-    let of = Patterns::new(of.cloned().into_iter().collect());
+    let of = NamePatterns::new(of.cloned().into_iter().collect());
     let what = if only_links { "type of links" } else { "type of states, events or links" };
     let types = pattern::types(&model, &of, what, wanted)?;
     let test = condition.resolve(inner.as_ref(), &types)?;
     let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
-    let pick = Attribute { touched, keep, test, has_ends: condition.has_ends() };
-    Ok(Arc::new(Picked::new(Arc::clone(inner), pick)))
+    let pick = AttributeSource { touched, keep, test, has_ends: condition.has_ends() };
+    Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), pick)))
 }
 
-impl Pick for Attribute {
+impl EntityPredicate for AttributeSource {
     fn touches(&self, ty: TypeId) -> bool {
         self.touched.get(ty.index()).copied().unwrap_or(false)
     }
 
-    fn facts(&self, facts: &Facts, _: TypeId, _: &Model) -> bool {
-        self.test.fits(facts, None) == (self.keep == Keep::Only)
+    fn facts(&self, facts: &EntityFacts, _: TypeId, _: &TypeModel) -> bool {
+        self.test.fits(facts, None) == (self.keep == SelectionEffect::Only)
     }
 
     fn needs_ends(&self) -> bool {
@@ -63,10 +63,10 @@ impl Pick for Attribute {
         if !self.has_ends {
             return None;
         }
-        Some(self.test.by_ends(ends)? == (self.keep == Keep::Only))
+        Some(self.test.by_ends(ends)? == (self.keep == SelectionEffect::Only))
     }
 
-    fn link(&self, facts: &Facts, ends: [ContainerId; 2], _: &Model) -> bool {
-        self.test.fits(facts, Some(ends)) == (self.keep == Keep::Only)
+    fn link(&self, facts: &EntityFacts, ends: [ContainerId; 2], _: &TypeModel) -> bool {
+        self.test.fits(facts, Some(ends)) == (self.keep == SelectionEffect::Only)
     }
 }

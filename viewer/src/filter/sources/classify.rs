@@ -1,8 +1,10 @@
-//! Values by attribute (thesis P62): entities of a type get the class of a field as their value, and with it a colour, a place in the legend and a
-//! row of statistics. Arrows go by the size of their messages, states by how long they take.
+//! Values by attribute (thesis P62). The entities of a type get the class of a field as their
+//! value. The class gives them a colour, an entry in the legend and a row of statistics. For
+//! example, links are classified by the size of their messages, and states by their duration.
 //!
-//! Cost: listing costs the facts of each entity that is listed, some microseconds; what is asked of many at once (cells of states, dense events
-//! and links) looks at each entity in the interval. Each class is looked up once. Of durations the lists tell enough.
+//! Cost: a list reads the facts of each listed entity, some microseconds each. Aggregates (cells of
+//! states, dense events and links) read each entity in the interval. The class of an entity is
+//! looked up once. Durations need no facts, because the lists contain them.
 
 mod classes;
 mod memo;
@@ -10,79 +12,95 @@ mod memo;
 use crate::filter::language::ast::is_duration;
 use std::sync::Arc;
 
-use tumit_paje::Look;
+use tumit_paje::DrawStyle;
 
-use self::classes::Classes;
-use self::memo::Memo;
-use super::entity_filter::{Columns, check, type_of};
-use super::layer::Layer;
+use self::classes::FieldClasses;
+use self::memo::ClassMemo;
+use super::entity_filter::{StateColumns, check, type_of};
+use super::layer::FilterLayer;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
-use crate::filter::language::pattern::{self, FieldUse, Pattern, Patterns};
+use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
 use crate::query::walk;
 use crate::query::{
-    Cells, ContainerId, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, QueryError, State, TimelineSource,
-    TypeId, TypeInfo, TypeKind, ValueId, ValueInfo,
+    ContainerId, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCells, PajeTypeKind, QueryError,
+    StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, ValueInfo,
 };
 
-struct Classified {
+struct ClassifySource {
     inner: Arc<dyn TimelineSource>,
-    model: Arc<Model>,
+    model: Arc<TypeModel>,
     field: String,
-    classes: Classes,
-    /// By type: the value of its first class, if it is classified.
+    classes: FieldClasses,
+    /// By type: the value of its first class, or `None` if the type is not classified.
     first: Vec<Option<ValueId>>,
-    /// The first of all new values.
+    /// The first new value.
     new: ValueId,
-    known: Memo,
+    known: ClassMemo,
 }
 
-/// Gives entities of some types the class of a field as their value. Without edges, classes are chosen by what the trace has.
+/// Replaces the values of entities of some types by the class of a field. Without edges, the
+/// classes are chosen from the contents of the trace.
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    of: &Pattern,
+    of: &NamePattern,
     field: &str,
     edges: &[f64],
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
     let lasting = is_duration(field);
     let wanted = |ty: &TypeInfo| match ty.kind {
-        TypeKind::State | TypeKind::Link { .. } => true,
-        TypeKind::Event => !lasting,
-        TypeKind::Variable | TypeKind::Container => false,
+        PajeTypeKind::State | PajeTypeKind::Link { .. } => true,
+        PajeTypeKind::Event => !lasting,
+        PajeTypeKind::Variable | PajeTypeKind::Container => false,
     };
     let what = if lasting { "type of states or links" } else { "type of states, events or links" };
-    let types = pattern::types(&model, &Patterns::new(vec![of.clone()]), what, wanted)?;
+    let types = pattern::types(&model, &NamePatterns::new(vec![of.clone()]), what, wanted)?;
     if !lasting {
         fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }
     let classes = if edges.is_empty() {
-        Classes::found(inner.as_ref(), field, &types)?
+        FieldClasses::found(inner.as_ref(), field, &types)?
     } else {
-        Classes::between(edges.to_vec())
+        FieldClasses::between(edges.to_vec())
     };
     let new = ValueId(model.values.len() as u32);
     let mut first = vec![None; model.types.len()];
     for ty in types {
         first[ty.index()] = Some(ValueId(model.values.len() as u32));
         let mut named = classes.named(field);
-        // All have one.
+        // Every entity has a duration, so the last class, for entities without the field, is
+        // removed.
         named.truncate(named.len() - usize::from(lasting));
         for (name, color) in named {
             let (id, look) = (ValueId(model.values.len() as u32), model.types[ty.index()].look);
-            model.values.push(ValueInfo { id, ty, name, color, look: Look { shape: look.shape, size: look.size } });
+            model.values.push(ValueInfo {
+                id,
+                ty,
+                name,
+                color,
+                look: DrawStyle { shape: look.shape, size: look.size },
+            });
         }
     }
-    let (model, known) = (Arc::new(model), Memo::default());
-    Ok(Arc::new(Classified { inner: Arc::clone(inner), model, field: field.to_owned(), classes, first, new, known }))
+    let (model, known) = (Arc::new(model), ClassMemo::default());
+    Ok(Arc::new(ClassifySource {
+        inner: Arc::clone(inner),
+        model,
+        field: field.to_owned(),
+        classes,
+        first,
+        new,
+        known,
+    }))
 }
 
-impl Classified {
+impl ClassifySource {
     fn first(&self, ty: TypeId) -> Option<ValueId> {
         self.first.get(ty.index()).copied().flatten()
     }
 
-    /// The value of an entity of a type whose classes begin at `first`.
+    /// The value of an entity. The classes of its type begin at `first`.
     fn value(&self, first: ValueId, id: EntityId, nanos: i64) -> Result<ValueId, QueryError> {
         if is_duration(&self.field) {
             return Ok(ValueId(first.0 + u32::from(self.classes.of_nanos(nanos))));
@@ -94,17 +112,17 @@ impl Classified {
         Ok(ValueId(first.0 + u32::from(class)))
     }
 
-    fn of_state(&self, first: ValueId, state: &State) -> Result<ValueId, QueryError> {
+    fn of_state(&self, first: ValueId, state: &StateEntity) -> Result<ValueId, QueryError> {
         self.value(first, state.id, state.life.to.0.saturating_sub(state.life.from.0))
     }
 }
 
-impl Layer for Classified {
+impl FilterLayer for ClassifySource {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         Arc::clone(&self.model)
     }
 
@@ -112,7 +130,7 @@ impl Layer for Classified {
         self.first(ty).is_none()
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         check(interval, columns)?;
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
@@ -120,17 +138,22 @@ impl Layer for Classified {
                 cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
                 continue;
             };
-            let mut of = Columns::new(interval, columns);
+            let mut of = StateColumns::new(interval, columns);
             walk::states(self.inner(), lane, interval, |state| {
                 of.add(self.of_state(first, state)?, state.life);
                 Ok(())
             })?;
             cells.extend(of.finish());
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         let mut listed = self.inner.states(lane, interval, limit)?;
         if let Some(first) = self.first(lane.ty) {
             for state in &mut listed.items {
@@ -144,9 +167,9 @@ impl Layer for Classified {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         let mut listed = self.inner.events(container, ty, interval, limit)?;
         if let Some(first) = self.first(ty) {
             for mark in &mut listed.items {
@@ -156,7 +179,7 @@ impl Layer for Classified {
         Ok(listed)
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         let mut listed = self.inner.links(ty, interval, limit)?;
         if let Some(first) = self.first(ty) {
             for link in &mut listed.items {
@@ -166,7 +189,7 @@ impl Layer for Classified {
         Ok(listed)
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let mut facts = self.inner.facts(id)?;
         if let Some(first) = type_of(&self.model, &facts).and_then(|ty| self.first(ty)) {
             let nanos = facts.life.to.0.saturating_sub(facts.life.from.0);

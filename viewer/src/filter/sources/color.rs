@@ -1,28 +1,29 @@
-//! Looks by rule (thesis P61): some values in a colour, shape or size, or some as they are and all else grey.
+//! Style by rule (thesis P61): sets colour, shape or size of some values, or makes all other values
+//! grey.
 //!
-//! Cost: none; only the model differs.
+//! Cost: none. Only the model differs.
 
 use std::sync::Arc;
 
-use super::layer::Layer;
+use super::layer::FilterLayer;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, Pattern, Patterns};
-use crate::query::{Color, Look, Model, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId};
+use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
+use crate::query::{DrawStyle, PajeTypeKind, RgbColor, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId};
 
-/// Of what is not bright: light, so that it recedes.
-const GREY: Color = Color { red: 0xd3, green: 0xd7, blue: 0xdc };
+/// The colour of values that are not bright: light, so that they are unobtrusive.
+const GREY: RgbColor = RgbColor { red: 0xd3, green: 0xd7, blue: 0xdc };
 
-struct Colored {
+struct ColorSource {
     inner: Arc<dyn TimelineSource>,
-    model: Arc<Model>,
+    model: Arc<TypeModel>,
 }
 
-impl Layer for Colored {
+impl FilterLayer for ColorSource {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         Arc::clone(&self.model)
     }
 
@@ -31,12 +32,13 @@ impl Layer for Colored {
     }
 }
 
-/// Paints values; without values, what `of` names: types of variables, links and events, and all values of the type.
+/// Sets the colour of values. Without values, it sets the colour of the types that `of` names
+/// (variables, links and events) and of all their values.
 pub(crate) fn paint(
     inner: &Arc<dyn TimelineSource>,
-    patterns: &Patterns,
-    of: Option<&Pattern>,
-    color: Color,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
+    color: RgbColor,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
     let (types, values) = named(&model, patterns, of, false)?;
@@ -46,15 +48,16 @@ pub(crate) fn paint(
     for value in values {
         model.values[value.index()].color = color;
     }
-    Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
+    Ok(Arc::new(ColorSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }
 
-/// Gives values a shape or a size, or both; without values, all of what `of` names. Shapes are those of events.
+/// Sets the shape or the size of values, or both. Without values, it applies to the types that `of`
+/// names. Only events have shapes.
 pub(crate) fn dress(
     inner: &Arc<dyn TimelineSource>,
-    patterns: &Patterns,
-    of: Option<&Pattern>,
-    look: Look,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
+    look: DrawStyle,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
     let (types, values) = named(&model, patterns, of, look.shape.is_some())?;
@@ -66,19 +69,19 @@ pub(crate) fn dress(
         let value = &mut model.values[value.index()];
         value.look = look.or(value.look);
     }
-    Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
+    Ok(Arc::new(ColorSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }
 
-/// The types whose looks are meant, none where only some of their values are, and the values.
+/// The selected types and values. There are no types if only some of their values are selected.
 fn named(
-    model: &Model,
-    patterns: &Patterns,
-    of: Option<&Pattern>,
+    model: &TypeModel,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
     of_events: bool,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
-    let events = |ty: &TypeInfo| ty.kind == TypeKind::Event;
+    let events = |ty: &TypeInfo| ty.kind == PajeTypeKind::Event;
     if let Some(of) = of.filter(|_| patterns.is_any()) {
-        let (what, of) = (if of_events { "type of events" } else { "type" }, Patterns::new(vec![of.clone()]));
+        let (what, of) = (if of_events { "type of events" } else { "type" }, NamePatterns::new(vec![of.clone()]));
         let types = pattern::types(model, &of, what, |ty| !of_events || events(ty))?;
         let values = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id).collect();
         return Ok((types, values));
@@ -91,20 +94,20 @@ fn named(
     Ok((Vec::new(), found?.1))
 }
 
-/// Makes all grey but these.
+/// Makes all values grey except these.
 pub(crate) fn bright(
     inner: &Arc<dyn TimelineSource>,
-    patterns: &Patterns,
-    of: Option<&Pattern>,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
     let (_, bright) = pattern::values(&model, patterns, of)?;
     for value in model.values.iter_mut().filter(|value| !bright.contains(&value.id)) {
         value.color = GREY;
     }
-    // Variables have no values that could be named: they are among all else.
-    for ty in model.types.iter_mut().filter(|ty| ty.kind == TypeKind::Variable) {
+    // Variables have no values that a filter could name, so they are always grey.
+    for ty in model.types.iter_mut().filter(|ty| ty.kind == PajeTypeKind::Variable) {
         ty.color = Some(GREY);
     }
-    Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
+    Ok(Arc::new(ColorSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }

@@ -1,37 +1,41 @@
-//! What selections entity by entity have in common: [`Picked`] lists what a [`Pick`] lets pass.
+//! Common code of selections that decide for each entity: [`EntityFilterSource`] contains the entities that a
+//! [`EntityPredicate`] accepts.
 //!
-//! Cost: a list costs what listing the source within costs, as each entity is looked at; so do cells, unless the pick goes by value
-//! alone: then cells come from those within, by dropping shares. Types that the pick does not touch cost nothing.
+//! Cost: a list costs as much as a list of the inner source, because each entity is read. The same
+//! holds for cells. If the pick depends only on the value, cells are those of the inner source,
+//! without the removed shares. Types that the pick does not touch cost nothing.
 
 use std::sync::{Arc, OnceLock};
 
-use super::layer::Layer;
+use super::layer::FilterLayer;
 use super::summary;
 use crate::query::walk;
 use crate::query::{
-    Cell, Cells, ContainerId, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, LinkVisitor,
-    Listed, Mark, Model, QueryError, Shares, State, Summary, TimelineSource, TypeId, TypeKind, ValueId, counts,
+    ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
+    LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
+    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
 };
 
-/// So many states of a lane are looked at to find out whether few enough pass to be drawn one by one, however many picks lie around
-/// each other.
+/// Number of states of a lane that may be read to decide if few enough of them pass to be drawn
+/// individually. It stays the same for nested picks.
 const LOOK: usize = 8192;
 
-/// Which entities pass. Containers and values of variables always do.
-pub(crate) trait Pick: Send + Sync {
-    /// Whether entities of this type are looked at; those of other types pass.
+/// Decides which entities pass. Containers and samples of variables always pass.
+pub(crate) trait EntityPredicate: Send + Sync {
+    /// Whether entities of this type are tested. Entities of other types pass.
     fn touches(&self, ty: TypeId) -> bool;
 
-    /// For a pick that goes by value alone: whether this one passes.
+    /// Whether a value passes. `None` if the pick does not depend on the value alone.
     fn value(&self, value: ValueId) -> Option<bool> {
         let _ = value;
         None
     }
 
-    /// Whether an entity passes, by all that is known of it.
-    fn facts(&self, facts: &Facts, ty: TypeId, model: &Model) -> bool;
+    /// Whether an entity passes, given all its facts.
+    fn facts(&self, facts: &EntityFacts, ty: TypeId, model: &TypeModel) -> bool;
 
-    /// Whether an entity passes, by what lists tell, if that is enough: its value and duration.
+    /// Whether an entity passes, given its value and duration in nanoseconds, which lists contain.
+    /// `None` if these do not suffice.
     fn quick(&self, value: ValueId, nanos: i64) -> Option<bool> {
         let _ = nanos;
         self.value(value)
@@ -42,28 +46,28 @@ pub(crate) trait Pick: Send + Sync {
         false
     }
 
-    /// Whether a link passes, if its endpoints are sufficient to decide; else `None`.
+    /// Whether a link passes; `None` if its endpoints are not sufficient to decide.
     fn ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
         let _ = ends;
         None
     }
 
     /// Whether a link passes by its facts and endpoints. Only for a pick that needs the endpoints.
-    fn link(&self, facts: &Facts, ends: [ContainerId; 2], model: &Model) -> bool {
+    fn link(&self, facts: &EntityFacts, ends: [ContainerId; 2], model: &TypeModel) -> bool {
         let _ = (facts, ends, model);
         true
     }
 }
 
-/// A source of which only what is picked is left.
-pub(crate) struct Picked<P> {
+/// A source that contains only the picked entities.
+pub(crate) struct EntityFilterSource<P> {
     inner: Arc<dyn TimelineSource>,
-    model: Arc<Model>,
+    model: Arc<TypeModel>,
     pick: P,
-    summary: OnceLock<Summary>,
+    summary: OnceLock<TraceSummary>,
 }
 
-impl<P: Pick> Picked<P> {
+impl<P: EntityPredicate> EntityFilterSource<P> {
     pub(crate) fn new(inner: Arc<dyn TimelineSource>, pick: P) -> Self {
         Self { model: inner.model(), inner, pick, summary: OnceLock::new() }
     }
@@ -75,7 +79,7 @@ impl<P: Pick> Picked<P> {
         }
     }
 
-    fn passes_by_facts(&self, facts: &Facts) -> Result<bool, QueryError> {
+    fn passes_by_facts(&self, facts: &EntityFacts) -> Result<bool, QueryError> {
         let Some(ty) = type_of(&self.model, facts).filter(|ty| self.pick.touches(*ty)) else { return Ok(true) };
         if self.pick.needs_ends() && matches!(facts.id, EntityId::Link(_)) {
             return Ok(match self.ends_of(facts, ty)? {
@@ -87,9 +91,9 @@ impl<P: Pick> Picked<P> {
     }
 
     /// The containers of both endpoints of a link.
-    fn ends_of(&self, facts: &Facts, ty: TypeId) -> Result<Option<[ContainerId; 2]>, QueryError> {
+    fn ends_of(&self, facts: &EntityFacts, ty: TypeId) -> Result<Option<[ContainerId; 2]>, QueryError> {
         let date = facts.life.from.min(facts.life.to);
-        let instant = Interval { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
+        let instant = TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
         let mut found = None;
         walk::links(self.inner.as_ref(), ty, instant, |link| {
             if link.id == facts.id {
@@ -100,7 +104,7 @@ impl<P: Pick> Picked<P> {
         Ok(found)
     }
 
-    fn link(&self, ty: TypeId, link: &Link) -> Result<bool, QueryError> {
+    fn link(&self, ty: TypeId, link: &LinkEntity) -> Result<bool, QueryError> {
         if self.pick.needs_ends() {
             let ends = [link.start, link.end];
             return match self.pick.ends(ends) {
@@ -112,19 +116,19 @@ impl<P: Pick> Picked<P> {
         self.passes(link.id, ty, link.value, nanos)
     }
 
-    fn state(&self, ty: TypeId, state: &State) -> Result<bool, QueryError> {
+    fn state(&self, ty: TypeId, state: &StateEntity) -> Result<bool, QueryError> {
         self.passes(state.id, ty, state.value, state.life.to.0.saturating_sub(state.life.from.0))
     }
 }
 
-/// The type of the entity that these are the facts of.
-pub(crate) fn type_of(model: &Model, facts: &Facts) -> Option<TypeId> {
-    let kind = |ty: TypeKind| match facts.id {
-        EntityId::Container(_) => ty == TypeKind::Container,
-        EntityId::State(_) => ty == TypeKind::State,
-        EntityId::Event(_) => ty == TypeKind::Event,
-        EntityId::Sample(_) => ty == TypeKind::Variable,
-        EntityId::Link(_) => matches!(ty, TypeKind::Link { .. }),
+/// The type of the entity with these facts.
+pub(crate) fn type_of(model: &TypeModel, facts: &EntityFacts) -> Option<TypeId> {
+    let kind = |ty: PajeTypeKind| match facts.id {
+        EntityId::Container(_) => ty == PajeTypeKind::Container,
+        EntityId::State(_) => ty == PajeTypeKind::State,
+        EntityId::Event(_) => ty == PajeTypeKind::Event,
+        EntityId::Sample(_) => ty == PajeTypeKind::Variable,
+        EntityId::Link(_) => matches!(ty, PajeTypeKind::Link { .. }),
     };
     let mut fitting = model.types.iter().filter(|ty| kind(ty.kind) && facts.type_path.last() == Some(&ty.name));
     let first = fitting.next()?;
@@ -143,15 +147,15 @@ pub(crate) fn type_of(model: &Model, facts: &Facts) -> Option<TypeId> {
     model.types.iter().filter(|ty| kind(ty.kind)).find(|ty| path(ty.id) == facts.type_path).map(|ty| ty.id)
 }
 
-/// Gathers what passes: all are counted, the first are kept.
-struct Gather<T> {
-    listed: Listed<T>,
+/// Collects passing entities: counts all, and stores the first ones.
+struct PassingEntities<T> {
+    listed: EntityList<T>,
     limit: usize,
 }
 
-impl<T: Copy> Gather<T> {
+impl<T: Copy> PassingEntities<T> {
     fn new(limit: usize) -> Self {
-        Self { listed: Listed { total: 0, items: Vec::new() }, limit }
+        Self { listed: EntityList { total: 0, items: Vec::new() }, limit }
     }
 
     fn add(&mut self, item: &T, passes: bool) {
@@ -164,22 +168,22 @@ impl<T: Copy> Gather<T> {
     }
 }
 
-/// Shares of columns from states, one by one.
-pub(crate) struct Columns {
-    interval: Interval,
-    shares: Vec<Shares>,
+/// Computes the shares of columns from single states.
+pub(crate) struct StateColumns {
+    interval: TimeRange,
+    shares: Vec<ValueShares>,
 }
 
-impl Columns {
-    pub(crate) fn new(interval: Interval, columns: u32) -> Self {
-        Self { interval, shares: vec![Shares::new(); columns as usize] }
+impl StateColumns {
+    pub(crate) fn new(interval: TimeRange, columns: u32) -> Self {
+        Self { interval, shares: vec![ValueShares::new(); columns as usize] }
     }
 
-    /// Adds a state. O(log columns), and the columns that it covers.
-    pub(crate) fn add(&mut self, value: ValueId, life: Interval) {
+    /// Adds a state. It costs O(log columns), plus the columns that the state covers.
+    pub(crate) fn add(&mut self, value: ValueId, life: TimeRange) {
         let columns = self.shares.len() as u32;
         let column = |at: u32| self.interval.column(at, columns);
-        // Halving, by hand: columns are computed, not kept.
+        // A bisection without a list, because columns are computed on demand.
         let (mut low, mut high) = (0, columns);
         while low < high {
             let middle = low.midpoint(high);
@@ -197,31 +201,31 @@ impl Columns {
         }
     }
 
-    /// The cells, largest shares first.
-    pub(crate) fn finish(self) -> impl Iterator<Item = Cell> {
-        self.shares.into_iter().map(|mut shares| Cell::of(&mut shares[..], usize::MAX))
+    /// The cells, with the largest share first.
+    pub(crate) fn finish(self) -> impl Iterator<Item = MixtureCell> {
+        self.shares.into_iter().map(|mut shares| MixtureCell::of(&mut shares[..], usize::MAX))
     }
 }
 
 /// Adds to the share of a value.
-pub(crate) fn add(shares: &mut Shares, value: ValueId, nanos: i64) {
+pub(crate) fn add(shares: &mut ValueShares, value: ValueId, nanos: i64) {
     match shares.iter_mut().find(|share| share.0 == value) {
         Some(share) => share.1 += nanos,
         None => shares.push((value, nanos)),
     }
 }
 
-/// Largest first, as in all cells.
+/// Sorts shares as in all cells: largest first.
 pub(crate) fn sort(shares: &mut [(ValueId, i64)]) {
     shares.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
-/// As the source within would refuse it.
-pub(crate) fn check(interval: Interval, columns: u32) -> Result<(), QueryError> {
+/// Rejects the interval or the columns as the inner source would.
+pub(crate) fn check(interval: TimeRange, columns: u32) -> Result<(), QueryError> {
     if interval.from < interval.to && columns > 0 { Ok(()) } else { Err(QueryError::EmptyInterval) }
 }
 
-impl<P: Pick> Layer for Picked<P> {
+impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
@@ -230,11 +234,11 @@ impl<P: Pick> Layer for Picked<P> {
         !self.pick.touches(ty)
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> TraceSummary {
         self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         check(interval, columns)?;
         if self.pick.value(ValueId(0)).is_some() {
             let mut cells = self.inner.cells(lanes, interval, columns)?;
@@ -253,7 +257,7 @@ impl<P: Pick> Layer for Picked<P> {
                 cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
                 continue;
             }
-            let mut of = Columns::new(interval, columns);
+            let mut of = StateColumns::new(interval, columns);
             walk::states(self.inner(), lane, interval, |state| {
                 if self.state(lane.ty, state)? {
                     of.add(state.value, state.life);
@@ -262,14 +266,19 @@ impl<P: Pick> Layer for Picked<P> {
             })?;
             cells.extend(of.finish());
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         if !self.pick.touches(lane.ty) {
             return self.inner.states(lane, interval, limit);
         }
-        let mut found = Gather::new(limit);
+        let mut found = PassingEntities::new(limit);
         walk::states(self.inner(), lane, interval, |state| {
             found.add(state, self.state(lane.ty, state)?);
             Ok(())
@@ -281,13 +290,13 @@ impl<P: Pick> Layer for Picked<P> {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         if !self.pick.touches(ty) {
             return self.inner.events(container, ty, interval, limit);
         }
-        let mut found = Gather::new(limit);
+        let mut found = PassingEntities::new(limit);
         walk::events(self.inner(), (container, ty), interval, |mark| {
             found.add(mark, self.passes(mark.id, ty, mark.value, 0)?);
             Ok(())
@@ -295,11 +304,11 @@ impl<P: Pick> Layer for Picked<P> {
         Ok(found.listed)
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         if !self.pick.touches(ty) {
             return self.inner.links(ty, interval, limit);
         }
-        let mut found = Gather::new(limit);
+        let mut found = PassingEntities::new(limit);
         walk::links(self.inner(), ty, interval, |link| {
             found.add(link, self.link(ty, link)?);
             Ok(())
@@ -311,7 +320,7 @@ impl<P: Pick> Layer for Picked<P> {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
@@ -320,7 +329,7 @@ impl<P: Pick> Layer for Picked<P> {
         }
         if self.pick.value(ValueId(0)).is_none() {
             return counts::events(
-                |part, limit| Layer::events(self, container, ty, part, limit),
+                |part, limit| FilterLayer::events(self, container, ty, part, limit),
                 interval,
                 columns,
                 most,
@@ -334,12 +343,12 @@ impl<P: Pick> Layer for Picked<P> {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         if self.pick.touches(ty) && self.pick.value(ValueId(0)).is_none() {
-            return counts::links(|part, limit| Layer::links(self, ty, part, limit), interval, exponent, visit);
+            return counts::links(|part, limit| FilterLayer::links(self, ty, part, limit), interval, exponent, visit);
         }
         self.inner.link_counts(ty, interval, exponent, &mut |count| {
             let passes = !self.pick.touches(ty) || self.pick.value(count.value) != Some(false);
@@ -347,15 +356,15 @@ impl<P: Pick> Layer for Picked<P> {
         })
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let facts = self.inner.facts(id)?;
         if self.passes_by_facts(&facts)? { Ok(facts) } else { Err(QueryError::Unknown { what: "entity" }) }
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        Layer::facts(self, id)?;
+        FilterLayer::facts(self, id)?;
         let mut related = self.inner.related(id, limit.saturating_mul(4))?;
-        related.retain(|&id| Layer::facts(self, id).is_ok());
+        related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
     }
@@ -366,15 +375,15 @@ impl<P: Pick> Layer for Picked<P> {
         !hidden && self.inner.shows(value)
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         if !self.pick.touches(lane.ty) {
             return self.inner.is_dense(lane, interval, most);
         }
         Ok(self.inner.is_dense(lane, interval, most.max(LOOK))?
-            || Layer::states(self, lane, interval, 0)?.total > most as u64)
+            || FilterLayer::states(self, lane, interval, 0)?.total > most as u64)
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
+    fn free_numbers(&self) -> FirstFreeNumbers {
         self.inner.free_numbers()
     }
 }

@@ -1,88 +1,93 @@
-//! Grouping (thesis P54, papers S32): one container in the place of several. What is in the members is shown as the group's, what
-//! lies below them lies below the group, links lead to and from the group. The group taken out of the chain, or switched off, is the *burst*.
+//! Grouping (thesis P54, papers S32): one container replaces several. The contents of the members
+//! become those of the group. Containers below the members lie below the group, and links lead to
+//! and from the group. Removing the group from the chain, or switching it off, is the *burst*.
 //!
-//! Cells of the group are those of its members added up: as many times as wide as members live at once. Lists are merged by date.
-//! Of variables, a group has the sum.
+//! A cell of the group is the sum of the members' cells. Its total time can be a multiple of its
+//! width: the number of members that live at once. Lists are merged by timestamp. A variable of a
+//! group is the sum of the members' variables.
 //!
-//! Cost: a query of the group is one per member. Variables of which several members have values are added up when the filter is
-//! made: O(n log n) in their number.
+//! Cost: a query of the group is one query per member. A variable that several members have is
+//! summed when the filter is made, in O(n log n) for n samples.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::layer::Layer;
+use super::layer::FilterLayer;
 use super::reduce::KEPT;
 use super::reduce::gather::{AT_ONCE, samples};
-use super::step_function::{Fold, Merge, Room, Steps, life};
+use super::step_function::{PieceFold, PieceMemory, PieceMerge, StepFunction, life};
 use super::summary;
-use super::variable_range::{self, Ranges};
-use crate::filter::language::ast::Operation;
+use super::variable_range::{self, VariableRanges};
+use crate::filter::language::ast::ReduceOperation;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, Patterns};
+use crate::filter::language::pattern::{self, NamePatterns};
 use crate::query::nested::NestedTotals;
 use crate::query::{
-    self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
-    LinkCount, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary,
-    TimelineSource, TypeId, TypeKind, ValueId,
+    self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
+    LinkCount, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, PajeTypeKind, QueryError, SeriesColumn,
+    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, VariableSample,
 };
 use crate::query::{tree, walk};
 
-/// A group while it is made: its name and the positions of its members.
-pub(crate) struct Plan {
+/// A group to be made: its name, and the positions of its members.
+pub(crate) struct GroupPlan {
     pub(crate) name: String,
     pub(crate) members: Vec<usize>,
 }
 
-struct Group {
+struct ContainerGroup {
     info: ContainerInfo,
     members: Vec<ContainerInfo>,
 }
 
-/// A variable that was added up.
-struct Sum {
+/// A variable of a group, summed over the members.
+struct GroupVariable {
     container: ContainerId,
     ty: TypeId,
-    /// The number of its first value.
+    /// Number of its first sample.
     base: u32,
-    steps: Steps,
+    steps: StepFunction,
 }
 
-struct Grouped {
+struct GroupSource {
     inner: Arc<dyn TimelineSource>,
-    model: Arc<Model>,
-    groups: FxHashMap<ContainerId, Group>,
+    model: Arc<TypeModel>,
+    groups: FxHashMap<ContainerId, ContainerGroup>,
     /// The group of each member.
     of: FxHashMap<ContainerId, ContainerId>,
     list: Arc<Vec<ContainerInfo>>,
     positions: FxHashMap<ContainerId, usize>,
-    sums: Vec<Sum>,
-    free: FreeNumbers,
-    summary: OnceLock<Summary>,
-    ranges: Ranges,
+    sums: Vec<GroupVariable>,
+    free: FirstFreeNumbers,
+    summary: OnceLock<TraceSummary>,
+    ranges: VariableRanges,
 }
 
-/// Groups the containers that patterns name.
+/// Groups the containers that match the patterns.
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    patterns: &Patterns,
+    patterns: &NamePatterns,
     name: &str,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let mut members = pattern::containers(&list, patterns)?;
-    // What lies within a member comes with it.
+    // Containers below a member belong to the member, and are not members themselves.
     let mut end = 0;
     members.retain(|&at| {
         let top = at >= end;
         end = if top { tree::end(&list, at) } else { end };
         top
     });
-    Ok(made(inner, vec![Plan { name: name.to_owned(), members }])?)
+    Ok(made(inner, vec![GroupPlan { name: name.to_owned(), members }])?)
 }
 
-/// Makes groups; no container is in two of them, and none lies within another that is.
-pub(crate) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<Arc<dyn TimelineSource>, QueryError> {
+/// Makes groups. No container may be in two groups, and none may lie below another one in a group.
+pub(crate) fn made(
+    inner: &Arc<dyn TimelineSource>,
+    plans: Vec<GroupPlan>,
+) -> Result<Arc<dyn TimelineSource>, QueryError> {
     let list = inner.containers();
     let mut next = list.iter().map(|info| info.id.0).max().unwrap_or(0);
     let mut groups = FxHashMap::default();
@@ -94,9 +99,9 @@ pub(crate) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<
         let id = ContainerId(next);
         let from = members.iter().map(|info| info.life.from).min().unwrap_or(first.life.from);
         let to = members.iter().map(|info| info.life.to).max().unwrap_or(first.life.to);
-        let info = ContainerInfo { id, name: plan.name, life: Interval { from, to }, ..first.clone() };
+        let info = ContainerInfo { id, name: plan.name, life: TimeRange { from, to }, ..first.clone() };
         of.extend(members.iter().map(|member| (member.id, id)));
-        groups.insert(id, Group { info, members });
+        groups.insert(id, ContainerGroup { info, members });
     }
     let mut placed = FxHashSet::default();
     let mut grouped = Vec::with_capacity(list.len());
@@ -111,7 +116,7 @@ pub(crate) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<
         }
     }
     let list = tree::rebuilt(grouped);
-    let mut source = Grouped {
+    let mut source = GroupSource {
         model: inner.model(),
         free: inner.free_numbers(),
         positions: tree::positions(&list),
@@ -121,19 +126,19 @@ pub(crate) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<
         of,
         sums: Vec::new(),
         summary: OnceLock::new(),
-        ranges: Ranges::default(),
+        ranges: VariableRanges::default(),
     };
     source.add_up()?;
     Ok(Arc::new(source))
 }
 
-impl Grouped {
-    /// Adds up the variables that several members of a group have.
+impl GroupSource {
+    /// Sums the variables that several members of a group have.
     fn add_up(&mut self) -> Result<(), QueryError> {
-        let (model, room) = (Arc::clone(&self.model), Room::new(KEPT));
+        let (model, room) = (Arc::clone(&self.model), PieceMemory::new(KEPT));
         for info in self.list.iter() {
             let Some(group) = self.groups.get(&info.id) else { continue };
-            for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::Variable) {
+            for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
                 let any = |member: &&ContainerInfo| {
                     self.inner.samples(member.id, ty.id, walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
                 };
@@ -143,26 +148,27 @@ impl Grouped {
                 }
                 let size = (AT_ONCE / having.len()).clamp(16, 4096);
                 let lists = having.iter().map(|&member| samples(self.inner.as_ref(), 0, (member, ty.id), size));
-                let mut merge = Merge::new(lists.collect())?;
-                let mut fold = Fold::new(Operation::Sum, walk::EVER, None, &room);
+                let mut merge = PieceMerge::new(lists.collect())?;
+                let mut fold = PieceFold::new(ReduceOperation::Sum, walk::EVER, None, &room);
                 while let Some((_, piece)) = merge.next()? {
                     fold.add(&piece)?;
                 }
                 let (container, base, steps) = (info.id, self.free.sample, fold.finish()?);
                 self.free.sample = base.saturating_add(steps.len() as u32);
-                self.sums.push(Sum { container, ty: ty.id, base, steps });
+                self.sums.push(GroupVariable { container, ty: ty.id, base, steps });
             }
         }
         self.sums.sort_by_key(|sum| (sum.container, sum.ty));
         Ok(())
     }
 
-    fn sum(&self, container: ContainerId, ty: TypeId) -> Option<&Sum> {
+    fn sum(&self, container: ContainerId, ty: TypeId) -> Option<&GroupVariable> {
         let found = self.sums.binary_search_by_key(&(container, ty), |sum| (sum.container, sum.ty)).ok()?;
         Some(&self.sums[found])
     }
 
-    /// The containers within that stand behind one; an error for members, which are not seen any more.
+    /// The inner containers that a group represents; empty for other containers. It is an error for
+    /// members, because they are no longer visible.
     fn behind(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
         match self.groups.get(&container) {
             Some(group) => Ok(&group.members),
@@ -171,8 +177,15 @@ impl Grouped {
         }
     }
 
-    /// Cells of so many lanes together that `full` ones hold more nanoseconds than 64 bits: as parts of [`i64::MAX`].
-    fn wide(&self, lanes: &[Lane], interval: Interval, columns: u32, full: i128) -> Result<Vec<Cell>, QueryError> {
+    /// Cells of the sum of lanes, computed with 128 bits. If the `full` nanoseconds of a cell
+    /// exceed 64 bits, times are scaled so that `full` becomes [`i64::MAX`].
+    fn wide(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        full: i128,
+    ) -> Result<Vec<MixtureCell>, QueryError> {
         let mut sums: Vec<BTreeMap<ValueId, i128>> = vec![BTreeMap::new(); columns as usize];
         for within in lanes.chunks(query::lanes_at_once(columns)) {
             let found = self.inner.cells(within, interval, columns)?.cells;
@@ -182,12 +195,12 @@ impl Grouped {
                 }
             }
         }
-        // A millionth of a full cell is less than any pixel shows; what is multiplied stays within 128 bits.
+        // A millionth of a full cell is smaller than a pixel. The products stay within 128 bits.
         let part = |nanos: i128| {
             if full > i128::from(i64::MAX) { (nanos << 20) / full * (i128::from(i64::MAX) >> 20) } else { nanos }
         };
         let cell = |sum: BTreeMap<ValueId, i128>| {
-            let mut cell = Cell::default();
+            let mut cell = MixtureCell::default();
             for (value, nanos) in sum {
                 crate::filter::sources::entity_filter::add(
                     &mut cell.shares,
@@ -201,7 +214,8 @@ impl Grouped {
         Ok(sums.into_iter().map(cell).collect())
     }
 
-    /// The member of a group that has values of a variable, when only one has.
+    /// The first member of a group with samples of a variable. It is called only if at most one has
+    /// any.
     fn only_member(&self, members: &[ContainerInfo], ty: TypeId) -> Option<ContainerId> {
         let any = |member: &&ContainerInfo| {
             self.inner.samples(member.id, ty, walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
@@ -218,11 +232,11 @@ impl Grouped {
         at.map_or_else(Vec::new, |&at| tree::path(&self.list, &self.positions, at))
     }
 
-    fn facts_of_sum(&self, number: u32) -> Option<Facts> {
+    fn facts_of_sum(&self, number: u32) -> Option<EntityFacts> {
         let sum = self.sums.iter().find(|sum| (sum.base..sum.base + sum.steps.len() as u32).contains(&number))?;
         let piece = sum.steps.piece((number - sum.base) as usize).ok()?;
         let name = self.model.types.get(sum.ty.index()).map_or_else(String::new, |ty| ty.name.clone());
-        Some(Facts {
+        Some(EntityFacts {
             id: EntityId::Sample(number),
             name: piece.value.to_string(),
             type_path: vec![name],
@@ -235,18 +249,19 @@ impl Grouped {
     }
 }
 
-/// Merges lists by date: all are counted, the first are kept.
+/// Merges lists by timestamp: counts all items, and keeps the first ones.
 fn merged<T>(
-    lists: impl Iterator<Item = Result<Listed<T>, QueryError>>,
+    lists: impl Iterator<Item = Result<EntityList<T>, QueryError>>,
     limit: usize,
     key: impl Fn(&T) -> i64,
-) -> Result<Listed<T>, QueryError> {
-    let mut all = Listed { total: 0, items: Vec::new() };
+) -> Result<EntityList<T>, QueryError> {
+    let mut all = EntityList { total: 0, items: Vec::new() };
     for list in lists {
         let list = list?;
         all.total += list.total;
         all.items.extend(list.items);
-        // A hundred thousand members have a hundred thousand lists.
+        // This bounds the memory, because a group can have a hundred thousand members, each with a
+        // list.
         if all.items.len() / 4 > limit {
             all.items.sort_by_key(&key);
             all.items.truncate(limit);
@@ -257,12 +272,12 @@ fn merged<T>(
     Ok(all)
 }
 
-impl Layer for Grouped {
+impl FilterLayer for GroupSource {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> TraceSummary {
         self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
     }
 
@@ -278,7 +293,7 @@ impl Layer for Grouped {
         }
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
             let members = self.behind(lane.container)?;
@@ -287,14 +302,14 @@ impl Layer for Grouped {
                 continue;
             }
             let deep = members.iter().filter(|member| self.inner.depths(member.id, lane.ty) > lane.depth);
-            let within: Vec<Lane> = deep.map(|member| Lane { container: member.id, ..lane }).collect();
+            let within: Vec<StateLaneId> = deep.map(|member| StateLaneId { container: member.id, ..lane }).collect();
             let long = (i128::from(interval.to.0) - i128::from(interval.from.0)) / i128::from(columns.max(1)) + 1;
             if members.len() as i128 * long > i128::from(i64::MAX) {
                 let full = query::weight(self, lane.container, lane.ty) as i128 * long;
                 cells.extend(self.wide(&within, interval, columns, full)?);
                 continue;
             }
-            let mut sums = vec![Cell::default(); columns as usize];
+            let mut sums = vec![MixtureCell::default(); columns as usize];
             for within in within.chunks(query::lanes_at_once(columns)) {
                 let found = self.inner.cells(within, interval, columns)?.cells;
                 for lane in found.chunks(columns.max(1) as usize) {
@@ -310,14 +325,14 @@ impl Layer for Grouped {
             }
             cells.extend(sums);
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
     fn nested_times(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         let members = self.behind(container)?;
         if members.is_empty() {
@@ -330,12 +345,18 @@ impl Layer for Grouped {
         Ok(all.finish())
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         match self.behind(lane.container)? {
             [] => self.inner.states(lane, interval, limit),
             members => {
-                let of =
-                    |member: &ContainerInfo| self.inner.states(Lane { container: member.id, ..lane }, interval, limit);
+                let of = |member: &ContainerInfo| {
+                    self.inner.states(StateLaneId { container: member.id, ..lane }, interval, limit)
+                };
                 merged(members.iter().map(of), limit, |state| state.life.from.0)
             }
         }
@@ -345,9 +366,9 @@ impl Layer for Grouped {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         match self.behind(container)? {
             [] => self.inner.events(container, ty, interval, limit),
             members => {
@@ -357,7 +378,7 @@ impl Layer for Grouped {
         }
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         let mut listed = self.inner.links(ty, interval, limit)?;
         for link in &mut listed.items {
             (link.start, link.end) = (self.group_of(link.start), self.group_of(link.end));
@@ -369,7 +390,7 @@ impl Layer for Grouped {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
@@ -378,7 +399,8 @@ impl Layer for Grouped {
             return self.inner.event_counts(container, ty, interval, columns, most);
         }
         crate::filter::sources::entity_filter::check(interval, columns)?;
-        // All values of each member: what is rare in all may be frequent in the sum.
+        // The query returns all values of each member, because a value that is rare in each member
+        // may be frequent in the sum.
         let mut sums = vec![Vec::new(); columns as usize];
         for member in members {
             let counts = self.inner.event_counts(member.id, ty, interval, columns, usize::MAX)?;
@@ -390,7 +412,7 @@ impl Layer for Grouped {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
@@ -403,19 +425,19 @@ impl Layer for Grouped {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         let members = self.behind(container)?;
         if let Some(sum) = self.sum(container, ty) {
             crate::filter::sources::entity_filter::check(interval, 1)?;
             let (total, pieces) = sum.steps.overlapping(interval, limit)?;
-            let items = pieces.into_iter().map(|(at, piece)| Sample {
+            let items = pieces.into_iter().map(|(at, piece)| VariableSample {
                 id: EntityId::Sample(sum.base + at as u32),
                 life: life(&piece),
                 value: piece.value,
             });
-            return Ok(Listed { total, items: items.collect() });
+            return Ok(EntityList { total, items: items.collect() });
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
         of.map_or_else(|| Ok(crate::filter::sources::hide::none()), |of| self.inner.samples(of, ty, interval, limit))
@@ -425,7 +447,7 @@ impl Layer for Grouped {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         let members = self.behind(container)?;
@@ -442,11 +464,11 @@ impl Layer for Grouped {
         if sums.peek().is_none() {
             return self.inner.range(ty);
         }
-        // Members that were added up are seen no more.
+        // Members that were summed are no longer visible, so the inner range does not apply.
         self.ranges.of(ty, || variable_range::over(self, &self.list, ty, self.inner.extent()))
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         match id {
             EntityId::Container(container) => {
                 let Some(group) = self.groups.get(&container) else {
@@ -457,7 +479,7 @@ impl Layer for Grouped {
                 };
                 let first = self.inner.facts(EntityId::Container(group.members[0].id))?;
                 let names: Vec<&str> = group.members.iter().map(|member| member.name.as_str()).collect();
-                Ok(Facts {
+                Ok(EntityFacts {
                     id,
                     name: group.info.name.clone(),
                     type_path: first.type_path,
@@ -489,7 +511,7 @@ impl Layer for Grouped {
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        Layer::facts(self, id)?;
+        FilterLayer::facts(self, id)?;
         let mut related = match id {
             EntityId::Container(container) => match self.behind(container)? {
                 [] => self.inner.related(id, limit)?,
@@ -533,27 +555,27 @@ impl Layer for Grouped {
         group.members.iter().flat_map(of).collect()
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         let members = self.behind(lane.container)?;
         if members.is_empty() {
             return self.inner.is_dense(lane, interval, most);
         }
         for member in members {
-            if self.inner.is_dense(Lane { container: member.id, ..lane }, interval, most)? {
+            if self.inner.is_dense(StateLaneId { container: member.id, ..lane }, interval, most)? {
                 return Ok(true);
             }
         }
-        Ok(Layer::states(self, lane, interval, 0)?.total > most as u64)
+        Ok(FilterLayer::states(self, lane, interval, 0)?.total > most as u64)
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
+    fn free_numbers(&self) -> FirstFreeNumbers {
         self.free
     }
 }
 
-impl Grouped {
-    /// Whether these are the facts of a value that is part of a sum.
-    fn summed(&self, facts: &Facts) -> bool {
+impl GroupSource {
+    /// Whether these are the facts of a sample that is part of a sum.
+    fn summed(&self, facts: &EntityFacts) -> bool {
         let group = self.group_of(facts.container);
         let ty = crate::filter::sources::entity_filter::type_of(&self.model, facts);
         ty.is_some_and(|ty| self.sum(group, ty).is_some())

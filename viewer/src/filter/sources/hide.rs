@@ -1,38 +1,41 @@
-//! [`Hidden`]: a source without some types and some containers. What selections by type and by container, the best containers and
-//! a cut have in common.
+//! [`HideSource`]: a source without some types and some containers. Used by selections by type and by
+//! container, by the best containers, and by a cut.
 //!
-//! Cost: none for what is asked of what is left, except that links are looked through one by one when containers are hidden.
+//! Cost: none for the remaining types and containers. However, if containers are hidden, links are
+//! tested one by one.
 
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 
 use super::entity_filter::type_of;
-use super::layer::Layer;
+use super::layer::FilterLayer;
 use super::summary;
-use super::variable_range::{self, Ranges};
+use super::variable_range::{self, VariableRanges};
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
-    Link, LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary,
-    TimelineSource, TypeId, TypeKind, ValueId,
+    ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
+    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, PajeTypeKind, QueryError,
+    SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
+    VariableSample,
 };
 use crate::query::{tree, walk};
 
-pub(crate) struct Hidden {
+pub(crate) struct HideSource {
     inner: Arc<dyn TimelineSource>,
-    model: Arc<Model>,
+    model: Arc<TypeModel>,
     list: Arc<Vec<ContainerInfo>>,
     left: FxHashSet<ContainerId>,
-    /// Whether containers are hidden: then links may be.
+    /// Whether containers are hidden, so that links may be hidden too.
     some: bool,
-    /// By type.
+    /// By type: whether it is hidden.
     hidden: Vec<bool>,
-    summary: OnceLock<Summary>,
-    ranges: Ranges,
+    summary: OnceLock<TraceSummary>,
+    ranges: VariableRanges,
 }
 
-impl Hidden {
-    /// Leaves the types that `ty` lets pass, and the containers at the positions that `container` lets pass, with all above them.
+impl HideSource {
+    /// Keeps the types for which `ty` is true, and the containers at the positions for which
+    /// `container` is true, with all containers above them.
     pub(crate) fn new(
         inner: Arc<dyn TimelineSource>,
         ty: impl Fn(TypeId) -> bool,
@@ -58,7 +61,7 @@ impl Hidden {
             model,
             inner,
             summary: OnceLock::new(),
-            ranges: Ranges::default(),
+            ranges: VariableRanges::default(),
         }
     }
 
@@ -66,13 +69,13 @@ impl Hidden {
         self.hidden.get(ty.index()).copied().unwrap_or(false)
     }
 
-    /// Whether nothing is to be told of a type in a container; an error when the container is gone.
+    /// Whether a type is hidden; an error if the container is hidden.
     fn nothing(&self, container: ContainerId, ty: TypeId) -> Result<bool, QueryError> {
         if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { what: "container" }) }
     }
 
-    /// Those lanes of which anything is told.
-    fn shown(&self, lanes: &[Lane]) -> Result<Vec<Lane>, QueryError> {
+    /// The lanes that are not hidden.
+    fn shown(&self, lanes: &[StateLaneId]) -> Result<Vec<StateLaneId>, QueryError> {
         let mut shown = Vec::with_capacity(lanes.len());
         for lane in lanes {
             if !self.nothing(lane.container, lane.ty)? {
@@ -86,10 +89,11 @@ impl Hidden {
         self.left.contains(&start) && self.left.contains(&end)
     }
 
-    /// Whether a link's ends are both left: facts do not tell ids, so that it is looked for at its date.
-    fn has_link(&self, id: EntityId, facts: &Facts, ty: TypeId) -> Result<bool, QueryError> {
+    /// Whether both endpoints of a link remain. The link is searched at its timestamp, because
+    /// facts contain no ids of endpoints.
+    fn has_link(&self, id: EntityId, facts: &EntityFacts, ty: TypeId) -> Result<bool, QueryError> {
         let date = facts.life.from.min(facts.life.to);
-        let instant = Interval { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
+        let instant = TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
         let mut found = false;
         walk::links(self.inner(), ty, instant, |link| {
             found |= link.id == id && self.joins(link.start, link.end);
@@ -99,17 +103,17 @@ impl Hidden {
     }
 }
 
-/// Nothing.
-pub(crate) fn none<T>() -> Listed<T> {
-    Listed { total: 0, items: Vec::new() }
+/// An empty list.
+pub(crate) fn none<T>() -> EntityList<T> {
+    EntityList { total: 0, items: Vec::new() }
 }
 
-impl Layer for Hidden {
+impl FilterLayer for HideSource {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> TraceSummary {
         self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
     }
 
@@ -121,11 +125,17 @@ impl Layer for Hidden {
         if matches!(self.nothing(container, ty), Ok(false)) { self.inner.depths(container, ty) } else { 0 }
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
-        Layer::largest(self, lanes, interval, columns, usize::MAX)
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        FilterLayer::largest(self, lanes, interval, columns, usize::MAX)
     }
 
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        most: usize,
+    ) -> Result<MixtureCells, QueryError> {
         crate::filter::sources::entity_filter::check(interval, columns)?;
         let asked = self.shown(lanes)?;
         if asked.len() == lanes.len() {
@@ -135,15 +145,15 @@ impl Layer for Hidden {
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for lane in lanes {
             if self.hides(lane.ty) {
-                cells.extend((0..columns).map(|_| Cell::default()));
+                cells.extend((0..columns).map(|_| MixtureCell::default()));
             } else {
                 cells.extend(found.by_ref().take(columns as usize));
             }
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         crate::filter::sources::entity_filter::check(interval, 1)?;
         self.inner.times(&self.shown(lanes)?, interval)
     }
@@ -152,12 +162,17 @@ impl Layer for Hidden {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         if self.nothing(container, ty)? { Ok(Vec::new()) } else { self.inner.nested_times(container, ty, interval) }
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         if self.nothing(lane.container, lane.ty)? { Ok(none()) } else { self.inner.states(lane, interval, limit) }
     }
 
@@ -165,13 +180,13 @@ impl Layer for Hidden {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         if self.nothing(container, ty)? { Ok(none()) } else { self.inner.events(container, ty, interval, limit) }
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         if self.hides(ty) {
             return Ok(none());
         }
@@ -195,7 +210,7 @@ impl Layer for Hidden {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
@@ -209,7 +224,7 @@ impl Layer for Hidden {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
@@ -225,9 +240,9 @@ impl Layer for Hidden {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         if self.nothing(container, ty)? { Ok(none()) } else { self.inner.samples(container, ty, interval, limit) }
     }
 
@@ -235,7 +250,7 @@ impl Layer for Hidden {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         if self.nothing(container, ty)? {
@@ -255,7 +270,7 @@ impl Layer for Hidden {
         self.ranges.of(ty, || variable_range::over(self.inner(), &self.list, ty, self.inner.extent()))
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let unknown = QueryError::Unknown { what: "entity" };
         let facts = self.inner.facts(id)?;
         let ty = type_of(&self.model, &facts);
@@ -270,9 +285,9 @@ impl Layer for Hidden {
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        Layer::facts(self, id)?;
+        FilterLayer::facts(self, id)?;
         let mut related = self.inner.related(id, limit.saturating_mul(4))?;
-        related.retain(|&id| Layer::facts(self, id).is_ok());
+        related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
     }
@@ -290,16 +305,16 @@ impl Layer for Hidden {
         !hidden && self.inner.shows(value)
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         Ok(!self.nothing(lane.container, lane.ty)? && self.inner.is_dense(lane, interval, most)?)
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
+    fn free_numbers(&self) -> FirstFreeNumbers {
         self.inner.free_numbers()
     }
 }
 
-/// Which containers a list of positions names: those and all below them.
+/// Marks the containers at some positions, and all containers below them.
 pub(crate) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<bool> {
     let mut named = vec![false; list.len()];
     for &at in found {
@@ -308,7 +323,7 @@ pub(crate) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<boo
     named
 }
 
-/// Whether a type is one of containers.
-pub(crate) fn is_container(model: &Model, ty: TypeId) -> bool {
-    model.types.get(ty.index()).is_some_and(|ty| ty.kind == TypeKind::Container)
+/// Whether a type is a container type.
+pub(crate) fn is_container(model: &TypeModel, ty: TypeId) -> bool {
+    model.types.get(ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::Container)
 }

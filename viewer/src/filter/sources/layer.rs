@@ -1,42 +1,46 @@
-//! [`Layer`]: a source around another one that says only what it changes.
+//! [`FilterLayer`]: a source that wraps another source and defines only the differences.
 //!
-//! Every layer is a [`TimelineSource`]: a filter of one's own implements [`Layer`] for a type and overrides what differs.
+//! Every layer is a [`TimelineSource`]. A new filter implements [`FilterLayer`] for a type and overrides
+//! the queries that differ.
 
 use std::sync::Arc;
 
 use crate::query::{
-    self, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
-    LinkVisitor, Listed, Mark, Model, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
-    TypeId, ValueId, counts, nested,
+    self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
+    LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
+    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, VariableSample, counts, nested,
 };
 
-/// The queries of [`TimelineSource`], each answered by the source within unless it is overridden.
+/// The queries of [`TimelineSource`]. The inner source answers each query that is not overridden.
 ///
-/// What must stay true between them: ids of types, values and containers that come from within keep their meaning; what a layer
-/// leaves out of one answer it leaves out of all; entities of its own have numbers from [`TimelineSource::free_numbers`] upwards.
+/// Invariants: ids of types, values and containers of the inner source keep their meaning. A layer
+/// that omits something from one answer omits it from all answers. The layer's own entities have
+/// numbers from [`TimelineSource::free_numbers`] upwards.
 #[expect(missing_docs, reason = "as in TimelineSource")]
 #[expect(clippy::missing_errors_doc, reason = "as in TimelineSource")]
-pub trait Layer: Send + Sync {
-    /// The source within.
+pub trait FilterLayer: Send + Sync {
+    /// The inner source.
     fn inner(&self) -> &dyn TimelineSource;
 
-    /// Whether states, events and links of a type are those of the source within: then so is what is asked of many at once, sums and counts,
-    /// which is else made of the lists that the layer gives.
+    /// Whether states, events and links of a type are the same as in the inner source. If so, the
+    /// inner source also answers queries for sums and counts. Otherwise, these are computed from
+    /// the layer's lists.
     fn keeps(&self, ty: TypeId) -> bool {
         let _ = ty;
         false
     }
 
-    /// The source within, for questions that take work: a layer may refuse them all, or count them.
+    /// The inner source, for queries that take work. A layer may override this to reject or count
+    /// them all.
     fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
         Ok(self.inner())
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> TraceSummary {
         self.inner().summary()
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         self.inner().model()
     }
 
@@ -48,12 +52,19 @@ pub trait Layer: Send + Sync {
         self.inner().depths(container, ty)
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         self.asked()?.cells(lanes, interval, columns)
     }
 
-    /// Unlike the others, this is made of [`Self::cells`], unless the types are [kept](Self::keeps): a layer that changes those need not think of it.
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+    /// Unlike the others, this default is computed from [`Self::cells`], unless the types are
+    /// [kept](Self::keeps). So a layer that overrides `cells` need not override this.
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        most: usize,
+    ) -> Result<MixtureCells, QueryError> {
         if lanes.iter().all(|lane| self.keeps(lane.ty)) {
             return self.asked()?.largest(lanes, interval, columns, most);
         }
@@ -62,8 +73,8 @@ pub trait Layer: Send + Sync {
         Ok(cells)
     }
 
-    /// As [`Self::largest`], this is made of [`Self::cells`].
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+    /// Computed from [`Self::cells`], as [`Self::largest`] is.
+    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         if lanes.iter().all(|lane| self.keeps(lane.ty)) {
             return self.asked()?.times(lanes, interval);
         }
@@ -75,7 +86,7 @@ pub trait Layer: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         if self.keeps(ty) {
             return self.asked()?.nested_times(container, ty, interval);
@@ -84,7 +95,12 @@ pub trait Layer: Send + Sync {
         nested::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         self.asked()?.states(lane, interval, limit)
     }
 
@@ -92,22 +108,22 @@ pub trait Layer: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         self.asked()?.events(container, ty, interval, limit)
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.asked()?.links(ty, interval, limit)
     }
 
-    /// As [`Self::largest`], this is made of [`Self::events`].
+    /// Computed from [`Self::events`], as [`Self::largest`] is from cells.
     fn event_counts(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
@@ -117,11 +133,11 @@ pub trait Layer: Send + Sync {
         counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
     }
 
-    /// As [`Self::largest`], this is made of [`Self::links`].
+    /// Computed from [`Self::links`], as [`Self::largest`] is from cells.
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
@@ -135,9 +151,9 @@ pub trait Layer: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         self.asked()?.samples(container, ty, interval, limit)
     }
 
@@ -145,7 +161,7 @@ pub trait Layer: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         self.asked()?.series(container, ty, interval, columns)
@@ -155,7 +171,7 @@ pub trait Layer: Send + Sync {
         self.inner().range(ty)
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         self.asked()?.facts(id)
     }
 
@@ -163,7 +179,7 @@ pub trait Layer: Send + Sync {
         self.asked()?.related(id, limit)
     }
 
-    fn extent(&self) -> Interval {
+    fn extent(&self) -> TimeRange {
         self.inner().extent()
     }
 
@@ -179,145 +195,156 @@ pub trait Layer: Send + Sync {
         self.inner().shows(value)
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         self.asked()?.is_dense(lane, interval, most)
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
+    fn free_numbers(&self) -> FirstFreeNumbers {
         self.inner().free_numbers()
     }
 }
 
-impl<L: Layer> TimelineSource for L {
-    fn summary(&self) -> Summary {
-        Layer::summary(self)
+impl<L: FilterLayer> TimelineSource for L {
+    fn summary(&self) -> TraceSummary {
+        FilterLayer::summary(self)
     }
 
-    fn model(&self) -> Arc<Model> {
-        Layer::model(self)
+    fn model(&self) -> Arc<TypeModel> {
+        FilterLayer::model(self)
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {
-        Layer::containers(self)
+        FilterLayer::containers(self)
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        Layer::depths(self, container, ty)
+        FilterLayer::depths(self, container, ty)
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
-        Layer::cells(self, lanes, interval, columns)
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        FilterLayer::cells(self, lanes, interval, columns)
     }
 
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
-        Layer::largest(self, lanes, interval, columns, most)
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        most: usize,
+    ) -> Result<MixtureCells, QueryError> {
+        FilterLayer::largest(self, lanes, interval, columns, most)
     }
 
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        Layer::times(self, lanes, interval)
+    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        FilterLayer::times(self, lanes, interval)
     }
 
     fn nested_times(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        Layer::nested_times(self, container, ty, interval)
+        FilterLayer::nested_times(self, container, ty, interval)
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
-        Layer::states(self, lane, interval, limit)
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
+        FilterLayer::states(self, lane, interval, limit)
     }
 
     fn events(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
-        Layer::events(self, container, ty, interval, limit)
+    ) -> Result<EntityList<EventEntity>, QueryError> {
+        FilterLayer::events(self, container, ty, interval, limit)
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
-        Layer::links(self, ty, interval, limit)
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        FilterLayer::links(self, ty, interval, limit)
     }
 
     fn event_counts(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        Layer::event_counts(self, container, ty, interval, columns, most)
+        FilterLayer::event_counts(self, container, ty, interval, columns, most)
     }
 
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        Layer::link_counts(self, ty, interval, exponent, visit)
+        FilterLayer::link_counts(self, ty, interval, exponent, visit)
     }
 
     fn samples(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
-        Layer::samples(self, container, ty, interval, limit)
+    ) -> Result<EntityList<VariableSample>, QueryError> {
+        FilterLayer::samples(self, container, ty, interval, limit)
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        Layer::series(self, container, ty, interval, columns)
+        FilterLayer::series(self, container, ty, interval, columns)
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
-        Layer::range(self, ty)
+        FilterLayer::range(self, ty)
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        Layer::facts(self, id)
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
+        FilterLayer::facts(self, id)
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        Layer::related(self, id, limit)
+        FilterLayer::related(self, id, limit)
     }
 
-    fn extent(&self) -> Interval {
-        Layer::extent(self)
+    fn extent(&self) -> TimeRange {
+        FilterLayer::extent(self)
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
-        Layer::members(self, container)
+        FilterLayer::members(self, container)
     }
 
     fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
-        Layer::members_with(self, container, ty)
+        FilterLayer::members_with(self, container, ty)
     }
 
     fn shows(&self, value: ValueId) -> bool {
-        Layer::shows(self, value)
+        FilterLayer::shows(self, value)
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
-        Layer::is_dense(self, lane, interval, most)
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
+        FilterLayer::is_dense(self, lane, interval, most)
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
-        Layer::free_numbers(self)
+    fn free_numbers(&self) -> FirstFreeNumbers {
+        FilterLayer::free_numbers(self)
     }
 }

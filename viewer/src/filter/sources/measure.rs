@@ -1,32 +1,34 @@
-//! [`Key`]: what containers are put in order by: a name, a date, or a statistic of what is in them and below them.
+//! [`OrderKey`]: the sort key of containers: a name, a timestamp, or a statistic of the contents of a
+//! container and the containers below it.
 //!
-//! Cost: time, shares and variables come from sums, numbers without values from counts; durations and fields look at each entity within the
-//! interval ([`single`]), fields with all its facts, some microseconds each. A median or quantile keeps 8 bytes for each.
+//! Cost: time, shares and variables come from sums; numbers without values come from counts.
+//! Durations and fields read each entity within the interval ([`single`]); fields also read all its
+//! facts, some microseconds each. A median or quantile stores 8 bytes per entity.
 
 mod single;
 
 use std::sync::Arc;
 
-use crate::filter::language::ast::{Key, Measure};
+use crate::filter::language::ast::{Measure, OrderKey};
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, Patterns};
+use crate::filter::language::pattern::{self, NamePatterns};
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, NestedTime, QueryError, TimelineSource, TypeId, TypeInfo,
-    TypeKind, ValueId,
+    ContainerId, ContainerInfo, GlobalNanos, NestedTime, PajeTypeKind, QueryError, StateLaneId, TimeRange,
+    TimelineSource, TypeId, TypeInfo, ValueId,
 };
 use crate::query::{tree, walk};
 
-/// Only states last in a container.
-const STATES: (&str, &dyn Fn(&TypeInfo) -> bool) = ("type of states", &|ty| ty.kind == TypeKind::State);
+/// Only states have a time in a container.
+const STATES: (&str, &dyn Fn(&TypeInfo) -> bool) = ("type of states", &|ty| ty.kind == PajeTypeKind::State);
 
-/// A number per container; none where there is nothing to measure.
-pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec<Option<f64>>, FilterError> {
+/// One number per container; `None` if there is nothing to measure.
+pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Result<Vec<Option<f64>>, FilterError> {
     let (model, list) = (source.model(), source.containers());
     let extent = source.extent();
     let interval = match key.during {
         Some(part) => part.of(extent)?,
-        // Something may have happened in a trace without duration.
-        None => Interval { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
+        // A trace without duration may still have entities, so the interval is at least 1 ns.
+        None => TimeRange { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
     };
     let sums = |own: Vec<Option<f64>>| below(&list, &own, |a, b| a + b);
     Ok(match &key.measure {
@@ -39,7 +41,8 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
             let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
             let is_self = matches!(key.measure, Measure::SelfShare { .. });
             let own = times(source.as_ref(), &list, (&types, &named, is_self), interval)?;
-            // Each type by itself, as a container may stand for others in one and not in another.
+            // Each type separately, because a container may represent others for one type but not
+            // for another.
             let mut lived: Vec<Option<f64>> = vec![None; list.len()];
             for (lived, info) in lived.iter_mut().zip(list.iter()) {
                 for &ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
@@ -61,8 +64,8 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
             single::links(source, &list, (false, field.as_deref(), of.as_ref()), interval)?
         }
         Measure::Integral { of } => {
-            let of = Patterns::new(vec![of.clone()]);
-            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == TypeKind::Variable)?;
+            let of = NamePatterns::new(vec![of.clone()]);
+            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == PajeTypeKind::Variable)?;
             sums(single::integrals(source, &list, &types, interval)?)
         }
         Measure::Time { values, of } | Measure::SelfTime { values, of } => {
@@ -81,8 +84,8 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
             sums(own.into_iter().map(|number| Some(number as f64)).collect())
         }
         Measure::Mean { of } | Measure::Min { of } | Measure::Max { of } => {
-            let of = Patterns::new(vec![of.clone()]);
-            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == TypeKind::Variable)?;
+            let of = NamePatterns::new(vec![of.clone()]);
+            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == PajeTypeKind::Variable)?;
             let mut own: Vec<Option<(f64, f64)>> = vec![None; list.len()];
             for (own, info) in own.iter_mut().zip(list.iter()) {
                 for &ty in &types {
@@ -105,11 +108,12 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
     })
 }
 
-/// What each container and all below it come to. O(n).
+/// Combines the value of each container with the values of all containers below it. O(n).
 fn below<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T) -> T) -> Vec<Option<T>> {
     let positions = tree::positions(list);
     let mut all = own.to_vec();
-    // Children come after their parents, so that from behind each is whole when it is added to its parent.
+    // Children come after their parents. So in reverse order, each container is complete when it is
+    // added to its parent.
     for at in (1..list.len()).rev() {
         let Some(&parent) = positions.get(&list[at].parent).filter(|&&parent| parent < at) else { continue };
         all[parent] = match (all[parent], all[at]) {
@@ -127,7 +131,7 @@ fn times(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
     (types, values, is_self): (&[TypeId], &[ValueId], bool),
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let mut own = vec![None; list.len()];
     for (own, info) in own.iter_mut().zip(list) {
@@ -141,21 +145,22 @@ fn times(
     Ok(own)
 }
 
-/// Adds the number of entities of a type in each container itself. A link counts at both ends, but once where both lie below.
+/// Adds the number of entities of a type in each container. A link counts at both endpoints, but
+/// only once for a container with both endpoints below it.
 fn count(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
-    (ty, kind): (TypeId, TypeKind),
-    (values, interval): (Option<&[ValueId]>, Interval),
+    (ty, kind): (TypeId, PajeTypeKind),
+    (values, interval): (Option<&[ValueId]>, TimeRange),
     own: &mut [i64],
 ) -> Result<(), QueryError> {
     let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));
     let whole = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
     match kind {
-        TypeKind::State => {
+        PajeTypeKind::State => {
             for (own, info) in own.iter_mut().zip(list) {
                 for depth in 0..source.depths(info.id, ty) {
-                    let lane = Lane { container: info.id, ty, depth };
+                    let lane = StateLaneId { container: info.id, ty, depth };
                     if values.is_none() {
                         *own += whole(source.states(lane, interval, 0)?.total);
                         continue;
@@ -167,7 +172,7 @@ fn count(
                 }
             }
         }
-        TypeKind::Event => {
+        PajeTypeKind::Event => {
             for (own, info) in own.iter_mut().zip(list) {
                 if values.is_none() {
                     *own += whole(source.events(info.id, ty, interval, 0)?.total);
@@ -179,7 +184,7 @@ fn count(
                 })?;
             }
         }
-        TypeKind::Link { .. } => {
+        PajeTypeKind::Link { .. } => {
             let positions = tree::positions(list);
             walk::links(source, ty, interval, |link| {
                 let (Some(&start), Some(&end)) = (positions.get(&link.start), positions.get(&link.end)) else {
@@ -192,12 +197,12 @@ fn count(
                 Ok(())
             })?;
         }
-        TypeKind::Container | TypeKind::Variable => {}
+        PajeTypeKind::Container | PajeTypeKind::Variable => {}
     }
     Ok(())
 }
 
-/// The position of the nearest container that holds both. O(depth).
+/// The position of the lowest container that contains both. O(depth).
 fn common(
     list: &[ContainerInfo],
     positions: &rustc_hash::FxHashMap<ContainerId, usize>,

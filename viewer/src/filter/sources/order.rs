@@ -1,27 +1,29 @@
-//! Order (thesis P59, papers S26, S33): siblings by hand, by name, by date, or by a statistic; and only the containers that a statistic chooses.
+//! Order (thesis P59, papers S26, S33): sorts siblings by hand, by name, by timestamp or by a
+//! statistic; or keeps only the containers that a statistic selects.
 //!
-//! Cost: the statistic is computed when the filter is made, see [`crate::filter::sources::measure`]; queries cost nothing more.
+//! Cost: the statistic is computed when the filter is made, see
+//! [`crate::filter::sources::measure`]. Queries cost nothing more.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::hide::{Hidden, with_all_below};
-use super::layer::Layer;
+use super::hide::{HideSource, with_all_below};
+use super::layer::FilterLayer;
 use super::measure;
-use crate::filter::language::ast::{Key, Measure};
+use crate::filter::language::ast::{Measure, OrderKey};
 use crate::filter::language::comparison::Comparison;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, Pattern, Patterns};
+use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::tree;
 use crate::query::{ContainerInfo, TimelineSource, TypeId};
 use crate::store::natural;
 
-struct Ordered {
+struct OrderSource {
     inner: Arc<dyn TimelineSource>,
     list: Arc<Vec<ContainerInfo>>,
 }
 
-impl Layer for Ordered {
+impl FilterLayer for OrderSource {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
@@ -35,11 +37,11 @@ impl Layer for Ordered {
     }
 }
 
-/// Puts siblings of some types in order among themselves; all others stay where they are.
+/// Sorts siblings of some types among themselves. All other containers keep their positions.
 pub(crate) fn sort(
     inner: &Arc<dyn TimelineSource>,
-    ty: &Pattern,
-    by: &Key,
+    ty: &NamePattern,
+    by: &OrderKey,
     descending: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
@@ -48,7 +50,7 @@ pub(crate) fn sort(
     let compare = |&a: &usize, &b: &usize| {
         let order = match by.measure {
             Measure::Name => natural(&list[a].name, &list[b].name),
-            // What has no number comes last, whatever the direction.
+            // Containers without a number come last, in either direction.
             _ => match (numbers[a], numbers[b]) {
                 (Some(a), Some(b)) => a.total_cmp(&b),
                 (None, None) => Ordering::Equal,
@@ -60,22 +62,22 @@ pub(crate) fn sort(
     Ok(arranged(inner, &list, |at| types.contains(&list[at].ty), compare))
 }
 
-/// Puts containers before their siblings, in the order in which patterns name them.
+/// Moves containers before their siblings, in the order of the patterns that match them.
 pub(crate) fn by_hand(
     inner: &Arc<dyn TimelineSource>,
-    patterns: &Patterns,
+    patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let mut rank = vec![usize::MAX; list.len()];
     for (place, pattern) in patterns.iter().enumerate() {
-        for at in pattern::containers(&list, &Patterns::new(vec![pattern.clone()]))? {
+        for at in pattern::containers(&list, &NamePatterns::new(vec![pattern.clone()]))? {
             rank[at] = rank[at].min(place);
         }
     }
     Ok(arranged(inner, &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
 }
 
-/// The list with those siblings that are `moved` in another order; equal ones keep theirs.
+/// The list with those siblings sorted for which `moved` is true. The sort is stable.
 fn arranged(
     inner: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
@@ -92,14 +94,15 @@ fn arranged(
             new[place] = list[from].clone();
         }
     }
-    Arc::new(Ordered { inner: Arc::clone(inner), list: Arc::new(tree::rebuilt(new)) })
+    Arc::new(OrderSource { inner: Arc::clone(inner), list: Arc::new(tree::rebuilt(new)) })
 }
 
-/// Leaves the containers of a type that are first by a statistic, and hides the others of that type.
+/// Keeps the first `number` containers of a type, sorted by a statistic, and hides the other
+/// containers of that type.
 pub(crate) fn best(
     inner: &Arc<dyn TimelineSource>,
-    (number, ty): (u32, &Pattern),
-    by: &Key,
+    (number, ty): (u32, &NamePattern),
+    by: &OrderKey,
     lowest: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
@@ -113,14 +116,15 @@ pub(crate) fn best(
         (_, a, b) => a.is_none().cmp(&b.is_none()),
     });
     let dropped = with_all_below(&list, all.get(number as usize..).unwrap_or(&[]));
-    Ok(Arc::new(Hidden::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
 }
 
-/// Leaves the containers of a type whose statistic compares so, and hides the others of that type.
+/// Keeps the containers of a type with a statistic that meets the comparison, and hides the other
+/// containers of that type.
 pub(crate) fn having(
     inner: &Arc<dyn TimelineSource>,
-    ty: &Pattern,
-    by: &Key,
+    ty: &NamePattern,
+    by: &OrderKey,
     (comparison, number): (Comparison, f64),
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
@@ -131,5 +135,5 @@ pub(crate) fn having(
     };
     let failing: Vec<usize> = (0..list.len()).filter(fails).collect();
     let dropped = with_all_below(&list, &failing);
-    Ok(Arc::new(Hidden::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
 }

@@ -1,95 +1,109 @@
-//! Reduction (thesis P53, papers S31): the count, sum, mean, minimum or maximum of the entities below each container of a type, at each
-//! moment, as a new variable or state of that container.
+//! Reduction (thesis P53, papers S31): count, sum, mean, minimum or maximum of the entities below
+//! each container of a type, at each moment. The result is a new variable or state of that
+//! container.
 //!
-//! Cost: the entities concerned are read once, when the filter is made, in order of time: O(n log n), in memory for what is there at one
-//! time; about five bytes for each change of the result, in a file where they are many. Queries then cost what those of any variable or state do.
+//! Cost: the entities are read once in order of time, when the filter is made. This takes O(n log
+//! n) time, and memory for the entities that exist at one time. Each change of the result takes
+//! about five bytes, in a file if there are many changes. Queries then cost as much as for any
+//! variable or state.
 
 pub(crate) mod gather;
 mod states;
 
 use std::sync::Arc;
 
-use tumit_paje::Look;
+use tumit_paje::DrawStyle;
 
-use self::gather::Wanted;
-use self::states::States;
-use super::layer::Layer;
-use super::step_function::{Room, Steps, life};
-use crate::filter::language::ast::{Form, Reduction};
+use self::gather::ReduceInput;
+use self::states::StateInput;
+use super::layer::FilterLayer;
+use super::step_function::{PieceMemory, StepFunction, life};
+use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern;
 use crate::query::tree;
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Listed, Model, QueryError,
-    Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
+    ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, MixtureCell, MixtureCells,
+    PajeTypeKind, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId,
+    TypeInfo, TypeModel, ValueId, VariableSample,
 };
 use crate::style::palette;
 
-/// Bytes of a result that stay in memory.
+/// Maximum bytes of a result in memory.
 pub(crate) const KEPT: usize = 64 << 20;
 
 /// The result for one container.
-struct Outcome {
+struct ContainerReduction {
     container: ContainerId,
     ty: TypeId,
     /// Number of its first sample.
     base: u32,
-    steps: Steps,
+    steps: StepFunction,
 }
 
-struct Reduced {
+struct ReduceSource {
     inner: Arc<dyn TimelineSource>,
-    model: Arc<Model>,
+    model: Arc<TypeModel>,
     list: Arc<Vec<ContainerInfo>>,
-    /// The new types are from here on.
+    /// The new types begin here.
     first: TypeId,
-    results: Vec<Outcome>,
-    states: Option<States>,
-    free: FreeNumbers,
+    results: Vec<ContainerReduction>,
+    states: Option<StateInput>,
+    free: FirstFreeNumbers,
     text: String,
 }
 
-/// Makes the new variable or state.
+/// Adds the new variable or state.
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     reduction: &Reduction,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (mut model, list) = (inner.model().as_ref().clone(), inner.containers());
-    let what = Wanted::new(inner.as_ref(), reduction)?;
+    let what = ReduceInput::new(inner.as_ref(), reduction)?;
     let owners = pattern::container_types(&model, &reduction.per)?;
     let first = TypeId(model.types.len() as u32);
     let name = reduction.name();
     let mut free = inner.free_numbers();
-    let (mut results, room) = (Vec::new(), Room::new(KEPT));
+    let (mut results, room) = (Vec::new(), PieceMemory::new(KEPT));
     for owner in owners {
         let ty = TypeId(model.types.len() as u32);
-        let kind = if reduction.form == Form::State { TypeKind::State } else { TypeKind::Variable };
+        let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
         let chosen = palette::distinct(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
-        let color = chosen.filter(|_| kind == TypeKind::Variable);
-        model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, look: Look::NONE });
+        let color = chosen.filter(|_| kind == PajeTypeKind::Variable);
+        model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, look: DrawStyle::NONE });
         let owned: Vec<_> =
             (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..tree::end(&list, at)).collect();
         for (below, steps) in owned.iter().zip(what.steps(inner.as_ref(), &list, &owned, &room)?) {
             let (container, base) = (list[below.start].id, free.sample);
-            if reduction.form == Form::Variable {
+            if reduction.form == ReductionForm::Variable {
                 free.sample = free.sample.saturating_add(steps.len() as u32);
             }
-            results.push(Outcome { container, ty, base, steps });
+            results.push(ContainerReduction { container, ty, base, steps });
         }
     }
     let mut states = None;
-    if reduction.form == Form::State {
-        let made = States::new(&mut model, &mut results, free.state, reduction)?;
+    if reduction.form == ReductionForm::State {
+        let made = StateInput::new(&mut model, &mut results, free.state, reduction)?;
         free.state = free.state.saturating_add(made.store.summary().states as u32);
         states = Some(made);
     }
     results.sort_by_key(|result| (result.container, result.ty));
     let text = reduction.to_string();
-    Ok(Arc::new(Reduced { inner: Arc::clone(inner), model: Arc::new(model), list, first, results, states, free, text }))
+    Ok(Arc::new(ReduceSource {
+        inner: Arc::clone(inner),
+        model: Arc::new(model),
+        list,
+        first,
+        results,
+        states,
+        free,
+        text,
+    }))
 }
 
 impl Reduction {
-    /// The name of the new type: the given one, else made of what is reduced.
+    /// The name of the new type: the given one, or one derived from the operation and the reduced
+    /// types.
     #[must_use]
     pub fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| {
@@ -110,20 +124,20 @@ impl Reduction {
     }
 }
 
-impl Reduced {
+impl ReduceSource {
     fn is_new(&self, ty: TypeId) -> bool {
         (self.first.0..self.model.types.len() as u32).contains(&ty.0)
     }
 
-    fn result(&self, container: ContainerId, ty: TypeId) -> Option<&Outcome> {
+    fn result(&self, container: ContainerId, ty: TypeId) -> Option<&ContainerReduction> {
         let found = self.results.binary_search_by_key(&(container, ty), |result| (result.container, result.ty)).ok()?;
         Some(&self.results[found])
     }
 
-    fn own(&self, id: EntityId) -> Option<Result<Facts, QueryError>> {
+    fn own(&self, id: EntityId) -> Option<Result<EntityFacts, QueryError>> {
         match (id, &self.states) {
             (EntityId::Sample(number), None) if number >= self.inner.free_numbers().sample => {
-                let of = |r: &&Outcome| (r.base..r.base + r.steps.len() as u32).contains(&number);
+                let of = |r: &&ContainerReduction| (r.base..r.base + r.steps.len() as u32).contains(&number);
                 let Some(result) = self.results.iter().find(of) else {
                     return Some(Err(QueryError::Unknown { what: "sample" }));
                 };
@@ -138,7 +152,7 @@ impl Reduced {
         }
     }
 
-    fn facts_of_state(&self, id: EntityId, states: &States, number: u32) -> Result<Facts, QueryError> {
+    fn facts_of_state(&self, id: EntityId, states: &StateInput, number: u32) -> Result<EntityFacts, QueryError> {
         let within = states.store.facts(EntityId::State(number))?;
         let place = states.owner(within.container).ok_or(QueryError::Unknown { what: "state" })?;
         let value = within.name.parse().ok().map(|value| states.value(ValueId(value)));
@@ -150,18 +164,27 @@ impl Reduced {
         &self,
         id: EntityId,
         (container, ty): (ContainerId, TypeId),
-        life: Interval,
+        life: TimeRange,
         name: String,
-    ) -> Result<Facts, QueryError> {
+    ) -> Result<EntityFacts, QueryError> {
         let owner = self.inner.facts(EntityId::Container(container))?;
         let mut type_path = owner.type_path;
         type_path.push(self.model.types[ty.index()].name.clone());
         let fields = vec![("filter".to_owned(), self.text.clone())];
-        Ok(Facts { id, name, type_path, container_path: owner.container_path, container, life, fields, source: None })
+        Ok(EntityFacts {
+            id,
+            name,
+            type_path,
+            container_path: owner.container_path,
+            container,
+            life,
+            fields,
+            source: None,
+        })
     }
 }
 
-impl Layer for Reduced {
+impl FilterLayer for ReduceSource {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
@@ -170,7 +193,7 @@ impl Layer for Reduced {
         !self.is_new(ty)
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> TraceSummary {
         let mut summary = self.inner.summary();
         match &self.states {
             Some(states) => summary.states += states.store.summary().states,
@@ -179,7 +202,7 @@ impl Layer for Reduced {
         summary
     }
 
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<TypeModel> {
         Arc::clone(&self.model)
     }
 
@@ -199,7 +222,7 @@ impl Layer for Reduced {
         }
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         if !lanes.iter().any(|lane| self.is_new(lane.ty)) {
             return self.inner.cells(lanes, interval, columns);
         }
@@ -212,7 +235,7 @@ impl Layer for Reduced {
             }
             let within = self.states.as_ref().and_then(|states| Some((states, states.lane(lane)?)));
             let Some((states, within)) = within else {
-                cells.extend((0..columns).map(|_| Cell::default()));
+                cells.extend((0..columns).map(|_| MixtureCell::default()));
                 continue;
             };
             let mut found = states.store.cells(&[within], interval, columns)?.cells;
@@ -221,10 +244,15 @@ impl Layer for Reduced {
             }
             cells.extend(found);
         }
-        Ok(Cells { columns, cells })
+        Ok(MixtureCells { columns, cells })
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         if !self.is_new(lane.ty) {
             return self.inner.states(lane, interval, limit);
         }
@@ -244,28 +272,28 @@ impl Layer for Reduced {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         if !self.is_new(ty) {
             return self.inner.samples(container, ty, interval, limit);
         }
         crate::filter::sources::entity_filter::check(interval, 1)?;
         let Some(result) = self.result(container, ty) else { return Ok(crate::filter::sources::hide::none()) };
         let (total, pieces) = result.steps.overlapping(interval, limit)?;
-        let items = pieces.into_iter().map(|(at, piece)| Sample {
+        let items = pieces.into_iter().map(|(at, piece)| VariableSample {
             id: EntityId::Sample(result.base + at as u32),
             life: life(&piece),
             value: piece.value,
         });
-        Ok(Listed { total, items: items.collect() })
+        Ok(EntityList { total, items: items.collect() })
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         if !self.is_new(ty) {
@@ -286,7 +314,7 @@ impl Layer for Reduced {
         ranges.reduce(crate::filter::sources::variable_range::join)
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         self.own(id).unwrap_or_else(|| self.inner.facts(id))
     }
 
@@ -297,14 +325,14 @@ impl Layer for Reduced {
         }
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         if self.is_new(lane.ty) {
-            return Ok(Layer::states(self, lane, interval, 0)?.total > most as u64);
+            return Ok(FilterLayer::states(self, lane, interval, 0)?.total > most as u64);
         }
         self.inner.is_dense(lane, interval, most)
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
+    fn free_numbers(&self) -> FirstFreeNumbers {
         self.free
     }
 }

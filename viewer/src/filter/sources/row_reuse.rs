@@ -5,25 +5,27 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::group::{Plan, made};
+use super::group::{GroupPlan, made};
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, Patterns};
+use crate::filter::language::pattern::{self, NamePatterns};
 use crate::query::tree;
-use crate::query::{GlobalNanos, TimelineSource, TypeId, TypeKind};
+use crate::query::{GlobalNanos, PajeTypeKind, TimelineSource, TypeId};
 
-/// Reuse of the rows of ended containers (thesis P60): siblings of a type whose lives do not overlap share a row.
+/// Reuse of the rows of ended containers (thesis P60): siblings of a type share a row if their
+/// lifetimes do not overlap.
 ///
-/// It is a group of containers of which one lives at a time, so that nothing in it overlaps, and all costs are those of groups.
+/// A row is a group of containers that live at different times. So nothing in it overlaps, and all
+/// costs are those of groups.
 pub(crate) fn reuse(
     inner: &Arc<dyn TimelineSource>,
-    patterns: &Patterns,
+    patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (model, list) = (inner.model(), inner.containers());
     let types = pattern::types(&model, patterns, "container type", |ty| {
-        ty.kind == TypeKind::Container && ty.id != TypeId::ROOT
+        ty.kind == PajeTypeKind::Container && ty.id != TypeId::ROOT
     })?;
     let mut order: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
-    // A container of the type within another would lie below its own row.
+    // A container of the type below another one would lie below its own row.
     let nested: FxHashSet<usize> = order
         .iter()
         .flat_map(|&at| (at + 1)..tree::end(&list, at))
@@ -34,7 +36,8 @@ pub(crate) fn reuse(
     let mut rows: Vec<Vec<usize>> = Vec::new();
     for siblings in order.chunk_by(|&a, &b| (list[a].parent, list[a].ty) == (list[b].parent, list[b].ty)) {
         let first = rows.len();
-        // Rows by the date from which they are free, then by age: the one that was free first is taken.
+        // Rows by the timestamp at which they become free, then by number. The row that became free
+        // first is taken.
         let mut free: BTreeSet<(GlobalNanos, usize)> = BTreeSet::new();
         for &at in siblings {
             let life = list[at].life;
@@ -59,7 +62,7 @@ pub(crate) fn reuse(
         let names: Vec<&str> = members.iter().take(NAMED).map(|&at| list[at].name.as_str()).collect();
         let more = members.len() - names.len();
         let name = if more > 0 { format!("{} +{more}", names.join(", ")) } else { names.join(", ") };
-        Plan { name, members }
+        GroupPlan { name, members }
     };
     let plans = rows.into_iter().map(plan).collect();
     Ok(made(inner, plans)?)

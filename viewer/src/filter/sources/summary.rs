@@ -1,14 +1,15 @@
-//! The summary of a filtered source: what it holds, counted through its own lists.
+//! The summary of a filtered source: the number of its entities, counted with its own lists.
 
 use crate::query::walk::EVER;
-use crate::query::{Lane, QueryError, Summary, TimelineSource, TypeKind};
+use crate::query::{PajeTypeKind, QueryError, StateLaneId, TimelineSource, TraceSummary};
 
-/// The summary of a source within, with the numbers of the one around it. Costs a question per lane; whoever asks keeps it.
-pub(crate) fn summary(source: &dyn TimelineSource, within: Summary) -> Summary {
-    let mut summary = Summary { extent: source.extent(), ..within };
-    // A source that cannot count its own entities keeps the numbers from within.
+/// The summary of the inner source, with the numbers of the outer one. It costs one query per lane,
+/// so callers cache it.
+pub(crate) fn summary(source: &dyn TimelineSource, within: TraceSummary) -> TraceSummary {
+    let mut summary = TraceSummary { extent: source.extent(), ..within };
+    // A source that cannot count its own entities keeps the numbers of the inner one.
     if let Ok([containers, states, events, links, samples]) = counts(source) {
-        summary = Summary { containers, states, events, links, samples, ..summary };
+        summary = TraceSummary { containers, states, events, links, samples, ..summary };
     }
     summary
 }
@@ -18,21 +19,21 @@ fn counts(source: &dyn TimelineSource) -> Result<[u64; 5], QueryError> {
     let [mut states, mut events, mut links, mut samples] = [0; 4];
     for ty in &model.types {
         match ty.kind {
-            TypeKind::Container => {}
-            TypeKind::Link { .. } => links += source.links(ty.id, EVER, 0)?.total,
-            TypeKind::State => {
+            PajeTypeKind::Container => {}
+            PajeTypeKind::Link { .. } => links += source.links(ty.id, EVER, 0)?.total,
+            PajeTypeKind::State => {
                 for info in list.iter() {
                     for depth in 0..source.depths(info.id, ty.id) {
-                        states += source.states(Lane { container: info.id, ty: ty.id, depth }, EVER, 0)?.total;
+                        states += source.states(StateLaneId { container: info.id, ty: ty.id, depth }, EVER, 0)?.total;
                     }
                 }
             }
-            TypeKind::Event => {
+            PajeTypeKind::Event => {
                 for info in list.iter() {
                     events += source.events(info.id, ty.id, EVER, 0)?.total;
                 }
             }
-            TypeKind::Variable => {
+            PajeTypeKind::Variable => {
                 for info in list.iter() {
                     samples += source.samples(info.id, ty.id, EVER, 0)?.total;
                 }

@@ -1,64 +1,67 @@
-//! Cut to an interval: states and values of variables end at its edges, links that reach into it stay whole, containers that did not
-//! exist in it are left out.
+//! Cut to a time range. States and samples end at its edges. Links that overlap it stay whole.
+//! Containers that do not exist in it are removed.
 //!
-//! Cost: that of the source within; a column of cells that lies across an edge is asked for by itself, and links of an interval that does
-//! are looked through.
+//! Cost: that of the inner source. A column of cells across an edge needs a query of its own. Links
+//! of an interval across an edge are tested one by one.
 
 use std::sync::{Arc, OnceLock};
 
-use super::hide::{Hidden, none};
-use super::layer::Layer;
-use super::variable_range::{self, Ranges};
+use super::hide::{HideSource, none};
+use super::layer::FilterLayer;
+use super::variable_range::{self, VariableRanges};
 use super::{entity_filter, summary};
 use crate::filter::language::error::FilterError;
-use crate::filter::language::time_range::Part;
+use crate::filter::language::time_range::OpenTimeRange;
 use crate::query::walk;
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
-    LinkVisitor, Listed, Mark, NestedTime, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
-    counts,
+    ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
+    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeId, VariableSample, counts,
 };
 
-struct Cut {
-    inner: Hidden,
-    window: Interval,
+struct TimeRangeSource {
+    inner: HideSource,
+    window: TimeRange,
     list: Arc<Vec<ContainerInfo>>,
-    summary: OnceLock<Summary>,
-    ranges: Ranges,
+    summary: OnceLock<TraceSummary>,
+    ranges: VariableRanges,
 }
 
-/// Cuts.
-pub(crate) fn apply(inner: &Arc<dyn TimelineSource>, part: Part) -> Result<Arc<dyn TimelineSource>, FilterError> {
+/// Wraps a source in a cut.
+pub(crate) fn apply(
+    inner: &Arc<dyn TimelineSource>,
+    part: OpenTimeRange,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let window = part.of(inner.extent())?;
     let list = inner.containers();
     let alive = |at: usize| meets(list[at].life, window);
-    let hidden = Hidden::new(Arc::clone(inner), |_| true, alive);
+    let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);
     let mut clipped = TimelineSource::containers(&hidden).as_ref().clone();
     for info in &mut clipped {
         info.life = clip(info.life, window);
     }
-    Ok(Arc::new(Cut {
+    Ok(Arc::new(TimeRangeSource {
         inner: hidden,
         window,
         list: Arc::new(clipped),
         summary: OnceLock::new(),
-        ranges: Ranges::default(),
+        ranges: VariableRanges::default(),
     }))
 }
 
-/// The common part; may be empty.
-fn clip(a: Interval, b: Interval) -> Interval {
+/// The intersection; may be empty.
+fn clip(a: TimeRange, b: TimeRange) -> TimeRange {
     let from = a.from.max(b.from);
-    Interval { from, to: a.to.min(b.to).max(from) }
+    TimeRange { from, to: a.to.min(b.to).max(from) }
 }
 
-/// Whether something with this life is met in an interval; what has no duration is at its date.
-fn meets(life: Interval, window: Interval) -> bool {
+/// Whether a lifetime overlaps an interval. A lifetime without duration counts at its timestamp.
+fn meets(life: TimeRange, window: TimeRange) -> bool {
     life.from < window.to && (life.to > window.from || life.from == life.to && life.from == window.from)
 }
 
-impl Cut {
-    /// Members as far as they live in the part.
+impl TimeRangeSource {
+    /// The members that live in the time range, with clipped lifetimes.
     fn clipped(&self, mut members: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
         members.retain(|info| meets(info.life, self.window));
         for info in &mut members {
@@ -67,26 +70,26 @@ impl Cut {
         members
     }
 
-    fn part(&self, interval: Interval) -> Option<Interval> {
+    fn part(&self, interval: TimeRange) -> Option<TimeRange> {
         let part = clip(interval, self.window);
         (part.from < part.to).then_some(part)
     }
 
-    fn contains(&self, interval: Interval) -> bool {
+    fn contains(&self, interval: TimeRange) -> bool {
         interval.from >= self.window.from && interval.to <= self.window.to
     }
 }
 
-impl Layer for Cut {
+impl FilterLayer for TimeRangeSource {
     fn inner(&self) -> &dyn TimelineSource {
         &self.inner
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> TraceSummary {
         self.summary.get_or_init(|| summary::summary(self, self.inner.inner().summary())).clone()
     }
 
-    fn extent(&self) -> Interval {
+    fn extent(&self) -> TimeRange {
         self.window
     }
 
@@ -94,11 +97,17 @@ impl Layer for Cut {
         Arc::clone(&self.list)
     }
 
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
-        Layer::largest(self, lanes, interval, columns, usize::MAX)
+    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        FilterLayer::largest(self, lanes, interval, columns, usize::MAX)
     }
 
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        most: usize,
+    ) -> Result<MixtureCells, QueryError> {
         let mut cells = TimelineSource::largest(&self.inner, lanes, interval, columns, most)?;
         if self.contains(interval) {
             return Ok(cells);
@@ -114,7 +123,7 @@ impl Layer for Cut {
                         let one = TimelineSource::largest(&self.inner, &[*lane], part, 1, most)?;
                         one.cells.into_iter().next().unwrap_or_default()
                     }
-                    None => Cell::default(),
+                    None => MixtureCell::default(),
                 };
             }
         }
@@ -125,14 +134,19 @@ impl Layer for Cut {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(Vec::new()) };
         TimelineSource::nested_times(&self.inner, container, ty, part)
     }
 
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+    fn states(
+        &self,
+        lane: StateLaneId,
+        interval: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(none()) };
         let mut listed = TimelineSource::states(&self.inner, lane, part, limit)?;
@@ -146,17 +160,18 @@ impl Layer for Cut {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
+    ) -> Result<EntityList<EventEntity>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(none()) };
         TimelineSource::events(&self.inner, container, ty, part, limit)
     }
 
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         entity_filter::check(interval, 1)?;
-        // Links are whole: one may lie in the interval and reach into the cut although the cut does not reach into the interval.
+        // Links stay whole: a link may overlap both the interval and the cut, even if these two do
+        // not overlap.
         if self.contains(interval) {
             return TimelineSource::links(&self.inner, ty, interval, limit);
         }
@@ -166,7 +181,7 @@ impl Layer for Cut {
         let mut found = none();
         walk::links(&self.inner, ty, interval, |link| {
             let (a, b) = (link.start_time, link.end_time);
-            if meets(Interval { from: a.min(b), to: a.max(b) }, self.window) {
+            if meets(TimeRange { from: a.min(b), to: a.max(b) }, self.window) {
                 found.total += 1;
                 if found.items.len() < limit {
                     found.items.push(*link);
@@ -181,7 +196,7 @@ impl Layer for Cut {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
@@ -202,7 +217,7 @@ impl Layer for Cut {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
@@ -213,16 +228,16 @@ impl Layer for Cut {
         if interval.from <= self.window.from && interval.to >= self.window.to {
             return TimelineSource::link_counts(&self.inner, ty, self.window, exponent, visit);
         }
-        counts::links(|part, limit| Layer::links(self, ty, part, limit), interval, exponent, visit)
+        counts::links(|part, limit| FilterLayer::links(self, ty, part, limit), interval, exponent, visit)
     }
 
     fn samples(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
+    ) -> Result<EntityList<VariableSample>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(none()) };
         let mut listed = TimelineSource::samples(&self.inner, container, ty, part, limit)?;
@@ -236,7 +251,7 @@ impl Layer for Cut {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: Interval,
+        interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         let mut series = TimelineSource::series(&self.inner, container, ty, interval, columns)?;
@@ -256,10 +271,10 @@ impl Layer for Cut {
         self.ranges.of(ty, || variable_range::over(&self.inner, &self.list, ty, self.window))
     }
 
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let mut facts = TimelineSource::facts(&self.inner, id)?;
         let life = facts.life;
-        let ordered = Interval { from: life.from.min(life.to), to: life.from.max(life.to) };
+        let ordered = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
         let root = id == EntityId::Container(ContainerId::ROOT);
         if !root && !meets(ordered, self.window) {
             return Err(QueryError::Unknown { what: "entity" });
@@ -271,9 +286,9 @@ impl Layer for Cut {
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        Layer::facts(self, id)?;
+        FilterLayer::facts(self, id)?;
         let mut related = TimelineSource::related(&self.inner, id, limit.saturating_mul(4))?;
-        related.retain(|&id| Layer::facts(self, id).is_ok());
+        related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
     }
@@ -286,14 +301,14 @@ impl Layer for Cut {
         self.clipped(TimelineSource::members_with(&self.inner, container, ty))
     }
 
-    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
         match self.part(interval) {
             Some(part) => TimelineSource::is_dense(&self.inner, lane, part, most),
             None => Ok(false),
         }
     }
 
-    fn free_numbers(&self) -> FreeNumbers {
+    fn free_numbers(&self) -> FirstFreeNumbers {
         TimelineSource::free_numbers(&self.inner)
     }
 }

@@ -1,44 +1,45 @@
-//! Selection by value (thesis P56): hides states, events and links of some values, or all others.
+//! Selection by value (thesis P56): hides states, events and links of some values, or of all other
+//! values.
 //!
-//! Cost: cells are those within without the shares that are hidden, whatever the number of states; lists are looked through, as
-//! [`crate::filter::sources::entity_filter`] says.
+//! Cost: cells are those of the inner source without the hidden shares, independent of the number
+//! of states. Lists are read completely, see [`crate::filter::sources::entity_filter`].
 
 use std::sync::Arc;
 
-use super::entity_filter::{Pick, Picked};
-use crate::filter::language::ast::Keep;
+use super::entity_filter::{EntityFilterSource, EntityPredicate};
+use crate::filter::language::ast::SelectionEffect;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, Pattern, Patterns};
-use crate::query::{Facts, Model, TimelineSource, TypeId, ValueId};
+use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
+use crate::query::{EntityFacts, TimelineSource, TypeId, TypeModel, ValueId};
 
-struct Values {
-    /// By type.
+struct ValueSelectionSource {
+    /// By type: whether it is affected.
     touched: Vec<bool>,
-    /// By value, whether it passes.
+    /// By value: whether it passes.
     passes: Vec<bool>,
 }
 
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    keep: Keep,
-    patterns: &Patterns,
-    of: Option<&Pattern>,
+    keep: SelectionEffect,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
     let (types, named) = pattern::values(&model, patterns, of)?;
-    // Without `of`, "only computing" is about the types that have such a value, not about all others.
+    // Without `of`, "only computing" concerns only the types that have such a value.
     let concerned = |ty: TypeId| {
         types.contains(&ty) && (of.is_some() || named.iter().any(|value| model.values[value.index()].ty == ty))
     };
     let touched = model.types.iter().map(|ty| concerned(ty.id)).collect();
-    let mut passes = vec![keep == Keep::Hide; model.values.len()];
+    let mut passes = vec![keep == SelectionEffect::Hide; model.values.len()];
     for value in named {
-        passes[value.index()] = keep == Keep::Only;
+        passes[value.index()] = keep == SelectionEffect::Only;
     }
-    Ok(Arc::new(Picked::new(Arc::clone(inner), Values { touched, passes })))
+    Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), ValueSelectionSource { touched, passes })))
 }
 
-impl Pick for Values {
+impl EntityPredicate for ValueSelectionSource {
     fn touches(&self, ty: TypeId) -> bool {
         self.touched.get(ty.index()).copied().unwrap_or(false)
     }
@@ -47,7 +48,7 @@ impl Pick for Values {
         Some(self.passes.get(value.index()).copied().unwrap_or(true))
     }
 
-    fn facts(&self, facts: &Facts, ty: TypeId, model: &Model) -> bool {
+    fn facts(&self, facts: &EntityFacts, ty: TypeId, model: &TypeModel) -> bool {
         let mut named = model.values.iter().filter(|value| value.ty == ty && value.name == facts.name);
         named.next().is_none_or(|value| self.passes.get(value.id.index()).copied().unwrap_or(true))
     }

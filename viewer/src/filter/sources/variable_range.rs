@@ -1,20 +1,20 @@
-//! Least and largest values of variables, for sources in which they are not those of the source within; each computed once.
+//! Least and largest values of variables, for sources that change them. Each is computed once.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::query::{ContainerInfo, GlobalNanos, Interval, TimelineSource, TypeId};
+use crate::query::{ContainerInfo, GlobalNanos, TimeRange, TimelineSource, TypeId};
 
-/// Least and largest value.
-pub(crate) type Range = Option<(f64, f64)>;
+/// Least and largest value; `None` without values.
+pub(crate) type ValueRange = Option<(f64, f64)>;
 
-/// What was computed, by type.
+/// The computed ranges, by type.
 #[derive(Debug, Default)]
-pub(crate) struct Ranges(Mutex<BTreeMap<TypeId, Range>>);
+pub(crate) struct VariableRanges(Mutex<BTreeMap<TypeId, ValueRange>>);
 
-impl Ranges {
-    /// The range of a type, computed when it is asked for first.
-    pub(crate) fn of(&self, ty: TypeId, compute: impl FnOnce() -> Range) -> Range {
+impl VariableRanges {
+    /// The range of a type, computed at the first request.
+    pub(crate) fn of(&self, ty: TypeId, compute: impl FnOnce() -> ValueRange) -> ValueRange {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&ty).copied();
         known.unwrap_or_else(|| {
             let range = compute();
@@ -24,9 +24,10 @@ impl Ranges {
     }
 }
 
-/// The range of a variable type over some containers and an interval. A query per container.
-pub(crate) fn over(source: &dyn TimelineSource, list: &[ContainerInfo], ty: TypeId, interval: Interval) -> Range {
-    let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
+/// The range of a variable type over some containers and an interval. It costs one query per
+/// container.
+pub(crate) fn over(source: &dyn TimelineSource, list: &[ContainerInfo], ty: TypeId, interval: TimeRange) -> ValueRange {
+    let interval = TimeRange { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let of = |info: &ContainerInfo| {
         let column = source.series(info.id, ty, interval, 1).ok()?.into_iter().next()??;
         Some((column.min, column.max))
@@ -34,7 +35,7 @@ pub(crate) fn over(source: &dyn TimelineSource, list: &[ContainerInfo], ty: Type
     list.iter().filter_map(of).reduce(join)
 }
 
-/// What holds both.
+/// The smallest range that includes both.
 pub(crate) fn join(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0.min(b.0), a.1.max(b.1))
 }

@@ -2,21 +2,21 @@
 
 use tumit_paje::{ContainerId, TypeId};
 
-use super::super::details::Details;
+use super::super::details::IndexDetails;
 use super::super::format::LaneRecord;
-use super::super::links::{self, LinkTable};
-use super::super::marks::MarkLane;
-use super::super::states::{self, StateLane};
-use super::super::tree::Tree;
-use super::super::variables::VariableLane;
-use super::{Index, life};
-use crate::index::packed_table::Table;
+use super::super::links::{self, IndexLinks};
+use super::super::marks::IndexMarkLane;
+use super::super::states::{self, IndexStateLane};
+use super::super::tree::MaxEndTree;
+use super::super::variables::IndexVariableLane;
+use super::{IndexReader, life};
+use crate::index::packed_table::PackedTable;
 use crate::query::LinkRow;
-use crate::query::details::{Detail, Found, LookUp};
-use crate::query::{ContainerInfo, EntityId, Interval, Model, QueryError};
+use crate::query::details::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel};
 
-impl LookUp for Index {
-    fn types(&self) -> &Model {
+impl EntityLookup for IndexReader {
+    fn types(&self) -> &TypeModel {
         &self.model
     }
 
@@ -25,21 +25,21 @@ impl LookUp for Index {
         self.containers.get(position as usize).ok_or(QueryError::Unknown { what: "container" })
     }
 
-    fn find(&self, id: EntityId) -> Result<Found, QueryError> {
+    fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
         let header = &self.image.header;
         let of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));
         match id {
             EntityId::Container(container) => {
                 let info = self.container(container)?;
                 let detail = self.container_details.get(container.index()).copied().unwrap_or(0);
-                Ok(Found { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
+                Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
                 let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { what: "state" })?;
-                let lane = StateLane::new(&self.image, record);
+                let lane = IndexStateLane::new(&self.image, record);
                 let (block, index) = lane.at(row);
                 let (container, ty) = of(&record);
-                Ok(Found {
+                Ok(FoundEntity {
                     name: self.value_name(lane.value(block.columns[2].get(index))),
                     ty,
                     container,
@@ -49,14 +49,14 @@ impl LookUp for Index {
             }
             EntityId::Event(number) => {
                 let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
-                let (date, value, detail) = MarkLane::new(&self.image, record).row(row);
+                let (date, value, detail) = IndexMarkLane::new(&self.image, record).row(row);
                 let (container, ty) = of(&record);
-                Ok(Found { name: self.value_name(value), ty, container, life: life(date, date), detail })
+                Ok(FoundEntity { name: self.value_name(value), ty, container, life: life(date, date), detail })
             }
             EntityId::Link(number) => {
                 let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { what: "link" })?;
-                let row = LinkTable::new(&self.image, record).row(at);
-                Ok(Found {
+                let row = IndexLinks::new(&self.image, record).row(at);
+                Ok(FoundEntity {
                     name: self.value_name(row.value),
                     ty: TypeId(record.ty),
                     container: row.holder,
@@ -67,27 +67,27 @@ impl LookUp for Index {
             EntityId::Sample(number) => {
                 let (record, row) =
                     self.locate(header.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
-                let (life, value) = VariableLane::new(&self.image, record).row(row);
+                let (life, value) = IndexVariableLane::new(&self.image, record).row(row);
                 let (container, ty) = of(&record);
-                Ok(Found { name: value.to_string(), ty, container, life, detail: 0 })
+                Ok(FoundEntity { name: value.to_string(), ty, container, life, detail: 0 })
             }
         }
     }
 
     fn link(&self, number: u32) -> Option<LinkRow> {
         let (record, row) = self.locate(self.image.header.links, number)?;
-        Some(LinkTable::new(&self.image, record).row(row))
+        Some(IndexLinks::new(&self.image, record).row(row))
     }
 
-    fn detail(&self, row: u32) -> Detail {
-        Details(&self.image).detail(row)
+    fn detail(&self, row: u32) -> EntityDetail {
+        IndexDetails(&self.image).detail(row)
     }
 
     fn key(&self, key: u64) -> String {
-        Details(&self.image).key(key)
+        IndexDetails(&self.image).key(key)
     }
 
-    fn states_during(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
+    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
         let numbers = self
             .state_lanes(container)
             .flat_map(|lane| lane.overlapping(interval).map(move |row| EntityId::State(lane.number(row))));
@@ -101,12 +101,12 @@ impl LookUp for Index {
         numbers.take(most).collect()
     }
 
-    fn referring(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
-        let tree = Tree { image: &self.image, at: self.image.header.reference_tree };
-        links::referring(Table::new(&self.image, self.image.header.references), tree, container, interval, most)
+    fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+        let tree = MaxEndTree { image: &self.image, at: self.image.header.reference_tree };
+        links::referring(PackedTable::new(&self.image, self.image.header.references), tree, container, interval, most)
     }
 
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
-        links::ends_within(Table::new(&self.image, self.image.header.ends), container, from, to, most)
+        links::ends_within(PackedTable::new(&self.image, self.image.header.ends), container, from, to, most)
     }
 }

@@ -1,4 +1,4 @@
-//! A growing Pajé file: read on from where it ended.
+//! Follows a growing Pajé file: reads on from the previous end.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,26 +6,27 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tumit_paje::read::{ReadError, Reader, parts_of};
+use tumit_paje::read::{PajeReadError, PajeReader, parts_of};
 
-use super::{Follower, LOOK_EVERY, Standing};
-use crate::input::options::OpenError;
-use crate::input::preview::{Preview, shown};
-use crate::input::trace::Input;
+use super::{LOOK_EVERY, TraceAvailability, TraceFollower};
+use crate::input::options::TraceOpenError;
+use crate::input::preview::{PreviewSink, shown};
+use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
 
-/// For so many times as long as a picture took to make, none is made.
+/// The pause between two images, as a multiple of the time that making one took.
 const REST: u32 = 4;
-/// Lines of a file that is long before it is followed after which there is a first picture; then after twice as many, and so on.
+/// Number of lines before the first image, if the file is already long. The next image follows
+/// after twice as many lines, and so on.
 const FIRST: u64 = 1 << 14;
 
-/// A file whose end is not the end: there, reading [would block](io::ErrorKind::WouldBlock).
-struct Tail {
+/// A file with a preliminary end. There, reading [would block](io::ErrorKind::WouldBlock).
+struct GrowingFile {
     file: File,
     read: u64,
 }
 
-impl Read for Tail {
+impl Read for GrowingFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.read += read as u64;
@@ -33,30 +34,30 @@ impl Read for Tail {
     }
 }
 
-/// What has been shown of a file.
+/// The last image of a file.
 #[derive(Default)]
-struct Shown {
-    /// Lines that the last picture had.
+struct ShownPosition {
+    /// Number of lines in the last image.
     lines: u64,
-    /// When it was there, and what it took to make.
+    /// The time of the last image, and the time that making it took.
     last: Option<(Instant, std::time::Duration)>,
 }
 
-impl Shown {
-    /// Whether the last picture was so long ago that another may be made.
+impl ShownPosition {
+    /// Whether the pause after the last image is over.
     fn is_rested(&self) -> bool {
         self.last.is_none_or(|(when, took)| when.elapsed() >= took * REST)
     }
 }
 
-impl Follower {
-    /// Follows Pajé text until it is cancelled. A pipe has an end: what came out of it is final then.
-    pub(crate) fn follow_text(&self) -> Result<(), OpenError> {
+impl TraceFollower {
+    /// Follows Pajé text until it is cancelled. A pipe has an end; its content is final then.
+    pub(crate) fn follow_text(&self) -> Result<(), TraceOpenError> {
         while !self.is_cancelled() {
-            let io_error = |source| OpenError::Io { path: self.path.clone(), source };
+            let io_error = |source| TraceOpenError::Io { path: self.path.clone(), source };
             let file = match File::open(&self.path) {
                 Ok(file) => file,
-                // Removed: another may come.
+                // The file was removed. Another one may appear.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.keep("the file was removed");
                     self.pause(LOOK_EVERY);
@@ -72,26 +73,26 @@ impl Follower {
         Ok(())
     }
 
-    /// Follows a file until it is cut short, or another has taken its place.
-    fn follow_one(&self, file: File) -> Result<(), OpenError> {
-        let about = file.try_clone().map_err(|source| OpenError::Io { path: self.path.clone(), source })?;
-        let mut reader = Reader::new(Tail { file, read: 0 }).in_unit(self.options.unit);
-        let mut simulation = Simulation::new(&Input::find_name(&self.path));
-        let (mut past, mut next) = (Shown::default(), FIRST);
+    /// Follows a file until it is truncated or replaced.
+    fn follow_one(&self, file: File) -> Result<(), TraceOpenError> {
+        let about = file.try_clone().map_err(|source| TraceOpenError::Io { path: self.path.clone(), source })?;
+        let mut reader = PajeReader::new(GrowingFile { file, read: 0 }).in_unit(self.options.unit);
+        let mut simulation = Simulation::new(&TraceInputFile::find_name(&self.path));
+        let (mut past, mut next) = (ShownPosition::default(), FIRST);
         while !self.is_cancelled() {
             match reader.next(&mut simulation) {
                 Ok(true) if reader.number() < next => {}
-                // An end of a file that grows does not come.
+                // A growing file never has an end.
                 Ok(_) => {
                     next = reader.number() * 2;
                     self.show(&reader, &simulation, &mut past);
                 }
-                Err(ReadError::Input { source, .. }) if source.kind() == io::ErrorKind::WouldBlock => {
+                Err(PajeReadError::Input { source, .. }) if source.kind() == io::ErrorKind::WouldBlock => {
                     if self.is_replaced(&about, reader.input().read) {
                         self.keep("the file was cut short or replaced");
                         return Ok(());
                     }
-                    // Its program may still write it.
+                    // Its program may still write to it.
                     if !self.path.exists() {
                         self.keep("the file was removed");
                     }
@@ -100,29 +101,30 @@ impl Follower {
                     }
                     self.pause(LOOK_EVERY);
                 }
-                Err(source) => return Err(OpenError::Read { path: self.path.clone(), source }),
+                Err(source) => return Err(TraceOpenError::Read { path: self.path.clone(), source }),
             }
         }
         Ok(())
     }
 
-    /// Shows what has been read; what is open ends at the last date.
-    fn show(&self, reader: &Reader<Tail>, simulation: &Simulation, past: &mut Shown) {
+    /// Shows the part that has been read. Open entities end at the last timestamp.
+    fn show(&self, reader: &PajeReader<GrowingFile>, simulation: &Simulation, past: &mut ShownPosition) {
         let begin = Instant::now();
         let mut copy = simulation.clone();
-        let is_kept = matches!(self.current.now().standing, Standing::Kept(_));
+        let is_kept = matches!(self.current.now().standing, TraceAvailability::Kept(_));
         copy.fault(self.parts_left_out());
         copy.fault(reader.found().filter(|fault| !fault.kind.is_note()).map(ToString::to_string));
         let source = shown(copy);
-        // The beginning of another file is no picture yet.
+        // The previous image stays until another file has content.
         let summary = source.summary();
         if !is_kept || summary.states + summary.events + summary.links + summary.samples > 0 {
-            self.current.put(source, Standing::Growing { open: 0, processes: 0 });
+            self.current.put(source, TraceAvailability::Growing { open: 0, processes: 0 });
         }
-        *past = Shown { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
+        *past = ShownPosition { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
     }
 
-    /// A message if the file is the root of a split trace: its other files are not followed.
+    /// A diagnostic if the file is the root of a split trace, because its other files are not
+    /// followed.
     fn parts_left_out(&self) -> Option<String> {
         let count = parts_of(&self.path).map_or(0, |parts| parts.len());
         let files = if count == 1 { "the file".to_owned() } else { format!("the {count} files") };
@@ -131,32 +133,32 @@ impl Follower {
         })
     }
 
-    /// Tells what became of the file of which there is a picture.
+    /// Reports the fate of the file, if it has been shown.
     fn keep(&self, why: &str) {
         let now = self.current.now();
-        let is_told = matches!(&now.standing, Standing::Kept(told) if told == why);
-        if !is_told && !matches!(now.standing, Standing::Awaited(_)) {
-            self.current.stand(Standing::Kept(why.to_owned()));
+        let is_told = matches!(&now.standing, TraceAvailability::Kept(told) if told == why);
+        if !is_told && !matches!(now.standing, TraceAvailability::Awaited(_)) {
+            self.current.stand(TraceAvailability::Kept(why.to_owned()));
         }
     }
 
-    /// Whether the file at the path is another one now, or shorter than what was read of it.
+    /// Whether the file at the path is a different one, or is shorter than the part that was read.
     fn is_replaced(&self, mine: &File, read: u64) -> bool {
         let Ok(mine) = mine.metadata() else { return true };
-        // One that was removed may still be written; what comes in its place is read.
+        // A removed file may still be written. A file that replaces it is read instead.
         let is_other = |there: std::fs::Metadata| (there.dev(), there.ino()) != (mine.dev(), mine.ino());
         mine.len() < read || std::fs::metadata(&self.path).is_ok_and(is_other)
     }
 
-    /// Shows what comes out of a pipe.
-    fn read_pipe(&self) -> Result<(), OpenError> {
-        let name = Input::find_name(&self.path);
-        self.current.stand(Standing::Growing { open: 0, processes: 0 });
+    /// Shows the content of a pipe.
+    fn read_pipe(&self) -> Result<(), TraceOpenError> {
+        let name = TraceInputFile::find_name(&self.path);
+        self.current.stand(TraceAvailability::Growing { open: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
-        let input = Input::find(&self.path, &self.options)?;
-        let told = input.feed(&self.options, &mut Preview::new(&mut simulation, &name, &self.current))?;
+        let input = TraceInputFile::find(&self.path, &self.options)?;
+        let told = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
         simulation.fault(told.faults);
-        self.current.put(Arc::new(simulation.into_store()), Standing::Final);
+        self.current.put(Arc::new(simulation.into_store()), TraceAvailability::Final);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! A run whose processes still record: converted anew whenever it has more.
+//! Follows a run with processes that still record: converts it again whenever it has more data.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -7,29 +7,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, UNIX_EPOCH};
 
-use tumit_converter::run::Run;
+use tumit_converter::run::OpenRun;
 use twox_hash::XxHash3_64;
 
-use super::{Follower, LOOK_EVERY, Standing};
-use crate::input::options::OpenError;
-use crate::input::trace::Input;
-use crate::query::{Summary, TimelineSource};
+use super::{LOOK_EVERY, TraceAvailability, TraceFollower};
+use crate::input::options::TraceOpenError;
+use crate::input::trace::TraceInputFile;
+use crate::query::{TimelineSource, TraceSummary};
 use crate::sim::Simulation;
 
-/// For so many times as long as a picture took to make, none is made.
+/// The pause between two conversions, as a multiple of the time that one took.
 const REST: u64 = 4;
-/// Bytes of a live file that tell whether there is more in it: more than any has by default.
+/// Maximum bytes of a live file that are hashed to detect changes. This is more than any live file
+/// has by default.
 const MOST_LIVE: u64 = 64 << 20;
 
-/// What of a run is seen to have changed.
-type Picture = (Summary, Standing);
+/// The visible properties of a run, to detect changes.
+type RunObservation = (TraceSummary, TraceAvailability);
 
-impl Follower {
-    /// Follows a run until it is cancelled. What is wrong with it may be so because it is being written: it is waited for.
-    pub(crate) fn follow_run(&self) -> Result<(), OpenError> {
+impl TraceFollower {
+    /// Follows a run until it is cancelled. Errors may be temporary, because the run is being
+    /// written. They are retried.
+    pub(crate) fn follow_run(&self) -> Result<(), TraceOpenError> {
         let mut live: BTreeSet<PathBuf> = BTreeSet::new();
         let mut seen = None;
-        let mut last: Option<Picture> = None;
+        let mut last: Option<RunObservation> = None;
         let mut failed = false;
         while !self.is_cancelled() {
             let begin = Instant::now();
@@ -40,7 +42,7 @@ impl Follower {
                     Ok((source, standing)) => {
                         failed = false;
                         let summary = source.summary();
-                        if matches!(self.current.now().standing, Standing::Kept(_)) {
+                        if matches!(self.current.now().standing, TraceAvailability::Kept(_)) {
                             self.current.stand(standing.clone());
                         }
                         if last.as_ref() != Some(&(summary.clone(), standing.clone())) {
@@ -48,14 +50,14 @@ impl Follower {
                             last = Some((summary, standing));
                         }
                     }
-                    // A picture that is there stays until there is a newer one.
+                    // The previous image stays until there is a newer one.
                     Err(error) if is_passing(&error) => {
                         if last.is_none() {
-                            self.current.stand(Standing::Awaited(format!("waiting: {error}")));
+                            self.current.stand(TraceAvailability::Awaited(format!("waiting: {error}")));
                         } else if failed {
-                            self.current.stand(Standing::Kept(format!("{error}")));
+                            self.current.stand(TraceAvailability::Kept(format!("{error}")));
                         } else {
-                            // For a moment a file may be under no name.
+                            // A file may have no name for a moment.
                             (failed, seen) = (true, None);
                         }
                     }
@@ -68,9 +70,12 @@ impl Follower {
         Ok(())
     }
 
-    /// What there is now, and which live files that is from.
-    fn picture(&self, live: &mut BTreeSet<PathBuf>) -> Result<(Arc<dyn TimelineSource>, Standing), OpenError> {
-        let run = Run::open_launches(&self.path, self.options.launches)?;
+    /// Reads the present state of the run. Adds its live files to `live`.
+    fn picture(
+        &self,
+        live: &mut BTreeSet<PathBuf>,
+    ) -> Result<(Arc<dyn TimelineSource>, TraceAvailability), TraceOpenError> {
+        let run = OpenRun::open_launches(&self.path, self.options.launches)?;
         let processes = run.processes.len();
         let open = run.processes.iter().filter(|process| !process.ended).count();
         let elsewhere = run.processes.iter().filter(|process| !process.ended);
@@ -78,8 +83,8 @@ impl Follower {
         let mut simulation = Simulation::new(&run.name());
         let mut options = self.options.clone();
         options.progress = None;
-        let told = Input::Run(Box::new(run)).feed(&options, &mut simulation)?;
-        // What is not there yet is no damage.
+        let told = TraceInputFile::Run(Box::new(run)).feed(&options, &mut simulation)?;
+        // Missing data of a running process is not damage.
         if open > 0 {
             simulation.remark(told.faults);
         } else {
@@ -87,11 +92,11 @@ impl Follower {
         }
         simulation.remark(told.remarks);
         simulation.set_wall_clock(told.wall_clock);
-        Ok((Arc::new(simulation.into_store()), Standing::Growing { open, processes }))
+        Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { open, processes }))
     }
 
-    /// Stands for what the run's files hold. Records reach a live file by memory, which changes neither its date nor its length:
-    /// its bytes are looked at.
+    /// A hash of the run's files. Records reach a live file through shared memory, which changes
+    /// neither its modification time nor its length. So its bytes are hashed.
     fn fingerprint(&self, live: &BTreeSet<PathBuf>) -> u64 {
         let mut files: BTreeSet<PathBuf> = live.clone();
         if self.path.is_dir() {
@@ -120,7 +125,7 @@ fn ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found == ending)
 }
 
-/// Stands for the bytes of a live file; 0 when it has just gone.
+/// A hash of the bytes of a live file; 0 if the file has disappeared.
 fn contents(path: &Path) -> u64 {
     let Ok(file) = File::open(path) else { return 0 };
     let (mut file, mut hash, mut bytes) = (file.take(MOST_LIVE), 0_u64, vec![0; 1 << 16]);
@@ -133,8 +138,8 @@ fn contents(path: &Path) -> u64 {
     hash
 }
 
-/// Whether it may be better in a moment: a file that has only been begun, or has just been removed.
-fn is_passing(error: &OpenError) -> bool {
+/// Whether the error may be temporary: the file is incomplete, or has just been removed.
+fn is_passing(error: &TraceOpenError) -> bool {
     use tumit_converter::convert::ConvertError;
-    matches!(error, OpenError::Run(_) | OpenError::Io { .. } | OpenError::Convert(ConvertError::Read(_)))
+    matches!(error, TraceOpenError::Run(_) | TraceOpenError::Io { .. } | TraceOpenError::Convert(ConvertError::Read(_)))
 }

@@ -1,29 +1,32 @@
-//! The legend of a document, laid out in lines: a bar of shares and the names of values for each type of states, samples of all else.
+//! The legend of a document in lines. Each state type has a bar of shares and the names of its
+//! values; other types have samples.
 
 use std::collections::BTreeSet;
 
 use crate::query::ValueId;
-use crate::scene::{Arrow, Curve, Frame, Item, LegendEntry, LegendGroup, Mark, Rect, Text};
-use crate::style::theme::font::{self, Weight};
-use crate::style::theme::{Paint, Theme, rgb};
+use crate::scene::{
+    FilledRect, LegendEntry, LegendGroup, OutlineRect, SceneArrow, SceneCurve, SceneItem, SceneMark, SceneText,
+};
+use crate::style::theme::font::{self, FontWeight};
+use crate::style::theme::{ColorTheme, ColorWithOpacity, rgb};
 use crate::text::time::grouped;
 
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;
-/// What a sample and a number take of a line.
+/// Width of a sample with its number in a line.
 const SAMPLE: f32 = 120.0;
-/// Values of a type of states that are named.
+/// Maximum number of named values of a state type.
 const MOST_VALUES: usize = 20;
 
 /// The legend, laid out in lines.
-pub(crate) struct Legend {
-    pub(crate) items: Vec<Item>,
+pub(crate) struct DocumentLegend {
+    pub(crate) items: Vec<SceneItem>,
     pub(crate) height: f32,
 }
 
-impl Legend {
-    /// `dimmed` are values that are grey in the picture.
-    pub(crate) fn new(groups: &[LegendGroup], dimmed: &BTreeSet<ValueId>, width: f32, theme: Theme) -> Self {
+impl DocumentLegend {
+    /// Creates a legend. `dimmed` are the values that are grey in the image.
+    pub(crate) fn new(groups: &[LegendGroup], dimmed: &BTreeSet<ValueId>, width: f32, theme: ColorTheme) -> Self {
         let mut groups = groups.to_vec();
         let is_dimmed = |entry: &LegendEntry| entry.value.is_some_and(|value| dimmed.contains(&ValueId(value)));
         for entry in groups.iter_mut().flat_map(|group| &mut group.entries).filter(|entry| is_dimmed(entry)) {
@@ -35,7 +38,7 @@ impl Legend {
         }
         let mut x = 0.0;
         let mut y = legend.height + 12.0;
-        // Types with several values have lines of their own; the others share the last ones.
+        // Types with several values have lines of their own. The others share the last lines.
         let mut others: Vec<_> = groups.iter().filter(|group| group.kind != "state").collect();
         others.sort_by_key(|group| group.entries.len() < 2);
         for group in others {
@@ -45,13 +48,13 @@ impl Legend {
                     (x, y) = (0.0, y + LEGEND_LINE);
                 }
                 let name = cut(&group.name, width / 3.0);
-                let wide = font::width(&name, 12.0, Weight::SemiBold);
-                legend.items.push(Item::Text(Text::new((x, y), name, 12.0, theme.ink).strong()));
+                let wide = font::width(&name, 12.0, FontWeight::SemiBold);
+                legend.items.push(SceneItem::Text(SceneText::new((x, y), name, 12.0, theme.ink).strong()));
                 x += wide + 24.0;
             }
             for entry in &group.entries {
                 let count = entry.count.map(grouped).unwrap_or_default();
-                let wide = |text: &str| font::width(text, 12.0, Weight::Regular);
+                let wide = |text: &str| font::width(text, 12.0, FontWeight::Regular);
                 let name = cut(&entry.name, width - SAMPLE);
                 if x > 0.0 && x + 28.0 + wide(&name) + wide(&count) > width {
                     (x, y) = (0.0, y + LEGEND_LINE);
@@ -69,33 +72,35 @@ impl Legend {
         legend
     }
 
-    fn text(&mut self, x: f32, y: f32, text: &str, color: tumit_paje::Color) -> f32 {
-        self.items.push(Item::Text(Text::new((x, y), text, 12.0, color)));
-        x + font::width(text, 12.0, Weight::Regular)
+    fn text(&mut self, x: f32, y: f32, text: &str, color: tumit_paje::RgbColor) -> f32 {
+        self.items.push(SceneItem::Text(SceneText::new((x, y), text, 12.0, color)));
+        x + font::width(text, 12.0, FontWeight::Regular)
     }
 
-    /// A bar of shares over the names of the values.
-    fn states(&mut self, group: &LegendGroup, width: f32, theme: Theme) {
+    /// Draws a bar of shares above the names of the values.
+    fn states(&mut self, group: &LegendGroup, width: f32, theme: ColorTheme) {
         let used = largest(group, theme);
         let sum: f64 = used.iter().filter_map(|entry| entry.share).sum();
         let (mut x, y) = (0.0, self.height);
-        self.items.push(Item::Rect(Rect::plain(Frame::new(0.0, y, width, BAR), theme.track, 0.0)));
+        self.items.push(SceneItem::Rect(FilledRect::plain(OutlineRect::new(0.0, y, width, BAR), theme.track, 0.0)));
         for entry in &used {
             #[expect(clippy::cast_possible_truncation, reason = "a share")]
             let part = (entry.share.unwrap_or(0.0) / sum.max(1.0)) as f32 * width;
             let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
-            self.items.push(Item::Rect(Rect::plain(Frame::new(x, y, part, BAR), color, 0.0)));
+            self.items.push(SceneItem::Rect(FilledRect::plain(OutlineRect::new(x, y, part, BAR), color, 0.0)));
             x += part;
         }
         let mut line = y + BAR + 20.0;
         let name = cut(&group.name, width / 3.0);
-        x = font::width(&name, 12.0, Weight::SemiBold) + 24.0;
-        self.items.push(Item::Text(Text::new((0.0, line), name, 12.0, theme.ink).strong()));
+        x = font::width(&name, 12.0, FontWeight::SemiBold) + 24.0;
+        self.items.push(SceneItem::Text(SceneText::new((0.0, line), name, 12.0, theme.ink).strong()));
         for entry in &used {
             let share = percent(entry.share.unwrap_or(0.0));
             let name = cut(&entry.name, width - SAMPLE);
-            let needed =
-                18.0 + font::width(&name, 12.0, Weight::Regular) + 6.0 + font::width(&share, 12.0, Weight::Regular);
+            let needed = 18.0
+                + font::width(&name, 12.0, FontWeight::Regular)
+                + 6.0
+                + font::width(&share, 12.0, FontWeight::Regular);
             if x + needed > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
@@ -106,7 +111,7 @@ impl Legend {
         }
         if sum > 1.0005 {
             let why = format!("nested states count at each depth: {} in all", percent(sum));
-            if x + font::width(&why, 12.0, Weight::Regular) > width && x > 0.0 {
+            if x + font::width(&why, 12.0, FontWeight::Regular) > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
             self.text(x, line, &why, theme.faint);
@@ -115,16 +120,17 @@ impl Legend {
     }
 }
 
-/// A name of the legend, with as much of it as there is room for.
+/// The part of a name that fits.
 fn cut(name: &str, room: f32) -> String {
-    font::fit(name, 12.0, Weight::SemiBold, room.max(0.0)).unwrap_or_default()
+    font::fit(name, 12.0, FontWeight::SemiBold, room.max(0.0)).unwrap_or_default()
 }
 
-/// The values that occur, in order of declaration; where they are many, the largest by share, and all others as one.
-fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
+/// The values that occur, in order of declaration. If there are too many, the largest by share and
+/// one entry for the others.
+fn largest(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
     let share = |entry: &LegendEntry| entry.share.unwrap_or(0.0);
     let mut used: Vec<LegendEntry> = group.entries.iter().filter(|entry| share(entry) > 0.0).cloned().collect();
-    // One value more is no reason for another name.
+    // One value more does not justify an entry for the others.
     if used.len() > MOST_VALUES + 1 {
         used.sort_by(|a, b| share(b).total_cmp(&share(a)));
         let others = used.split_off(MOST_VALUES);
@@ -144,10 +150,10 @@ fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
 }
 
 /// A sample of how something is drawn, centred on `y`.
-fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::Color) -> Item {
-    let paint = Paint::solid(color);
+fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::RgbColor) -> SceneItem {
+    let paint = ColorWithOpacity::solid(color);
     match kind {
-        "link" => Item::Arrow(Arrow {
+        "link" => SceneItem::Arrow(SceneArrow {
             from: (x, y + 4.0),
             to: (x + 16.0, y - 4.0),
             width: 1.4 * of.size.min(2.0),
@@ -158,11 +164,18 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::C
             title: None,
         }),
         "event" => {
-            // Its lines are not as high as bands may be.
+            // Lines of the legend are lower than event bands may be.
             let (shape, size) = (of.mark(), 9.0 * of.size.clamp(0.4, 1.5));
-            Item::Mark(Mark { at: (x + 8.0, y + size / 2.0), shape, size, fill: paint, id: None, title: None })
+            SceneItem::Mark(SceneMark {
+                at: (x + 8.0, y + size / 2.0),
+                shape,
+                size,
+                fill: paint,
+                id: None,
+                title: None,
+            })
         }
-        "variable" => Item::Curve(Curve {
+        "variable" => SceneItem::Curve(SceneCurve {
             points: vec![
                 (x, y + 4.0),
                 (x + 5.0, y + 4.0),
@@ -175,8 +188,8 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::C
             fill: None,
             stroke: Some((paint, 1.8 * of.size.min(2.0))),
         }),
-        _ => Item::Rect(Rect {
-            frame: Frame::new(x, y + 6.0 - 12.0 * of.size, 12.0, 12.0 * of.size),
+        _ => SceneItem::Rect(FilledRect {
+            frame: OutlineRect::new(x, y + 6.0 - 12.0 * of.size, 12.0, 12.0 * of.size),
             fill: paint,
             radius: 2.5_f32.min(6.0 * of.size),
             id: None,
@@ -185,12 +198,12 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::C
     }
 }
 
-/// A share as people read it.
+/// A share as readable text.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 0.0 && percent < 0.1 { "< 0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-fn parse(text: &str) -> Option<tumit_paje::Color> {
+fn parse(text: &str) -> Option<tumit_paje::RgbColor> {
     u32::from_str_radix(text.strip_prefix('#')?, 16).ok().map(rgb)
 }

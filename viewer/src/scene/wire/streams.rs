@@ -1,22 +1,26 @@
-//! What a picture has most of, as bytes: mixtures and bands, column by column, as finely as a screen shows them or, where that would be
-//! too much at once, in wider columns.
+//! Mixtures and bands as bytes, which are the largest part of an image. They are encoded column by
+//! column, at the resolution of the screen or, if that is too large to send at once, in wider
+//! columns.
 //!
-//! Numbers of one kind stand in a stream of their own, so that what is alike lies together when it is compressed. Each takes seven
-//! bits of a byte, the lowest first; the eighth bit says that more follow.
+//! Numbers of one kind are in one stream, so that similar numbers are adjacent and compress better.
+//! A number is a sequence of bytes with seven bits each, lowest first. The eighth bit is set if
+//! more bytes follow.
 
-use super::{Band, Cells};
+use super::{SceneCells, VariableBand};
 
-/// How finely mixtures and bands are sent.
+/// The resolution of sent mixtures and bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Detail {
-    /// Columns of pixels that are shown as one, by their mean; of bands, by the least and largest and their mean.
+pub struct StreamDetail {
+    /// Number of pixel columns that are combined. Mixtures have their mean; bands have minimum,
+    /// maximum and mean.
     pub columns: usize,
-    /// Edges of heights lie on multiples of a pixel over this.
+    /// Edges lie on multiples of a pixel divided by this number.
     pub steps: u16,
 }
 
-impl Detail {
-    /// From the finest, which smooths edges, over what a pixel can show, to columns that are sixteen pixels wide.
+impl StreamDetail {
+    /// The levels of detail, from smoothed edges over whole pixels to columns that are 16 pixels
+    /// wide.
     pub const ALL: [Self; 9] = [
         Self { columns: 1, steps: 4 },
         Self { columns: 1, steps: 1 },
@@ -29,44 +33,52 @@ impl Detail {
         Self { columns: 16, steps: 1 },
     ];
 
-    /// Whether each column of pixels is shown by itself.
+    /// Whether each pixel column is separate.
     #[must_use]
     pub const fn is_whole(self) -> bool {
         self.columns == 1
     }
 }
 
-/// The streams of a picture.
+/// The streams of an image.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Streams {
-    /// Of mixtures: how many columns of pixels follow each other with the same one.
+pub(crate) struct SceneStreams {
+    /// Mixtures: number of adjacent pixel columns with the same mixture.
     pub(crate) runs: Vec<u8>,
-    /// Of how many parts each run's mixture is.
+    /// Mixtures: number of parts of each run's mixture.
     pub(crate) counts: Vec<u8>,
-    /// The paint of each part, from the bottom up.
+    /// Mixtures: the paint of each part, from bottom to top.
     pub(crate) paints: Vec<u8>,
-    /// The height of each part, in steps.
+    /// Mixtures: the height of each part, in steps.
     pub(crate) heights: Vec<u8>,
-    /// Of bands, for each column: how far above the floor the upper edge, the lower edge and the mean lie, in steps, each as the
-    /// difference to that of the column before: twice that, or of a negative one twice its size less one.
+    /// Bands: for each column, the height of the upper edge, lower edge and mean above the floor,
+    /// in steps.
+    /// Each is the difference to the column before in zigzag form: `2n` for `n` at least 0, `-2n -
+    /// 1` for a negative `n`.
     pub(crate) bands: Vec<u8>,
 }
 
-impl Streams {
-    /// All of them, in the order in which they are sent.
+impl SceneStreams {
+    /// All streams, in the order in which they are sent.
     pub(crate) fn all(&self) -> [&[u8]; 5] {
         [&self.runs, &self.counts, &self.paints, &self.heights, &self.bands]
     }
 
-    /// Bytes that they will have about when compressed: what their numbers take if each is coded by how often it occurs.
+    /// Estimates the compressed size in bytes: the size of an entropy code of the bytes.
     pub(crate) fn compressed(&self) -> usize {
         self.all().into_iter().map(entropy).sum()
     }
 
-    /// Appends a picture's mixtures, `paint` being the paint of each place of the palette. Returns the steps of their height.
-    pub(crate) fn cells(&mut self, cells: &Cells, paints: &[i64], (detail, resolution): (Detail, f32)) -> i64 {
+    /// Appends the mixtures of an image. `paints` contains the paint of each place of the palette.
+    /// Returns the number of steps of their height.
+    pub(crate) fn cells(
+        &mut self,
+        cells: &SceneCells,
+        paints: &[i64],
+        (detail, resolution): (StreamDetail, f32),
+    ) -> i64 {
         let steps = steps(cells.frame.height, resolution, detail);
-        let mut mixed = Mixed { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
+        let mut mixed = ColumnMean { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
         let (mut run, mut now, mut then) = (0, Vec::new(), Vec::new());
         let mut last: Option<&[(u16, f32)]> = None;
         let mut columns = cells.columns.iter().peekable();
@@ -76,7 +88,7 @@ impl Streams {
             if detail.is_whole() {
                 let Some(column) = some.last() else { break };
                 mixed.columns += 1;
-                // Many are as the one before.
+                // Many columns equal the one before.
                 if last.is_some_and(|last| last == column) {
                     run += 1;
                     continue;
@@ -109,8 +121,8 @@ impl Streams {
         }
     }
 
-    /// Appends a band. Returns the steps of a unit.
-    pub(crate) fn band(&mut self, band: &Band, (detail, resolution): (Detail, f32)) -> f32 {
+    /// Appends a band. Returns the number of steps of a unit.
+    pub(crate) fn band(&mut self, band: &VariableBand, (detail, resolution): (StreamDetail, f32)) -> f32 {
         let scale = resolution * f32::from(detail.steps.max(2));
         let mut before = [0i64; 3];
         for some in band.columns.chunks(detail.columns) {
@@ -130,17 +142,17 @@ impl Streams {
     }
 }
 
-/// The mean of some columns.
-struct Mixed {
-    /// By place of the palette.
+/// Computes the mean of some columns.
+struct ColumnMean {
+    /// Indexed by the place in the palette.
     sums: Vec<f32>,
-    /// Places that occur.
+    /// Places in the palette that occur.
     present: Vec<u16>,
-    /// All columns so far.
+    /// Number of all columns so far.
     columns: usize,
 }
 
-impl Mixed {
+impl ColumnMean {
     fn add(&mut self, column: &[(u16, f32)]) {
         self.columns += 1;
         for &(place, share) in column {
@@ -152,8 +164,8 @@ impl Mixed {
         }
     }
 
-    /// What `columns` columns had on the average. Parts that are less than a step high are left out, and the others stand for them: a mean
-    /// of many columns has little of much.
+    /// Returns the mean of `columns` columns. Parts lower than a step are left out and their height
+    /// goes to the others, because a mean of many columns has many small parts.
     fn take(&mut self, columns: usize, steps: u16) -> impl Iterator<Item = (u16, f32)> {
         self.present.sort_unstable();
         self.present.dedup();
@@ -173,18 +185,18 @@ impl Mixed {
     }
 }
 
-/// In how many steps a height is divided: at least one, for what is there is to be seen.
+/// Number of steps of a height. It is at least one, so that every item is visible.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a height within a picture; wild ones are cut"
 )]
-fn steps(height: f32, resolution: f32, detail: Detail) -> u16 {
+fn steps(height: f32, resolution: f32, detail: StreamDetail) -> u16 {
     (height * resolution * f32::from(detail.steps)).round().clamp(1.0, f32::from(u16::MAX)) as u16
 }
 
-/// Parts that stand on each other, each from step to step: the edges are rounded, so that errors do not add up. What is there at all is a
-/// step high at least.
+/// Rounds the edges of stacked parts to steps, so that errors do not add up. A non-empty column is
+/// at least one step high.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the number of steps")]
 fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64], into: &mut Vec<(i64, u16)>) {
     into.clear();
@@ -218,7 +230,7 @@ fn push(stream: &mut Vec<u8>, mut number: u64) {
     stream.push(number as u8);
 }
 
-/// Bytes that the bytes take if each is coded by how often it occurs.
+/// The size in bytes of an entropy code of the bytes.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
 fn entropy(bytes: &[u8]) -> usize {
     let mut counts = [0u32; 256];
@@ -235,15 +247,15 @@ fn entropy(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Columns, Frame};
-    use crate::style::theme::Paint;
+    use crate::scene::{MixtureColumns, OutlineRect};
+    use crate::style::theme::ColorWithOpacity;
     use proptest::prelude::*;
-    use tumit_paje::Color;
+    use tumit_paje::RgbColor;
 
-    const WHOLE: Detail = Detail { columns: 1, steps: 1 };
+    const WHOLE: StreamDetail = StreamDetail { columns: 1, steps: 1 };
 
-    fn cells(height: f32, columns: Columns<u16>) -> Cells {
-        Cells { frame: Frame::new(0.0, 0.0, 10.0, height), palette: Vec::new(), values: Vec::new(), columns }
+    fn cells(height: f32, columns: MixtureColumns<u16>) -> SceneCells {
+        SceneCells { frame: OutlineRect::new(0.0, 0.0, 10.0, height), palette: Vec::new(), values: Vec::new(), columns }
     }
 
     fn numbers(stream: &[u8]) -> Vec<u64> {
@@ -259,8 +271,8 @@ mod tests {
         all
     }
 
-    /// The columns as the page sees them: paints with heights.
-    fn read(streams: &Streams) -> Vec<Vec<(u64, u64)>> {
+    /// The columns as the page decodes them: paints with heights.
+    fn read(streams: &SceneStreams) -> Vec<Vec<(u64, u64)>> {
         let mut parts = numbers(&streams.paints).into_iter().zip(numbers(&streams.heights));
         let runs = numbers(&streams.runs).into_iter().zip(numbers(&streams.counts));
         runs.flat_map(|(run, many)| vec![parts.by_ref().take(many as usize).collect(); run as usize]).collect()
@@ -270,7 +282,7 @@ mod tests {
     fn equal_columns_are_sent_once_and_neighbours_of_one_paint_are_one() {
         let column = vec![(0, 0.5), (1, 0.25), (2, 0.25)];
         let cells = cells(8.0, [column.clone(), column, Vec::new()].into_iter().collect());
-        let mut streams = Streams::default();
+        let mut streams = SceneStreams::default();
         assert_eq!(streams.cells(&cells, &[3, 200, 200], (WHOLE, 1.0)), 8);
         assert_eq!(streams.runs, [2, 1]);
         assert_eq!(streams.counts, [2, 0]);
@@ -280,35 +292,40 @@ mod tests {
 
     #[test]
     fn what_is_there_is_seen() {
-        let mut streams = Streams::default();
+        let mut streams = SceneStreams::default();
         streams.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], (WHOLE, 1.0));
         assert_eq!(read(&streams), [[(6, 1)]]);
     }
 
     #[test]
     fn bands_are_differences() {
-        let paint = Paint::solid(Color { red: 1, green: 2, blue: 3 });
+        let paint = ColorWithOpacity::solid(RgbColor { red: 1, green: 2, blue: 3 });
         let columns = vec![[1.0, 4.0, 2.0], [0.0, 5.0, 3.0], [2.0, 5.0, 2.5]];
-        let band = Band { x: 0.5, step: 1.0, columns, floor: 5.0, pale: paint, fill: paint, line: (paint, 1.5) };
-        let mut streams = Streams::default();
+        let band =
+            VariableBand { x: 0.5, step: 1.0, columns, floor: 5.0, pale: paint, fill: paint, line: (paint, 1.5) };
+        let mut streams = SceneStreams::default();
         assert!((streams.band(&band, (WHOLE, 1.0)) - 2.0).abs() < f32::EPSILON);
         assert_eq!(streams.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);
-        let mut streams = Streams::default();
-        streams.band(&band, (Detail { columns: 2, steps: 1 }, 1.0));
+        let mut streams = SceneStreams::default();
+        streams.band(&band, (StreamDetail { columns: 2, steps: 1 }, 1.0));
         assert_eq!(streams.bands, [20, 0, 10, 7, 0, 0], "the largest, the least, the mean of two");
     }
 
     #[test]
     fn of_several_columns_what_a_step_can_show_stands_for_the_rest() {
         let columns = [vec![(0, 0.5), (1, 0.4)], vec![(0, 0.7), (2, 0.2)], vec![(0, 0.6), (1, 0.3)]];
-        let mut streams = Streams::default();
-        streams.cells(&cells(10.0, columns.into_iter().collect()), &[4, 5, 6], (Detail { columns: 3, steps: 1 }, 1.0));
-        // 0.6, 0.23 and 0.07 on the average.
+        let mut streams = SceneStreams::default();
+        streams.cells(
+            &cells(10.0, columns.into_iter().collect()),
+            &[4, 5, 6],
+            (StreamDetail { columns: 3, steps: 1 }, 1.0),
+        );
+        // The means are 0.6, 0.23 and 0.07.
         assert_eq!(read(&streams), vec![vec![(4, 6), (5, 3)]; 3]);
     }
 
     proptest! {
-        /// Each edge is where it is, to half a step.
+        /// Each edge is correct to half a step.
         #[test]
         fn edges_are_rounded(
             columns in proptest::collection::vec(proptest::collection::btree_map(0u16..6, 1u32..100, 0..6), 1..40),
@@ -319,9 +336,9 @@ mod tests {
                 .map(|column| column.iter().map(|(&place, &part)| (place, part as f32 / 600.0)).collect())
                 .collect();
             let cells = cells(height, shares.iter().cloned().collect());
-            let mut streams = Streams::default();
+            let mut streams = SceneStreams::default();
             let paints = [1, 2, 3, 4, 5, 6];
-            let steps = streams.cells(&cells, &paints, (Detail { columns: 1, steps: 2 }, 1.0)) as f32;
+            let steps = streams.cells(&cells, &paints, (StreamDetail { columns: 1, steps: 2 }, 1.0)) as f32;
             let seen = read(&streams);
             prop_assert_eq!(seen.len(), columns.len());
             for (some, seen) in shares.iter().zip(&seen) {

@@ -1,7 +1,7 @@
-//! Which types of links continue states of which types.
+//! Finds the link types that continue states, by state type.
 //!
-//! A trace may have many types of both: the states of each type are looked up once, at the endpoints of all links that are
-//! looked at.
+//! A trace may have many types of both. The states of each type are therefore looked up once, at
+//! the endpoints of all examined links.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,53 +9,54 @@ use rustc_hash::FxHashMap;
 
 use crate::query::walk;
 use crate::query::{
-    ContainerId, EntityId, Interval, Lane, Link, Model, QueryError, State, TimelineSource, TypeId, TypeKind, ValueId,
-    types_in,
+    ContainerId, EntityId, LinkEntity, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource,
+    TypeId, TypeModel, ValueId, types_in,
 };
 
-/// Links of a type that are looked at to decide whether it has continuations.
+/// Number of links of a type that are examined for continuations.
 const LOOKED_AT: usize = 100;
 
-/// The types of links that continue states of each type: most of the first links of such a type do.
+/// The link types that continue states of each state type. Most of the first links of such a link
+/// type are continuations.
 #[derive(Debug, Default)]
-pub struct Continuations {
+pub struct ContinuationTypes {
     pub(crate) by_type: FxHashMap<TypeId, Vec<TypeId>>,
 }
 
 /// A container and a timestamp at which a link starts or ends.
-type Point = (ContainerId, i64);
+type LinkPoint = (ContainerId, i64);
 
-/// The states that end or begin at a point, by type and value. The ids tell whether the ending and
+/// The states that end or begin at a point, by type and value. The ids show whether the ending and
 /// the beginning state are the same, because no state continues itself.
 #[derive(Default)]
-struct Touching {
-    ends: FxHashMap<(TypeId, ValueId), Ids>,
-    begins: FxHashMap<(TypeId, ValueId), Ids>,
+struct TouchingStates {
+    ends: FxHashMap<(TypeId, ValueId), FirstIds>,
+    begins: FxHashMap<(TypeId, ValueId), FirstIds>,
 }
 
 /// The first of the states with one type and value, and whether there are others.
 #[derive(Clone, Copy)]
-struct Ids {
+struct FirstIds {
     first: EntityId,
     several: bool,
 }
 
-impl Continuations {
-    /// Finds them.
+impl ContinuationTypes {
+    /// Examines the links and states of a source.
     ///
     /// # Errors
     /// As [`TimelineSource::states`] and [`TimelineSource::links`].
     pub(crate) fn find(source: &dyn TimelineSource) -> Result<Self, QueryError> {
         let (model, extent) = (source.model(), whole(source));
-        let mut samples: Vec<(TypeId, Vec<Link>)> = Vec::new();
-        for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+        let mut samples: Vec<(TypeId, Vec<LinkEntity>)> = Vec::new();
+        for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             let some = source.links(ty.id, extent, LOOKED_AT)?.items;
             if !some.is_empty() {
                 samples.push((ty.id, some));
             }
         }
         let touching = touching(source, &model, &samples)?;
-        let mut known: FxHashMap<(Point, Point), Vec<TypeId>> = FxHashMap::default();
+        let mut known: FxHashMap<(LinkPoint, LinkPoint), Vec<TypeId>> = FxHashMap::default();
         let mut found = Self::default();
         for (link, some) in &samples {
             let mut counts: FxHashMap<TypeId, usize> = FxHashMap::default();
@@ -72,8 +73,8 @@ impl Continuations {
     }
 }
 
-/// All time that a source has, its last instant included.
-pub(crate) fn whole(source: &dyn TimelineSource) -> Interval {
+/// The extent of a source, including its last timestamp.
+pub(crate) fn whole(source: &dyn TimelineSource) -> TimeRange {
     let mut extent = source.extent();
     extent.to.0 = extent.to.0.saturating_add(1);
     extent
@@ -82,9 +83,9 @@ pub(crate) fn whole(source: &dyn TimelineSource) -> Interval {
 /// The states at the endpoints of links.
 fn touching(
     source: &dyn TimelineSource,
-    model: &Model,
-    samples: &[(TypeId, Vec<Link>)],
-) -> Result<FxHashMap<Point, Touching>, QueryError> {
+    model: &TypeModel,
+    samples: &[(TypeId, Vec<LinkEntity>)],
+) -> Result<FxHashMap<LinkPoint, TouchingStates>, QueryError> {
     let mut times: BTreeMap<ContainerId, BTreeSet<i64>> = BTreeMap::new();
     for link in samples.iter().flat_map(|(_, links)| links) {
         times.entry(link.start).or_default().insert(link.start_time.0);
@@ -92,9 +93,9 @@ fn touching(
     }
     let mut found = FxHashMap::default();
     for (container, times) in times {
-        for ty in types_in(source, model, container).into_iter().filter(|ty| ty.kind == TypeKind::State) {
+        for ty in types_in(source, model, container).into_iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             for depth in 0..source.depths(container, ty.id) {
-                touching_in(source, Lane { container, ty: ty.id, depth }, &times, &mut found)?;
+                touching_in(source, StateLaneId { container, ty: ty.id, depth }, &times, &mut found)?;
             }
         }
     }
@@ -104,12 +105,12 @@ fn touching(
 /// Adds the states of a lane. It is read whole if it has fewer states than there are timestamps.
 fn touching_in(
     source: &dyn TimelineSource,
-    lane: Lane,
+    lane: StateLaneId,
     times: &BTreeSet<i64>,
-    found: &mut FxHashMap<Point, Touching>,
+    found: &mut FxHashMap<LinkPoint, TouchingStates>,
 ) -> Result<(), QueryError> {
-    let mut add = |state: &State| {
-        let (of, ids) = ((lane.ty, state.value), Ids { first: state.id, several: false });
+    let mut add = |state: &StateEntity| {
+        let (of, ids) = ((lane.ty, state.value), FirstIds { first: state.id, several: false });
         let mut note = |time: i64, is_end: bool| {
             if times.contains(&time) {
                 let at = found.entry((lane.container, time)).or_default();
@@ -135,13 +136,14 @@ fn touching_in(
     Ok(())
 }
 
-/// The types that have a state which ends at the start of a link and another one of its value which begins at its end.
-fn continued(touching: &FxHashMap<Point, Touching>, start: Point, end: Point) -> Vec<TypeId> {
+/// The types that have a state that ends at the start of a link and another state of the same value
+/// that begins at the link's end.
+fn continued(touching: &FxHashMap<LinkPoint, TouchingStates>, start: LinkPoint, end: LinkPoint) -> Vec<TypeId> {
     let (Some(start), Some(end)) = (touching.get(&start), touching.get(&end)) else { return Vec::new() };
     let (few, many) =
         if start.ends.len() <= end.begins.len() { (&start.ends, &end.begins) } else { (&end.begins, &start.ends) };
-    let differs = |one: &Ids, other: &Ids| one.several || other.several || one.first != other.first;
-    let is_there = |(of, one): &(&(TypeId, ValueId), &Ids)| many.get(of).is_some_and(|other| differs(one, other));
+    let differs = |one: &FirstIds, other: &FirstIds| one.several || other.several || one.first != other.first;
+    let is_there = |(of, one): &(&(TypeId, ValueId), &FirstIds)| many.get(of).is_some_and(|other| differs(one, other));
     let mut types: Vec<TypeId> = few.iter().filter(is_there).map(|(of, _)| of.0).collect();
     types.sort_unstable();
     types.dedup();

@@ -1,11 +1,12 @@
-//! The embedded typeface and its metrics: bare machines have no fonts, and labels must be cut to fit before they are drawn.
+//! The embedded typeface and its metrics. Minimal systems have no fonts, and labels must be cut to
+//! fit before they are drawn.
 
 use std::sync::LazyLock;
 
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 
-/// Family name under which the typeface is known.
+/// Family name of the typeface.
 pub const FAMILY: &str = "Inter";
 
 /// Regular, as OpenType.
@@ -15,7 +16,7 @@ pub const SEMI_BOLD: &[u8] = include_bytes!("../../../assets/font/Inter-SemiBold
 
 /// The two weights in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Weight {
+pub enum FontWeight {
     /// 400.
     #[default]
     Regular,
@@ -23,16 +24,16 @@ pub enum Weight {
     SemiBold,
 }
 
-/// Advances of the first characters of Unicode, in em; others take the mean.
-struct Advances {
+/// Advances of the first characters of Unicode, in em. Others have the mean advance.
+struct GlyphAdvances {
     table: Vec<f32>,
     mean: f32,
 }
 
-/// Up to here advances are tabulated: Latin, Greek, Cyrillic, general punctuation.
+/// End of the tabulated characters: Latin, Greek, Cyrillic and general punctuation.
 const TABULATED: u32 = 0x2100;
 
-impl Advances {
+impl GlyphAdvances {
     fn read(bytes: &[u8]) -> Self {
         const MEAN: f32 = 0.6;
         let Ok(font) = FontRef::new(bytes) else { return Self { table: Vec::new(), mean: MEAN } };
@@ -45,19 +46,21 @@ impl Advances {
     }
 }
 
-static ADVANCES: LazyLock<[Advances; 2]> = LazyLock::new(|| [Advances::read(REGULAR), Advances::read(SEMI_BOLD)]);
+static ADVANCES: LazyLock<[GlyphAdvances; 2]> =
+    LazyLock::new(|| [GlyphAdvances::read(REGULAR), GlyphAdvances::read(SEMI_BOLD)]);
 
-/// Width of a text at a size, in the unit of the size; kerning is not counted.
+/// Width of a text at a font size, in the same unit. Kerning is ignored.
 #[must_use]
-pub fn width(text: &str, size: f32, weight: Weight) -> f32 {
-    let advances = &ADVANCES[usize::from(weight == Weight::SemiBold)];
+pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
+    let advances = &ADVANCES[usize::from(weight == FontWeight::SemiBold)];
     let em: f32 = text.chars().map(|c| advances.table.get(c as usize).copied().unwrap_or(advances.mean)).sum();
     em * size
 }
 
-/// The text cut to `available`, with an ellipsis; `None` when not even two letters and the ellipsis fit.
+/// Cuts a text to the width `available`, with an ellipsis. `None` if not even two letters and the
+/// ellipsis fit.
 #[must_use]
-pub fn fit(text: &str, size: f32, weight: Weight, available: f32) -> Option<String> {
+pub fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
     if width(text, size, weight) <= available {
         return (!text.is_empty()).then(|| text.to_owned());
     }
@@ -81,17 +84,17 @@ mod tests {
 
     #[test]
     fn digits_are_tabular_and_letters_are_not() {
-        assert!((width("1", 10.0, Weight::Regular) - width("8", 10.0, Weight::Regular)).abs() < 1e-4);
-        assert!(width("i", 10.0, Weight::Regular) < width("m", 10.0, Weight::Regular));
-        assert!(width("computing", 10.0, Weight::Regular) > 40.0);
+        assert!((width("1", 10.0, FontWeight::Regular) - width("8", 10.0, FontWeight::Regular)).abs() < 1e-4);
+        assert!(width("i", 10.0, FontWeight::Regular) < width("m", 10.0, FontWeight::Regular));
+        assert!(width("computing", 10.0, FontWeight::Regular) > 40.0);
     }
 
     #[test]
     fn a_text_is_cut_to_fit() {
-        let full = width("receiving", 11.0, Weight::Regular);
-        assert_eq!(fit("receiving", 11.0, Weight::Regular, full).as_deref(), Some("receiving"));
-        let cut = fit("receiving", 11.0, Weight::Regular, full - 1.0).unwrap();
-        assert!(cut.ends_with('…') && width(&cut, 11.0, Weight::Regular) <= full - 1.0, "{cut}");
-        assert_eq!(fit("receiving", 11.0, Weight::Regular, 10.0), None);
+        let full = width("receiving", 11.0, FontWeight::Regular);
+        assert_eq!(fit("receiving", 11.0, FontWeight::Regular, full).as_deref(), Some("receiving"));
+        let cut = fit("receiving", 11.0, FontWeight::Regular, full - 1.0).unwrap();
+        assert!(cut.ends_with('…') && width(&cut, 11.0, FontWeight::Regular) <= full - 1.0, "{cut}");
+        assert_eq!(fit("receiving", 11.0, FontWeight::Regular, 10.0), None);
     }
 }

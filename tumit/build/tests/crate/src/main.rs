@@ -1,26 +1,27 @@
-//! Records the same by the macro and by the code of the build script, one of which the argument names.
+//! Makes the same records with the macro or with the code of the build script. The argument selects
+//! one of the two.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub)]
 #![deny(unused, nonstandard_style, rust_2018_idioms, rust_2021_compatibility, let_underscore_drop, single_use_lifetimes)]
 #![deny(clippy::all, clippy::pedantic, clippy::allow_attributes_without_reason)]
 
-/// Made by the macro.
+/// Functions from the macro.
 mod by_macro {
     tracer_rt::events!("specs/app.tumit");
 }
 
-/// Made by the build script.
+/// Functions from the build script.
 mod by_script {
     tracer_rt::include_events!("app");
 }
 
-/// Without a level.
+/// Functions with one level removed.
 pub mod quiet {
     include!(concat!(env!("OUT_DIR"), "/quiet.rs"));
 }
 
-/// Without any.
+/// Functions with all levels removed.
 pub mod silent {
     tracer_rt::events!(pub "specs/app.tumit", off = [APP, DEBUG, NET]);
 }
@@ -69,7 +70,7 @@ macro_rules! program {
 program!(with_macro, by_macro);
 program!(with_script, by_script);
 
-/// The output of a future that waits for nothing.
+/// The output of a future that is ready at once.
 fn ready<T>(future: impl std::future::Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -1,25 +1,25 @@
-//! What `tumit check --json` writes: one object per line. `docs/check-json.md` is its description; fields may be added, none
-//! changes its meaning.
+//! The output of `tumit check --json`: one object per line. `docs/check-json.md` describes it.
+//! Fields may be added, but never change their meaning.
 
 use serde::Serialize;
-use tumit::diag::{Diagnostic, Label, Severity};
+use tumit::diag::{Diagnostic, DiagnosticLabel, Severity};
 use tumit::source::SourceMap;
 use tumit::{Diagnostics, Spec};
 
-use super::paje::{Finding, Holds as Holding, Report};
+use super::paje::{PajeContents as Holding, PajeFinding, PajeReport};
 
 /// One line.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Line<'a> {
+enum JsonLine<'a> {
     Diagnostic {
-        /// The spec that was checked, as it was given.
+        /// The checked spec, with its path as given.
         file: &'a str,
         code: String,
         severity: &'static str,
         message: &'a str,
-        primary: Option<Place<'a>>,
-        secondary: Vec<Place<'a>>,
+        primary: Option<JsonLabel<'a>>,
+        secondary: Vec<JsonLabel<'a>>,
         notes: &'a [String],
         help: &'a [String],
         explanation: &'static str,
@@ -28,17 +28,17 @@ enum Line<'a> {
         file: &'a str,
         errors: usize,
         warnings: usize,
-        spec: Option<Holds<'a>>,
+        spec: Option<SpecContents<'a>>,
     },
     Unreadable {
         file: &'a str,
         message: &'a str,
     },
-    /// Of a Pajé file.
+    /// A mistake of a Pajé file.
     Fault {
         file: &'a str,
         #[serde(flatten)]
-        finding: &'a Finding,
+        finding: &'a PajeFinding,
     },
     PajeSummary {
         file: &'a str,
@@ -49,31 +49,31 @@ enum Line<'a> {
     },
 }
 
-/// A label: where, and what is there.
+/// A label: a range and the text about it.
 #[derive(Debug, Serialize)]
-struct Place<'a> {
+struct JsonLabel<'a> {
     file: &'a str,
-    start: Position,
-    end: Position,
+    start: EditorPosition,
+    end: EditorPosition,
     text: &'a str,
 }
 
-/// A place in a text, counted in every way that an editor may want.
+/// A position in a text, in all units that editors use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-struct Position {
+struct EditorPosition {
     /// Offset in bytes from the start of the file, from 0.
     byte: usize,
-    /// From 1.
+    /// Line, from 1.
     line: usize,
-    /// In characters, from 1.
+    /// Column in characters, from 1.
     column: usize,
     /// Column in UTF-16 code units, from 1.
     utf16: usize,
 }
 
-/// What a right spec holds.
+/// Main figures of a correct spec.
 #[derive(Debug, Serialize)]
-struct Holds<'a> {
+struct SpecContents<'a> {
     name: &'a str,
     version: u32,
     files: Vec<&'a str>,
@@ -82,14 +82,14 @@ struct Holds<'a> {
     spans: usize,
 }
 
-/// A line per finding, and one that sums up.
+/// The lines for a spec: one per diagnostic, and a summary.
 pub(super) fn lines(file: &str, spec: Option<&Spec>, diagnostics: &Diagnostics) -> serde_json::Result<String> {
     let sources = diagnostics.sources();
     let mut out = String::new();
     for diagnostic in diagnostics.iter() {
         push(&mut out, &found(file, diagnostic, sources))?;
     }
-    let spec = spec.map(|spec| Holds {
+    let spec = spec.map(|spec| SpecContents {
         name: &spec.name,
         version: spec.version,
         files: spec.sources.iter().map(|source| source.path.as_str()).collect(),
@@ -98,36 +98,36 @@ pub(super) fn lines(file: &str, spec: Option<&Spec>, diagnostics: &Diagnostics) 
         spans: spec.spans.len(),
     });
     let (errors, warnings) = (diagnostics.error_count(), diagnostics.warning_count());
-    push(&mut out, &Line::Summary { file, errors, warnings, spec })?;
+    push(&mut out, &JsonLine::Summary { file, errors, warnings, spec })?;
     Ok(out)
 }
 
-/// The same for a Pajé file.
-pub(super) fn paje_lines(file: &str, report: &Report) -> serde_json::Result<String> {
+/// The lines for a Pajé file.
+pub(super) fn paje_lines(file: &str, report: &PajeReport) -> serde_json::Result<String> {
     let mut out = String::new();
     for finding in &report.findings {
-        push(&mut out, &Line::Fault { file, finding })?;
+        push(&mut out, &JsonLine::Fault { file, finding })?;
     }
     let (errors, warnings) = (report.count("error"), report.count("warning"));
-    push(&mut out, &Line::PajeSummary { file, errors, warnings, holds: report.holds })?;
+    push(&mut out, &JsonLine::PajeSummary { file, errors, warnings, holds: report.holds })?;
     Ok(out)
 }
 
 /// The line of a file that could not be read.
 pub(super) fn unreadable(file: &str, message: &str) -> serde_json::Result<String> {
     let mut out = String::new();
-    push(&mut out, &Line::Unreadable { file, message })?;
+    push(&mut out, &JsonLine::Unreadable { file, message })?;
     Ok(out)
 }
 
-fn push(out: &mut String, line: &Line<'_>) -> serde_json::Result<()> {
+fn push(out: &mut String, line: &JsonLine<'_>) -> serde_json::Result<()> {
     out.push_str(&serde_json::to_string(line)?);
     out.push('\n');
     Ok(())
 }
 
-fn found<'a>(file: &'a str, diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Line<'a> {
-    Line::Diagnostic {
+fn found<'a>(file: &'a str, diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> JsonLine<'a> {
+    JsonLine::Diagnostic {
         file,
         code: diagnostic.code.to_string(),
         severity: match diagnostic.severity {
@@ -143,21 +143,22 @@ fn found<'a>(file: &'a str, diagnostic: &'a Diagnostic, sources: &'a SourceMap) 
     }
 }
 
-fn place<'a>(label: &'a Label, sources: &'a SourceMap) -> Place<'a> {
+fn place<'a>(label: &'a DiagnosticLabel, sources: &'a SourceMap) -> JsonLabel<'a> {
     let (path, text) = sources.get(label.span.file).map_or(("", ""), |source| (&source.path, &source.text));
     let range = label.span.range();
-    Place { file: path, start: position(text, range.start), end: position(text, range.end), text: &label.text }
+    JsonLabel { file: path, start: position(text, range.start), end: position(text, range.end), text: &label.text }
 }
 
-/// Counts up to a byte offset; one inside a character counts as its start. Takes time linear in the offset.
-fn position(text: &str, offset: usize) -> Position {
+/// The position of a byte offset. An offset inside a character counts as the start of the
+/// character. Takes time linear in the offset.
+fn position(text: &str, offset: usize) -> EditorPosition {
     let mut byte = offset.min(text.len());
     while !text.is_char_boundary(byte) {
         byte -= 1;
     }
     let before = &text[..byte];
     let line = &before[before.rfind('\n').map_or(0, |newline| newline + 1)..];
-    Position {
+    EditorPosition {
         byte,
         line: before.matches('\n').count() + 1,
         column: line.chars().count() + 1,
@@ -172,9 +173,9 @@ mod tests {
     #[test]
     fn columns_are_counted_in_three_ways() {
         let text = "a\né😀b";
-        assert_eq!(position(text, 8), Position { byte: 8, line: 2, column: 3, utf16: 4 });
+        assert_eq!(position(text, 8), EditorPosition { byte: 8, line: 2, column: 3, utf16: 4 });
         assert_eq!(position(text, 5).byte, 4, "the start of the character");
-        assert_eq!(position(text, 99), Position { byte: 9, line: 2, column: 4, utf16: 5 });
-        assert_eq!(position("", 0), Position { byte: 0, line: 1, column: 1, utf16: 1 });
+        assert_eq!(position(text, 99), EditorPosition { byte: 9, line: 2, column: 4, utf16: 5 });
+        assert_eq!(position("", 0), EditorPosition { byte: 0, line: 1, column: 1, utf16: 1 });
     }
 }

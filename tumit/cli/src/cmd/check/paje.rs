@@ -1,5 +1,5 @@
-//! `tumit check` of Pajé text: each kind of mistake with its first line, what was found there, and what the file's producer
-//! should have done.
+//! `tumit check` of Pajé text: each kind of mistake with its first line, the text of this line, and
+//! the correct form.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read};
@@ -7,36 +7,36 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use serde::Serialize;
-use tumit_paje::read::{Place, ReadError, Reader};
-use tumit_viewer::sim::{Simulation, Tally};
+use tumit_paje::read::{PajeReadError, PajeReader, TraceLine};
+use tumit_viewer::sim::{EntityCounts, Simulation};
 
-use crate::cmd::Status;
-use crate::progress::Bar;
-use crate::unit::Unit;
+use crate::cmd::ExitStatus;
+use crate::progress::ProgressDisplay;
+use crate::unit::TimeUnitChoice;
 
-/// A kind of mistake, or of what not every reader can read.
+/// A kind of mistake, or of a construct that some readers do not support.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Finding {
-    /// Of the program: its name never changes.
+pub(super) struct PajeFinding {
+    /// A name for programs, which never changes.
     name: String,
     severity: &'static str,
     message: String,
     advice: &'static str,
-    /// The first line with it, from 1.
+    /// The first line with the mistake, from 1.
     line: u64,
     /// The part of a split trace that has the line.
     #[serde(skip_serializing_if = "String::is_empty")]
     part: String,
     found: String,
-    /// How many lines have it.
+    /// Number of lines with the mistake.
     count: u64,
 }
 
-/// What a file holds.
+/// Figures of the contents of a file.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Holds {
+pub(super) struct PajeContents {
     lines: u64,
-    /// Whether it was read to its end.
+    /// Whether the file was read to its end.
     complete: bool,
     containers: u64,
     states: u64,
@@ -45,28 +45,28 @@ pub(super) struct Holds {
     links: u64,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Clone, Debug)]
-pub(super) struct Report {
-    pub(super) findings: Vec<Finding>,
-    pub(super) holds: Holds,
+pub(super) struct PajeReport {
+    pub(super) findings: Vec<PajeFinding>,
+    pub(super) holds: PajeContents,
 }
 
-impl Report {
+impl PajeReport {
     pub(super) fn count(&self, severity: &str) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    pub(super) fn status(&self, strict: bool) -> Status {
+    pub(super) fn status(&self, strict: bool) -> ExitStatus {
         let is_right = self.count(ERROR) == 0 && (!strict || self.findings.is_empty());
-        if is_right { Status::Done } else { Status::InputHasMistakes }
+        if is_right { ExitStatus::Done } else { ExitStatus::InputHasMistakes }
     }
 
-    /// For people.
+    /// The report as text for the terminal.
     pub(super) fn text(&self, file: &str) -> String {
         let mut text = String::new();
         for finding in &self.findings {
-            let Finding { severity, message, advice, line, part, found, count, .. } = finding;
+            let PajeFinding { severity, message, advice, line, part, found, count, .. } = finding;
             let file = if part.is_empty() { file.to_owned() } else { format!("{file}: {part}") };
             let found = if found.is_empty() { String::new() } else { format!(" (`{found}`)") };
             let more = if *count > 1 { format!(", {count} times from here on") } else { String::new() };
@@ -74,7 +74,7 @@ impl Report {
                 "{file}:{line}: {severity}: {message}{found}{more}\n    the producer of the file should {advice}\n"
             );
         }
-        let Holds { lines, complete, containers, states, events, variables, links } = self.holds;
+        let PajeContents { lines, complete, containers, states, events, variables, links } = self.holds;
         let (errors, warnings) = (self.count(ERROR), self.count(WARNING));
         let verdict = match (errors, warnings) {
             (0, 0) => "is right".to_owned(),
@@ -100,7 +100,7 @@ impl Report {
 const ERROR: &str = "error";
 const WARNING: &str = "warning";
 
-/// Whether a file is meant to be Pajé text: its name says so, or it begins as such text does.
+/// Whether a file is Pajé text: by its name, or by its first bytes.
 pub(crate) fn is_paje(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
     match ending {
@@ -109,7 +109,7 @@ pub(crate) fn is_paje(path: &Path) -> bool {
         _ if !path.is_file() => return false,
         _ => {}
     }
-    // A spec begins with none of these; a file that cannot be opened is told of by who reads it.
+    // No spec begins like this. A file that cannot be opened is reported by its reader.
     let Ok(file) = File::open(path) else { return false };
     let mut start = Vec::new();
     let read = BufReader::new(file).take(1 << 16).read_to_end(&mut start);
@@ -118,22 +118,26 @@ pub(crate) fn is_paje(path: &Path) -> bool {
         && lines.into_iter().find(|line| !line.is_empty() && line[0] != b'#').is_some_and(|line| line[0] == b'%')
 }
 
-/// Reads a file; with `strict` up to the first finding.
-pub(super) fn check((path, place): (&str, &Path), unit: Option<Unit>, strict: bool) -> anyhow::Result<Report> {
+/// Checks a file. With `strict`, reading stops at the first finding.
+pub(super) fn check(
+    (path, place): (&str, &Path),
+    unit: Option<TimeUnitChoice>,
+    strict: bool,
+) -> anyhow::Result<PajeReport> {
     let cannot_read = || format!("cannot read `{path}`");
     let file = File::open(place).with_context(cannot_read)?;
     let total = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::with_capacity(1 << 18, file);
     input.fill_buf().with_context(cannot_read)?;
     let mut reader =
-        Reader::new(input).with_parts_beside(place).in_unit(unit.unwrap_or_default().into()).remember_keys();
+        PajeReader::new(input).with_parts_beside(place).in_unit(unit.unwrap_or_default().into()).remember_keys();
     if unit.is_some() {
         reader = reader.trusting_unit();
     }
-    let mut simulation = Simulation::into_entities("0", Tally::default());
-    let bar = Bar::new("{total_bytes}");
+    let mut simulation = Simulation::into_entities("0", EntityCounts::default());
+    let bar = ProgressDisplay::new("{total_bytes}");
     let (teller, mut done) = (bar.teller(), 0);
-    // What stood in the lines in which the simulation found something new.
+    // Texts of the lines in which the simulation found a new kind of mistake.
     let mut texts: Vec<(u64, String)> = Vec::new();
     let mut kinds = 0;
     loop {
@@ -160,19 +164,20 @@ pub(super) fn check((path, place): (&str, &Path), unit: Option<Unit>, strict: bo
         let report = reader.finish(&mut simulation).map_err(|error| told(error, path))?;
         report.faults.into_iter().chain(report.notes).collect()
     };
-    // What is open where reading stopped is no mistake: the simulation was not ended then.
+    // Open states and links at the end of an incomplete reading are no mistake, because the
+    // simulation was not ended.
     Ok(report(found, simulation.found(), &texts, lines, !stopped, simulation.entities()))
 }
 
 fn report(
-    read: Vec<tumit_paje::read::Fault>,
-    simulated: Vec<tumit_viewer::sim::Found>,
+    read: Vec<tumit_paje::read::FaultSummary>,
+    simulated: Vec<tumit_viewer::sim::SimFault>,
     texts: &[(u64, String)],
     lines: u64,
     complete: bool,
-    tally: &Tally,
-) -> Report {
-    let read = read.into_iter().map(|fault| Finding {
+    tally: &EntityCounts,
+) -> PajeReport {
+    let read = read.into_iter().map(|fault| PajeFinding {
         name: format!("{:?}", fault.kind),
         severity: if fault.kind.is_note() { WARNING } else { ERROR },
         message: fault.kind.what().to_owned(),
@@ -182,27 +187,30 @@ fn report(
         found: fault.found,
         count: fault.count,
     });
-    let simulated = simulated.into_iter().map(|found| Finding {
+    let simulated = simulated.into_iter().map(|found| PajeFinding {
         name: format!("{:?}", found.fault),
         severity: ERROR,
         message: found.fault.what().to_owned(),
         advice: found.fault.advice(),
-        line: Place::of(found.line).line,
+        line: TraceLine::of(found.line).line,
         part: found.file,
         found: texts.iter().find(|(line, _)| *line == found.line).map_or_else(String::new, |(_, text)| text.clone()),
         count: found.count,
     });
-    let mut findings: Vec<Finding> = read.chain(simulated).collect();
+    let mut findings: Vec<PajeFinding> = read.chain(simulated).collect();
     findings.sort_by(|a, b| (&a.part, a.line).cmp(&(&b.part, b.line)));
-    let Tally { containers, states, events, samples, links, .. } = *tally;
-    Report { findings, holds: Holds { lines, complete, containers, states, events, variables: samples, links } }
+    let EntityCounts { containers, states, events, samples, links, .. } = *tally;
+    PajeReport {
+        findings,
+        holds: PajeContents { lines, complete, containers, states, events, variables: samples, links },
+    }
 }
 
-fn told(error: ReadError, path: &str) -> anyhow::Error {
+fn told(error: PajeReadError, path: &str) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot read `{path}`"))
 }
 
-/// Characters of a line that are shown.
+/// Maximum number of characters of a line in the report.
 const SHOWN: usize = 80;
 
 fn shortened(line: &[u8]) -> String {

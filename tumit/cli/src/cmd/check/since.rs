@@ -1,18 +1,19 @@
-//! The older spec that a new one is compared with: a spec, or that of a run.
+//! The older spec of a comparison: a spec file, or the spec of a run.
 
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use tumit::Spec;
 use tumit::spec::SourceFile;
-use tumit_converter::run::Run;
+use tumit_converter::run::OpenRun;
 
 use crate::spec_files;
 
-/// Reads the older spec. `name` is the trace of the new one: a run may hold several.
+/// Reads the older spec. `name` is the trace of the new spec, because a run may contain several
+/// specs.
 ///
 /// # Errors
-/// When it cannot be read, or is none.
+/// When it cannot be read, or is no spec.
 pub(super) fn older(path: &str, name: &str) -> anyhow::Result<Spec> {
     if Path::new(path).extension().is_some_and(|ending| ending == "tumit") && Path::new(path).is_file() {
         let (spec, diagnostics) = spec_files::compile_quietly(path, None)?;
@@ -20,7 +21,7 @@ pub(super) fn older(path: &str, name: &str) -> anyhow::Result<Spec> {
             format!("--since {path}: it has mistakes itself ({}): check it first", diagnostics.error_count())
         });
     }
-    let run = Run::open(path).with_context(|| format!("--since {path} is neither a spec (.tumit) nor a run"))?;
+    let run = OpenRun::open(path).with_context(|| format!("--since {path} is neither a spec (.tumit) nor a run"))?;
     let mut names = Vec::new();
     for provider in run.processes.iter().flat_map(|process| &process.providers) {
         let schema = &provider.schema;

@@ -2,23 +2,23 @@
 
 use std::io::{self, BufWriter, Write as _};
 
-use tumit_converter::convert::Options;
+use tumit_converter::convert::ConvertOptions;
 use tumit_viewer::query::TimelineSource;
-use tumit_viewer::tables::{self, Account, hierarchy};
-use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_viewer::tables::{self, TableAccount, hierarchy};
+use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::{Args, named};
-use crate::cmd::Status;
+use crate::cmd::ExitStatus;
 use crate::output_file::OutputFile;
-use crate::progress::Bar;
+use crate::progress::ProgressDisplay;
 use crate::run_options;
 use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 
-pub(super) fn run(args: &Args, input: &TraceInput, format: tables::Format) -> anyhow::Result<Status> {
+pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) -> anyhow::Result<ExitStatus> {
     let mut options = OpenOptions::default();
-    let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
+    let ConvertOptions { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
     (options.clock, options.causal, options.threads, options.memory) = (clock, causal, threads, memory);
     options.unit = args.style.of_input()?;
     options.unit_is_known = args.style.unit.is_some();
@@ -27,10 +27,10 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::Format) -> an
     options.output.clone_from(&args.text_output);
     input.apply(&mut options);
     if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
+        let Some(spec) = spec_files::compile(path)? else { return Ok(ExitStatus::InputHasMistakes) };
         options.rules = Some(spec);
     }
-    let bar = Bar::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
+    let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     options.progress = bar.teller();
     let made = if args.out.as_os_str() == "-" {
         tables::write(input.path(), &options, format, &mut term::stdout())
@@ -46,23 +46,24 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::Format) -> an
         }
     };
     drop(bar);
-    let Account { faults, remarks, .. } = match made {
+    let TableAccount { faults, remarks, .. } = match made {
         Ok(account) => account,
-        Err(OpenError::Convert(error)) if is_mistake(&error) => {
+        Err(TraceOpenError::Convert(error)) if is_mistake(&error) => {
             term::error(&error.into());
-            return Ok(Status::InputHasMistakes);
+            return Ok(ExitStatus::InputHasMistakes);
         }
-        Err(OpenError::Convert(error)) => return Err(named(error, &args.out)),
+        Err(TraceOpenError::Convert(error)) => return Err(named(error, &args.out)),
         Err(error) => return Err(error.into()),
     };
     write_hierarchies(args, input, options)?;
     for line in faults.iter().chain(&remarks) {
         term::note(&format!("tumit: {line}"));
     }
-    Ok(if faults.is_empty() { Status::Done } else { Status::InputHasMistakes })
+    Ok(if faults.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
-/// Writes the tables of --entity-hierarchy and --type-hierarchy. They need the whole trace, which is read once more.
+/// Writes the tables of --entity-hierarchy and --type-hierarchy. They need the whole trace, which
+/// is read a second time.
 fn write_hierarchies(args: &Args, input: &TraceInput, options: OpenOptions) -> anyhow::Result<()> {
     type Write = fn(&dyn TimelineSource, &mut dyn io::Write) -> io::Result<()>;
     let wanted: [(_, Write); 2] =

@@ -2,25 +2,25 @@
 
 use std::io::{self, Write};
 
-use tumit_converter::convert::Options;
+use tumit_converter::convert::ConvertOptions;
 use tumit_paje::write::in_style;
-use tumit_viewer::filter::Chain;
+use tumit_viewer::filter::FilterChain;
 use tumit_viewer::query::replay::replay;
-use tumit_viewer::{IndexChoice, OpenError, OpenOptions};
+use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::{Args, note_changed_texts};
-use crate::cmd::Status;
+use crate::cmd::ExitStatus;
 use crate::cmd::check::is_paje;
 use crate::output_file::OutputFile;
-use crate::progress::Bar;
+use crate::progress::ProgressDisplay;
 use crate::run_options;
 use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 
-pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Result<Status> {
+pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyhow::Result<ExitStatus> {
     let mut open = OpenOptions::default();
-    let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
+    let ConvertOptions { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
     (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
     open.index = IndexChoice::None;
     open.launches = args.launch.launches();
@@ -33,18 +33,18 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Res
         open.unit = style.unit.take().unwrap_or_default().into();
     }
     if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
+        let Some(spec) = spec_files::compile(path)? else { return Ok(ExitStatus::InputHasMistakes) };
         open.rules = Some(spec);
     }
-    let bar = Bar::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
+    let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     open.progress = bar.teller();
     let opened = tumit_viewer::open(input.path(), &open);
     drop(bar);
     let source = match opened {
         Ok(source) => source,
-        Err(OpenError::Convert(error)) if is_mistake(&error) => {
+        Err(TraceOpenError::Convert(error)) if is_mistake(&error) => {
             term::error(&error.into());
-            return Ok(Status::InputHasMistakes);
+            return Ok(ExitStatus::InputHasMistakes);
         }
         Err(error) => return Err(error.into()),
     };
@@ -67,5 +67,5 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &Chain) -> anyhow::Res
         term::note(&format!("tumit: {remark}"));
     }
     note_changed_texts(changed);
-    Ok(if summary.intact { Status::Done } else { Status::InputHasMistakes })
+    Ok(if summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

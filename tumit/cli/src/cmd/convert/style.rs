@@ -1,15 +1,15 @@
-//! How Pajé text is written: `--precision`, `--unit`, `--header`.
+//! Style of Pajé text in the output: `--precision`, `--unit`, `--header`.
 
 use anyhow::bail;
 use tumit_paje::time;
 use tumit_paje::write;
 
-use crate::unit::Unit;
+use crate::unit::TimeUnitChoice;
 
 /// The options.
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Pajé text")]
-pub(super) struct Style {
+pub(super) struct PajeStyleOptions {
     /// Digits after the point of a date; the rest is cut off, so that no end comes before its start. As many as tell a nanosecond if
     /// absent: 9 for seconds
     #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(0..=9))]
@@ -18,16 +18,16 @@ pub(super) struct Style {
     /// In what dates are counted, those of IN if that is Pajé. The format says seconds, and a file does not tell: other readers take
     /// any number for seconds. Dates in fields of users stay in seconds
     #[arg(long, value_enum)]
-    pub(super) unit: Option<Unit>,
+    pub(super) unit: Option<TimeUnitChoice>,
 
     /// How events are defined
     #[arg(long, value_enum)]
-    header: Option<Header>,
+    header: Option<HeaderChoice>,
 }
 
 /// How events are defined.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-enum Header {
+enum HeaderChoice {
     /// For all: `pj_dump`, `ViTE`, Paje.app. Fields have the names of today's format; fields of users and source positions have
     /// definitions of their own. The default
     #[default]
@@ -40,27 +40,28 @@ enum Header {
     Basic,
 }
 
-impl Style {
-    /// As the library takes it.
-    pub(super) fn of_text(self) -> write::Style {
-        let mut style = write::Style::default();
+impl PajeStyleOptions {
+    /// The style in the form of the library.
+    pub(super) fn of_text(self) -> write::PajeStyle {
+        let mut style = write::PajeStyle::default();
         style.decimals = self.precision;
         style.unit = self.unit.unwrap_or_default().into();
         style.header = match self.header.unwrap_or_default() {
-            Header::Reference => write::Header::Reference,
-            Header::Old => write::Header::Old,
-            Header::Basic => write::Header::Basic,
+            HeaderChoice::Reference => write::HeaderStyle::Reference,
+            HeaderChoice::Old => write::HeaderStyle::Old,
+            HeaderChoice::Basic => write::HeaderStyle::Basic,
         };
         style
     }
 
-    /// The unit of Pajé text that is read. What is only for Pajé text that is written is refused.
-    pub(super) fn of_input(self) -> anyhow::Result<time::Unit> {
+    /// The unit of Pajé text in the input. Options that are only for Pajé text in the output are
+    /// errors.
+    pub(super) fn of_input(self) -> anyhow::Result<time::TimeUnit> {
         self.refuse("is for Pajé text; rows have dates in seconds with nine decimals")?;
         Ok(self.unit.unwrap_or_default().into())
     }
 
-    /// For text outputs, which say themselves what they are like.
+    /// Rejects all options for text outputs, because these define their style themselves.
     pub(super) fn refuse_all(self, why: &str) -> anyhow::Result<()> {
         self.refuse(why)?;
         if self.unit.is_some() {

@@ -1,18 +1,19 @@
-//! Names that recorders could not keep as they were: too long, or too many.
+//! Names that recorders changed: too long ones, and those beyond the maximum number.
 
-use tumit_converter::run::Process;
-use tumit_converter::run::Run;
+use tumit_converter::run::OpenRun;
+use tumit_converter::run::ProcessInRun;
 
-/// Bytes of an interned text that recorders keep, and how many less it may be: a character is not cut.
+/// Maximum number of bytes that recorders keep of an interned text, and the maximum by which a
+/// truncated text is shorter. Truncation never splits a character.
 const MOST_BYTES: usize = 4096;
 const LESS_BYTES: usize = 3;
 
-/// What stands for names beyond the table of the Rust recorder, and of that for C.
+/// The names that replace those beyond the table, in the Rust recorder and in the C recorder.
 const TOO_MANY: [&str; 2] = ["(too many different strings)", "(more names than the recorder keeps)"];
 
-/// A sentence for each process some of whose names are missing.
-pub(super) fn replaced(run: &Run) -> Vec<String> {
-    let said = |process: &Process| {
+/// A sentence for each process with missing names.
+pub(super) fn replaced(run: &OpenRun) -> Vec<String> {
+    let said = |process: &ProcessInRun| {
         let text = TOO_MANY.into_iter().find(|text| names(process).any(|name| name == *text))?;
         let file = process.path.display();
         Some(format!("{file}: it had more different names than a recorder keeps: the others are shown as `{text}`"))
@@ -20,14 +21,14 @@ pub(super) fn replaced(run: &Run) -> Vec<String> {
     run.processes.iter().filter_map(said).collect()
 }
 
-/// How many names of a process have the length at which recorders cut them.
-pub(super) fn long_names(process: &Process) -> usize {
+/// Number of names of a process with the length at which recorders truncate them.
+pub(super) fn long_names(process: &ProcessInRun) -> usize {
     names(process).filter(|name| (MOST_BYTES - LESS_BYTES..=MOST_BYTES).contains(&name.len())).count()
 }
 
-/// A sentence for each process some of whose names may have been longer.
-pub(super) fn cut(run: &Run) -> Vec<String> {
-    let said = |process: &Process| {
+/// A sentence for each process with possibly truncated names.
+pub(super) fn cut(run: &OpenRun) -> Vec<String> {
+    let said = |process: &ProcessInRun| {
         let count = long_names(process);
         let names = if count == 1 { "name" } else { "names" };
         let file = process.path.display();
@@ -37,6 +38,6 @@ pub(super) fn cut(run: &Run) -> Vec<String> {
     run.processes.iter().filter_map(said).collect()
 }
 
-fn names(process: &Process) -> impl Iterator<Item = &str> {
+fn names(process: &ProcessInRun) -> impl Iterator<Item = &str> {
     process.strings.iter().flatten().map(|name| &**name)
 }

@@ -1,15 +1,15 @@
-//! What `tumit info` says, as tables.
+//! The output of `tumit info`, as tables.
 
 use std::collections::BTreeSet;
 
-use tumit_converter::tools::dump::FieldValue;
+use tumit_converter::tools::dump::DumpValue;
 use tumit_paje::time::GlobalNanos;
 
-use super::{Info, ProcessInfo, ThreadInfo};
+use super::{ProcessInfo, RunInfo, ThreadInfo};
 use crate::table;
 
 /// The launches of the folder.
-fn launches(info: &Info) -> String {
+fn launches(info: &RunInfo) -> String {
     let mut rows = vec![["launch", "began", "duration", "processes", ""].map(str::to_owned).to_vec()];
     for launch in &info.launches {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
@@ -28,7 +28,7 @@ fn launches(info: &Info) -> String {
 }
 
 /// The first lines: the size of the run, its time of day and duration, and its launches.
-fn summary(info: &Info) -> String {
+fn summary(info: &RunInfo) -> String {
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let seconds = info.duration_ns as f64 * 1e-9;
     let mut text = format!(
@@ -47,8 +47,8 @@ fn summary(info: &Info) -> String {
     text
 }
 
-/// The tables, with at most `most` processes and threads.
-pub(super) fn text(info: &Info, most: usize) -> String {
+/// The tables, with at most `most` rows for processes and for threads.
+pub(super) fn text(info: &RunInfo, most: usize) -> String {
     let mut text = summary(info);
     let mut rows =
         vec![["process", "host", "threads", "records", "lost", "spec", "ended", "live"].map(str::to_owned).to_vec()];
@@ -126,8 +126,8 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     text
 }
 
-/// The names of the clocks with the boot ids in them cut to eight digits, as a table has little
-/// room. The names stay whole if short ones would be equal; `--json` has whole names.
+/// The names of the clocks with the boot ids in them truncated to eight digits, because a table has
+/// little room. The names stay unchanged if short ones would be equal. `--json` has the full names.
 fn short_clocks(names: &[&str]) -> Vec<String> {
     let is_id = |word: &str| {
         let lengths: Vec<usize> = word.split('-').map(str::len).collect();
@@ -142,7 +142,8 @@ fn short_clocks(names: &[&str]) -> Vec<String> {
     all
 }
 
-/// What a stream of a thread has, if not what the thread recorded in the ordinary way. A thread has a row for each of its streams.
+/// The kind of a stream, or an empty text for ordinary records. A thread has a row for each of its
+/// streams.
 fn stream_of(thread: &ThreadInfo) -> &'static str {
     match (thread.signal, thread.overwrites) {
         (false, false) => "",
@@ -152,8 +153,8 @@ fn stream_of(thread: &ThreadInfo) -> &'static str {
     }
 }
 
-/// How large files and records are. What is in live files alone is not in the files.
-fn sizes(info: &Info) -> String {
+/// The sizes of files and records. The files do not include records that are only in live files.
+fn sizes(info: &RunInfo) -> String {
     let live: u64 = info.processes.iter().filter_map(|process| process.live.as_ref()).map(|live| live.bytes).sum();
     let mut text = format!("{} in files", bytes(info.file_bytes));
     if live > 0 {
@@ -167,7 +168,7 @@ fn sizes(info: &Info) -> String {
     text
 }
 
-/// A rate of ticks, to the tick where that is a kilohertz or less, and to a thousand of them at most.
+/// A frequency in hertz. It is exact below 1 GHz, and rounded to kilohertz above.
 #[expect(clippy::cast_precision_loss, reason = "for display")]
 fn frequency(hz: u64) -> String {
     match hz {
@@ -178,8 +179,8 @@ fn frequency(hz: u64) -> String {
     }
 }
 
-/// What threads lost, and why and when; nothing when nothing was.
-fn lost_table(text: &mut String, info: &Info, most: usize) {
+/// Appends the table of the losses of threads, with causes and times. Nothing without losses.
+fn lost_table(text: &mut String, info: &RunInfo, most: usize) {
     if info.lost.is_empty() {
         return;
     }
@@ -192,8 +193,8 @@ fn lost_table(text: &mut String, info: &Info, most: usize) {
             lost.thread.clone(),
             lost.records.to_string(),
             bytes(lost.bytes),
-            FieldValue::Date(GlobalNanos(lost.first_ns)).to_string(),
-            FieldValue::Date(GlobalNanos(lost.last_ns)).to_string(),
+            DumpValue::Date(GlobalNanos(lost.first_ns)).to_string(),
+            DumpValue::Date(GlobalNanos(lost.last_ns)).to_string(),
             lost.causes.join(", "),
         ]);
     }
@@ -201,7 +202,7 @@ fn lost_table(text: &mut String, info: &Info, most: usize) {
     more(text, info.lost.len(), most);
 }
 
-/// Whether a process ended, in a word.
+/// Whether a process ended, in one word.
 fn ended(process: &ProcessInfo) -> &'static str {
     match process.state {
         "ended" => "yes",
@@ -210,7 +211,7 @@ fn ended(process: &ProcessInfo) -> &'static str {
     }
 }
 
-/// Says how many rows of a table were left out.
+/// Appends the number of rows beyond `most`.
 fn more(text: &mut String, count: usize, most: usize) {
     if count > most {
         text.push_str(&format!("… and {} more; --all shows them\n", count - most));

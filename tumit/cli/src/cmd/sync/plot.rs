@@ -1,8 +1,9 @@
-//! The picture of `tumit sync --output`: how far each clock departed from a straight line, and how sure that is.
+//! The image of `tumit sync --output`: the deviation of each clock from a straight line, and its
+//! uncertainty.
 
 use std::fmt::Write as _;
 
-use tumit_converter::clock::{Clocks, Domain};
+use tumit_converter::clock::{ClockDomain, RunClocks};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 420.0;
@@ -10,13 +11,13 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 210.0;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 52.0;
-/// Curves that get a colour and a line in the legend (Okabe and Ito's palette); the others are grey.
+/// Colours of the curves in the legend (palette of Okabe and Ito). Further curves are grey.
 const COLORS: [&str; 8] = ["#000000", "#e69f00", "#56b4e9", "#009e73", "#d0c000", "#0072b2", "#d55e00", "#cc79a7"];
 const GREY: &str = "#aaaaaa";
 
-/// The picture, as SVG.
-pub(super) fn svg(clocks: &Clocks, title: &str) -> String {
-    let curves: Vec<&Domain> = clocks.domains.iter().filter(|domain| !domain.curve.is_empty()).collect();
+/// The image as SVG.
+pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
+    let curves: Vec<&ClockDomain> = clocks.domains.iter().filter(|domain| !domain.curve.is_empty()).collect();
     let dates = curves.iter().flat_map(|domain| &domain.curve);
     let (mut start, mut end, mut least, mut most) = (i64::MAX, i64::MIN, 0f64, 0f64);
     for &(date, away) in dates {
@@ -26,10 +27,10 @@ pub(super) fn svg(clocks: &Clocks, title: &str) -> String {
     if curves.is_empty() {
         (start, end) = (0, 1_000_000_000);
     }
-    // A flat picture says that nothing departs; its scale is still one of tens of nanoseconds.
+    // If no clock deviates, the curves are flat. The scale is then still tens of nanoseconds.
     let (least, most) = (least.min(-20.0) * 1.1, most.max(20.0) * 1.1);
-    let across = Axis { from: start as f64 * 1e-9, to: end as f64 * 1e-9, at: LEFT, size: WIDTH - LEFT - RIGHT };
-    let upward = Axis { from: least * 1e-3, to: most * 1e-3, at: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
+    let across = PlotAxis { from: start as f64 * 1e-9, to: end as f64 * 1e-9, at: LEFT, size: WIDTH - LEFT - RIGHT };
+    let upward = PlotAxis { from: least * 1e-3, to: most * 1e-3, at: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
@@ -58,20 +59,20 @@ pub(super) fn svg(clocks: &Clocks, title: &str) -> String {
     out
 }
 
-/// From values to places.
-struct Axis {
+/// A map from values to coordinates.
+struct PlotAxis {
     from: f64,
     to: f64,
     at: f64,
     size: f64,
 }
 
-impl Axis {
+impl PlotAxis {
     fn place(&self, value: f64) -> f64 {
         self.at + (value - self.from) / (self.to - self.from).max(f64::MIN_POSITIVE) * self.size
     }
 
-    /// Round values, four to ten of them, and their number of decimals.
+    /// Four to ten round values, and their number of decimals.
     fn ticks(&self) -> (Vec<f64>, usize) {
         let rough = (self.to - self.from) / 5.0;
         let power = 10f64.powf(rough.log10().floor());
@@ -85,7 +86,7 @@ impl Axis {
     }
 }
 
-fn axes(out: &mut String, across: &Axis, upward: &Axis) {
+fn axes(out: &mut String, across: &PlotAxis, upward: &PlotAxis) {
     let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
     let (values, decimals) = across.ticks();
     for value in values {
@@ -117,7 +118,7 @@ fn axes(out: &mut String, across: &Axis, upward: &Axis) {
     );
 }
 
-fn legend(out: &mut String, curves: &[&Domain], clocks: usize) {
+fn legend(out: &mut String, curves: &[&ClockDomain], clocks: usize) {
     let x = WIDTH - RIGHT + 16.0;
     let mut y = TOP + 10.0;
     for (domain, color) in curves.iter().zip(COLORS) {

@@ -1,10 +1,10 @@
-//! Where `tumit view` draws its pictures, and in which format.
+//! The images of `tumit view`: their files and formats.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use tumit_viewer::export::{self, ExportError, Format};
+use tumit_viewer::export::{self, ExportError, ImageFormat};
 use tumit_viewer::scene::Scene;
 
 use crate::output_file::OutputFile;
@@ -12,7 +12,7 @@ use crate::term;
 
 /// The formats as words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum FormatName {
+pub(super) enum ImageFormatChoice {
     /// Scalable vector graphics
     Svg,
     /// Pixels
@@ -21,31 +21,31 @@ pub(super) enum FormatName {
     Html,
 }
 
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
+impl From<ImageFormatChoice> for ImageFormat {
+    fn from(name: ImageFormatChoice) -> Self {
         match name {
-            FormatName::Svg => Self::Svg,
-            FormatName::Png => Self::Png,
-            FormatName::Html => Self::Html,
+            ImageFormatChoice::Svg => Self::Svg,
+            ImageFormatChoice::Png => Self::Png,
+            ImageFormatChoice::Html => Self::Html,
         }
     }
 }
 
-/// A picture that was asked for.
+/// A requested image.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Output<'a> {
+pub(super) struct ImageOutput<'a> {
     /// A file, or `-` for standard output.
     pub(super) path: &'a Path,
-    pub(super) format: Format,
+    pub(super) format: ImageFormat,
 }
 
-/// The requested pictures. The ending of a file determines its format; `--format` determines that of
+/// The requested images. The ending of a file determines its format. `--format` determines that of
 /// all others.
-pub(super) fn outputs(paths: &[PathBuf], asked: Option<FormatName>) -> anyhow::Result<Vec<Output<'_>>> {
-    let asked = asked.map(Format::from);
+pub(super) fn outputs(paths: &[PathBuf], asked: Option<ImageFormatChoice>) -> anyhow::Result<Vec<ImageOutput<'_>>> {
+    let asked = asked.map(ImageFormat::from);
     let mut outputs = Vec::new();
     for path in paths {
-        let format = match (Format::of(path), asked) {
+        let format = match (ImageFormat::of(path), asked) {
             (Ok(format), _) => format,
             (Err(_), Some(asked)) => asked,
             (Err(_), None) if is_standard_output(path) => {
@@ -55,7 +55,7 @@ pub(super) fn outputs(paths: &[PathBuf], asked: Option<FormatName>) -> anyhow::R
             }
             (Err(error), None) => return Err(error).context("--format names one for a file without such an ending"),
         };
-        outputs.push(Output { path, format });
+        outputs.push(ImageOutput { path, format });
     }
     if let Some(asked) = asked
         && let Some(first) = outputs.first()
@@ -73,9 +73,9 @@ pub(super) fn outputs(paths: &[PathBuf], asked: Option<FormatName>) -> anyhow::R
     Ok(outputs)
 }
 
-/// A PNG is binary, which garbles a terminal.
-fn refuse_pixels_on_terminal(format: Format, is_terminal: bool) -> anyhow::Result<()> {
-    if format == Format::Png && is_terminal {
+/// Rejects a PNG on a terminal, because its bytes are binary.
+fn refuse_pixels_on_terminal(format: ImageFormat, is_terminal: bool) -> anyhow::Result<()> {
+    if format == ImageFormat::Png && is_terminal {
         bail!(
             "standard output is a terminal, which shows no PNG: redirect it, as in `-o - > picture.png`, or name a file"
         );
@@ -87,7 +87,7 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-impl Output<'_> {
+impl ImageOutput<'_> {
     /// Draws a scene into the file, or to standard output.
     pub(super) fn draw(&self, scene: &Scene, scale: f32) -> anyhow::Result<()> {
         let Self { path, format } = *self;
@@ -110,15 +110,15 @@ impl Output<'_> {
 
 #[cfg(test)]
 mod tests {
-    use tumit_viewer::export::Format;
+    use tumit_viewer::export::ImageFormat;
 
     use super::refuse_pixels_on_terminal;
 
     #[test]
     fn only_pixels_are_kept_from_terminals() {
-        for format in [Format::Svg, Format::Png, Format::Html] {
+        for format in [ImageFormat::Svg, ImageFormat::Png, ImageFormat::Html] {
             assert!(refuse_pixels_on_terminal(format, false).is_ok());
-            assert_eq!(refuse_pixels_on_terminal(format, true).is_err(), format == Format::Png);
+            assert_eq!(refuse_pixels_on_terminal(format, true).is_err(), format == ImageFormat::Png);
         }
     }
 }

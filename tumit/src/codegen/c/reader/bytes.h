@@ -20,7 +20,7 @@ TUMIT1R_FN void tumit1r_put(unsigned char *p, uint64_t value, size_t bytes) {
     }
 }
 
-/* Table k advances a byte over k zero bytes. */
+/* Tables of CRC32C. Table k advances a byte over k zero bytes. */
 TUMIT1R_DATA uint32_t tumit1r_crc_tables[8][256];
 
 TUMIT1R_FN void tumit1r_crc_init(void) {
@@ -40,7 +40,7 @@ TUMIT1R_FN void tumit1r_crc_init(void) {
     }
 }
 
-/* Continues a CRC32C (Castagnoli) over more bytes; start from 0. */
+/* Continues a CRC32C (Castagnoli) over more bytes. The initial value is 0. */
 TUMIT1R_FN uint32_t tumit1r_crc(uint32_t crc, const unsigned char *p, size_t bytes) {
     uint32_t(*t)[256] = tumit1r_crc_tables;
     crc = ~crc;
@@ -55,7 +55,7 @@ TUMIT1R_FN uint32_t tumit1r_crc(uint32_t crc, const unsigned char *p, size_t byt
     return ~crc;
 }
 
-/* A length of an LZ4 sequence that goes on in further bytes. */
+/* Adds the further bytes of a length in an LZ4 sequence. */
 TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size_t *at, size_t *length) {
     unsigned char more = 255;
     while (more == 255) {
@@ -69,7 +69,8 @@ TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size
     return true;
 }
 
-/* Unpacks one LZ4 block into exactly `size` bytes. Reads and writes nothing outside, whatever the block says. */
+/* Unpacks one LZ4 block into exactly `size` bytes. Never reads or writes out of bounds, even for
+ * invalid blocks. */
 TUMIT1R_FN bool tumit1r_lz4(const unsigned char *from, size_t bytes, unsigned char *to, size_t size) {
     size_t at = 0, filled = 0;
     while (at < bytes) {

@@ -1,12 +1,12 @@
 /* ---- Records by columns: unpacking codec 2 ---- */
 
-/* What is left to read; `bad` when it ended too early, or something in it is impossible. */
+/* The remaining input. `bad` is set when it ended too early or is invalid. */
 struct tumit1r_col_input {
     const unsigned char *at;
     size_t left;
     bool bad;
 };
-/* Values of one column; `at` is where the next one to be used begins. */
+/* Values of one column. `at` is the position of the next unused one. */
 struct tumit1r_col_values {
     unsigned char *bytes;
     size_t filled, room, at;
@@ -46,7 +46,7 @@ TUMIT1R_FN uint32_t tumit1r_col_take_number(struct tumit1r_col_input *in, size_t
     return taken == NULL ? 0 : (uint32_t)tumit1r_get(taken, bytes);
 }
 
-/* A signed number, as two's complement. */
+/* Reads a signed number, and returns it in two's complement. */
 TUMIT1R_FN uint64_t tumit1r_col_take_zigzag(struct tumit1r_col_input *in) {
     uint64_t code = 0;
     unsigned shift;
@@ -69,7 +69,7 @@ TUMIT1R_FN bool tumit1r_col_spend(struct tumit1r_columns *c, size_t count, size_
     return true;
 }
 
-/* The numbers of one group, from its packed bits and its exceptions. */
+/* Reads the numbers of one group from its packed bits and its exceptions. */
 TUMIT1R_FN void tumit1r_col_take_group(struct tumit1r_col_input *in, uint64_t *numbers, size_t count,
                                        bool *differences) {
     uint32_t head = tumit1r_col_take_number(in, 1), exceptions;
@@ -127,7 +127,7 @@ TUMIT1R_FN bool tumit1r_col_take_groups(struct tumit1r_col_input *in, size_t cou
     return true;
 }
 
-/* A column of numbers that has no dictionary. */
+/* Reads a column of numbers without a dictionary. */
 TUMIT1R_FN bool tumit1r_col_take_plain(struct tumit1r_col_input *in, uint32_t method, size_t count, size_t width,
                                   struct tumit1r_col_values *to) {
     const unsigned char *taken;
@@ -191,7 +191,7 @@ TUMIT1R_FN bool tumit1r_col_take_bytes(struct tumit1r_columns *c, size_t count, 
     return tumit1r_lz4(taken, size, to->bytes, count);
 }
 
-/* The list of types: what their records look like. */
+/* Reads the list of types: the layouts of their records. */
 TUMIT1R_FN bool tumit1r_col_take_kinds(struct tumit1r_columns *c) {
     uint32_t left = tumit1r_col_take_number(&c->in, 2), parts;
     for (; left > 0 && !c->in.bad; left--) {
@@ -220,7 +220,7 @@ TUMIT1R_FN bool tumit1r_col_take_kinds(struct tumit1r_columns *c) {
     return !c->in.bad;
 }
 
-/* The values of one part of a type's records. */
+/* Reads the values of one part of a type's records. */
 TUMIT1R_FN bool tumit1r_col_take_part(struct tumit1r_columns *c, size_t records, struct tumit1r_col_part *part) {
     size_t count = records, i;
     if (part->form == 1) {
@@ -282,7 +282,8 @@ TUMIT1R_FN void tumit1r_col_use(struct tumit1r_col_values *values, unsigned char
     }
 }
 
-/* Puts the records together: the columns have just what they need, and `to` has room for it. */
+/* Assembles the records. The columns have exactly the necessary values, and `to` has room for
+ * the records. */
 TUMIT1R_FN bool tumit1r_col_put_records(struct tumit1r_columns *c, unsigned char *to) {
     size_t *first = (size_t *)malloc((c->kinds_count + 1) * sizeof *first), i, part;
     if (first == NULL) {
@@ -312,8 +313,8 @@ TUMIT1R_FN bool tumit1r_col_put_records(struct tumit1r_columns *c, unsigned char
     return true;
 }
 
-/* Unpacks records into exactly `size` bytes. Reads and writes nothing outside, and takes no more memory than some three
- * times as much, whatever the columns say. */
+/* Unpacks records into exactly `size` bytes. Never reads or writes out of bounds, even for
+ * invalid columns. Uses memory of about three times `size` at most. */
 TUMIT1R_FN bool tumit1r_unpack_columns(const unsigned char *from, size_t bytes, unsigned char *to, size_t size) {
     struct tumit1r_columns c;
     size_t i;

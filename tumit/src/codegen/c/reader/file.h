@@ -1,4 +1,4 @@
-/* ---- One file of a run: its bytes, and where its blocks are ---- */
+/* ---- One file of a run: its bytes, and the positions of its blocks ---- */
 
 struct tumit1r_block {
     uint64_t payload; /* where it begins in the file */
@@ -7,7 +7,7 @@ struct tumit1r_block {
     uint8_t kind, codec, flags;
 };
 
-/* A part of a file. */
+/* A part of a file that is in memory. */
 struct tumit1r_window {
     FILE *file;
     uint64_t length, start;
@@ -23,7 +23,7 @@ TUMIT1R_FN size_t tumit1r_read_at(FILE *file, uint64_t offset, unsigned char *to
     return fread(to, 1, bytes, file);
 }
 
-/* Up to `bytes` bytes from `offset`; `*got` says how many there are. */
+/* Reads up to `bytes` bytes from `offset`. `*got` gets their number. */
 TUMIT1R_FN const unsigned char *tumit1r_window_at(struct tumit1r_window *window, uint64_t offset, size_t bytes, size_t *got) {
     uint64_t inside = offset - window->start, left = offset < window->length ? window->length - offset : 0;
     size_t wanted = bytes < TUMIT1R_CHUNK ? TUMIT1R_CHUNK : bytes;
@@ -44,7 +44,8 @@ TUMIT1R_FN const unsigned char *tumit1r_window_at(struct tumit1r_window *window,
     return window->bytes;
 }
 
-/* The payload of a block; in `*room` where it was packed, which the caller frees. NULL when it cannot be unpacked. */
+/* The payload of a block. A compressed payload is unpacked into `*buffer`, which the caller
+ * frees. NULL when it cannot be unpacked. */
 TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block, const unsigned char *stored,
                                               unsigned char **buffer, size_t *room) {
     if (block->codec == TUMIT1R_CODEC_RAW) {
@@ -63,7 +64,7 @@ TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block
     }
 }
 
-/* Reads the header of a block and looks at its checksum. `*cost` says how many bytes were looked at. */
+/* Reads the header of a block and checks its checksum. `*cost` gets the number of bytes read. */
 TUMIT1R_FN bool tumit1r_block_at(struct tumit1r_window *window, uint64_t offset, struct tumit1r_block *block,
                                 const unsigned char **stored, uint64_t *cost) {
     unsigned char head[TUMIT1R_HEADER_BYTES];
@@ -102,7 +103,8 @@ TUMIT1R_FN bool tumit1r_block_at(struct tumit1r_window *window, uint64_t offset,
     return crc == tumit1r_crc(tumit1r_crc(0, head, sizeof head), *stored, block->stored);
 }
 
-/* Where the next block magic is, at or after `from`; the length of the file when there is none. */
+/* The position of the next block magic, at or after `from`. The length of the file when there is
+ * none. */
 TUMIT1R_FN uint64_t tumit1r_next_magic(struct tumit1r_window *window, uint64_t from) {
     while (from < window->length) {
         size_t got, at = 0;
@@ -126,7 +128,7 @@ TUMIT1R_FN uint64_t tumit1r_next_magic(struct tumit1r_window *window, uint64_t f
     return window->length;
 }
 
-/* Zeros up to the end are space that was reserved and never used, not damage. */
+/* Zeros up to the end are reserved and unused space, not damage. */
 TUMIT1R_FN bool tumit1r_only_zeros(struct tumit1r_window *window, uint64_t from) {
     while (from < window->length) {
         size_t got, i;

@@ -1,4 +1,5 @@
-/* ---- From a record of a file to a struct of the program's spec: by the names of events, fields and enum values ---- */
+/* ---- From a record of a file to a struct of the program's spec. Events, fields and enum values
+ * are matched by name ---- */
 
 struct tumit1r_own_enum {
     const char *const *names;
@@ -39,7 +40,7 @@ TUMIT1R_FN bool tumit1r_is_text(uint8_t scalar) { return scalar == TUMIT1R_STRIN
 TUMIT1R_FN bool tumit1r_is_unsigned(uint8_t scalar) { return scalar <= TUMIT1R_U64; }
 TUMIT1R_FN bool tumit1r_is_signed(uint8_t scalar) { return scalar >= TUMIT1R_I8 && scalar <= TUMIT1R_I64; }
 
-/* Every value of the one type is a value of the other. */
+/* Whether every value of one type is a value of the other. */
 TUMIT1R_FN bool tumit1r_widens(uint8_t from, uint8_t to) {
     size_t narrow = tumit1r_scalar_bytes(from, false), wide = tumit1r_scalar_bytes(to, false);
     if (from == to || (tumit1r_is_text(from) && tumit1r_is_text(to))) {
@@ -68,7 +69,7 @@ TUMIT1R_FN bool tumit1r_same_enum(const struct tumit1r_enum *a, const struct tum
     return a->count == b->count;
 }
 
-/* Finds the event of the spec that a record type of a file stands for, and its fields. */
+/* Finds the event of the spec for a record type of a file, and its fields. */
 TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *given, const struct tumit1r_spec *spec, size_t guess) {
     struct tumit1r_type *type = (struct tumit1r_type *)given;
     const struct tumit1r_own_type *own = NULL;
@@ -113,7 +114,7 @@ TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *given, const struct tumi
     }
 }
 
-/* Bytes of an element in a struct. */
+/* Number of bytes of an element in a struct. */
 TUMIT1R_FN size_t tumit1r_own_bytes(uint8_t scalar) {
     switch (scalar) {
     case TUMIT1R_ENUM:
@@ -129,7 +130,7 @@ TUMIT1R_FN size_t tumit1r_own_bytes(uint8_t scalar) {
     }
 }
 
-/* A value from its bytes in a file; those of texts and enums are not looked up. */
+/* Converts the bytes of a file to a value. The names of texts and enums are not looked up. */
 TUMIT1R_FN struct tumit1r_value tumit1r_load_file(uint8_t scalar, bool wide, const unsigned char *p) {
     struct tumit1r_value value;
     size_t bytes = tumit1r_scalar_bytes(scalar, wide);
@@ -153,7 +154,7 @@ TUMIT1R_FN struct tumit1r_value tumit1r_load_file(uint8_t scalar, bool wide, con
     return value;
 }
 
-/* The text of an interned string's number; `spare` has room for that of a lost one. */
+/* The text for the number of an interned string. `spare` has room for the text of a missing one. */
 TUMIT1R_FN void tumit1r_look_up(const struct tumit1r_process *p, struct tumit1r_value *value, char spare[32]) {
     const struct tumit1r_name *name = value->bits < p->strings.count ? &p->strings.by_id[value->bits] : NULL;
     if (name != NULL && name->text != NULL) {
@@ -169,7 +170,8 @@ TUMIT1R_FN void tumit1r_look_up(const struct tumit1r_process *p, struct tumit1r_
     }
 }
 
-/* What a field of an enum holds for a number of the file: the spec's number for the value with the same name. */
+/* The value of an enum field for a number of the file: the spec's number for the value with the
+ * same name. */
 TUMIT1R_FN uint32_t tumit1r_own_number(const struct tumit1r_schema *schema, uint32_t names,
                                       const struct tumit1r_own_enum *choice, uint64_t number) {
     const char *name = tumit1r_enum_name(schema, names, number);
@@ -264,12 +266,12 @@ TUMIT1R_FN void tumit1r_store(struct tumit1r_cursor *c, const struct tumit1r_fie
     }
 }
 
-/* Elements of an array in a file. */
+/* Number of elements of an array in a file. */
 TUMIT1R_FN size_t tumit1r_elements(const struct tumit1r_field *field, const unsigned char *p) {
     return field->form == TUMIT1R_FIXED ? field->count : tumit1r_get_u16(p);
 }
 
-/* Memory that a field of the struct needs besides. */
+/* Number of bytes that a field of the struct needs outside the struct. */
 TUMIT1R_FN size_t tumit1r_needs(const struct tumit1r_field *from, const struct tumit1r_own_field *to,
                                const unsigned char *p) {
     size_t count, each = tumit1r_own_bytes(to->scalar);
@@ -343,7 +345,8 @@ TUMIT1R_FN bool tumit1r_decode(struct tumit1r_cursor *c, void *record) {
     return true;
 }
 
-/* Reads the next record: into `*kind` the event of the spec, and its struct into `record`; false at the end. */
+/* Reads the next record. `*kind` gets the event of the spec, and `record` its struct. Returns
+ * false at the end. */
 TUMIT1R_FN bool tumit1r_next(struct tumit1r_reader *reader, const struct tumit1r_spec *spec, uint32_t *kind, void *record) {
     struct tumit1r_cursor *c = tumit1r_next_cursor(reader);
     if (c == NULL) {
@@ -367,7 +370,7 @@ TUMIT1R_FN bool tumit1r_next(struct tumit1r_reader *reader, const struct tumit1r
     return true;
 }
 
-/* Whether the file of a record has this field; a field that it has not is 0. */
+/* Whether the file of a record has this field. A field that it does not have is 0. */
 TUMIT1R_FN bool tumit1r_has(const struct tumit1r_head *head, const char *field) {
     uint32_t i;
     for (i = 0; head->type != NULL && i < head->type->count; i++) {

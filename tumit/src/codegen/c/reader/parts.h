@@ -1,6 +1,6 @@
-/* ---- A sorted file: which of its processes each stream is of ---- */
+/* ---- A sorted file: the process of each stream ---- */
 
-/* The process of a sorted file that a stream is of; NULL when no block says it. */
+/* The process of a stream in a sorted file. NULL when no block states it. */
 TUMIT1R_FN struct tumit1r_process *tumit1r_owner(struct tumit1r_process *p, const struct tumit1r_stream *stream) {
     if (!stream->owned || (stream->owner != 0 && stream->owner >= p->parts_count)) {
         return NULL;
@@ -8,7 +8,7 @@ TUMIT1R_FN struct tumit1r_process *tumit1r_owner(struct tumit1r_process *p, cons
     return stream->owner == 0 ? p : p->parts[stream->owner];
 }
 
-/* A process takes a stream, with its blocks, from the first one of the file, which may be itself. */
+/* Moves a stream with its blocks from the first process of the file, which can be the same one. */
 TUMIT1R_FN void tumit1r_adopt(struct tumit1r_process *part, struct tumit1r_stream stream) {
     struct tumit1r_block *blocks;
     if (!tumit1r_room(&part->streams, &part->streams_room, part->streams_count + 1, sizeof *part->streams) ||
@@ -27,7 +27,7 @@ TUMIT1R_FN void tumit1r_adopt(struct tumit1r_process *part, struct tumit1r_strea
     part->streams[part->streams_count++] = stream;
 }
 
-/* Where the blocks of each stream are. */
+/* Sets the pointers from streams to their blocks. */
 TUMIT1R_FN void tumit1r_point(struct tumit1r_process *p) {
     size_t i, at = 0;
     for (i = 0; i < p->streams_count; i++) {
@@ -36,8 +36,8 @@ TUMIT1R_FN void tumit1r_point(struct tumit1r_process *p) {
     }
 }
 
-/* In a sorted file: gives the streams to the processes that they are of. Records that nobody's are, are damage: better none
- * than of the wrong process. */
+/* In a sorted file: assigns the streams to their processes. Records without a process count as
+ * damage, because an assignment to the wrong process would be worse. */
 TUMIT1R_FN void tumit1r_give_streams(struct tumit1r_process *p) {
     const size_t streams = p->streams_count;
     size_t i, k;
@@ -45,7 +45,7 @@ TUMIT1R_FN void tumit1r_give_streams(struct tumit1r_process *p) {
         return;
     }
     p->sorted = true;
-    /* Streams and blocks are in the same order, and what stays moves to the front. */
+    /* Streams and blocks are in the same order. The remaining ones move to the front. */
     p->streams_count = 0;
     p->blocks_count = 0;
     for (i = 0; i < streams; i++) {

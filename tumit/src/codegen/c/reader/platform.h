@@ -1,4 +1,4 @@
-/* ---- What it stands on: C99 or C++11, stdio, and POSIX for folders ---- */
+/* ---- Requirements: C99 or C++11, stdio, and POSIX for folders ---- */
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,13 +18,15 @@
 #define TUMIT1R_DATA static
 #endif
 
-/* Values of `kind` that stand for no event of the spec. */
+/* Values of `kind` that are not events of the spec. */
 #define TUMIT1R_OTHER 0xFFFFFFFFu /* an event that the spec does not have: see head.type and head.body */
 #define TUMIT1R_LOST 0xFFFFFFFEu  /* records are missing here: see head.lost */
-/* The field of an enum whose value the spec does not have holds this, plus the value's number in the file. */
+/* A value of an enum that the spec does not have. The field has this value plus the number in
+ * the file. */
 #define TUMIT1R_UNKNOWN 0x10000u
 
-/* Makes room for `need` items of `each` bytes; the old ones stay. Keeps what was there when memory ends. */
+/* Makes room for `need` items of `each` bytes. The old items stay, also when there is not enough
+ * memory. */
 TUMIT1R_FN bool tumit1r_room(void *items, size_t *room, size_t need, size_t each) {
     void *old, *fresh;
     size_t more = *room < 8 ? 8 : *room;

@@ -7,7 +7,7 @@ TUMIT1R_FN void tumit1r_print_hex(FILE *out, const char *bytes, size_t count) {
     }
 }
 
-/* A value without quotes. */
+/* Prints a value without quotes. */
 TUMIT1R_FN void tumit1r_print_value(FILE *out, const struct tumit1r_process *p, uint8_t scalar,
                                    const struct tumit1r_value *value) {
     char text[40];
@@ -40,7 +40,7 @@ TUMIT1R_FN void tumit1r_print_value(FILE *out, const struct tumit1r_process *p, 
         break;
     default:
         if (tumit1r_is_signed(scalar)) {
-            /* Its bits are two's complement, as everywhere. */
+            /* The bits are in two's complement, as in all values. */
             uint64_t size = (value->bits >> 63) != 0 ? 0u - value->bits : value->bits;
             fprintf(out, "%s%llu", (value->bits >> 63) != 0 ? "-" : "", (unsigned long long)size);
         } else {
@@ -66,7 +66,7 @@ TUMIT1R_FN void tumit1r_print_one(FILE *out, const struct tumit1r_process *p, ui
     }
 }
 
-/* A value of a file, with names looked up. */
+/* A value from a file, with names looked up. */
 TUMIT1R_FN struct tumit1r_value tumit1r_value_of_file(const struct tumit1r_head *head, const struct tumit1r_field *field,
                                                      const unsigned char *p, char spare[32]) {
     struct tumit1r_value value = tumit1r_load_file(field->scalar, field->wide, p);
@@ -101,7 +101,7 @@ TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *h
     fputs("]", out);
 }
 
-/* A value of a struct, with the name of an enum's. */
+/* A value from a struct, with the name of an enum value. */
 TUMIT1R_FN struct tumit1r_value tumit1r_value_of_own(const struct tumit1r_head *head, const struct tumit1r_own_field *field,
                                                     uint32_t names, const char *record, const void *place) {
     struct tumit1r_value value;
@@ -190,7 +190,7 @@ TUMIT1R_FN const char *tumit1r_array(const struct tumit1r_own_field *field, cons
     return array;
 }
 
-/* Which field of its file a field of a record comes from; NULL if none. */
+/* The field of the file from which a field of a record comes. NULL if there is none. */
 TUMIT1R_FN const struct tumit1r_field *tumit1r_origin(const struct tumit1r_head *head, const struct tumit1r_own_type *own,
                                                      uint32_t field) {
     if (head->type == NULL || head->type->own != own || head->type->map[field] == 0) {
@@ -220,7 +220,7 @@ TUMIT1R_FN void tumit1r_print_own_field(FILE *out, const struct tumit1r_head *he
     fputs("]", out);
 }
 
-/* The name of the event, as wide as the column at least when something follows it. */
+/* Prints the name of the event. If `more` follows, it is padded to the width of the column. */
 TUMIT1R_FN void tumit1r_print_name(FILE *out, const struct tumit1r_head *head, const char *name, bool more, size_t width) {
     size_t length = tumit1r_characters(name);
     tumit1r_print_text(out, name, strlen(name), false);
@@ -242,7 +242,8 @@ TUMIT1R_FN void tumit1r_print_place(FILE *out, const struct tumit1r_head *head) 
     }
 }
 
-/* `post  node=1 ...` with the values of a struct; fields that its file does not have are left out. */
+/* Prints `post  node=1 ...` with the values of a struct, without fields that its file does not
+ * have. */
 TUMIT1R_FN void tumit1r_print_own(FILE *out, const struct tumit1r_own_type *own, const void *record, size_t width) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)record;
     bool read = head->type != NULL && head->type->own == own;
@@ -261,7 +262,7 @@ TUMIT1R_FN void tumit1r_print_own(FILE *out, const struct tumit1r_own_type *own,
     tumit1r_print_place(out, head);
 }
 
-/* The same for a record of any event, as its file has it. */
+/* Prints a record of any event in the same form, with the fields of its file. */
 TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, size_t width) {
     const struct tumit1r_type *type = head->type;
     size_t *offsets;
@@ -285,7 +286,7 @@ TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, si
     tumit1r_print_place(out, head);
 }
 
-/* The columns of `tumit dump` before the name of the event: date, process, thread. */
+/* Prints the columns of `tumit dump` before the name of the event: timestamp, process, thread. */
 TUMIT1R_FN void tumit1r_print_columns(FILE *out, const struct tumit1r_head *head) {
     const struct tumit1r_process *p = head->process;
     char date[40], process[40];
@@ -301,7 +302,7 @@ TUMIT1R_FN void tumit1r_print_columns(FILE *out, const struct tumit1r_head *head
     fputs("  ", out);
 }
 
-/* Prints a record: the event's name, its fields and its place in the source. */
+/* Prints a record: the name of the event, its fields and its source position. */
 TUMIT1R_FN void tumit1r_print(FILE *out, const struct tumit1r_spec *spec, uint32_t kind, const void *record, size_t width) {
     if (kind < spec->count) {
         tumit1r_print_own(out, &spec->types[kind], record, width);
@@ -310,7 +311,7 @@ TUMIT1R_FN void tumit1r_print(FILE *out, const struct tumit1r_spec *spec, uint32
     }
 }
 
-/* A line of `tumit dump --clock none`. */
+/* Prints a line of `tumit dump --clock none`. */
 TUMIT1R_FN void tumit1r_print_line(FILE *out, const struct tumit1r_spec *spec, uint32_t kind, const void *record) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)record;
     if (head->process == NULL || head->stream == NULL) {

@@ -1,4 +1,4 @@
-/* ---- One file of a run: opening it, with all that it says of its processes ---- */
+/* ---- One file of a run: opening it, with all data about its processes ---- */
 
 TUMIT1R_FN void tumit1r_free_names(struct tumit1r_names *names) {
     size_t i;
@@ -45,7 +45,7 @@ TUMIT1R_FN void tumit1r_free_process(struct tumit1r_process *p) {
     free(p);
 }
 
-/* Opens the file and looks at its first bytes. Returns why it cannot be read, or NULL. */
+/* Opens the file and checks its first bytes. Returns the reason why it cannot be read, or NULL. */
 TUMIT1R_FN const char *tumit1r_open_file(struct tumit1r_process *p) {
     unsigned char head[TUMIT1R_PREAMBLE_BYTES];
     long length = 0;
@@ -68,8 +68,8 @@ TUMIT1R_FN const char *tumit1r_open_file(struct tumit1r_process *p) {
     return NULL;
 }
 
-/* Opens a file of a run and collects its tables; the other processes of a sorted file are its `parts`. NULL, and a line on
- * `errors`, when it is none. */
+/* Opens a file of a run and collects its tables. The other processes of a sorted file are its
+ * `parts`. If it is not a file of a run, returns NULL and prints a line to `errors`. */
 TUMIT1R_FN struct tumit1r_process *tumit1r_open_process(const char *path, FILE *errors) {
     struct tumit1r_process *p = tumit1r_new_process(path);
     struct tumit1r_window window;

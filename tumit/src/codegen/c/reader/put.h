@@ -1,6 +1,7 @@
 /* ---- Writing a record: from a struct to the bytes of its file's layout ---- */
 
-/* Where a value goes: a field of a record type of the file, or of the spec itself (`schema` is NULL). */
+/* The destination of a value: a field of a record type of the file, or of the spec itself
+ * (`schema` is NULL). */
 struct tumit1r_target {
     uint8_t form, scalar;
     bool wide;
@@ -24,7 +25,7 @@ TUMIT1R_FN bool tumit1r_append_number(struct tumit1r_writer *w, uint64_t number,
     return tumit1r_append(w, p, bytes);
 }
 
-/* The number of an enum's value in the target; false when it has none. */
+/* Finds the number of an enum value in the target. Returns false when it has none. */
 TUMIT1R_FN bool tumit1r_choose(const struct tumit1r_target *to, struct tumit1r_value *value) {
     const struct tumit1r_enum *item;
     uint32_t i;
@@ -44,7 +45,7 @@ TUMIT1R_FN bool tumit1r_choose(const struct tumit1r_target *to, struct tumit1r_v
     return to->wide || value->bits <= 0xFFu;
 }
 
-/* Appends a value; false when the target cannot hold it. */
+/* Appends a value. Returns false when the target cannot represent it. */
 TUMIT1R_FN bool tumit1r_append_value(struct tumit1r_writer *w, const struct tumit1r_target *to, uint8_t own,
                                     struct tumit1r_value value) {
     size_t bytes = tumit1r_scalar_bytes(to->scalar, to->wide);
@@ -115,8 +116,8 @@ TUMIT1R_FN bool tumit1r_append_field(struct tumit1r_writer *w, const struct tumi
     return true;
 }
 
-/* The body of a record in the layout of the file that it was read from: fields that the spec does not have go over as
- * they are. */
+/* Writes the body of a record in the layout of the file from which it was read. Fields that the
+ * spec does not have are copied unchanged. */
 TUMIT1R_FN bool tumit1r_body_of_file(struct tumit1r_writer *w, const struct tumit1r_own_type *own, const char *record) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)(const void *)record;
     const struct tumit1r_type *type = head->type;
@@ -149,7 +150,7 @@ TUMIT1R_FN bool tumit1r_body_of_file(struct tumit1r_writer *w, const struct tumi
     return true;
 }
 
-/* The body of a record in the layout of the spec. */
+/* Writes the body of a record in the layout of the spec. */
 TUMIT1R_FN bool tumit1r_body_of_spec(struct tumit1r_writer *w, const struct tumit1r_own_type *own, const char *record) {
     uint32_t i;
     for (i = 0; i < own->count; i++) {
@@ -166,7 +167,8 @@ TUMIT1R_FN bool tumit1r_body_of_spec(struct tumit1r_writer *w, const struct tumi
     return true;
 }
 
-/* The id of the spec's first event in the file; its schema is written at the first use. 0 when there is no room for it. */
+/* The id of the spec's first event in the file. The schema is written at the first use. 0 when
+ * there is no room for it. */
 TUMIT1R_FN uint32_t tumit1r_base(struct tumit1r_writer *w, const struct tumit1r_spec *spec) {
     unsigned char *payload;
     uint32_t i, base = 0;
@@ -203,7 +205,7 @@ TUMIT1R_FN uint32_t tumit1r_base(struct tumit1r_writer *w, const struct tumit1r_
     return base;
 }
 
-/* Puts the record whose body is ready into its stream's block. */
+/* Adds the record with the current body to the block of its stream. */
 TUMIT1R_FN bool tumit1r_put_record(struct tumit1r_writer *w, uint32_t number, uint32_t id, uint64_t ticks, uint64_t dropped) {
     struct tumit1r_out_stream *stream = tumit1r_out_stream(w, number);
     size_t need = w->body_bytes + 2 * TUMIT1R_RECORD_HEAD_BYTES + 8;
@@ -253,9 +255,12 @@ TUMIT1R_FN bool tumit1r_put_record(struct tumit1r_writer *w, uint32_t number, ui
     return true;
 }
 
-/* Writes a record into the stream that it was read from; one made anew (all of its `head` 0 but `ticks`, `file` and
- * `line`), into the stream that was described or written last. False when it is not written: a value that the file's
- * layout cannot hold, an event of another file that the spec does not have, or no memory. */
+/* Writes a record into the stream from which it was read. A new record goes into the stream that
+ * was described or written last. In the `head` of a new record all members are 0 except `ticks`,
+ * `file` and `line`.
+ *
+ * Returns false when the record is not written: because the layout of the file cannot represent
+ * a value, the event comes from another file and is not in the spec, or there is no memory. */
 TUMIT1R_FN bool tumit1r_write(struct tumit1r_writer *w, const struct tumit1r_spec *spec, uint32_t kind, const void *record) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)record;
     const struct tumit1r_own_type *own = kind < spec->count ? &spec->types[kind] : NULL;

@@ -1,11 +1,12 @@
-/* ---- Reading: records stream by stream, or all streams by date ---- */
+/* ---- Reading: records stream by stream, or all streams by timestamp ---- */
 
-/* Records that are missing. */
+/* A report of missing records. */
 struct tumit1r_lost {
     uint64_t count, bytes, first_ticks, last_ticks;
     uint32_t cause;
 };
-/* What every record has. A program that writes the record may change `ticks`, and `file` with `line`. */
+/* The common members of all records. A program that writes the record may change `ticks`, and
+ * `file` with `line`. */
 struct tumit1r_head {
     uint64_t ticks; /* its date, on the process's own clock */
     int64_t nanos;  /* the same from the start of the run, each clock as it is */
@@ -20,7 +21,7 @@ struct tumit1r_head {
     uint64_t dropped; /* records that its stream had dropped by the end of its block */
     struct tumit1r_lost lost;
 };
-/* A stream being read; holds one block. */
+/* The position in a stream. Its memory contains one block. */
 struct tumit1r_cursor {
     struct tumit1r_process *process;
     const struct tumit1r_stream *stream;
@@ -42,8 +43,8 @@ struct tumit1r_reader {
     bool by_date, begun;
 };
 
-/* The sizes of a record's fields one after the other: `offsets[k]` is where field k begins, `offsets[count]` the end.
- * False when they pass the end. */
+/* Computes the offsets of a record's fields: `offsets[k]` is the start of field k,
+ * `offsets[count]` the end. Returns false when they exceed the body. */
 TUMIT1R_FN bool tumit1r_walk(const struct tumit1r_type *type, const unsigned char *body, size_t left, size_t *offsets) {
     size_t at = 0;
     uint32_t k;
@@ -70,7 +71,7 @@ TUMIT1R_FN bool tumit1r_walk(const struct tumit1r_type *type, const unsigned cha
     return true;
 }
 
-/* What is left of the block cannot be read. */
+/* Marks the rest of the block as unreadable. */
 TUMIT1R_FN void tumit1r_give_up(struct tumit1r_cursor *c) {
     uint32_t records = c->stream->blocks[c->next_block - 1].records;
     c->process->damaged_bytes += c->bytes - c->at;
@@ -100,7 +101,7 @@ TUMIT1R_FN bool tumit1r_load(struct tumit1r_cursor *c) {
     return true;
 }
 
-/* Where the record was made, in its file's table. */
+/* Sets the source position of the record, from the table of its file. */
 TUMIT1R_FN void tumit1r_place(struct tumit1r_head *head, uint32_t site) {
     const struct tumit1r_names *sites = &head->process->sites;
     head->file = NULL;
@@ -111,10 +112,11 @@ TUMIT1R_FN void tumit1r_place(struct tumit1r_head *head, uint32_t site) {
     }
 }
 
-/* What stands at a cursor. */
+/* The kind of data at a cursor. */
 enum tumit1r_found { TUMIT1R_FOUND_DAMAGE, TUMIT1R_FOUND_DATE, TUMIT1R_FOUND_RECORD };
 
-/* Reads the head of the record at the cursor. Where it is damaged, all of the block is from here on. */
+/* Reads the head of the record at the cursor. If it is damaged, the rest of the block counts as
+ * damaged. */
 TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     const unsigned char *p = c->payload + c->at;
     size_t left = c->bytes - c->at, skip = TUMIT1R_RECORD_HEAD_BYTES;
@@ -177,7 +179,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     return TUMIT1R_FOUND_RECORD;
 }
 
-/* Goes to the next record of a stream; false at its end. */
+/* Moves to the next record of a stream. Returns false at its end. */
 TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
     enum tumit1r_found found = TUMIT1R_FOUND_DATE;
     int64_t nanos;
@@ -207,7 +209,7 @@ TUMIT1R_FN void tumit1r_free_cursor(struct tumit1r_cursor *c) {
     memset(c, 0, sizeof *c);
 }
 
-/* Ends reading; what the last record points to is gone. */
+/* Ends reading. Pointers in the last record become invalid. */
 TUMIT1R_FN void tumit1r_end(struct tumit1r_reader *reader) {
     size_t i;
     if (reader == NULL) {
@@ -220,7 +222,7 @@ TUMIT1R_FN void tumit1r_end(struct tumit1r_reader *reader) {
     free(reader);
 }
 
-/* Reads processes `from` up to, without, `to`. */
+/* Reads the processes from `from` up to, but without, `to`. */
 TUMIT1R_FN struct tumit1r_reader *tumit1r_read_some(struct tumit1r_run *run, size_t from, size_t to, bool by_date) {
     struct tumit1r_reader *reader = (struct tumit1r_reader *)calloc(1, sizeof *reader);
     size_t i, k, count = 0;
@@ -249,17 +251,20 @@ TUMIT1R_FN struct tumit1r_reader *tumit1r_read_some(struct tumit1r_run *run, siz
     return reader;
 }
 
-/* Reads the records of one process of a run, stream by stream; holds one block. NULL when there is no memory. */
+/* Reads the records of one process of a run, stream by stream, with one block in memory. NULL
+ * when there is no memory. */
 TUMIT1R_FN struct tumit1r_reader *tumit1r_read(struct tumit1r_run *run, size_t process) {
     return tumit1r_read_some(run, process, process + 1, false);
 }
 
-/* Reads all records of a run in order of date, each clock as it is; holds one block for each stream. */
+/* Reads all records of a run in order of their timestamps, with uncorrected clocks and one block
+ * per stream in memory. */
 TUMIT1R_FN struct tumit1r_reader *tumit1r_read_by_date(struct tumit1r_run *run) {
     return tumit1r_read_some(run, 0, run->count, true);
 }
 
-/* The stream whose record is the earliest; the first of several. The work is in proportion to the number of streams. */
+/* The stream with the earliest record, or the first of several. Time is linear in the number of
+ * streams. */
 TUMIT1R_FN struct tumit1r_cursor *tumit1r_earliest(struct tumit1r_reader *reader) {
     struct tumit1r_cursor *best = NULL;
     size_t i;

@@ -1,20 +1,20 @@
-/* ---- A run: its processes, and dates on one line ---- */
+/* ---- A run: its processes, and timestamps on a common axis ---- */
 
 struct tumit1r_run {
     struct tumit1r_process **processes; /* by rank; those without one by file name, and their numbers in a sorted file */
     size_t count, room;
     uint64_t unreadable; /* files that are none of a run */
     bool ranked;         /* every process has a rank */
-    /* Widths of columns, as `tumit dump` has them. */
+    /* Widths of columns in characters, as in `tumit dump`. */
     size_t thread_width, event_width;
 };
 
-/* Nanoseconds of `ticks` of a clock that shows `hz` ticks a second, rounded down. */
+/* Nanoseconds of `ticks` of a clock with `hz` ticks per second, rounded down. */
 TUMIT1R_FN uint64_t tumit1r_nanos(uint64_t ticks, uint64_t hz) {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 tumit1r_wide;
     tumit1r_wide slope = ((tumit1r_wide)1000000000u << 62) / hz;
-    /* ticks * slope / 2^62 in two halves: the product may need 156 bits. */
+    /* ticks * slope / 2^62 in two halves, because the product may need 156 bits. */
     tumit1r_wide low = (slope & 0xFFFFFFFFFFFFFFFFu) * ticks;
     tumit1r_wide high = (slope >> 64) * ticks;
     tumit1r_wide sum = (high << 2) + (low >> 62);
@@ -24,7 +24,7 @@ TUMIT1R_FN uint64_t tumit1r_nanos(uint64_t ticks, uint64_t hz) {
 #endif
 }
 
-/* Nanoseconds from the start of the run. Each clock is taken as it is: `tumit dump --clock none`. */
+/* Nanoseconds from the start of the run, with uncorrected clocks: `tumit dump --clock none`. */
 TUMIT1R_FN int64_t tumit1r_date(const struct tumit1r_process *p, uint64_t ticks) {
     uint64_t nanos = tumit1r_nanos(ticks, p == NULL ? 1000000000u : p->hz);
     return (int64_t)nanos - (int64_t)(p == NULL ? 0 : p->start);
@@ -63,7 +63,8 @@ TUMIT1R_FN void tumit1r_anchors(const struct tumit1r_process *p, uint64_t *first
     free(buffer);
 }
 
-/* The rate of a process's clock: as it or another that reads the same clock says, else from readings of two clocks. */
+/* The rate of a process's clock in ticks per second: stated by the process or by another with
+ * the same clock, or computed from readings of two clocks. */
 TUMIT1R_FN uint64_t tumit1r_rate(const struct tumit1r_run *run, const struct tumit1r_process *p) {
     uint64_t first[2] = {UINT64_MAX, UINT64_MAX}, last[2] = {0, 0}, hz;
     size_t i;
@@ -141,7 +142,7 @@ TUMIT1R_FN int tumit1r_by_rank(const void *left, const void *right) {
     return a->number < b->number ? -1 : a->number > b->number ? 1 : 0;
 }
 
-/* Of two files of one process, the one with the most records stays. */
+/* Adds a process. Of two files of one process, only the one with more records stays. */
 TUMIT1R_FN void tumit1r_add_process(struct tumit1r_run *run, struct tumit1r_process *p) {
     static const unsigned char unknown[16] = {0};
     size_t i;
@@ -180,7 +181,7 @@ TUMIT1R_FN void tumit1r_add_file(struct tumit1r_run *run, struct tumit1r_process
     free(parts);
 }
 
-/* Closes a run; nothing that was read from it may be used after that. */
+/* Closes a run. All data that was read from it becomes invalid. */
 TUMIT1R_FN void tumit1r_close(struct tumit1r_run *run) {
     size_t i;
     if (run == NULL) {
@@ -237,8 +238,9 @@ TUMIT1R_FN void tumit1r_open_folder(struct tumit1r_run *run, DIR *folder, const 
     free(files);
 }
 
-/* Opens a run folder, or one file of it: checks every block and collects the tables; records stay in the files. NULL
- * when there is nothing to read. Says on `errors` what it could not use; NULL is silence. */
+/* Opens a run folder, or one file of it: checks every block and collects the tables. Records
+ * stay in the files. NULL when there is nothing to read. Reports unusable files on `errors`,
+ * unless it is NULL. */
 TUMIT1R_FN struct tumit1r_run *tumit1r_open(const char *path, FILE *errors) {
     struct tumit1r_run *run = (struct tumit1r_run *)calloc(1, sizeof *run);
     DIR *folder;
@@ -267,8 +269,8 @@ TUMIT1R_FN struct tumit1r_run *tumit1r_open(const char *path, FILE *errors) {
     return run;
 }
 
-/* Says on `out` what is missing from a run or damaged in it, a line each; returns the number of lines. Call it after
- * reading: some damage shows only then. */
+/* Prints missing and damaged data of a run on `out`, one item per line. Returns the number of
+ * lines. Call it after reading, because some damage is only found then. */
 TUMIT1R_FN unsigned tumit1r_losses(const struct tumit1r_run *run, FILE *out) {
     unsigned lines = run->unreadable > 0;
     size_t i, k;

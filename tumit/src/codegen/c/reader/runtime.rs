@@ -1,4 +1,5 @@
-//! The fixed part of every reading header: `reader.h` with its parts put in, and the constants of the byte format.
+//! The fixed part of every reading header: `reader.h` with its parts inserted, and the constants of
+//! the byte format.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use super::super::format::constants;
 
 const RUNTIME: &str = include_str!("../reader.h");
 
-/// The parts, by the name in their include line.
+/// The parts, by the names in their include lines.
 const PARTS: [(&str, &str); 18] = [
     ("platform", include_str!("platform.h")),
     ("bytes", include_str!("bytes.h")),
@@ -50,7 +51,7 @@ pub(super) fn text() -> String {
     out
 }
 
-/// The constant that stands for a scalar type.
+/// The constant for a scalar type.
 pub(super) fn scalar_name(scalar: Scalar) -> &'static str {
     SCALARS[scalar_number(scalar)]
 }
@@ -99,9 +100,9 @@ pub(super) fn scalar_number(scalar: Scalar) -> usize {
     }
 }
 
-/// The numbers of the byte format, and those of the reader's own.
+/// The numbers of the byte format, and numbers that only the reader uses.
 fn numbers() -> String {
-    // Forms of fields, and how much is read or written at once.
+    // Forms of fields, and the sizes in bytes of one read and one write.
     let own = [("ONE", 0), ("FIXED", 1), ("VARIABLE", 2), ("CHUNK", 1 << 20), ("OUT_BLOCK", 1 << 16)];
     let mut out = constants("TUMIT1R_", &own);
     for (number, name) in SCALARS.iter().enumerate() {

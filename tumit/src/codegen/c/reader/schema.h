@@ -1,4 +1,4 @@
-/* ---- The schema of a provider: what its records look like (FORMAT.md, "The schema") ---- */
+/* ---- The schema of a provider: the layouts of its records (FORMAT.md, "The schema") ---- */
 
 struct tumit1r_enum_value {
     const char *name;
@@ -9,7 +9,7 @@ struct tumit1r_enum {
     uint32_t count;
     struct tumit1r_enum_value *values;
 };
-/* A field as it stands in the file. */
+/* A field with its layout in the file. */
 struct tumit1r_field {
     const char *name;
     uint8_t form;   /* TUMIT1R_ONE, TUMIT1R_FIXED, TUMIT1R_VARIABLE */
@@ -29,7 +29,7 @@ struct tumit1r_type {
     bool located;
     uint32_t count;
     struct tumit1r_field *fields;
-    /* The event of the program's spec with this name, once it was looked for: */
+    /* The event of the program's spec with this name, after the lookup: */
     const void *bound_to;
     const struct tumit1r_own_type *own;
     uint32_t kind;
@@ -49,7 +49,7 @@ struct tumit1r_schema {
     char *texts; /* all names, each with a 0 at its end */
 };
 
-/* Bytes being decoded. After a mistake all further ones are 0. */
+/* The input of a decoder. After an error all further values are 0. */
 struct tumit1r_input {
     const unsigned char *at, *end;
     char *texts;
@@ -73,7 +73,8 @@ TUMIT1R_FN bool tumit1r_in_bool(struct tumit1r_input *in) {
     return value == 1;
 }
 
-/* A number of things that follow, each of at least `each` bytes: so that no count asks for more memory than there is. */
+/* Reads a count of items of at least `each` bytes. A count that exceeds the input is an error,
+ * so that no count causes an excessive allocation. */
 TUMIT1R_FN uint32_t tumit1r_in_count(struct tumit1r_input *in, size_t each) {
     uint64_t count = tumit1r_in(in, 8);
     if (in->bad || count > (uint64_t)(in->end - in->at) / each) {
@@ -102,7 +103,7 @@ TUMIT1R_FN void *tumit1r_in_array(struct tumit1r_input *in, uint32_t count, size
     return items;
 }
 
-/* Size of a scalar in a record; 0 for counted ones. */
+/* Size in bytes of a scalar in a record. 0 for counted ones. */
 TUMIT1R_FN size_t tumit1r_scalar_bytes(uint8_t scalar, bool wide) {
     switch (scalar) {
     case TUMIT1R_U8:
@@ -160,7 +161,7 @@ TUMIT1R_FN void tumit1r_in_enums(struct tumit1r_input *in, struct tumit1r_schema
         item->values = (struct tumit1r_enum_value *)tumit1r_in_array(in, item->count, sizeof *item->values);
         for (k = 0; k < item->count && !in->bad; k++) {
             item->values[k].name = tumit1r_in_text(in);
-            /* In the first version values were numbered 0, 1, 2 ... */
+            /* In the first version, values have the numbers 0, 1, 2 ... */
             item->values[k].number = (uint16_t)(in->version == 1 ? k : tumit1r_in(in, 2));
         }
     }
@@ -205,7 +206,7 @@ TUMIT1R_FN void tumit1r_free_schema(struct tumit1r_schema *schema) {
     free(schema);
 }
 
-/* Decodes the payload of a schema block; NULL when it is damaged, or of a later version. */
+/* Decodes the payload of a schema block. NULL when it is damaged, or of a later version. */
 TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *payload, size_t bytes) {
     struct tumit1r_schema *schema = (struct tumit1r_schema *)calloc(1, sizeof *schema);
     struct tumit1r_input in;
@@ -252,7 +253,7 @@ TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *pay
     return schema;
 }
 
-/* The name of an enum's number in a schema; NULL if it has none. */
+/* The name of a number in an enum of a schema. NULL if it has none. */
 TUMIT1R_FN const char *tumit1r_enum_name(const struct tumit1r_schema *schema, uint32_t names, uint64_t number) {
     const struct tumit1r_enum *item = &schema->enums[names];
     uint32_t i;

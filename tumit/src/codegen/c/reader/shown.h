@@ -1,5 +1,6 @@
-/* ---- Characters that are printed as they are, as Rust's `{:?}` decides: the lengths of runs of such characters and of
- * others, in turn, from character 0 on. A test compares it with the real thing. ---- */
+/* ---- Characters that are printed unescaped, as defined by Rust's `{:?}`: alternating lengths
+ * of runs of such characters and of others, from character 0 on. A test compares the table with
+ * Rust. ---- */
 
 TUMIT1R_DATA const uint32_t tumit1r_shown[] = {
     127, 34, 12, 1, 594, 112, 8, 2, 6, 4, 7, 1, 1, 1, 20, 1, 224, 7, 166, 1, 38, 2, 50, 2, 3, 46, 1, 1, 1, 2, 1, 2, 1,

@@ -5,7 +5,7 @@ TUMIT1R_FN int tumit1r_by_number(const void *left, const void *right) {
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/* Makes the streams: one for each number that a block of records or of tags names. */
+/* Creates the streams: one for each number in a block of records or of tags. */
 TUMIT1R_FN void tumit1r_make_streams(struct tumit1r_process *p) {
     size_t i, count = 0, streams = 0;
     uint32_t *numbers = (uint32_t *)malloc((p->blocks_count + p->others_count + 1) * sizeof *numbers);
@@ -54,7 +54,7 @@ TUMIT1R_FN struct tumit1r_stream *tumit1r_stream_of(const struct tumit1r_process
     return NULL;
 }
 
-/* Gives the streams their blocks, without those that are there twice, and counts what is missing. */
+/* Assigns the blocks to the streams without duplicates, and counts missing blocks. */
 TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
     size_t i, kept = 0, first = 0;
     if (p->blocks_count == 0) {
@@ -89,7 +89,7 @@ TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
     }
 }
 
-/* Takes the tags of a stream: a later block of them adds to the earlier ones, or replaces them. */
+/* Reads the tags of a stream. A later block of tags adds to the earlier ones, or replaces them. */
 TUMIT1R_FN void tumit1r_take_stream(struct tumit1r_stream *stream, const unsigned char *at, size_t count) {
     const unsigned char *end = at + count, *value;
     uint16_t tag;

@@ -1,8 +1,9 @@
-/* ---- What the blocks of a file say: its processes, their tables, and where the records are ---- */
+/* ---- The contents of a file's blocks: its processes, their tables, and the positions of the
+ * records ---- */
 
 struct tumit1r_process;
 
-/* A text of the file's tables; as it stands there, which need not be UTF-8. */
+/* A text of the file's tables. Its bytes are unchanged, so they may be invalid UTF-8. */
 struct tumit1r_name {
     char *text; /* with a 0 at its end; NULL when the file lost it */
     uint32_t bytes;
@@ -56,16 +57,17 @@ struct tumit1r_process {
     size_t types_count, types_room;
     struct tumit1r_stream *streams;
     size_t streams_count, streams_room;
-    /* Blocks of records, by stream and sequence; and sync samples, anchors and tags of streams, as they come. */
+    /* Blocks of records, ordered by stream and sequence. And sync samples, anchors and tags of
+     * streams, in the order of the file. */
     struct tumit1r_block *blocks, *others;
     size_t blocks_count, blocks_room, others_count, others_room;
     unsigned char *tags;
     size_t tags_bytes;
     uint64_t damaged_bytes, damaged_pieces;
-    /* What the readers of its streams came across, besides: */
+    /* Problems that the readers of its streams found: */
     uint64_t damaged_records; /* hidden in blocks that could not be decoded */
     uint64_t unknown_records; /* of events that the program's spec does not have */
-    /* For dates and columns: */
+    /* For timestamps and columns: */
     uint64_t hz, start; /* ticks per second of its clock; nanoseconds of the run's first date */
     const struct tumit1r_run *run;
     bool failed; /* memory ended, or the file could not be read */
@@ -80,7 +82,7 @@ TUMIT1R_FN char *tumit1r_copy_text(const void *bytes, size_t count) {
     return text;
 }
 
-/* A process of which nothing is known. NULL when there is no memory. */
+/* Creates a process without data. NULL when there is no memory. */
 TUMIT1R_FN struct tumit1r_process *tumit1r_new_process(const char *path) {
     struct tumit1r_process *p = (struct tumit1r_process *)calloc(1, sizeof *p);
     char **texts[5];
@@ -124,7 +126,7 @@ TUMIT1R_FN struct tumit1r_process *tumit1r_part(struct tumit1r_process *p, uint3
     return p->parts[number];
 }
 
-/* Goes to the next tagged field of a payload. */
+/* Moves to the next tagged field of a payload. */
 TUMIT1R_FN bool tumit1r_next_tag(const unsigned char **at, const unsigned char *end, uint16_t *tag,
                                 const unsigned char **value, size_t *bytes) {
     size_t left = (size_t)(end - *at), length;
@@ -142,7 +144,7 @@ TUMIT1R_FN bool tumit1r_next_tag(const unsigned char **at, const unsigned char *
     return true;
 }
 
-/* Takes the fields with this tag out of a payload; returns the size of what is left. */
+/* Removes the fields with this tag from a payload. Returns the remaining size. */
 TUMIT1R_FN size_t tumit1r_without(unsigned char *tags, size_t count, uint16_t tag) {
     const unsigned char *at = tags, *start = tags, *end = tags + count, *value;
     size_t bytes, kept = 0;
@@ -245,8 +247,8 @@ TUMIT1R_FN void tumit1r_take_end(struct tumit1r_process *p, const unsigned char 
     }
 }
 
-/* Entries of a block of strings (`line` false) or source positions. Ids are given out densely: one that is far beyond the
- * size of the file is not a real one. */
+/* Reads the entries of a block of strings (`line` is false) or source positions. Ids are
+ * assigned without large gaps, so an id far above the size of the file is invalid. */
 TUMIT1R_FN void tumit1r_take_names(struct tumit1r_process *p, struct tumit1r_names *names, const unsigned char *at,
                                   size_t left, bool line) {
     const size_t head = line ? 12 : 8;
@@ -316,7 +318,7 @@ TUMIT1R_FN void tumit1r_keep_block(struct tumit1r_process *p, struct tumit1r_blo
     *count += 1;
 }
 
-/* Takes a block whose checksum is right; false when its content cannot be used. */
+/* Reads a block with a valid checksum. Returns false when its content cannot be used. */
 TUMIT1R_FN bool tumit1r_take_block(struct tumit1r_process *p, const struct tumit1r_block *block,
                                   const unsigned char *stored) {
     unsigned char *buffer = NULL;
@@ -367,7 +369,8 @@ TUMIT1R_FN bool tumit1r_take_block(struct tumit1r_process *p, const struct tumit
 
 TUMIT1R_FN void tumit1r_scan(struct tumit1r_process *p, struct tumit1r_window *window) {
     uint64_t offset = TUMIT1R_PREAMBLE_BYTES, damage = 0;
-    /* The work that magics without blocks can cause is bounded; what is left then counts as damage. */
+    /* Limits the work that magics without blocks can cause. The rest of the file then counts as
+     * damage. */
     uint64_t budget = window->length * 16 + (1u << 26);
     bool damaged = false;
     while (offset < window->length && !window->failed) {

@@ -1,10 +1,12 @@
-//! What can be said of the reading header without a compiler; `tests/tests/readers` compiles and runs it.
+//! Tests of the reading header that need no compiler. `tests/tests/readers` compiles it and runs
+//! the result.
 
-use tracer_format::schema::{EnumInfo, Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
+use tracer_format::schema::{EnumInfo, FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 
 use super::*;
 
-/// Rust decides which characters `{:?}` shows; the table of the header says the same.
+/// `{:?}` of Rust defines the characters that are printed unescaped. The table of the header must
+/// agree.
 #[test]
 fn shown_characters_are_rusts() {
     let table =
@@ -45,7 +47,7 @@ fn scalars_have_the_numbers_of_the_schema() {
     ];
     for (number, scalar) in scalars.into_iter().enumerate() {
         assert_eq!(runtime::scalar_number(scalar), number);
-        let field = Field { name: String::new(), ty: FieldType::One(scalar) };
+        let field = FieldInfo { name: String::new(), ty: FieldType::One(scalar) };
         let record =
             RecordType { name: String::new(), level: 0, kind: RecordKind::Event, located: false, fields: vec![field] };
         let schema = Schema {
@@ -55,7 +57,8 @@ fn scalars_have_the_numbers_of_the_schema() {
             ..Schema::default()
         };
         let bytes = schema.encode();
-        // Behind the scalar stand only the fields of an enum (5 bytes) and the number of sources (8).
+        // After the scalar come only the fields of an enum (5 bytes) and the number of sources (8
+        // bytes).
         let behind = 8 + if matches!(scalar, Scalar::Enum { .. }) { 5 } else { 0 };
         let at = bytes.len() - behind - 4;
         assert_eq!(bytes[at..at + 4], u32::try_from(number).unwrap().to_le_bytes(), "{scalar:?}");
@@ -66,7 +69,7 @@ fn scalars_have_the_numbers_of_the_schema() {
 fn names_of_events_do_not_meet_ours() {
     let text = "trace t; level L { event next_record {} event print_post { head: u8, size: bytes, size_bytes: u8 } event post {} }";
     let (spec, _) = crate::compile_text("t.tumit", text);
-    let out = CReader.generate(&spec.expect("a good spec"), &Options::default()).expect("a header").0.remove(0);
+    let out = CReader.generate(&spec.expect("a good spec"), &CodegenOptions::default()).expect("a header").0.remove(0);
     assert_eq!(out.name, "t_read.h");
     for expected in [
         "bool t_next_record_(struct",
@@ -81,7 +84,7 @@ fn names_of_events_do_not_meet_ours() {
     }
 }
 
-/// C++ refuses a class with a member `uint8_t` beside members of that type.
+/// C++ rejects a class that has a member with the name `uint8_t` and other members of that type.
 #[test]
 fn members_have_no_names_of_types() {
     for taken in ["uint8_t", "int64_t", "size_t", "NULL", "class"] {

@@ -1,7 +1,7 @@
-/* ---- Text as `tumit dump` prints it ---- */
+/* ---- Text in the format of `tumit dump` ---- */
 
-/* The character at `p`, and in `*used` its bytes. What is not UTF-8 is U+FFFD, once for each longest part that could have
- * begun a character. */
+/* The character at `p`. `*used` gets its number of bytes. Invalid UTF-8 yields U+FFFD, once for
+ * each longest sequence that could begin a character. */
 TUMIT1R_FN uint32_t tumit1r_character(const unsigned char *p, size_t bytes, size_t *used) {
     unsigned char low = 0x80, high = 0xBF;
     uint32_t character = p[0];
@@ -125,7 +125,8 @@ TUMIT1R_FN double tumit1r_decimal(const char *digits, int exponent, bool single)
     return single ? (double)strtof(text, NULL) : strtod(text, NULL);
 }
 
-/* Adds one to a decimal number; a carry out of its first digit leaves the power of ten, and says so. */
+/* Adds one to a decimal number. Returns whether a carry out of its first digit leaves a power of
+ * ten. */
 TUMIT1R_FN bool tumit1r_increment(char *digits) {
     size_t i = strlen(digits);
     while (i > 0) {
@@ -140,7 +141,7 @@ TUMIT1R_FN bool tumit1r_increment(char *digits) {
     return true;
 }
 
-/* A float by the fewest digits that mean it and no other, without an exponent. */
+/* Prints a float with the fewest digits that identify it, without an exponent. */
 TUMIT1R_FN void tumit1r_print_float(FILE *out, double value, bool single) {
     char text[48], digits[24];
     int exponent = 0, length = 0, i;
@@ -169,7 +170,8 @@ TUMIT1R_FN void tumit1r_print_float(FILE *out, double value, bool single) {
         if (tumit1r_decimal(digits, exponent - (length - 1), single) == value) {
             break;
         }
-        /* Below a power of two the floats are denser: then the nearest decimal may not mean it where the next one does. */
+        /* Below a power of two the floats are denser. So the nearest decimal may not identify
+         * the float when the next one does. */
         if (tumit1r_increment(digits)) {
             exponent++;
         }

@@ -1,4 +1,4 @@
-/* ---- Names of threads, as `tumit dump` has them ---- */
+/* ---- Names of threads, as in `tumit dump` ---- */
 
 /* The number of kinds of streams. A thread has at most one stream of each kind. */
 #define TUMIT1R_STREAM_KINDS 4
@@ -32,10 +32,11 @@ TUMIT1R_FN int tumit1r_by_thread_name(const void *left, const void *right) {
     return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1) : tumit1r_by_place(left, right);
 }
 
-/* Gives each stream the place of the first stream of its thread. The n-th stream of each kind with
- * one thread id belongs to the n-th thread with this id, because operating systems reuse thread
- * ids.
- * `leaders` has room for one place per stream. */
+/* Assigns each stream the position of the first stream of its thread. The n-th stream of each
+ * kind with one thread id belongs to the n-th thread with this id, because operating systems
+ * reuse thread ids.
+ *
+ * `leaders` has room for one position per stream. */
 TUMIT1R_FN void tumit1r_find_threads(struct tumit1r_process *p, struct tumit1r_stream **streams, size_t *leaders) {
     size_t i, first;
     qsort(streams, p->streams_count, sizeof *streams, tumit1r_by_tid);
@@ -53,7 +54,7 @@ TUMIT1R_FN void tumit1r_find_threads(struct tumit1r_process *p, struct tumit1r_s
     }
 }
 
-/* The name of a thread that has none: `main` or `worker N`. */
+/* Gives a thread without a name the name `main` or `worker N`. */
 TUMIT1R_FN void tumit1r_name_worker(struct tumit1r_process *p, struct tumit1r_stream *stream, size_t *workers) {
     const struct tumit1r_stream *leader = &p->streams[stream->thread];
     char name[40];
@@ -90,7 +91,8 @@ TUMIT1R_FN void tumit1r_number_threads(struct tumit1r_process *p, struct tumit1r
     }
 }
 
-/* Names the threads of a process; those with equal names get ordinals in the order of their creation. */
+/* Names the threads of a process. Threads with equal names get ordinals in the order of their
+ * creation. */
 TUMIT1R_FN void tumit1r_name_threads(struct tumit1r_process *p) {
     struct tumit1r_stream **streams = (struct tumit1r_stream **)malloc((p->streams_count + 1) * sizeof *streams);
     size_t *leaders = (size_t *)malloc((p->streams_count + 1) * sizeof *leaders);

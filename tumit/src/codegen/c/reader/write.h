@@ -10,7 +10,7 @@ struct tumit1r_out_stream {
     unsigned char *bytes; /* the block that is being filled */
     size_t count, room;
 };
-/* A string or source position that has a number in the file. */
+/* A string or source position with a number in the file. */
 struct tumit1r_out_name {
     char *text;
     size_t bytes;
@@ -38,7 +38,7 @@ struct tumit1r_writer {
     size_t offsets_room;
     bool failed, ended;
 };
-/* What a new file says of its process. */
+/* The description of the process of a new file. */
 struct tumit1r_about {
     unsigned char id[16]; /* unique over all processes of all runs */
     const char *host, *clock_domain, *command;
@@ -73,7 +73,7 @@ TUMIT1R_FN void tumit1r_out_block(struct tumit1r_writer *w, uint8_t kind, struct
                 fwrite(payload, 1, bytes, w->file) != bytes || fwrite(zeros, 1, padding, w->file) != padding;
 }
 
-/* A block of the process. */
+/* Writes a block of the process. */
 TUMIT1R_FN void tumit1r_out_plain(struct tumit1r_writer *w, uint8_t kind, uint32_t entries, const unsigned char *payload,
                                  size_t bytes) {
     tumit1r_out_block(w, kind, NULL, TUMIT1R_PROCESS_STREAM, entries, payload, bytes);
@@ -111,7 +111,7 @@ TUMIT1R_FN bool tumit1r_more_slots(struct tumit1r_out_names *names) {
     return true;
 }
 
-/* Gives a name this number; number 0 stays that of the empty text. */
+/* Assigns this number to a name. Number 0 is reserved for the empty text. */
 TUMIT1R_FN bool tumit1r_enter(struct tumit1r_out_names *names, size_t id, const char *text, size_t bytes, uint32_t line) {
     size_t at;
     if (!tumit1r_room(&names->by_id, &names->room, id + 1, sizeof *names->by_id)) {
@@ -138,7 +138,7 @@ TUMIT1R_FN bool tumit1r_enter(struct tumit1r_out_names *names, size_t id, const 
     return true;
 }
 
-/* The number of a name, given now if it is new. */
+/* The number of a name. A new name gets a new number. */
 TUMIT1R_FN uint32_t tumit1r_number(struct tumit1r_writer *w, struct tumit1r_out_names *names, const char *text,
                                   size_t bytes, uint32_t line) {
     uint32_t hash = tumit1r_hash(text, bytes, line);
@@ -162,7 +162,7 @@ TUMIT1R_FN uint32_t tumit1r_number(struct tumit1r_writer *w, struct tumit1r_out_
     return (uint32_t)id;
 }
 
-/* Writes the names that the file does not have yet: they stand before the records that use them. */
+/* Writes the names that are not in the file yet. They precede the records that use them. */
 TUMIT1R_FN void tumit1r_out_names(struct tumit1r_writer *w, struct tumit1r_out_names *names, uint8_t kind) {
     unsigned char *block = NULL;
     size_t room = 0, bytes = 0, head = kind == TUMIT1R_KIND_SITES ? 12 : 8;
@@ -196,7 +196,7 @@ TUMIT1R_FN void tumit1r_out_names(struct tumit1r_writer *w, struct tumit1r_out_n
     free(block);
 }
 
-/* Writes the block of a stream, and before it what its records refer to. */
+/* Writes the block of a stream, after the names that its records refer to. */
 TUMIT1R_FN void tumit1r_seal(struct tumit1r_writer *w, struct tumit1r_out_stream *stream) {
     tumit1r_out_names(w, &w->strings, TUMIT1R_KIND_STRINGS);
     tumit1r_out_names(w, &w->sites, TUMIT1R_KIND_SITES);
@@ -229,7 +229,8 @@ TUMIT1R_FN struct tumit1r_out_stream *tumit1r_out_stream(struct tumit1r_writer *
     return &w->streams[i];
 }
 
-/* Says what thread a stream is of; `name` may be NULL. Call it before the records of the stream. */
+/* Describes the thread of a stream. `name` may be NULL. Call it before the records of the
+ * stream. */
 TUMIT1R_FN void tumit1r_describe(struct tumit1r_writer *w, uint32_t stream, uint64_t tid, const char *name) {
     size_t length = name == NULL ? 0 : strlen(name), bytes = 14;
     unsigned char *tags = (unsigned char *)malloc(14 + 6 + length);
@@ -291,7 +292,8 @@ TUMIT1R_FN void tumit1r_out_number(unsigned char *tags, size_t *at, uint16_t tag
     tumit1r_out_tag(tags, at, tag, bytes, sizeof bytes);
 }
 
-/* Begins a process file of its own; it should stand in a folder `NAME.tmt` and end in `.tmt`. NULL when it cannot be made. */
+/* Begins a process file. Its name must end in `.tmt`, and its folder should be `NAME.tmt`. NULL
+ * when it cannot be created. */
 TUMIT1R_FN struct tumit1r_writer *tumit1r_create(const char *path, const struct tumit1r_about *about, FILE *errors) {
     static const char writer[] = "c " TUMIT1R_WRITER_VERSION;
     struct tumit1r_writer *w = tumit1r_begin_file(path, errors);
@@ -322,7 +324,7 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_create(const char *path, const struct 
     return w;
 }
 
-/* The names of the process that is copied keep their numbers. */
+/* Copies names from a process. They keep their numbers. */
 TUMIT1R_FN void tumit1r_copy_names(struct tumit1r_writer *w, struct tumit1r_out_names *to, const struct tumit1r_names *from) {
     size_t i;
     for (i = 0; i < from->count; i++) {
@@ -331,7 +333,7 @@ TUMIT1R_FN void tumit1r_copy_names(struct tumit1r_writer *w, struct tumit1r_out_
     }
 }
 
-/* Sync samples and clock anchors go over as they are. */
+/* Copies sync samples and clock anchors unchanged. */
 TUMIT1R_FN void tumit1r_copy_others(struct tumit1r_writer *w, const struct tumit1r_process *p) {
     unsigned char *stored = NULL, *buffer = NULL;
     size_t stored_room = 0, room = 0, i;
@@ -351,7 +353,8 @@ TUMIT1R_FN void tumit1r_copy_others(struct tumit1r_writer *w, const struct tumit
     free(buffer);
 }
 
-/* The file that a process has for itself in a folder: of a sorted file's process, the name with its number. */
+/* The path of a separate file for a process in a folder. For a process of a sorted file, the
+ * name includes its number. */
 TUMIT1R_FN char *tumit1r_own_path(const struct tumit1r_process *p, const char *folder) {
     const char *slash = strrchr(p->path, '/'), *name = slash == NULL ? p->path : slash + 1, *dot = strrchr(name, '.');
     const int stem = (int)(dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name));
@@ -369,8 +372,8 @@ TUMIT1R_FN char *tumit1r_own_path(const struct tumit1r_process *p, const char *f
     return path;
 }
 
-/* Begins a copy of a process in `folder`, which is made if it is not there: all but the records, which the caller writes.
- * NULL when it cannot be made. */
+/* Begins a copy of a process in `folder`, which is created if necessary. It includes all data
+ * except the records, which the caller writes. NULL when it cannot be created. */
 TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, const char *folder, FILE *errors) {
     char *path = tumit1r_own_path(p, folder);
     struct tumit1r_writer *w = NULL;
@@ -416,7 +419,7 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, 
     return w;
 }
 
-/* Ends a file; false when something could not be written. */
+/* Ends a file. Returns false when some data could not be written. */
 TUMIT1R_FN bool tumit1r_finish(struct tumit1r_writer *w) {
     unsigned char tags[64];
     uint64_t dropped = 0;

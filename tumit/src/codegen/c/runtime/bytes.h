@@ -6,7 +6,7 @@ TUMIT1_HOT unsigned char *tumit1_put_bytes(unsigned char *p_, const void *from_,
     }
     return p_ + bytes_;
 }
-/* Copies a text, as much as there is room for. */
+/* Copies a text, truncated to the room. */
 TUMIT1_HOT void tumit1_put_text(char *to_, size_t room_, const char *text_) {
     size_t length_ = strlen(text_);
     length_ = length_ < room_ ? length_ : room_ - 1;

@@ -1,6 +1,7 @@
 /* ---- CRC32C ---- */
 
-/* The tables of CRC32C (Castagnoli) for eight bytes a step: table k advances a byte over k zero bytes. */
+/* The tables of CRC32C (Castagnoli) for eight bytes per step. Table k advances a byte over k
+ * zero bytes. */
 TUMIT1_SLOW(void tumit1_crc_init(void)) {
     uint32_t n_, k_, bit_;
     for (n_ = 0; n_ < 256; n_++) {
@@ -18,7 +19,7 @@ TUMIT1_SLOW(void tumit1_crc_init(void)) {
     }
 }
 
-/* Continues a CRC32C over more bytes; start from 0. */
+/* Continues a CRC32C over more bytes. The initial value is 0. */
 TUMIT1_WORK(uint32_t tumit1_crc(uint32_t crc_, const unsigned char *p_, size_t bytes_)) {
     uint32_t(*t_)[256] = tumit1_crc_tables;
     crc_ = ~crc_;

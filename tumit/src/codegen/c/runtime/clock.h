@@ -1,9 +1,10 @@
-/* ---- The clock: raw ticks; the converter does the arithmetic ---- */
+/* ---- The clock: raw ticks. The converter does the arithmetic ---- */
 
-/* A counter of 32 bits that falls by more than half of its range has wrapped. */
+/* A counter of 32 bits has wrapped if it decreases by more than half of its range. */
 #define TUMIT1_WRAP_FALL ((uint64_t)1 << 31)
 
-/* The first bytes of a file as text, cut at the first newline. Returns its length, 0 when it cannot be read. */
+/* Reads the first bytes of a file as text, up to the first newline. Returns the length, or 0
+ * when the file cannot be read. */
 TUMIT1_SLOW(size_t tumit1_read_line(const char *path_, char *text_, size_t room_)) {
     ssize_t got_;
     int file_ = open(path_, O_RDONLY | O_CLOEXEC);
@@ -26,7 +27,8 @@ TUMIT1_SLOW(uint64_t tumit1_nanos(clockid_t which_)) {
     return (uint64_t)t_.tv_sec * 1000000000u + (uint64_t)t_.tv_nsec;
 }
 
-/* Chooses the clock, under the lock. The kernel has judged whether the processor's counter can be trusted: its verdict is taken. */
+/* Chooses the clock. The caller holds the lock. The processor's counter is used only if the
+ * kernel uses it, because the kernel checks its reliability. */
 TUMIT1_SLOW(void tumit1_clock_choose(void)) {
     struct tumit1_clock *clock_ = &tumit1_clock;
     char boot_[64], name_space_[64], source_[32];
@@ -58,8 +60,10 @@ TUMIT1_SLOW(void tumit1_clock_choose(void)) {
     __atomic_store_n(&tumit1_clock_kind, kind_, __ATOMIC_RELEASE);
 }
 
-/* The date of a user's clock. A counter of 32 bits begins again at 0 every 2^32 ticks: then it falls by nearly as much. A smaller
- * decrease is a clock step backwards; it is not unwrapped. The writer thread reads the clock each second, so that no wrap is missed while nothing is recorded. Lock-free. */
+/* The timestamp of a clock of the program. A counter of 32 bits restarts at 0 every 2^32 ticks,
+ * and then decreases by nearly this number. A smaller decrease is a clock step backwards, and is
+ * not unwrapped. The writer thread reads the clock each second, so that no wrap is missed while
+ * nothing is recorded. Lock-free. */
 uint64_t tumit1_unwrapped(uint64_t ticks_) {
     struct tumit1_clock *clock_ = &tumit1_clock;
     uint64_t latest_ = __atomic_load_n(&clock_->latest_, __ATOMIC_RELAXED), now_;

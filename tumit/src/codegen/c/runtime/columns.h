@@ -1,4 +1,5 @@
-/* ---- Records by columns: what blocks are packed into. Under the sink's lock; the memory is had once, where there is a helper ---- */
+/* ---- Records by columns: the format of packed blocks. The caller holds the sink's lock. The
+ * memory is allocated once, if there is a writer thread ---- */
 
 #define TUMIT1_GROUP 128u          /* numbers in a group */
 #define TUMIT1_GROUP_STEPS 0x80u   /* in its first byte: they are differences */
@@ -11,7 +12,7 @@
 #define TUMIT1_MOST_KINDS 2048u    /* record types in a block; blocks with more go to LZ4 */
 #define TUMIT1_CUT 0xFFFFFFFFu     /* in place of a size: the record is not whole */
 
-/* A record type in the block at hand. */
+/* A record type in the current block. */
 struct tumit1_kind {
     const unsigned char *parts_; /* as they stand in the block */
     uint32_t count_;             /* of parts */
@@ -21,7 +22,7 @@ struct tumit1_kind {
     uint32_t first_, records_;   /* in `at_` */
 };
 
-/* All the memory that packing needs: no column of a block has more numbers than these. */
+/* All memory that packing needs. No column of a block has more numbers than these arrays. */
 struct tumit1_packer {
     uint64_t values_[TUMIT1_BLOCK / 2]; /* a column; of a dictionary, the numbers of its entries come after it */
     uint64_t indices_[TUMIT1_BLOCK / 2];
@@ -37,7 +38,7 @@ struct tumit1_packer {
     uint32_t kinds_count_, records_;
 };
 
-/* What a group costs when it is told as distances from a base. */
+/* The size of a group that is stored as distances from a base. */
 struct tumit1_plan {
     uint64_t base_;
     uint32_t width_, bytes_;
@@ -46,10 +47,10 @@ struct tumit1_plan {
 
 TUMIT1_HOT uint32_t tumit1_bits(uint64_t value_) { return value_ == 0 ? 0u : 64u - (uint32_t)__builtin_clzll(value_); }
 
-/* A number with its sign in the lowest bit. */
+/* The number with its sign in the lowest bit. */
 TUMIT1_HOT uint64_t tumit1_zigzag(uint64_t value_) { return (value_ << 1) ^ (0u - (value_ >> 63)); }
 
-/* Numbers of so many bytes are two's complement: the shortest form of a difference counts. */
+/* Sign-extends a number of `width_` bytes, so that differences get their shortest form. */
 TUMIT1_HOT uint64_t tumit1_extend(uint64_t value_, uint32_t width_) {
     const uint64_t sign_ = (uint64_t)1 << (8u * width_ - 1u);
     value_ &= sign_ | (sign_ - 1u);
@@ -64,7 +65,7 @@ TUMIT1_HOT unsigned char *tumit1_put_varint(unsigned char *p_, uint64_t value_) 
     return p_;
 }
 
-/* The least of signed numbers. */
+/* The least of the numbers, compared as signed. */
 TUMIT1_HOT uint64_t tumit1_least(const uint64_t *numbers_, uint32_t count_) {
     const uint64_t sign_ = (uint64_t)1 << 63;
     uint64_t least_ = numbers_[0] ^ sign_;
@@ -75,7 +76,8 @@ TUMIT1_HOT uint64_t tumit1_least(const uint64_t *numbers_, uint32_t count_) {
     return least_ ^ sign_;
 }
 
-/* The best width for the distances of numbers from a base: how many need so many bits is counted. */
+/* The best width for the distances of numbers from a base. It results from the number of
+ * distances of each width. */
 TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32_t count_, uint64_t base_)) {
     struct tumit1_plan best_;
     uint16_t counts_[65];
@@ -105,7 +107,7 @@ TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32
     return best_;
 }
 
-/* Distances from the least number, or from one that, as it seems, most are. */
+/* Plans distances from the least number, or from a number to which most others seem to be close. */
 TUMIT1_WORK(struct tumit1_plan tumit1_best_plan(const uint64_t *numbers_, uint32_t count_)) {
     const uint64_t one_ = numbers_[count_ / 4], two_ = numbers_[count_ / 2], three_ = numbers_[count_ * 3 / 4];
     const uint64_t least_ = tumit1_least(numbers_, count_);
@@ -118,7 +120,7 @@ TUMIT1_WORK(struct tumit1_plan tumit1_best_plan(const uint64_t *numbers_, uint32
     return best_;
 }
 
-/* Whether a group is smaller by differences: asked of a quarter of it. */
+/* Whether a group is smaller when it stores differences. The test uses a quarter of the group. */
 TUMIT1_WORK(int tumit1_prefers_steps(const uint64_t *plain_, const uint64_t *steps_, uint32_t count_)) {
     uint64_t some_[2][TUMIT1_GROUP / 4];
     uint32_t i_, picked_ = 0;
@@ -133,7 +135,8 @@ TUMIT1_WORK(int tumit1_prefers_steps(const uint64_t *plain_, const uint64_t *ste
            tumit1_plan_from(some_[0], picked_, tumit1_least(some_[0], picked_)).bytes_;
 }
 
-/* Eight bytes are written at a time: up to seven behind the group, which come to be others. */
+/* Writes a group. It writes eight bytes at a time, so up to seven bytes after the group change.
+ * Later output replaces them. */
 TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *numbers_, uint32_t count_, struct tumit1_plan plan_,
                                             uint32_t order_)) {
     const uint32_t width_ = plan_.width_;
@@ -170,7 +173,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
     return p_;
 }
 
-/* Numbers of so many bytes, in groups. A group takes at most the bytes of its values and 16. */
+/* Writes numbers of `width_` bytes in groups. A group takes at most 16 bytes more than its
+ * values. */
 TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *values_, uint32_t count_, uint32_t width_)) {
     uint64_t before_ = 0;
     *p_++ = TUMIT1_COLUMN_GROUPS;
@@ -198,7 +202,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *
     return p_;
 }
 
-/* Numbers the distinct values in the order in which they come. Returns how many there are, 0 when a dictionary would not pay. */
+/* Numbers the distinct values in the order of their first occurrence. Returns their count, or 0
+ * when a dictionary would be no smaller. */
 TUMIT1_WORK(uint32_t tumit1_number_values(struct tumit1_packer *packer_, uint32_t count_)) {
     const uint32_t most_ = count_ / 2 < TUMIT1_PLACES / 2 ? count_ / 2 : TUMIT1_PLACES / 2;
     uint32_t i_, entries_ = 0;
@@ -221,7 +226,8 @@ TUMIT1_WORK(uint32_t tumit1_number_values(struct tumit1_packer *packer_, uint32_
     return entries_;
 }
 
-/* A column of the numbers in `values_`: by groups, by a dictionary, or as they are, whichever is shortest. */
+/* Writes a column of the numbers in `values_`: by groups, by a dictionary, or unchanged. It
+ * chooses the shortest form. */
 TUMIT1_WORK(unsigned char *tumit1_put_column(struct tumit1_packer *packer_, unsigned char *start_, uint32_t count_, uint32_t width_)) {
     unsigned char *p_, *other_;
     uint32_t i_, entries_;
@@ -229,7 +235,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_column(struct tumit1_packer *packer_, unsi
         return start_;
     }
     p_ = tumit1_put_groups(start_, packer_->values_, count_, width_);
-    /* Numbers that are near each other take less than two bytes: only others may be names for few things. */
+    /* Numbers that are close to each other take less than two bytes. Only other numbers can be
+     * repeated values for which a dictionary is smaller. */
     if (width_ > 2 && count_ >= TUMIT1_GROUP && (size_t)(p_ - start_) > count_ + count_ / 2 &&
         (entries_ = tumit1_number_values(packer_, count_)) != 0) {
         other_ = p_;
@@ -253,7 +260,7 @@ TUMIT1_WORK(unsigned char *tumit1_put_column(struct tumit1_packer *packer_, unsi
     return p_;
 }
 
-/* A column of bytes, which are in `text_`. */
+/* Writes a column of the bytes in `text_`. */
 TUMIT1_WORK(unsigned char *tumit1_put_text_column(struct tumit1_packer *packer_, unsigned char *p_, uint32_t bytes_)) {
     uint32_t packed_;
     if (bytes_ == 0) {
@@ -273,7 +280,8 @@ TUMIT1_HOT uint64_t tumit1_get_number(const unsigned char *p_, uint32_t width_) 
     return width_ == 8 ? tumit1_get_u64(p_) : width_ == 4 ? tumit1_get_u32(p_) : width_ == 2 ? tumit1_get_u16(p_) : *p_;
 }
 
-/* Bytes of a body up to `left_`, behind its head; TUMIT1_CUT when it does not fit there. */
+/* The number of bytes of a body, which starts after the record head. TUMIT1_CUT when it exceeds
+ * `left_`. */
 TUMIT1_WORK(uint32_t tumit1_measure(struct tumit1_kind *kind_, const unsigned char *body_, uint32_t left_)) {
     const unsigned char *code_ = kind_->parts_;
     uint32_t i_, at_ = 0;
@@ -301,7 +309,7 @@ TUMIT1_WORK(uint32_t tumit1_measure(struct tumit1_kind *kind_, const unsigned ch
     return at_;
 }
 
-/* Fills in the parts of a record type; 0 when no spec has it. */
+/* Fills in the parts of a record type. Returns 0 when no spec has the type. */
 TUMIT1_WORK(int tumit1_find_kind(struct tumit1_kind *kind_, uint32_t id_)) {
     static const unsigned char wide_[] = {1, 0, 3}, lost_[] = {5, 0, 3, 3, 3, 3, 2};
     const struct tumit1_provider *provider_ = __atomic_load_n(&tumit1_session.providers_, __ATOMIC_ACQUIRE);
@@ -329,7 +337,8 @@ TUMIT1_WORK(int tumit1_find_kind(struct tumit1_kind *kind_, uint32_t id_)) {
     return 1;
 }
 
-/* Finds the records of a payload and their types. Returns 0 when one is of an unknown type, or the last one is not whole. */
+/* Finds the records of a payload and their types. Returns 0 when a record has an unknown type,
+ * or the last record is incomplete. */
 TUMIT1_WORK(int tumit1_take_apart(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t bytes_)) {
     uint32_t at_ = 0, i_, first_ = 0;
     packer_->records_ = packer_->kinds_count_ = 0;
@@ -372,7 +381,8 @@ TUMIT1_WORK(int tumit1_take_apart(struct tumit1_packer *packer_, const unsigned 
     return 1;
 }
 
-/* The columns of a part, of all records of a type; behind it in each of them is then what is left. */
+/* Writes the columns of one part, for all records of a type. `at_` of each record then points to
+ * the next part. */
 TUMIT1_WORK(unsigned char *tumit1_put_part(struct tumit1_packer *packer_, unsigned char *p_, const unsigned char *payload_,
                                            const struct tumit1_kind *kind_, const unsigned char *code_)) {
     const uint32_t width_ = 1u << (*code_ & 3u), form_ = (uint32_t)*code_ >> 2;
@@ -405,7 +415,7 @@ TUMIT1_WORK(unsigned char *tumit1_put_part(struct tumit1_packer *packer_, unsign
     return form_ != 0 && width_ == 1 ? tumit1_put_text_column(packer_, p_, got_) : tumit1_put_column(packer_, p_, got_, width_);
 }
 
-/* The columns of a record type; NULL when they get too long. */
+/* Writes the columns of a record type. Returns NULL when they become too long. */
 TUMIT1_WORK(unsigned char *tumit1_put_kind(struct tumit1_packer *packer_, unsigned char *p_, const unsigned char *end_,
                                            const unsigned char *payload_, const struct tumit1_kind *kind_)) {
     const unsigned char *code_ = kind_->parts_;
@@ -423,7 +433,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_kind(struct tumit1_packer *packer_, unsign
     return p_ < end_ ? p_ : NULL;
 }
 
-/* What was taken apart, at `out_`. Returns its end, or NULL when it would have `room_` bytes or more. */
+/* Writes the records found by tumit1_take_apart() to `out_`. Returns the end, or NULL when the
+ * size would be `room_` bytes or more. */
 TUMIT1_WORK(const unsigned char *tumit1_put_together(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t room_)) {
     unsigned char *p_ = packer_->out_;
     const unsigned char *const end_ = p_ + room_;
@@ -448,7 +459,8 @@ TUMIT1_WORK(const unsigned char *tumit1_put_together(struct tumit1_packer *packe
     return p_;
 }
 
-/* Packs records by columns into `to_`, in less than `room_` bytes; returns how many, 0 when it cannot. Linear. */
+/* Packs records by columns into `to_`, in less than `room_` bytes. Returns the number of bytes,
+ * or 0 when it cannot. Takes linear time. */
 TUMIT1_WORK(uint32_t tumit1_columns(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t bytes_, unsigned char *to_,
                                     uint32_t room_)) {
     const unsigned char *end_ = tumit1_take_apart(packer_, payload_, bytes_) ? tumit1_put_together(packer_, payload_, room_) : NULL;

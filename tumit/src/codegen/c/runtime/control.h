@@ -1,6 +1,7 @@
-/* ---- What a program, or somebody outside, tells the recorder ---- */
+/* ---- Requests to the recorder, from the program or from `tumit level` ---- */
 
-/* A level's word: off in a pause, and when recording has ended. Under the lock. */
+/* Updates the word of a level. The level is off during a pause, and after recording has ended.
+ * The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_apply_level(const struct tumit1_provider *provider_, uint32_t which_)) {
     int on_ = provider_->on_[which_] && !tumit1_session.paused_ && tumit1_session.state_ != TUMIT1_ENDED;
     const uint32_t how_ = provider_->policies_[which_] == TUMIT1_POLICY_OVERWRITE ? TUMIT1_RING : TUMIT1_ON;
@@ -17,7 +18,7 @@ TUMIT1_SLOW(void tumit1_apply_levels(void)) {
     }
 }
 
-/* Keeps a switch for specs that come later. */
+/* Stores a switch for specs that are registered later. */
 TUMIT1_SLOW(void tumit1_remember_switch(const char *name_, size_t length_, int on_)) {
     struct tumit1_asked **link_ = &tumit1_session.asked_, *asked_;
     for (; (asked_ = *link_) != NULL; link_ = &asked_->next_) {
@@ -43,7 +44,7 @@ TUMIT1_SLOW(void tumit1_remember_switch(const char *name_, size_t length_, int o
     tumit1_session.asked_ = asked_;
 }
 
-/* Switches all levels of this name. Returns how many there are. Under the lock. */
+/* Switches all levels with this name. Returns their number. The caller holds the lock. */
 TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)) {
     const struct tumit1_provider *provider_;
     uint32_t i_;
@@ -61,7 +62,8 @@ TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)
     return found_;
 }
 
-/* What a signal handler asked for that had interrupted the recorder: the helper does it. */
+/* Requests deferred from a signal handler that interrupted the recorder. The writer thread runs
+ * them. */
 #define TUMIT1_LATER_FLUSH 1u
 #define TUMIT1_LATER_DUMP 2u
 #define TUMIT1_LATER_PAUSE 4u
@@ -73,7 +75,9 @@ TUMIT1_SLOW(void tumit1_ask_helper(uint32_t what_)) {
     __atomic_fetch_or(&tumit1_session.later_, what_, __ATOMIC_RELEASE);
 }
 
-/* The same for a level. Of the switches of one name the last counts. What is being worked at is left alone: this may be a handler that interrupted the work. */
+/* Defers a switch of a level. Of several switches with one name, the last one counts. An entry
+ * that is being processed is not changed, because this may be a handler that interrupted the
+ * processing. */
 TUMIT1_SLOW(void tumit1_ask_level(const char *name_, int on_)) {
     struct tumit1_session *s_ = &tumit1_session;
     uint32_t from_, i_;
@@ -127,7 +131,8 @@ TUMIT1_SLOW(void tumit1_set_paused(int paused_)) {
 void tumit1_pause(void) { tumit1_set_paused(1); }
 void tumit1_resume(void) { tumit1_set_paused(0); }
 
-/* A request in the live file, `LEVEL=on,LEVEL=off`: does what it says once, and tells so. By the helper. */
+/* Runs a request from the live file once, `LEVEL=on,LEVEL=off`, and stores the result there.
+ * Only the writer thread calls it. */
 TUMIT1_SLOW(void tumit1_answer_request(void)) {
     unsigned char *map_ = tumit1_session.pool_.map_;
     struct tumit1_entry entry_;
@@ -164,7 +169,7 @@ TUMIT1_SLOW(void tumit1_answer_request(void)) {
     __atomic_store_n((uint32_t *)(void *)(map_ + 1280), asked_, __ATOMIC_RELEASE);
 }
 
-/* Writes what was asked for: TUMIT1_ASKED or TUMIT1_DUMP. */
+/* Writes records on request. `which_` is TUMIT1_ASKED or TUMIT1_DUMP. */
 TUMIT1_SLOW(void tumit1_write_out(int which_)) {
     struct tumit1_session *s_ = &tumit1_session;
     uint32_t before_, waiting_;
@@ -193,7 +198,7 @@ void tumit1_flush(void) { tumit1_write_out(TUMIT1_ASKED); }
 
 void tumit1_dump(void) { tumit1_write_out(TUMIT1_DUMP); }
 
-/* Switches the level that was asked for first; 0 when there is none. */
+/* Runs the first deferred switch of a level. Returns 0 when there is none. */
 TUMIT1_SLOW(int tumit1_switch_later(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     char name_[sizeof s_->later_levels_[0].name_];
@@ -216,7 +221,8 @@ TUMIT1_SLOW(int tumit1_switch_later(void)) {
     return 1;
 }
 
-/* By the helper, which is no handler and holds no lock here. */
+/* Runs deferred requests. Only the writer thread calls it: it is no signal handler, and holds no
+ * lock here. */
 TUMIT1_SLOW(void tumit1_do_later(void)) {
     const uint32_t asked_ = __atomic_exchange_n(&tumit1_session.later_, 0u, __ATOMIC_ACQUIRE);
     tumit1_cursor.locked_ = 0;
@@ -234,7 +240,7 @@ TUMIT1_SLOW(void tumit1_do_later(void)) {
     tumit1_cursor.locked_ = 1;
 }
 
-/* Records dropped so far. Under the lock. */
+/* Number of records dropped so far. The caller holds the lock. */
 TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
     const struct tumit1_thread *t_;
     uint64_t dropped_ = __atomic_load_n(&tumit1_session.dropped_, __ATOMIC_RELAXED);
@@ -244,7 +250,7 @@ TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
     return dropped_;
 }
 
-/* Records that are in slots, and in no file. Under both locks. */
+/* Number of records that are in slots and in no file. The caller holds both locks. */
 TUMIT1_SLOW(uint64_t tumit1_unwritten(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint64_t records_ = 0;

@@ -1,6 +1,6 @@
 /* ---- The end of the trace ---- */
 
-/* The end block. Returns 0 or an errno. */
+/* Appends the end block. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
     unsigned char block_[TUMIT1_HEADER_BYTES + 96];
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
@@ -19,8 +19,8 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
     return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
 }
 
-/* Writes all that was recorded, the end block, and closes. No thread gets a slot any more: what is full is finite. Returns how many
- * records are in none of our files. */
+/* Writes all records and the end block, and closes the file. Threads no longer get slots, so the
+ * number of full slots is finite. Returns the number of records that are in no file. */
 TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     const struct tumit1_thread *t_;
@@ -74,7 +74,8 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     return dropped_;
 }
 
-/* Ends the trace: all threads' records, a last anchor and the end block. Records that come later are dropped. */
+/* Ends the trace: writes the records of all threads, a last anchor and the end block. Later
+ * records are dropped. */
 void tumit1_finish(void) {
     struct tumit1_session *s_ = &tumit1_session;
     uint64_t dropped_ = 0;

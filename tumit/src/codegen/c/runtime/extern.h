@@ -1,4 +1,5 @@
-/* ---- One file of the program holds the recorder: its name in messages of the linker says so ---- */
+/* ---- One file of the program contains the recorder. The name of this symbol explains it in
+ * linker messages ---- */
 
 extern TUMIT1_SHARED const char tumit1_one_source_file_must_include_the_header_without_TUMIT_EXTERN;
 #ifdef TUMIT_EXTERN

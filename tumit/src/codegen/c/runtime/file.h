@@ -1,18 +1,21 @@
-/* ---- The file: blocks appended whole or not at all. All of it under the sink's lock ---- */
+/* ---- The file: blocks are appended completely or not at all. All callers hold the sink's lock
+ * ---- */
 
-/* Whether the system would answer a write up to `end_` with a signal that kills: the limit of a file's size. */
+/* Whether a write up to `end_` exceeds the limit of the size of a file. The system would then
+ * kill the program with a signal. */
 TUMIT1_SLOW(int tumit1_over_limit(uint64_t end_)) {
     struct rlimit limit_;
     return getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY && end_ > limit_.rlim_cur;
 }
 
-/* The text of an environment variable; NULL when it is not there, or empty. */
+/* The text of an environment variable. NULL when it does not exist or is empty. */
 TUMIT1_SLOW(const char *tumit1_env(const char *name_)) {
     const char *text_ = getenv(name_);
     return text_ != NULL && *text_ != '\0' ? text_ : NULL;
 }
 
-/* Where the program began: what its environment names is meant from there, though it may be elsewhere at its first record, as daemons are. */
+/* Stores the folder in which the program began. Relative paths in its environment refer to this
+ * folder, although the program, for example a daemon, can be in another one at its first record. */
 TUMIT1_SLOW(void tumit1_note_beginning(void)) {
     char *in_ = tumit1_session.began_in_;
     if (in_[0] == '\0' && getcwd(in_, sizeof tumit1_session.began_in_) == NULL) {
@@ -20,18 +23,19 @@ TUMIT1_SLOW(void tumit1_note_beginning(void)) {
     }
 }
 
-/* A path, from where the program began. */
+/* A path, relative to the folder in which the program began. */
 TUMIT1_SLOW(void tumit1_from_beginning(char *to_, size_t room_, const char *path_)) {
     const int absolute_ = path_[0] == '/' || tumit1_session.began_in_[0] == '\0';
     snprintf(to_, room_, "%s%s%s", absolute_ ? "" : tumit1_session.began_in_, absolute_ ? "" : "/", path_);
 }
 
-/* A folder that an environment variable names; not where the program has rights that who calls it has not: NULL. */
+/* The folder in an environment variable. NULL when the program has rights that its caller does
+ * not have. */
 TUMIT1_SLOW(const char *tumit1_env_folder(const char *name_)) {
     return getuid() != geteuid() || getgid() != getegid() ? NULL : tumit1_env(name_);
 }
 
-/* A number of bytes as people write it, 64M; 0 when it is not understood. */
+/* Parses a number of bytes with a unit, as 64M. 0 when it is invalid. */
 TUMIT1_SLOW(uint64_t tumit1_parse_bytes(const char *text_)) {
     char *end_ = NULL;
     unsigned long long value_ = strtoull(text_, &end_, 10);
@@ -46,7 +50,7 @@ TUMIT1_SLOW(uint64_t tumit1_parse_bytes(const char *text_)) {
                : (uint64_t)value_ << shift_;
 }
 
-/* Makes a folder and those above it. Under the sink's lock. Returns 0 or an errno. */
+/* Creates a folder and its parents. The caller holds the sink's lock. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
     char *part_ = tumit1_session.scratch_.part_;
     size_t i_;
@@ -63,7 +67,8 @@ TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
     return mkdir(part_, 0777) != 0 && errno != EEXIST ? errno : 0;
 }
 
-/* A path that holds wherever the program goes. Under the sink's lock. */
+/* Makes a path absolute, so that it is valid in any working directory. The caller holds the
+ * sink's lock. */
 TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
     char *here_ = tumit1_session.scratch_.part_;
     size_t length_, more_ = strlen(path_);
@@ -78,7 +83,8 @@ TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
     }
 }
 
-/* Opens a file of ours, never as one of the three that all programs write to. Returns -1 with an errno. */
+/* Opens a file of the recorder. Its descriptor is never one of the three standard ones. Returns
+ * -1 with an errno. */
 TUMIT1_SLOW(int tumit1_open_ours(const char *path_, int flags_, struct tumit1_identity *who_)) {
     struct stat about_;
     int file_ = open(path_, flags_ | O_RDWR | O_CLOEXEC, 0666);
@@ -97,14 +103,15 @@ TUMIT1_SLOW(int tumit1_open_ours(const char *path_, int flags_, struct tumit1_id
     return file_;
 }
 
-/* Whether this is still the file that was opened: the program may have closed it, and opened another in its place. */
+/* Whether this descriptor still refers to the opened file. The program may have closed it, and
+ * opened another file with its number. */
 TUMIT1_SLOW(int tumit1_is_ours(int file_, const struct tumit1_identity *who_)) {
     struct stat about_;
     return file_ >= 0 && fstat(file_, &about_) == 0 && (uint64_t)about_.st_dev == who_->device_ &&
            (uint64_t)about_.st_ino == who_->inode_ && (uint64_t)about_.st_size >= who_->bytes_;
 }
 
-/* Closes it, unless it is another's by now. */
+/* Closes the file, unless the descriptor refers to another file now. */
 TUMIT1_SLOW(void tumit1_close_ours(int *file_, const struct tumit1_identity *who_)) {
     if (tumit1_is_ours(*file_, who_)) {
         close(*file_);
@@ -112,7 +119,8 @@ TUMIT1_SLOW(void tumit1_close_ours(int *file_, const struct tumit1_identity *who
     *file_ = -1;
 }
 
-/* Makes sure that a file of ours is open: if the program closed it, it is opened once more, by its path. Returns 0 or an errno. */
+/* Ensures that a file of the recorder is open. If the program closed it, it is opened again by
+ * its path. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_reach(int *file_, const struct tumit1_identity *who_, const char *path_)) {
     struct tumit1_identity found_ = {0, 0, 0};
     int again_;
@@ -130,8 +138,9 @@ TUMIT1_SLOW(int tumit1_reach(int *file_, const struct tumit1_identity *who_, con
     return again_ < 0 ? errno : 0;
 }
 
-/* Gets room on the disk up to `end_`, behind the end of the file: whoever fills the disk meanwhile, what is written there finds it. Where
- * slots are private memory: else the live file tells of losses. Returns 0 or an errno; file systems that know no such thing are asked once. */
+/* Reserves room on the disk up to `end_`, after the end of the file, for writes that must
+ * succeed even on a full disk. It is needed if slots are private memory. Otherwise the live file
+ * reports losses. Returns 0 or an errno. A file system without reservations is tried once. */
 TUMIT1_SLOW(int tumit1_reserve(uint64_t end_)) {
 #if defined SYS_fallocate && defined __LP64__
     struct tumit1_sink *s_ = &tumit1_sink;
@@ -151,13 +160,15 @@ TUMIT1_SLOW(int tumit1_reserve(uint64_t end_)) {
     return 0;
 }
 
-/* Gives back what was reserved and is not needed, or cuts off what was written in part. Returns 0 or an errno. */
+/* Releases reserved room that is not needed, or removes an incomplete block. Returns 0 or an
+ * errno. */
 TUMIT1_SLOW(int tumit1_cut_off(void)) {
     tumit1_sink.reserved_ = tumit1_sink.who_.bytes_ = tumit1_sink.offset_;
     return ftruncate(tumit1_sink.file_, (off_t)tumit1_sink.offset_) == 0 ? 0 : errno;
 }
 
-/* Appends bytes; on failure the file is cut back to where it was. Returns 0 or an errno. */
+/* Appends bytes. After a failure the file is truncated to its previous size. Returns 0 or an
+ * errno. */
 TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
     struct tumit1_sink *s_ = &tumit1_sink;
     const uint64_t end_ = s_->offset_ + length_ + (s_->ending_ == 0 ? TUMIT1_RESERVE : s_->ending_ == 1 ? TUMIT1_LAST_RESERVE : 0u);
@@ -186,7 +197,7 @@ TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
     return 0;
 }
 
-/* Somebody removed the file, perhaps with its folder: what it held is put there again. */
+/* Restores the contents of a file that was removed, perhaps with its folder. */
 TUMIT1_SLOW(void tumit1_restore(void)) {
     struct tumit1_sink *s_ = &tumit1_sink;
     const char *path_ = tumit1_session.path_;
@@ -224,7 +235,7 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
     fprintf(stderr, "tumit: `%s` was removed while the program runs: it is made again\n", path_);
 }
 
-/* What stands in a block's header besides sizes and checksum. */
+/* The fields of a block's header without sizes and checksum. */
 struct tumit1_header {
     uint8_t kind_, codec_, flags_;
     uint32_t stream_, records_;
@@ -233,7 +244,8 @@ struct tumit1_header {
     uint64_t dropped_, first_, last_;
 };
 
-/* Appends a block: 64 bytes for its header stand in front of the payload, 7 for padding behind it. */
+/* Appends a block. Before the payload are 64 bytes for the header, and after it 7 bytes for
+ * padding. */
 TUMIT1_SLOW(int tumit1_append_block(const struct tumit1_header *h_, unsigned char *block_)) {
     unsigned char *p_ = block_;
     size_t length_ = TUMIT1_HEADER_BYTES + (size_t)h_->stored_;
@@ -256,7 +268,8 @@ TUMIT1_SLOW(int tumit1_append_block(const struct tumit1_header *h_, unsigned cha
     return tumit1_append(block_, padded_);
 }
 
-/* Appends an uncompressed block of the process (or of `stream`, kind `stream`). Returns 0 or an errno. */
+/* Appends an uncompressed block of the process (or of `stream`, kind `stream`). Returns 0 or an
+ * errno. */
 TUMIT1_SLOW(int tumit1_append_plain(uint8_t kind_, uint32_t stream_, uint32_t entries_, unsigned char *block_,
                                     size_t payload_, uint64_t first_, uint64_t last_)) {
     struct tumit1_header h_;
@@ -276,7 +289,7 @@ TUMIT1_SLOW(int tumit1_append_plain(uint8_t kind_, uint32_t stream_, uint32_t en
     return error_;
 }
 
-/* Appends a block of the process whose entries were compressed before. Returns 0 or an errno. */
+/* Appends a block of the process with compressed entries. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, uint32_t entries_, unsigned char *block_, uint32_t raw_, uint32_t stored_)) {
     struct tumit1_header h_;
     int error_;

@@ -1,7 +1,8 @@
-/* ---- Fork: a child is a process of its own, with a file of its own ---- */
+/* ---- Fork: a child is a separate process with its own file ---- */
 
-/* Around fork: no other thread may hold the locks when the child gets its copy of them. A signal handler that comes meanwhile finds
- * its thread inside the recorder, and waits for none of them; one that forks inside the recorder leaves them alone. */
+/* Runs before fork. No other thread may hold the locks when the child gets its copy of them. A
+ * signal handler during the fork finds its thread inside the recorder, and waits for no lock. A
+ * fork inside the recorder does not touch the locks. */
 TUMIT1_SLOW(void tumit1_before_fork(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint32_t before_ = 0;
@@ -29,9 +30,9 @@ TUMIT1_SLOW(void tumit1_after_fork(void)) {
     tumit1_idle(c_->before_fork_);
 }
 
-/* In the child: what is in the slots is the parent's to write, and their memory must not be the parent's any more: at the
- * same addresses, as a record that a signal handler interrupted may still be written to the end. The child's first record
- * opens files of its own. */
+/* Runs in the child. The parent writes the contents of the slots, so the child must not share
+ * their memory. The memory keeps its addresses, because a record that a signal handler
+ * interrupted may still write to it. The first record of the child opens its own files. */
 TUMIT1_SLOW(void tumit1_begin_child(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_cursor *c_ = &tumit1_cursor;
@@ -79,8 +80,8 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
     }
 }
 
-/* Locks that other threads held are free: these threads are not here. Where a signal handler forked in the midst of the
- * recorder's own work, that goes on in the child. */
+/* Resets locks that other threads held, because these threads do not exist in the child. If a
+ * signal handler forked inside the recorder, the interrupted work continues in the child. */
 TUMIT1_SLOW(void tumit1_in_child(void)) {
     pthread_mutex_t fresh_ = PTHREAD_MUTEX_INITIALIZER;
     struct tumit1_cursor *c_ = &tumit1_cursor;
@@ -99,7 +100,8 @@ TUMIT1_SLOW(void tumit1_in_child(void)) {
     }
 }
 
-/* A page that is zero in a child, whoever made it. Where the system knows no such thing there is none. Under the lock. */
+/* Creates a page that is zero in a child, independent of the way in which the child is created.
+ * Does nothing when the system does not support it. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_make_guard(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     uint32_t *guard_ = s_->guard_ == NULL ? (uint32_t *)tumit1_map(4096) : NULL;
@@ -113,8 +115,9 @@ TUMIT1_SLOW(void tumit1_make_guard(void)) {
     }
 }
 
-/* In a child that was made behind the back of the C library: as after a fork. What it recorded until it came by here is in the parent's slot:
- * such a child must call exec before it records. */
+/* Runs in a child that was created without the C library: the same work as after a fork. Its
+ * records until here are in the slot of the parent. So such a child must call exec before it
+ * records. */
 void tumit1_find_child(void) {
     pthread_mutex_t fresh_ = PTHREAD_MUTEX_INITIALIZER;
     __atomic_store_n(tumit1_session.guard_, 1u, __ATOMIC_RELAXED);
@@ -123,7 +126,8 @@ void tumit1_find_child(void) {
     tumit1_begin_child();
 }
 
-/* When that work is done: what it left is put in order. It may have begun the child's own session. */
+/* Runs after the interrupted work is done, and cleans up after it. The work may have begun the
+ * session of the child. */
 void tumit1_settle_child(void) {
     tumit1_cursor.forked_ = 0;
     tumit1_session.waiting_ = 0;

@@ -1,12 +1,14 @@
-/* ---- Whether a signal handler runs. What it interrupted may be the allocator, or whatever else that can be entered once: the
- * start of a session asks for that ---- */
+/* ---- Detection of a running signal handler. The handler may have interrupted the allocator or
+ * other code that is not reentrant. The start of a session calls such code, so it must not run
+ * then ---- */
 
-/* The unwinder of all languages, under names of our own: its header is not there with every compiler. */
+/* The unwinder of all languages, declared under names of the recorder, because not every
+ * compiler has its header. */
 int tumit1_unwind(int (*each_)(void *, void *), void *found_) __asm__("_Unwind_Backtrace");
 const void *tumit1_find_frame(void *code_, void **bases_) __asm__("_Unwind_Find_FDE");
 uintptr_t tumit1_frame(void *frame_, int *interrupted_) __asm__("_Unwind_GetIPInfo");
 
-/* What a walk up the stack found. */
+/* The result of a walk up the stack. */
 struct tumit1_walk {
     uintptr_t last_; /* where its last frame was executing */
     int interrupted_;
@@ -19,8 +21,9 @@ TUMIT1_SLOW(int tumit1_look_at_frame(void *frame_, void *found_)) {
     return walk_->interrupted_ ? 4 : 0; /* _URC_NORMAL_STOP, or on */
 }
 
-/* The dynamic section, which statically linked programs do not have. Their unwinder has a lock: a handler that interrupted our own walk must not walk. (Nor
- * may one that interrupted a C++ throw; there is no way to know.) */
+/* The dynamic section, which statically linked programs do not have. Their unwinder has a lock,
+ * so a handler that interrupted a walk of the recorder must not walk. The same applies to a
+ * handler that interrupted a C++ throw, but that cannot be detected. */
 extern const char tumit1_dynamic __asm__("_DYNAMIC") __attribute__((__weak__, __visibility__("hidden")));
 TUMIT1_SLOW(int tumit1_may_walk(void)) { return &tumit1_dynamic != NULL || tumit1_cursor.walks_ == 0; }
 
@@ -30,7 +33,8 @@ TUMIT1_SLOW(void tumit1_walk_up(struct tumit1_walk *walk_)) {
     tumit1_cursor.walks_--;
 }
 
-/* Whether the unwinder knows this code. At the end of a static program it knows nothing any more, and would abort. */
+/* Whether the unwinder knows this code. At the end of a static program it knows no code, and
+ * would abort. */
 TUMIT1_SLOW(int tumit1_is_known(uintptr_t code_)) {
     void *bases_[4] = {NULL, NULL, NULL, NULL};
     int known_;
@@ -40,8 +44,8 @@ TUMIT1_SLOW(int tumit1_is_known(uintptr_t code_)) {
     return known_;
 }
 
-/* Whether the calling thread stands in a signal handler: among its frames is one that the system made, which interrupted another. Takes
- * a few microseconds; no memory, no lock of the program's. */
+/* Whether the calling thread is in a signal handler: one of its frames is a signal frame of the
+ * system. Takes a few microseconds, without memory allocation and without locks of the program. */
 TUMIT1_SLOW(int tumit1_in_handler(void)) {
     struct tumit1_walk walk_ = {0, 0};
 #ifndef TUMIT1_BROKEN_HANDLERS
@@ -55,8 +59,9 @@ TUMIT1_SLOW(int tumit1_in_handler(void)) {
     return walk_.interrupted_;
 }
 
-/* Whether a signal handler jumped out of the record that the calling thread was in (`siglongjmp`): it is inside one, and no handler runs. Where
- * the way up the stack is not known to its end, and where the program's own clock records, it is taken for nested. */
+/* Whether a signal handler jumped out of the record of the calling thread (`siglongjmp`). The
+ * thread is then inside a record, and no handler runs. If the stack cannot be unwound to its
+ * end, or if the program's clock records, the record counts as nested. */
 TUMIT1_SLOW(int tumit1_was_left(const struct tumit1_cursor *c_)) {
     struct tumit1_walk walk_ = {0, 0};
     if (c_->locked_ || c_->asks_ || !tumit1_may_walk() || !tumit1_is_known((uintptr_t)tumit1_in_handler)) {

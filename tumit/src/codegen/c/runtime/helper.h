@@ -1,9 +1,10 @@
-/* ---- The helper thread: writes what threads hand over, gets slots ready, and looks about ten times a second whether
- * levels are to be switched from outside. Without it (TUMIT_NO_THREAD, or no thread to be had) threads write themselves ---- */
+/* ---- The writer thread: it writes the slots that threads hand over, and prepares new ones.
+ * About ten times a second it checks for external requests to switch levels. Without it
+ * (TUMIT_NO_THREAD, or when no thread can be created) the recording threads write ---- */
 
 #define TUMIT1_POLL_NANOS 100000000
 
-/* Numbers of Linux: the headers that have them use names that programs may define as macros. */
+/* Constants of Linux. Their headers use names that programs may define as macros. */
 #define TUMIT1_WAKE_CALL 129
 #define TUMIT1_SET_MASK 2     /* SIG_SETMASK */
 #define TUMIT1_ALL_SIGNALS 0xFFFFFFFE7FFFFFFFu /* but for 32 and 33, by which the C library makes all threads change their user */
@@ -12,7 +13,8 @@ TUMIT1_SLOW(void tumit1_futex(uint32_t *word_, int operation_, uint32_t value_, 
     (void)syscall(SYS_futex, word_, operation_, value_, patience_, NULL, 0);
 }
 
-/* Sleeps for a while, or until somebody wakes the helper: who did since it read `seen_` need not have found it asleep. */
+/* Sleeps for a while, or until a thread wakes the writer thread. A wake-up after it read `seen_`
+ * also ends the sleep, even if it comes before the sleep. */
 TUMIT1_SLOW(void tumit1_sleep(uint32_t seen_, long nanos_)) {
     struct timespec patience_;
     patience_.tv_sec = 0;
@@ -22,8 +24,9 @@ TUMIT1_SLOW(void tumit1_sleep(uint32_t seen_, long nanos_)) {
     __atomic_store_n(&tumit1_session.sleeps_, 0u, __ATOMIC_SEQ_CST);
 }
 
-/* After a slot was handed over: wakes the helper if that is urgent and it sleeps; where there is none, its work is done here. Returns whether
- * the thread did one of both. No lock may be held. */
+/* To be called after a slot is handed over. Wakes the writer thread if it sleeps and `urgent_`
+ * is set. Without a writer thread, does its work here. Returns whether the calling thread did
+ * one of these. It must hold no lock. */
 TUMIT1_SLOW(int tumit1_call_helper(int urgent_)) {
     struct tumit1_session *s_ = &tumit1_session;
     int called_ = 0;
@@ -38,7 +41,7 @@ TUMIT1_SLOW(int tumit1_call_helper(int urgent_)) {
         return called_;
     }
     tumit1_lock_sink();
-    /* Behind the end, what a live file that was kept has stays there. */
+    /* After the end, the contents of a kept live file stay there. */
     while (__atomic_load_n(&s_->state_, __ATOMIC_ACQUIRE) == TUMIT1_OPEN && tumit1_write_next()) {
         called_ = 1;
     }
@@ -46,7 +49,7 @@ TUMIT1_SLOW(int tumit1_call_helper(int urgent_)) {
     return called_;
 }
 
-/* Whether all threads but the helper have ended: then it must not keep the process alive. */
+/* Whether all threads but the writer thread have ended. It must then not keep the process alive. */
 TUMIT1_SLOW(int tumit1_is_alone(void)) {
     char text_[1024];
     const char *p_;
@@ -66,8 +69,10 @@ TUMIT1_SLOW(int tumit1_is_alone(void)) {
     return number_ == 2;
 }
 
-/* Ten times a second a look at the clocks. About once a second what quiet threads recorded goes to the file, and a reading of the clocks; that
- * for the first time soon after the start: a program that is killed in its first second has two of them, which tell their rate. */
+/* The periodic work of the writer thread. It reads the clocks ten times a second. About once a
+ * second it writes the records of quiet threads and a reading of the clocks. The first reading
+ * is soon after the start. So a program that is killed in its first second has two readings,
+ * which define the rate. */
 TUMIT1_SLOW(void tumit1_tick(uint32_t round_)) {
     tumit1_lock_sink();
     if (tumit1_is_open() && round_ % 10 == 0) {
@@ -80,7 +85,8 @@ TUMIT1_SLOW(void tumit1_tick(uint32_t round_)) {
     pthread_mutex_unlock(&tumit1_sink_lock);
 }
 
-/* When the helper is the only thread left: it goes, and as the last thread it runs what is to run at the program's end. */
+/* Ends the writer thread if it is the only remaining thread. As the last thread, it runs the
+ * code for the end of the program. */
 TUMIT1_SLOW(int tumit1_leave_last(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     if (!tumit1_is_alone()) {
@@ -141,7 +147,8 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
         }
         written_ += more_ ? 1u : 0u;
         if (!more_) {
-            /* The first thread has ended. The process ends when the helper is its only thread. */
+            /* The first thread has ended. The process ends when the writer thread is its only
+             * thread. */
             int gone_ = __atomic_load_n(&s_->main_gone_, __ATOMIC_RELAXED);
             if (gone_ && tumit1_leave_last()) {
                 return unused_;
@@ -154,8 +161,9 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
     return unused_;
 }
 
-/* Memory for packing by columns, once; without it blocks are packed by LZ4. A child has its parent's. Under the sink's lock, and
- * before other threads record: from the first one on, blocks are packed alike. */
+/* Allocates memory for packing by columns, once. Without it blocks are packed by LZ4. A child
+ * uses the memory of its parent. Must be called with the sink's lock and before other threads
+ * record, so that all blocks are packed in the same way. */
 TUMIT1_SLOW(void tumit1_get_packer(void)) {
 #ifndef TUMIT_NO_THREAD
     if (tumit1_sink.packer_ == NULL) {
@@ -164,7 +172,8 @@ TUMIT1_SLOW(void tumit1_get_packer(void)) {
 #endif
 }
 
-/* No thread to be had: recording threads write themselves, and shall not take the time for columns. */
+/* Used when no thread can be created. Recording threads then write, and should not spend time on
+ * columns. */
 TUMIT1_SLOW(void tumit1_drop_packer(void)) {
     tumit1_lock_sink();
     if (tumit1_sink.packer_ != NULL) {
@@ -174,7 +183,7 @@ TUMIT1_SLOW(void tumit1_drop_packer(void)) {
     pthread_mutex_unlock(&tumit1_sink_lock);
 }
 
-/* Starts the helper. It takes no signals: they are the program's. */
+/* Starts the writer thread. All signals are blocked in it, because they belong to the program. */
 TUMIT1_SLOW(void tumit1_start_helper(void)) {
 #ifndef TUMIT_NO_THREAD
     struct tumit1_session *s_ = &tumit1_session;
@@ -205,7 +214,8 @@ TUMIT1_SLOW(void tumit1_start_helper(void)) {
 #endif
 }
 
-/* Tells the writer thread to end. It ends while this thread writes the rest of the trace. No lock may be held. */
+/* Requests the end of the writer thread. It ends while this thread writes the rest of the trace.
+ * The caller must hold no lock. */
 TUMIT1_SLOW(void tumit1_stop_helper(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     pthread_mutex_lock(&tumit1_lock);
@@ -219,7 +229,8 @@ TUMIT1_SLOW(void tumit1_stop_helper(void)) {
     }
 }
 
-/* Waits until the writer thread has ended: the code that it runs may be unmapped next. No lock may be held. */
+/* Waits for the end of the writer thread, because its code may be unmapped next. The caller must
+ * hold no lock. */
 TUMIT1_SLOW(void tumit1_join_helper(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     if (s_->join_) {

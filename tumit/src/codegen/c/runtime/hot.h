@@ -1,10 +1,14 @@
-/* ---- What recording functions touch of the recorder, and what programs call ---- */
+/* ---- The state that recording functions access, and the functions for programs ---- */
 
 TUMIT1_BEGIN_DECLS
 
-/* A level's word: 0 when off, else one of these bits and the provider's first record id; that of levels which overwrite makes a
- * negative number of it. What a thread is inside the recorder: larger than all of them, and 0 otherwise, which is larger than a
- * negative one. So one comparison finds both what must go elsewhere. */
+/* The word of a level is 0 when the level is off. Otherwise it is one of these bits and the
+ * first record id of the provider. The bit of levels with policy `overwrite` makes the word
+ * negative.
+ *
+ * The value of a thread inside the recorder (`busy_`) is larger than all words. Otherwise it is
+ * 0, which is larger than a negative word. So one comparison detects both cases of the slow
+ * path. */
 #define TUMIT1_ON 0x40000000u
 #define TUMIT1_RING 0x80000000u
 #define TUMIT1_BUSY 0x7FFFFFFFu
@@ -17,8 +21,9 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_ROOM TUMIT1_ROOM_OF(TUMIT1_SLOT)
 #define TUMIT1_ONE_RECORD ((uint64_t)1 << 32)
 
-/* The head of a slot, as the format of live files says. Its owner writes `state_` last: bytes of the payload in the low half,
- * records in the high half. It is both the place of the next record and the publication of those before it. */
+/* The head of a slot, as in the format of live files. The owner writes `state_` last: bytes of
+ * the payload in the low half, number of records in the high half. `state_` is both the position
+ * of the next record and the publication of those before it. */
 struct tumit1_slot {
     uint64_t state_;
     uint64_t last_;         /* date of the last record */
@@ -31,7 +36,8 @@ struct tumit1_slot {
     uint32_t taken_;        /* 1 while it belongs to a stream, 2 to one that overwrites, 3 while it is being overwritten, 4 while it is divided */
 };
 
-/* The processor's counter, where it has one that can be read inline, and how files call that clock. */
+/* The processor's counter, if it has one that can be read inline, and the number of this clock
+ * in files. */
 #if defined __x86_64__ || defined __i386__
 #define TUMIT1_CLOCK_NATIVE TUMIT1_CLOCK_TSC
 TUMIT1_HOT uint64_t tumit1_counter(void) { return __builtin_ia32_rdtsc(); }
@@ -47,8 +53,9 @@ TUMIT1_HOT uint64_t tumit1_counter(void) {
 TUMIT1_HOT uint64_t tumit1_counter(void) { return 0; }
 #endif
 
-/* Where a thread writes: `tumit1_full` while it has no slot, and when the process's clock is not the one that is read
- * inline. Hence the ordinary slow path is also the first one. */
+/* The slot that a thread writes to. It is `tumit1_full` while the thread has no slot, and when
+ * the clock of the process is not the one that is read inline. So the ordinary slow path also
+ * handles the first record. */
 struct tumit1_cursor {
     struct tumit1_slot *slot_;  /* for those that read the processor's counter */
     struct tumit1_slot *other_; /* for those that read TUMIT_CLOCK() */
@@ -70,14 +77,16 @@ struct tumit1_cursor {
     unsigned char waited_why_;
 };
 
-/* A slot with room for a record, and the record's date. Without a slot: 0 when the record is dropped, else the bytes to which it is to be
- * truncated, with its mark. */
+/* A slot with room for a record, and the timestamp of the record. Without a slot: `now_` is 0
+ * when the record is dropped. Otherwise it is the number of bytes to which the record must be
+ * truncated, with a mark. */
 struct tumit1_room {
     struct tumit1_slot *slot_;
     uint64_t now_;
 };
 
-/* Where a record goes, the slot's state when it is whole, and its date. Without a slot: `state_` is the room's `now_`. */
+/* The slot of a record, the state of the slot after it, and its timestamp. Without a slot:
+ * `state_` is the `now_` of the room. */
 struct tumit1_place {
     struct tumit1_slot *slot_;
     uint64_t state_;
@@ -99,7 +108,7 @@ TUMIT1_CALL uint64_t tumit1_now_slow(void);
 TUMIT1_CALL uint32_t tumit1_intern(const char *text_);
 TUMIT1_CALL uint32_t tumit1_site_new(struct tumit1_site *site_);
 
-/* What a program may choose before its first record. What is NULL or 0 is as the environment says. */
+/* Choices of a program before its first record. For NULL or 0, the environment decides. */
 struct tumit1_config {
     const char *folder_;      /* the run folder; else TUMIT_TRACE */
     const char *live_folder_; /* where the live file goes; else TUMIT_LIVE */
@@ -107,32 +116,38 @@ struct tumit1_config {
     const char *buffers_;     /* "mapped" or "private"; else TUMIT_BUFFERS */
     uint64_t memory_bytes_;   /* of records that are not in the file yet; else TUMIT_MEMORY */
 };
-/* Starts recording now, with these choices (NULL: none). Optional: the first record does it. Returns 0, or an errno: EALREADY
- * when recording has begun (MPI_Init and TUMIT_START=1 begin it, too), has ended, or could not begin before. The program can go on in any
- * case. A forked child may start, too: without a folder of its own it records into its parent's. */
+/* Starts recording with these choices (NULL: none). The call is optional, because the first
+ * record starts recording, too. Returns 0 or an errno: EALREADY when recording has begun
+ * (MPI_Init and TUMIT_START=1 also begin it), has ended, or could not begin before. The program
+ * can continue in any case. A forked child can call it, too. Without a folder of its own it
+ * records into that of its parent. */
 TUMIT1_CALL int tumit1_start(const struct tumit1_config *config_);
 
-/* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns how many levels of that name there
- * are; it holds for libraries that are loaded later, too. In a signal handler that interrupted the recorder it returns -1 and leaves it to the
- * helper thread, as do there flush, dump, pause and resume: it is done a tenth of a second later at most (eight names of levels of up to 63 bytes can
- * wait). All other calls do nothing there. */
+/* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns the number of levels
+ * with this name. The switch also applies to libraries that are loaded later.
+ *
+ * In a signal handler that interrupted the recorder, it returns -1, and the writer thread
+ * switches the level within 0.1 s. Flush, dump, pause and resume behave alike there. Eight names
+ * of levels of up to 63 bytes can be pending. All other calls do nothing there. */
 TUMIT1_CALL int tumit1_set_level(const char *name_, int on_);
 /* Names the calling thread in the trace. */
 TUMIT1_CALL void tumit1_set_thread_name(const char *name_);
-/* Labels what the calling thread records ("io", "GPU 0"): rules know it as `stream_label`, and can group threads by it. The latest one counts, for
- * the whole run. */
+/* Labels the records of the calling thread ("io", "GPU 0"). Rules can read the label as
+ * `stream_label`, and group threads by it. The latest label applies to the whole run. */
 TUMIT1_CALL void tumit1_set_stream_label(const char *label_);
-/* Writes what all threads recorded until now. The end of the program does so by itself. */
+/* Writes all records of all threads so far. The end of the program does this automatically. */
 TUMIT1_CALL void tumit1_flush(void);
-/* Writes what the levels that overwrite hold, of all threads, oldest first. They go on recording, into what is then empty. The end of
- * the program does so by itself. Where buffers are mapped, what they hold is in the live file of a program that is killed. */
+/* Writes the records of the levels that overwrite, of all threads, oldest first. These levels
+ * continue to record, into empty buffers. The end of the program does this automatically. With
+ * mapped buffers, the live file of a killed program has their contents. */
 TUMIT1_CALL void tumit1_dump(void);
-/* Ends the trace before the program ends: all is written, and what is recorded later is dropped. Before anything is recorded it does nothing. */
+/* Ends the trace before the program ends: writes all records, and drops later ones. It does
+ * nothing before the first record. */
 TUMIT1_CALL void tumit1_finish(void);
-/* Switches all levels off, and back to what they were. Switches made in a pause hold after it. */
+/* Switch all levels off, and back to their states. Switches during a pause take effect after it. */
 TUMIT1_CALL void tumit1_pause(void);
 TUMIT1_CALL void tumit1_resume(void);
-/* What the recorder did so far. */
+/* Statistics of the recorder. */
 struct tumit1_stats {
     uint64_t written_;       /* records in the file; what threads have in their slots is not yet */
     uint64_t dropped_;       /* records, for whatever reason; those that were overwritten, too */
@@ -147,11 +162,17 @@ struct tumit1_stats {
     int helper_;             /* a helper thread writes */
 };
 TUMIT1_CALL void tumit1_get_stats(struct tumit1_stats *stats_);
-/* A clock of the program's own, before the first record: `hz_` ticks a second (0 when unknown), and a `domain_`: processes
- * that give equal texts say that they read one clock (NULL: nobody else reads it). It must never run backwards in a thread, and any
- * thread may read it: the recorder's own does about once a second. A counter of 32 bits may wrap, if its period is at least two seconds
- * (nanoseconds that are computed from such a counter wrap elsewhere, which is not recognised). Returns 0, or -1 when it is too late. The same at compile time, for all records of a translation unit: TUMIT_CLOCK(), TUMIT_CLOCK_HZ and
- * TUMIT_CLOCK_DOMAIN, defined alike in all of them. */
+/* Sets a clock of the program before the first record. `hz_` is its number of ticks per second
+ * (0 when unknown). Processes with equal texts in `domain_` read the same clock (NULL: no other
+ * process reads it). Returns 0, or -1 when it is too late.
+ *
+ * The clock must never run backwards in a thread. Any thread can read it, and the writer thread
+ * does so about once a second. A counter of 32 bits may wrap, if its period is at least two
+ * seconds. Nanoseconds that are computed from such a counter wrap at another value, which is not
+ * detected.
+ *
+ * At compile time, TUMIT_CLOCK(), TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN have the same effect for
+ * all records of a translation unit. They must be equal in all units. */
 TUMIT1_CALL uint64_t tumit1_unwrapped(uint64_t ticks_);
 TUMIT1_CALL int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_, int inline_);
 TUMIT1_CALL int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_);

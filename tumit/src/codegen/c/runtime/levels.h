@@ -1,6 +1,6 @@
 /* ---- Names of levels, TUMIT_LEVELS and TUMIT_POLICY ---- */
 
-/* Cuts blanks at both ends of a piece of text; returns where it begins. */
+/* Removes blanks at both ends of a piece of text. Returns its start. */
 TUMIT1_SLOW(const char *tumit1_trim(const char *text_, size_t *length_)) {
     while (*length_ > 0 && (*text_ == ' ' || *text_ == '\t')) {
         text_++;
@@ -16,7 +16,7 @@ TUMIT1_SLOW(bool tumit1_is(const char *text_, size_t length_, const char *word_)
     return strlen(word_) == length_ && strncasecmp(text_, word_, length_) == 0;
 }
 
-/* Whether `LEVEL`, `TRACE.LEVEL` or `all`, in any case, names this level. */
+/* Whether `LEVEL`, `TRACE.LEVEL` or `all`, in any case, refers to this level. */
 TUMIT1_SLOW(bool tumit1_names_level(const char *text_, size_t length_, const char *trace_, const char *level_)) {
     const char *dot_ = (const char *)memchr(text_, '.', length_);
     if (dot_ != NULL) {
@@ -34,7 +34,7 @@ struct tumit1_entry {
     size_t bytes_, name_bytes_, value_bytes_;
 };
 
-/* The first entry from `text_` on, NAME=VALUE. Returns where the one after it begins. */
+/* Parses the first entry from `text_` on, NAME=VALUE. Returns the start of the next entry. */
 TUMIT1_SLOW(const char *tumit1_next_entry(const char *text_, struct tumit1_entry *entry_)) {
     const size_t length_ = strcspn(text_, ","), sign_ = strcspn(text_, "=,");
     entry_->bytes_ = length_;
@@ -46,7 +46,7 @@ TUMIT1_SLOW(const char *tumit1_next_entry(const char *text_, struct tumit1_entry
     return text_ + length_ + (text_[length_] == ',');
 }
 
-/* Which of these words an entry says; -1 when it is not understood. */
+/* The index of the value of an entry in a list of words. -1 when it is invalid. */
 TUMIT1_SLOW(int tumit1_says(const struct tumit1_entry *entry_, const char *const *words_)) {
     int i_;
     for (i_ = 0; entry_->name_bytes_ != 0 && words_[i_] != NULL; i_++) {
@@ -56,7 +56,7 @@ TUMIT1_SLOW(int tumit1_says(const struct tumit1_entry *entry_, const char *const
     }
     return -1;
 }
-/* 1 for on, 0 for off. */
+/* The value of an entry: 1 for on, 0 for off, -1 when it is invalid. */
 TUMIT1_SLOW(int tumit1_says_on(const struct tumit1_entry *entry_)) {
     static const char *const words_[] = {"off", "on", "0", "1", "false", "true", NULL};
     const int which_ = tumit1_says(entry_, words_);
@@ -67,7 +67,8 @@ TUMIT1_SLOW(int tumit1_says_policy(const struct tumit1_entry *entry_)) {
     return tumit1_says(entry_, words_);
 }
 
-/* What a text says about a level; `before_` when nothing. The last word counts. */
+/* The value of a level in a text. `before_` when the text has none. The last entry for the level
+ * decides. */
 TUMIT1_SLOW(int tumit1_look_up(const char *text_, int (*says_)(const struct tumit1_entry *), const char *trace_, const char *level_,
                                int before_)) {
     struct tumit1_entry entry_;
@@ -82,7 +83,7 @@ TUMIT1_SLOW(int tumit1_look_up(const char *text_, int (*says_)(const struct tumi
     return before_;
 }
 
-/* Says which entries are not understood. */
+/* Reports the invalid entries of a text. */
 TUMIT1_SLOW(void tumit1_check(const char *text_, int (*says_)(const struct tumit1_entry *), const char *where_, const char *hint_)) {
     struct tumit1_entry entry_;
     while (text_ != NULL && *text_ != '\0') {
@@ -96,7 +97,7 @@ TUMIT1_SLOW(void tumit1_check_levels(void)) {
     tumit1_check(getenv("TUMIT_LEVELS"), tumit1_says_on, "TUMIT_LEVELS", "NAME=on or NAME=off, separated by commas");
 }
 
-/* Whether some spec has a level of this name. Under the lock. */
+/* Whether a spec has a level with this name. The caller holds the lock. */
 TUMIT1_SLOW(int tumit1_knows_level(const char *name_, size_t length_)) {
     const struct tumit1_provider *provider_ = tumit1_session.providers_;
     uint32_t i_;
@@ -110,7 +111,7 @@ TUMIT1_SLOW(int tumit1_knows_level(const char *name_, size_t length_)) {
     return tumit1_is(name_, length_, "all") || tumit1_names_level(name_, length_, "tracer", "TUMIT");
 }
 
-/* At the end: which names in texts about levels no spec had. */
+/* At the end: reports names in texts about levels that are in no spec. */
 TUMIT1_SLOW(void tumit1_tell_unknown(const char *text_, int (*says_)(const struct tumit1_entry *), const char *where_)) {
     struct tumit1_entry entry_;
     while (text_ != NULL && *text_ != '\0') {
@@ -128,7 +129,8 @@ TUMIT1_SLOW(void tumit1_tell_unknown_levels(void)) {
     pthread_mutex_unlock(&tumit1_lock);
 }
 
-/* What TUMIT_LEVELS (`COM=on,taktuk.APP=off`) and the program so far say about a level; `enabled_` when nothing. */
+/* The state of a level by TUMIT_LEVELS (`COM=on,taktuk.APP=off`) and by requests of the program
+ * so far. `enabled_` when there are none. */
 TUMIT1_SLOW(int tumit1_asked_level(const char *trace_, const char *level_, int enabled_)) {
     const struct tumit1_asked *asked_ = tumit1_session.asked_;
     for (; asked_ != NULL; asked_ = asked_->next_) {
@@ -139,7 +141,8 @@ TUMIT1_SLOW(int tumit1_asked_level(const char *trace_, const char *level_, int e
     return tumit1_look_up(getenv("TUMIT_LEVELS"), tumit1_says_on, trace_, level_, enabled_);
 }
 
-/* What TUMIT_POLICY (`COM=block,APP=overwrite`) and the program say about the levels of a spec. Under the lock. */
+/* Sets the policies of a spec's levels by TUMIT_POLICY (`COM=block,APP=overwrite`) and by the
+ * program. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_find_policy(struct tumit1_provider *provider_)) {
     uint32_t i_;
     for (i_ = 0; i_ < provider_->levels_count_; i_++) {
@@ -153,7 +156,7 @@ TUMIT1_SLOW(void tumit1_find_policy(struct tumit1_provider *provider_)) {
     }
 }
 
-/* For all specs, when recording begins. Under the lock. */
+/* Sets the policies of all specs when recording begins. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_find_policies(void)) {
     struct tumit1_provider *provider_;
     static const char hint_[] = "LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas";
@@ -164,7 +167,7 @@ TUMIT1_SLOW(void tumit1_find_policies(void)) {
     }
 }
 
-/* Whether threads wait for room for records with this id. Under the lock. */
+/* Whether threads wait for room for records with this id. The caller holds the lock. */
 TUMIT1_SLOW(int tumit1_waits_for(uint32_t id_)) {
     const struct tumit1_provider *provider_ = tumit1_session.providers_;
     uint32_t i_, level_ = 0;

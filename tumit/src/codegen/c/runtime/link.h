@@ -1,13 +1,16 @@
-/* ---- Samples of the clocks of several processes, over a channel that the program has between them ----
+/* ---- Clock samples of several processes, over a channel that the program has between them ----
  *
- * From a few requests and their answers the converter finds how clocks differ. Take them at the start and at the end, and in between in long
- * runs: the drift of clocks shows best when samples are far apart. `#define TUMIT_SYNC` before this header in each file that takes samples;
- * programs of MPI need none of this: see TUMIT_MPI. A Rust program takes part by `tracer_rt::samples`; the messages are the same. */
+ * From a few requests and answers the converter computes the differences of clocks. Take samples
+ * at the start and at the end, and in long runs also in between, because the drift of clocks is
+ * best visible in samples that are far apart. Write `#define TUMIT_SYNC` before this header in
+ * each file that takes samples. MPI programs do not need it: see TUMIT_MPI. A Rust program
+ * participates with `tracer_rt::samples`, which sends the same messages. */
 
 #if defined TUMIT_SYNC || defined TUMIT_MPI
 
-/* How to reach the other processes, which the program numbers as it likes. Each call sends or receives one message of 24 bytes, at once, and
- * returns 0, or an errno, which is given to the caller and ends the exchange. */
+/* The channel to the other processes. The program chooses their numbers. Each function sends or
+ * receives one message of 24 bytes without delay. It returns 0 or an errno, which ends the
+ * exchange and is returned to the caller. */
 struct tumit1_link {
     int (*send_)(void *user_, uint32_t peer_, const void *message_);
     int (*receive_)(void *user_, uint32_t peer_, void *message_);
@@ -20,15 +23,18 @@ struct tumit1_link {
 #define TUMIT1_SYNC_HELLO UINT64_C(0x7401)
 
 #ifndef TUMIT_OFF
-/* Takes samples with these peers, each of which calls tumit1_sync_answer(): one burst, so give all of them at once. This and the next three begin
- * recording, as a first record does; a process that does not record answers all the same. They return 0, or an errno: what the link said, or
- * EPROTO when a peer sends what belongs to another call. */
+/* Takes samples with these peers. Each of them calls tumit1_sync_answer(). The samples form one
+ * burst, so pass all peers in one call. This function and the next three start recording, as a
+ * first record does. A process that does not record answers, too. They return 0 or an errno: the
+ * error of the link, or EPROTO when a peer sends a message of another call. */
 TUMIT1_CALL int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_);
 TUMIT1_CALL int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer_);
-/* Takes samples among all processes of the link: all of them call it. Number 0's choice of how many exchanges counts for all. */
+/* Takes samples among all processes of the link. All of them must call it. Process 0 determines
+ * the number of exchanges. */
 TUMIT1_CALL int tumit1_sync(struct tumit1_link *link_);
-/* The same if the last samples are older than a minute (TUMIT_SYNC_SECONDS) by number 0's watch: all of them call it, as in an outer loop. Most
- * calls count and do nothing else: at which one number 0 looks at its watch next is agreed when it looks. */
+/* Takes samples if the last ones are older than a minute (TUMIT_SYNC_SECONDS) by the clock of
+ * process 0. All processes must call it, for example in an outer loop. Most calls only count.
+ * When process 0 reads its clock, it also determines the call at which it reads the clock next. */
 TUMIT1_CALL int tumit1_sync_point(struct tumit1_link *link_);
 #endif
 

@@ -1,5 +1,6 @@
-/* ---- The live file: slots and names that outlive the process. It is mapped shared, so that what a thread has published is
- * in the file at that moment, without any call. Under the lock, unless said otherwise ---- */
+/* ---- The live file: slots and names that remain when the process ends. It is mapped shared, so
+ * a published record is in the file at once, without a system call. The caller holds the lock,
+ * unless stated otherwise ---- */
 
 #if defined O_TMPFILE
 #define TUMIT1_NAMELESS O_TMPFILE
@@ -7,14 +8,16 @@
 #define TUMIT1_NAMELESS (__O_TMPFILE | O_DIRECTORY)
 #endif
 
-/* Bytes from the start of the live file, or of the private memory in its place, to the first slot; and in all. */
+/* The first slot, and the total number of bytes of the live file, or of the private memory in
+ * its place. */
 TUMIT1_HOT unsigned char *tumit1_slots(void) { return tumit1_session.pool_.map_ + tumit1_session.pool_.front_; }
 TUMIT1_SLOW(size_t tumit1_pool_bytes(void)) {
     return tumit1_session.pool_.front_ + (size_t)tumit1_session.pool_.room_ * TUMIT1_SLOT;
 }
 
-/* Whether the memory of files in this folder is that of this machine, and fast: not so on file systems of a network, and
- * on those that a program serves (NFS, Lustre, GPFS, CIFS, SMB2, SMB, FUSE, Ceph, BeeGFS, AFS). */
+/* Whether the files of this folder are in the memory of this machine, and fast. This is not so
+ * on network file systems and on those that a program serves (NFS, Lustre, GPFS, CIFS, SMB2,
+ * SMB, FUSE, Ceph, BeeGFS, AFS). */
 TUMIT1_SLOW(int tumit1_is_local(const char *folder_)) {
     static const uint32_t far_[] = {0x6969,     0x0BD00BD0, 0x47504653, 0xFF534D42, 0xFE534D42,
                                     0x517B,     0x65735546, 0x00C36400, 0x19830326, 0x5346414F};
@@ -31,7 +34,8 @@ TUMIT1_SLOW(int tumit1_is_local(const char *folder_)) {
     return 1;
 }
 
-/* Names the live file, by an absolute path: beside the file unless that is far away. Returns 0 or an errno. */
+/* Chooses the absolute path of the live file: in the folder of the trace file, unless that is on
+ * a network file system. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_name_live(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     const char *stem_ = strrchr(s_->path_, '/');
@@ -46,8 +50,9 @@ TUMIT1_SLOW(int tumit1_name_live(void)) {
     return tumit1_make_folder(folder_);
 }
 
-/* Opens a file that has no name yet, so that nothing is left behind when the program is killed now. Where there is no such
- * thing it has a name by which nobody looks for it. Returns -1 with an errno. */
+/* Opens a file without a name, so that nothing remains when the program is killed now. Without
+ * system support for it, the file has a name that readers do not search for. Returns -1 with an
+ * errno. */
 TUMIT1_SLOW(int tumit1_open_live(void)) {
     char *path_ = tumit1_session.scratch_.path_;
     const size_t room_ = sizeof tumit1_session.scratch_.path_;
@@ -68,14 +73,14 @@ TUMIT1_SLOW(int tumit1_open_live(void)) {
     return file_;
 }
 
-/* Maps it at the place of the slots. Returns 0 or an errno. */
+/* Maps the live file in place of the slots. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_map_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     void *at_ = mmap(pool_->map_, tumit1_pool_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, pool_->file_, 0);
     return at_ == MAP_FAILED ? errno : 0;
 }
 
-/* The live file gets its name: all that makes it one is in it. Returns 0 or an errno. */
+/* Gives the live file its name, after its contents are complete. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_show_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     char *path_ = tumit1_session.scratch_.path_;
@@ -90,7 +95,7 @@ TUMIT1_SLOW(int tumit1_show_live(void)) {
         return errno;
     }
     pool_->named_ = 2;
-    /* Once more, by its name: `tumit level` looks for that in /proc/PID/maps. */
+    /* Opened again by its name, because `tumit level` searches for the name in /proc/PID/maps. */
     file_ = tumit1_open_ours(tumit1_session.live_path_, 0, &pool_->who_);
     if (file_ < 0) {
         return errno;
@@ -101,7 +106,8 @@ TUMIT1_SLOW(int tumit1_show_live(void)) {
     return tumit1_map_live();
 }
 
-/* Counts in the live file what a killed process had lost. Without the lock. */
+/* Counts losses in the live file, for the case that the process is killed. Called without the
+ * lock. */
 TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (__atomic_load_n(&pool_->live_, __ATOMIC_ACQUIRE)) {
@@ -110,7 +116,7 @@ TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
     }
 }
 
-/* Counts a truncated record, in the live file, too. Without the lock. */
+/* Counts a truncated record, also in the live file. Called without the lock. */
 TUMIT1_SLOW(void tumit1_count_truncated(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     __atomic_fetch_add(&tumit1_session.truncated_, 1u, __ATOMIC_RELAXED);
@@ -119,7 +125,8 @@ TUMIT1_SLOW(void tumit1_count_truncated(void)) {
     }
 }
 
-/* Notes in the live file that the process ended in order: where the file cannot take all, the live file stays. */
+/* Marks in the live file that the process ended regularly. The live file remains if the trace
+ * file cannot store all records. */
 TUMIT1_SLOW(void tumit1_note_process_end(uint64_t end_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (pool_->live_) {
@@ -127,8 +134,8 @@ TUMIT1_SLOW(void tumit1_note_process_end(uint64_t end_)) {
     }
 }
 
-/* Makes the live file, at the place of the slots. Room on the disk is asked for before anything is written there: a full
- * disk would kill the program. It has no name yet. Returns 0 or an errno. */
+/* Creates the live file in place of the slots. Room on the disk is reserved before any write,
+ * because a full disk would kill the program. The file has no name yet. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_make_live(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_pool *pool_ = &s_->pool_;
@@ -164,7 +171,8 @@ TUMIT1_SLOW(int tumit1_make_live(void)) {
     return 0;
 }
 
-/* Gives up a live file that could not be made; private memory takes its place. Returns 0 or an errno. */
+/* Removes the live file after its creation failed, and replaces it by private memory. Returns 0
+ * or an errno. */
 TUMIT1_SLOW(int tumit1_unmake_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     char *path_ = tumit1_session.scratch_.path_;
@@ -182,8 +190,9 @@ TUMIT1_SLOW(int tumit1_unmake_live(void)) {
     return tumit1_map_private(pool_->map_, tumit1_pool_bytes());
 }
 
-/* Appends an entry to the live file's log, in which a reader finds what records of a killed program mean: all but its payload,
- * which goes where the result says. tumit1_logged_one() ends it. NULL when it is full, or there is none. */
+/* Appends an entry, without its payload, to the log of the live file. Readers use the log to
+ * interpret the records of a killed program. Returns the position of the payload. NULL when the
+ * log is full or does not exist. tumit1_logged_one() completes the entry. */
 TUMIT1_SLOW(unsigned char *tumit1_log_room(uint32_t kind_, uint32_t stream_, size_t bytes_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     unsigned char *p_ = pool_->map_;
@@ -205,7 +214,7 @@ TUMIT1_SLOW(void tumit1_log_done(size_t bytes_)) {
     __atomic_store_n(complete_, *complete_ + ((16 + bytes_ + 7u) & ~(size_t)7u), __ATOMIC_RELEASE);
 }
 
-/* A whole entry. Returns 0 when there is no room for it. */
+/* Appends a complete entry. Returns 0 when there is no room for it. */
 TUMIT1_SLOW(int tumit1_log(uint32_t kind_, uint32_t stream_, const unsigned char *payload_, size_t bytes_)) {
     unsigned char *p_ = tumit1_log_room(kind_, stream_, bytes_);
     if (p_ != NULL) {
@@ -215,7 +224,8 @@ TUMIT1_SLOW(int tumit1_log(uint32_t kind_, uint32_t stream_, const unsigned char
     return p_ != NULL;
 }
 
-/* Bytes of the log so far, to be given to tumit1_note_logged() when all that was known by then is in the file. Without the lock. */
+/* The number of bytes of the log. The caller passes it to tumit1_note_logged() when all entries
+ * up to there are in the file. Called without the lock. */
 TUMIT1_SLOW(uint64_t tumit1_logged(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     return pool_->live_ ? __atomic_load_n((uint64_t *)(void *)(pool_->map_ + 56), __ATOMIC_ACQUIRE) : 0;
@@ -226,7 +236,8 @@ TUMIT1_SLOW(void tumit1_note_logged(uint64_t bytes_)) {
     }
 }
 
-/* The live file goes: all of it is in the file. Its memory stays, for threads that still run. */
+/* Removes the live file, because the trace file has its contents. Its memory remains, for
+ * threads that still run. */
 TUMIT1_SLOW(void tumit1_remove_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (pool_->live_) {

@@ -1,6 +1,7 @@
-/* ---- The account of what is missing. Without a lock, safe in signal handlers; what was overwritten under the lock ---- */
+/* ---- The counts of dropped records. Lock-free, and safe in signal handlers. The counts of
+ * overwritten records need the lock ---- */
 
-/* Adds to one of a stream's accounts; it goes to the file as a `lost` record. */
+/* Adds to one of the counts of a stream. The count is written to the file as a `lost` record. */
 TUMIT1_SLOW(void tumit1_add_lost(struct tumit1_thread *t_, struct tumit1_lost *to_, uint64_t count_, uint64_t bytes_, uint64_t first_,
                                  uint64_t last_, uint32_t cause_)) {
     uint64_t none_ = 0;
@@ -12,20 +13,21 @@ TUMIT1_SLOW(void tumit1_add_lost(struct tumit1_thread *t_, struct tumit1_lost *t
     __atomic_fetch_add(&to_->count_, count_, __ATOMIC_RELEASE);
 }
 
-/* Counts what is dropped. */
+/* Counts dropped records of a stream. */
 TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
                              uint32_t cause_)) {
     tumit1_count_loss(t_->stream_, count_);
     tumit1_add_lost(t_, &t_->lost_, count_, bytes_, first_, last_, cause_);
 }
 
-/* A record that no stream can be charged with is lost. */
+/* Counts a dropped record without a stream. */
 TUMIT1_SLOW(void tumit1_lose_stray(void)) {
     __atomic_fetch_add(&tumit1_session.dropped_, 1u, __ATOMIC_RELAXED);
     tumit1_count_loss(0, 1);
 }
 
-/* A signal handler's record for which no stream could be made: the next stream tells of it. */
+/* Counts a dropped record of a signal handler for which no stream could be created. The next
+ * stream reports it. */
 TUMIT1_SLOW(void tumit1_lose_early(size_t bytes_)) {
     struct tumit1_lost *early_ = &tumit1_session.early_;
     tumit1_lose_stray();
@@ -33,7 +35,8 @@ TUMIT1_SLOW(void tumit1_lose_early(size_t bytes_)) {
     __atomic_fetch_add(&early_->count_, 1u, __ATOMIC_RELEASE);
 }
 
-/* A new stream takes those over, from the counts of the whole process to its own; they have its first date. Under the lock. */
+/* Moves these counts from the process to a new stream. Their timestamp is the first one of the
+ * stream. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_take_early(struct tumit1_thread *t_)) {
     const uint64_t count_ = __atomic_exchange_n(&tumit1_session.early_.count_, 0u, __ATOMIC_ACQUIRE);
     if (count_ != 0) {
@@ -44,7 +47,8 @@ TUMIT1_SLOW(void tumit1_take_early(struct tumit1_thread *t_)) {
     }
 }
 
-/* Writes an account as a record and clears it: returns behind it, or `p_` when nothing is missing. */
+/* Writes a count as a record, and resets it. Returns the end of the record, or `p_` when the
+ * count is 0. */
 TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_lost *from_, unsigned char *p_)) {
     uint64_t count_ = __atomic_exchange_n(&from_->count_, 0u, __ATOMIC_ACQUIRE);
     if (count_ == 0) {
@@ -59,12 +63,14 @@ TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_lost *from_, unsigned c
     return tumit1_put_u32(p_, __atomic_exchange_n(&from_->cause_, 0u, __ATOMIC_RELAXED));
 }
 
-/* Whether a payload begins with an account of what is missing, and not with the mark of a truncated record. */
+/* Whether a payload begins with a count of dropped records, and not with the mark of a truncated
+ * record. */
 TUMIT1_SLOW(int tumit1_tells_loss(const unsigned char *p_)) {
     return tumit1_get_u16(p_) == TUMIT1_ID_LOST && tumit1_get_u64(p_ + TUMIT1_RECORD_HEAD_BYTES) != 0;
 }
 
-/* An account that was in a block which could not be written, or in a slot that is no more, is told again. `dropped_` has it already. */
+/* Restores a count that was in a block with a write error, or in a slot that no longer exists.
+ * `dropped_` already includes it. */
 TUMIT1_SLOW(void tumit1_tell_again(struct tumit1_lost *to_, const unsigned char *p_)) {
     uint64_t none_ = 0;
     __atomic_fetch_add(&to_->bytes_, tumit1_get_u64(p_ + 14), __ATOMIC_RELAXED);

@@ -5,7 +5,7 @@ TUMIT1_END_DECLS
 #include <lz4.h>
 TUMIT1_BEGIN_DECLS
 
-/* By liblz4: link with -llz4. As below. */
+/* Compresses with liblz4: link with -llz4. Arguments and result are those of the function below. */
 TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
                                 uint16_t *table_)) {
     int packed_ = LZ4_compress_default((const char *)from_, (char *)to_, (int)bytes_, (int)room_);
@@ -13,7 +13,7 @@ TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, uns
     return packed_ < 0 ? 0 : (uint32_t)packed_;
 }
 #else
-/* Greedily: a hash of four bytes finds the last place where they stood. */
+/* The compressor is greedy: a hash of four bytes finds the last position of the same bytes. */
 
 TUMIT1_HOT unsigned char *tumit1_lz4_length(unsigned char *out_, uint32_t rest_) {
     for (; rest_ >= 255; rest_ -= 255) {
@@ -23,7 +23,8 @@ TUMIT1_HOT unsigned char *tumit1_lz4_length(unsigned char *out_, uint32_t rest_)
     return out_;
 }
 
-/* Literals, and then a match of `length_` bytes `offset_` back unless `length_` is 0. NULL when `end_` would be passed. */
+/* Writes literals, and then a match of `length_` bytes at distance `offset_`, unless `length_`
+ * is 0. Returns NULL when the output would exceed `end_`. */
 TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out_, const unsigned char *end_, const unsigned char *literals_,
                                           uint32_t count_, uint32_t offset_, uint32_t length_) {
     uint32_t match_ = length_ == 0 ? 0 : length_ - 4;
@@ -54,7 +55,7 @@ TUMIT1_HOT uint32_t tumit1_lz4_hash(const unsigned char *p_) {
     return (tumit1_get_u32(p_) * 2654435761u) >> (32 - TUMIT1_LZ4_BITS);
 }
 
-/* How many bytes are the same at `p_` and before it at `q_`, up to `end_`. */
+/* The number of equal bytes at `p_` and at the earlier position `q_`, up to `end_`. */
 TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p_, const unsigned char *q_, const unsigned char *end_) {
     const unsigned char *start_ = p_;
     while (end_ - p_ >= 8) {
@@ -72,8 +73,9 @@ TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p_, const unsigned char
     return (uint32_t)(p_ - start_);
 }
 
-/* Compresses `bytes_` (at most TUMIT1_BLOCK) into `room_` bytes at `to_`. Returns the compressed size, 0 when it would not
- * fit. The format asks that the last five bytes be literals and the last match begin twelve bytes before the end. */
+/* Compresses `bytes_` (at most TUMIT1_BLOCK) into `room_` bytes at `to_`. Returns the compressed
+ * size, or 0 when it would not fit. The format requires that the last five bytes are literals,
+ * and that the last match begins at least twelve bytes before the end. */
 TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
                                 uint16_t *table_)) {
     const unsigned char *end_ = to_ + room_;
@@ -110,7 +112,7 @@ TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, uns
 }
 #endif
 
-/* The bytes of a length that did not fit its four bits; `*p_` goes behind them. */
+/* The bytes of a length that exceeds its four bits. `*p_` moves after them. */
 TUMIT1_HOT size_t tumit1_lz4_more(const unsigned char **p_) {
     size_t length_ = 0;
     unsigned char byte_;
@@ -121,7 +123,8 @@ TUMIT1_HOT size_t tumit1_lz4_more(const unsigned char **p_) {
     return length_;
 }
 
-/* Unpacks a block that the generator made: a spec, which a live file has as it is. It has `bytes_`, and `raw_` unpacked. */
+/* Unpacks a block that the generator compressed: a spec, which a live file has uncompressed.
+ * `bytes_` is the compressed size, and `raw_` the uncompressed one. */
 TUMIT1_SLOW(void tumit1_unlz4(const unsigned char *p_, size_t bytes_, unsigned char *to_, size_t raw_)) {
     const unsigned char *const end_ = p_ + bytes_, *const full_ = to_ + raw_;
     while (p_ < end_) {

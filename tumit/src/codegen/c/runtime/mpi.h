@@ -1,11 +1,19 @@
-/* ---- MPI: who is who, one run folder for all, and samples from which the converter compares clocks ----
+/* ---- MPI: ranks, one run folder for all processes, and samples from which the converter
+ * compares clocks ----
  *
- * `#define TUMIT_MPI` before this header in the files that call MPI_Init and MPI_Finalize, and in the file that holds the
- * recorder (it is compiled without TUMIT_EXTERN): in the former the two calls become ours around MPI's. A program that calls them elsewhere (in a library, say) calls tumit1_mpi_start()
- * after MPI_Init and tumit1_mpi_finish() before MPI_Finalize, in all processes; twice does no harm. tumit1_mpi_sync(),
- * in all processes, takes further samples; the drift of clocks shows best when samples are far apart.
- * tumit1_mpi_sync_point(), in all processes, does so when the last ones are a minute old (TUMIT_SYNC_SECONDS) by rank 0's watch, and tells
- * whether it did: a call for an outer loop. Rank 0's options count for all. */
+ * Write `#define TUMIT_MPI` before this header in the files that call MPI_Init and MPI_Finalize,
+ * and in the file that contains the recorder (compiled without TUMIT_EXTERN). In the former, the
+ * two calls become functions of the recorder that call MPI's.
+ *
+ * A program that calls them elsewhere (for example in a library) must call tumit1_mpi_start()
+ * after MPI_Init and tumit1_mpi_finish() before MPI_Finalize, in all processes. Calling them
+ * twice is harmless.
+ *
+ * tumit1_mpi_sync() takes further samples, and must be called in all processes. The drift of
+ * clocks is best visible in samples that are far apart. tumit1_mpi_sync_point() does the same if
+ * the last samples are older than a minute (TUMIT_SYNC_SECONDS) by the clock of rank 0, and
+ * returns whether it did. It is a call for an outer loop, in all processes. The options of rank
+ * 0 apply to all. */
 
 #ifdef TUMIT_MPI
 TUMIT1_END_DECLS
@@ -48,7 +56,8 @@ TUMIT1_SLOW(int tumit1_mpi_receive(void *mpi_, uint32_t peer_, void *message_)) 
     return MPI_Recv(message_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_, MPI_STATUS_IGNORE) == MPI_SUCCESS ? 0 : EIO;
 }
 
-/* Samples between clocks: collective. MPI tells all of all: nobody has to ask rank 0 for its peers. */
+/* Takes samples between clocks. Collective. MPI distributes the data of all processes, so none
+ * has to get its peers from rank 0. */
 TUMIT1_SLOW(void tumit1_mpi_sync(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
     struct tumit1_hello *all_, own_;
@@ -105,7 +114,7 @@ TUMIT1_SLOW(int tumit1_mpi_sync_point(void)) {
     return said_[0] != 0;
 }
 
-/* After MPI_Init, in all processes. */
+/* To be called after MPI_Init, in all processes. */
 TUMIT1_SLOW(void tumit1_mpi_start(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
     struct tumit1_session *s_ = &tumit1_session;
@@ -149,7 +158,7 @@ TUMIT1_SLOW(void tumit1_mpi_start(void)) {
     tumit1_mpi_sync();
 }
 
-/* Before MPI_Finalize, in all processes. */
+/* To be called before MPI_Finalize, in all processes. */
 TUMIT1_SLOW(void tumit1_mpi_finish(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
     if (m_->started_ && !m_->finished_) {

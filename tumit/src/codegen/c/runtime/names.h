@@ -1,5 +1,6 @@
-/* ---- Names that records refer to by number: strings and source positions. The tables under the lock, what is written
- * of them under the sink's; entries never change or move, so that they can be read without the lock ---- */
+/* ---- Names that records refer to by number: strings and source positions. The lock protects
+ * the tables, and the sink's lock the state of their output. Entries never change or move, so
+ * they can be read without the lock ---- */
 
 TUMIT1_WORK(uint32_t tumit1_hash(const char *text_, size_t length_, uint32_t line_)) {
     uint32_t hash_ = 2166136261u ^ line_;
@@ -20,7 +21,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_name(unsigned char *p_, const struct tumit
     return tumit1_put_bytes(p_, name_->text_, name_->length_);
 }
 
-/* Puts a name into the live file. Under the lock. */
+/* Writes a name to the live file. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_log_name(struct tumit1_names *names_, uint32_t id_)) {
     const struct tumit1_name *name_ = &names_->entries_[id_ - 1];
     const int site_ = names_ == &tumit1_session.sites_;
@@ -33,7 +34,8 @@ TUMIT1_SLOW(void tumit1_log_name(struct tumit1_names *names_, uint32_t id_)) {
     }
 }
 
-/* Puts a spec into the live file, unpacked. Returns 0 when it finds no room there. Under the lock. */
+/* Writes a spec to the live file, uncompressed. Returns 0 when there is no room for it. The
+ * caller holds the lock. */
 TUMIT1_SLOW(int tumit1_log_schema(const struct tumit1_provider *provider_)) {
     unsigned char *p_ = tumit1_log_room(TUMIT1_KIND_SCHEMA, TUMIT1_PROCESS_STREAM, provider_->schema_raw_);
     if (p_ == NULL) {
@@ -44,7 +46,7 @@ TUMIT1_SLOW(int tumit1_log_schema(const struct tumit1_provider *provider_)) {
     return 1;
 }
 
-/* Puts all that is known into a new live file. Under the lock. */
+/* Writes all known specs and names to a new live file. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_log_known(void)) {
     const struct tumit1_provider *provider_ = tumit1_session.providers_;
     uint32_t id_;
@@ -61,13 +63,14 @@ TUMIT1_SLOW(void tumit1_log_known(void)) {
     }
 }
 
-/* Whether a name must go to the file before a record uses it: a program that is killed then leaves no record without its
- * names. Under the lock. */
+/* Whether a name must be in the file before a record uses it. The records of a killed program
+ * thus always have their names. The caller holds the lock. */
 TUMIT1_SLOW(int tumit1_must_save(const struct tumit1_names *names_, uint32_t id_)) {
     return tumit1_session.pool_.live_ && id_ > names_->logged_ && id_ > __atomic_load_n(&names_->written_, __ATOMIC_ACQUIRE);
 }
 
-/* The id of a name, given now if it is new. When the table or memory is full, the last id stands for all others. */
+/* The id of a name. A new name gets an id. When the table or the memory is full, all further
+ * names get the last id. */
 TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *text_, size_t length_, uint32_t line_)) {
     static const char full_[] = "(more names than the recorder keeps)";
     const uint32_t mask_ = 2 * TUMIT1_MAX_NAMES - 1;
@@ -117,7 +120,8 @@ TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *tex
     return names_->count_;
 }
 
-/* Appends the names that the file does not have yet. Returns 0 or an errno; then they stay for the next time. */
+/* Appends the names that are not in the file yet. Returns 0 or an errno. After an error the
+ * names remain for the next call. */
 TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_)) {
     unsigned char *block_ = tumit1_session.scratch_.names_, *packed_ = tumit1_session.scratch_.packed_;
     const uint32_t count_ = __atomic_load_n(&names_->count_, __ATOMIC_ACQUIRE);
@@ -144,7 +148,7 @@ TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_))
     return 0;
 }
 
-/* Appends the specs that the file does not have yet. Returns 0 or an errno. */
+/* Appends the specs that are not in the file yet. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_schemas(void)) {
     struct tumit1_provider *provider_;
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
@@ -169,7 +173,7 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
     return 0;
 }
 
-/* The tagged fields of a stream, TUMIT1_STREAM_BYTES at most. Under the lock. */
+/* The tagged fields of a stream, at most TUMIT1_STREAM_BYTES. The caller holds the lock. */
 TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tumit1_thread *t_)) {
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_TID, t_->tid_);
     if (t_->overwrites_) {
@@ -184,7 +188,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tum
     return t_->label_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_STREAM_LABEL, t_->label_, strlen(t_->label_));
 }
 
-/* Appends what the file does not know of streams yet. Returns 0 or an errno. */
+/* Appends the tags of streams that are not in the file yet. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_streams(void)) {
     for (;;) {
         unsigned char block_[TUMIT1_HEADER_BYTES + TUMIT1_STREAM_BYTES];
@@ -212,7 +216,8 @@ TUMIT1_SLOW(int tumit1_append_streams(void)) {
     }
 }
 
-/* Appends all that records refer to and the file does not have yet. Returns 0 or an errno. */
+/* Appends all definitions that records refer to and that are not in the file yet. Returns 0 or
+ * an errno. */
 TUMIT1_SLOW(int tumit1_append_definitions(void)) {
     const uint64_t logged_ = tumit1_logged();
     int error_ = tumit1_append_schemas();
@@ -225,7 +230,7 @@ TUMIT1_SLOW(int tumit1_append_definitions(void)) {
     return error_;
 }
 
-/* Names that found no place in the live file go to the file at once, before a record can use them. */
+/* Writes names without room in the live file to the file at once, before a record can use them. */
 TUMIT1_SLOW(void tumit1_save_names(void)) {
     uint32_t before_ = tumit1_busy();
     tumit1_lock_sink();
@@ -236,8 +241,8 @@ TUMIT1_SLOW(void tumit1_save_names(void)) {
     tumit1_idle(before_);
 }
 
-/* The number by which records name this text; NULL is the empty text. A thread remembers the last texts that it named:
- * entries of the table never change, so that it can compare without the lock. */
+/* The number of this text in records. NULL counts as the empty text. Each thread caches its
+ * latest texts. Entries of the table never change, so the thread compares them without the lock. */
 uint32_t tumit1_intern(const char *text_) {
     struct tumit1_names *names_ = &tumit1_session.strings_;
     struct tumit1_thread *t_ = tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.ring_thread_;

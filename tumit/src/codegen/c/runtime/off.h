@@ -1,4 +1,5 @@
-/* ---- TUMIT_OFF: nothing is recorded; what programs may call is still there and does nothing ---- */
+/* ---- TUMIT_OFF: nothing is recorded. The functions for programs still exist, and do nothing
+ * ---- */
 
 TUMIT1_HOT tumit1_date tumit1_now(void) { return 0; }
 TUMIT1_HOT uint64_t tumit1_new_task(void) { return 0; }
@@ -36,7 +37,8 @@ struct tumit1_stats {
 TUMIT1_HOT void tumit1_get_stats(struct tumit1_stats *stats_) { memset(stats_, 0, sizeof *stats_); }
 
 #if defined TUMIT_SYNC || defined TUMIT_MPI
-/* Samples of clocks: nothing is measured, but the peers, which may record, are answered: they stay in step. */
+/* Clock samples: nothing is measured. The functions only answer the peers, which may record, so
+ * that both sides exchange the same messages. */
 TUMIT1_HOT int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_) {
     uint64_t words_[3];
     size_t i_;
@@ -52,7 +54,7 @@ TUMIT1_HOT int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer
     const int error_ = tumit1_link_receive(link_, peer_, words_);
     return error_ == 0 ? tumit1_link_send(link_, peer_, 0, 0, TUMIT1_SYNC_HELLO << 48) : error_;
 }
-/* For these all processes are compiled alike. */
+/* All processes must be compiled with the same options for these. */
 TUMIT1_HOT int tumit1_sync(struct tumit1_link *link_) {
     (void)link_;
     return 0;
@@ -63,7 +65,7 @@ TUMIT1_HOT int tumit1_sync_point(struct tumit1_link *link_) {
 }
 #endif
 
-/* What recording functions call: nothing comes of it, and no code either. */
+/* The functions that recording functions call. They have no effect and produce no code. */
 #define TUMIT1_CUTTABLE 0u
 struct tumit1_place {
     int none_;

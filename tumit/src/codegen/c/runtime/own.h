@@ -1,5 +1,6 @@
-/* ---- The recorder's own level, TUMIT: what the helper does, and what threads wait for, as the spec `std:tracer` describes it. Off, and
- * not in the file, unless it is asked for by its name. It never waits: what finds no room is dropped, and counted ---- */
+/* ---- Self-tracing, the level TUMIT: the work of the writer thread, and the waits of threads,
+ * as in the spec `std:tracer`. It is off, and not in the file, unless requested by its name. It
+ * never waits: records without room are dropped and counted ---- */
 
 #define TUMIT1_OWN_WRITE 0u /* ids in that spec: begin, and one more end */
 #define TUMIT1_OWN_WAIT 2u
@@ -15,10 +16,11 @@ void tumit1_own_look(void) {
     }
 }
 
-/* The first id of the spec; 0 when the level is off. */
+/* The first id of the spec. 0 when the level is off. */
 TUMIT1_SLOW(uint32_t tumit1_own_base(void)) { return __atomic_load_n(&tumit1_own_word, __ATOMIC_RELAXED) & 0xFFFFu; }
 
-/* Writes a record into a slot of the calling thread that has the room for it, and for a wide date. */
+/* Writes a record into a slot of the calling thread. The slot must have room for it and for a
+ * wide timestamp. */
 TUMIT1_SLOW(void tumit1_own_put(struct tumit1_slot *slot_, uint32_t id_, uint64_t now_, const unsigned char *body_, size_t bytes_)) {
     const uint64_t state_ = slot_->state_, last_ = slot_->last_;
     unsigned char *start_ = tumit1_payload(slot_) + (uint32_t)state_, *p_ = start_;
@@ -36,8 +38,9 @@ TUMIT1_SLOW(void tumit1_own_put(struct tumit1_slot *slot_, uint32_t id_, uint64_
     __atomic_store_n(&slot_->state_, state_ + (TUMIT1_ONE_RECORD | (uint64_t)(p_ - start_)), __ATOMIC_RELEASE);
 }
 
-/* The calling thread has waited for the slot of its next record. Returns whether that is to be told: behind the record, when the thread comes
- * by again, as that keeps the date of its call. */
+/* Records that the calling thread waited for the slot of its next record. Returns whether the
+ * wait must be reported. The report follows that record, at the next slow path of the thread,
+ * because the record keeps the timestamp of its call. */
 int tumit1_own_waited(int why_) {
     if (tumit1_own_base() == 0) {
         return 0;
@@ -47,7 +50,7 @@ int tumit1_own_waited(int why_) {
     return 1;
 }
 
-/* Tells of such a wait: it began at the date of the last record. */
+/* Reports such a wait. It began at the timestamp of the last record. */
 void tumit1_own_tell_wait(void) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_slot *slot_ = c_->thread_ == NULL ? NULL : c_->thread_->slot_;
@@ -60,7 +63,7 @@ void tumit1_own_tell_wait(void) {
     tumit1_point(0, slot_);
 }
 
-/* A record of the helper, in a stream of its own. No lock may be held. */
+/* Writes a record of the writer thread into its own stream. The caller must hold no lock. */
 TUMIT1_SLOW(void tumit1_own_record(uint32_t id_, const unsigned char *body_, size_t bytes_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     const size_t all_ = TUMIT1_RECORD_HEAD_BYTES + bytes_;
@@ -108,7 +111,7 @@ void tumit1_own_end_write(void) {
     }
 }
 
-/* The helper ends: its stream outlives its thread. */
+/* Ends the stream of the writer thread. It remains after the thread has ended. */
 void tumit1_own_leave(void) {
     const uint64_t now_ = tumit1_now_slow();
     pthread_mutex_lock(&tumit1_lock);

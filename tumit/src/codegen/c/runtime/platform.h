@@ -1,4 +1,4 @@
-/* ---- What the compiler and the system must offer ---- */
+/* ---- Requirements for the compiler and the system ---- */
 
 #if !defined __GNUC__
 #error "tumit: this header needs GCC, Clang or a compiler that understands their attributes"
@@ -28,18 +28,20 @@
 #define TUMIT1_END_DECLS
 #endif
 
-/* One copy per program and the libraries it is linked with: the linker keeps the first. Visible even when
- * -fvisibility=hidden hides all else. With TUMIT_EXTERN a unit only takes what another unit of the program has. */
+/* One copy for a program and the libraries linked with it: the linker keeps the first. The
+ * symbols are visible even with -fvisibility=hidden. With TUMIT_EXTERN a unit only uses the
+ * recorder of another unit of the program. */
 #define TUMIT1_WEAK __attribute__((__weak__, __visibility__("default")))
 #ifdef TUMIT_EXTERN
 #define TUMIT1_SHARED __attribute__((__visibility__("default")))
 #else
 #define TUMIT1_SHARED TUMIT1_WEAK
 #endif
-/* -finstrument-functions leaves it alone: its hooks may record. */
+/* -finstrument-functions skips these functions, because its hooks may record. */
 #define TUMIT1_PLAIN __attribute__((__no_instrument_function__))
-/* Never inlined; not `cold`: compilers would take the callers for cold, too. What only the recorder itself calls is, which makes
- * it small, but for the work on each byte. */
+/* Never inlined, and not `cold`, because compilers would treat the callers as cold, too.
+ * Functions that only the recorder itself calls are `cold`, which makes them small, except for
+ * the functions that process each byte. */
 #define TUMIT1_CALL extern TUMIT1_SHARED TUMIT1_PLAIN __attribute__((__noinline__))
 #define TUMIT1_SLOW(...)                                                            \
     extern TUMIT1_WEAK TUMIT1_PLAIN __attribute__((__noinline__, __cold__)) __VA_ARGS__; \
@@ -47,7 +49,7 @@
 #define TUMIT1_WORK(...)                                                  \
     extern TUMIT1_WEAK TUMIT1_PLAIN __attribute__((__noinline__)) __VA_ARGS__; \
     __VA_ARGS__
-/* The rare half of a recording function. */
+/* The slow path of a recording function. */
 #define TUMIT1_COLD static TUMIT1_PLAIN __attribute__((__noinline__, __cold__, __unused__))
 #define TUMIT1_UNUSED __attribute__((__unused__))
 #define TUMIT1_HOT static __inline__ TUMIT1_PLAIN __attribute__((__always_inline__, __unused__))
@@ -56,16 +58,16 @@
 #define TUMIT1_LIKELY(condition_) __builtin_expect(!!(condition_), 1)
 #define TUMIT1_UNLIKELY(condition_) __builtin_expect(!!(condition_), 0)
 
-/* A date: ticks of this process's clock, from tumit1_now(). */
+/* A timestamp: ticks of this process's clock, from tumit1_now(). */
 typedef uint64_t tumit1_date;
-/* A place in the source. */
+/* A position in the source. */
 struct tumit1_site {
     const char *file_;
     uint32_t line_;
     uint32_t id_; /* 0 until it was first used */
 };
 
-/* This place in the source, as an expression. */
+/* The current position in the source, as an expression. */
 #ifdef TUMIT_OFF
 #define TUMIT1_HERE NULL
 #else
@@ -80,6 +82,6 @@ struct tumit1_site {
 #define TUMIT1_METHOD __inline__ TUMIT1_PLAIN __attribute__((__always_inline__))
 #define TUMIT1_JOIN(one_, two_) one_##two_
 #define TUMIT1_GUARD(number_) TUMIT1_JOIN(tumit1_guard_, number_)
-/* A guard without a name, `TUMIT_SCOPE(TRACE_SPAN_scope(...));`: the span ends with the block. */
+/* A guard without a name, `TUMIT_SCOPE(TRACE_SPAN_scope(...));`. The span ends with the block. */
 #define TUMIT_SCOPE(...) auto TUMIT1_GUARD(__COUNTER__) = __VA_ARGS__
 #endif

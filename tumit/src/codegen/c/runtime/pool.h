@@ -1,13 +1,15 @@
-/* ---- The slots: a fixed number, in the live file or in private memory. Under the lock, unless said otherwise ---- */
+/* ---- The slots: a fixed number, in the live file or in private memory. The caller holds the
+ * lock, unless stated otherwise ---- */
 
 TUMIT1_HOT unsigned char *tumit1_payload(struct tumit1_slot *slot_) { return (unsigned char *)slot_ + TUMIT1_SLOT_HEAD; }
 
-/* Bytes of a slot, or of a part of one. */
+/* Number of bytes of a slot, or of a part of one. */
 TUMIT1_SLOW(uint32_t tumit1_slot_bytes(const struct tumit1_slot *slot_)) {
     return (size_t)((const unsigned char *)slot_ - tumit1_slots()) % TUMIT1_SLOT == 0 ? TUMIT1_SLOT : TUMIT1_PART;
 }
 
-/* Bytes for the log of names in a live file: what is known now fits, and what a program usually adds. */
+/* Number of bytes for the log of names in a live file: for all current names, and for those that
+ * a program usually adds. */
 TUMIT1_SLOW(size_t tumit1_log_bytes(size_t of_slots_)) {
     const struct tumit1_provider *provider_ = tumit1_session.providers_;
     const struct tumit1_names *tables_[2];
@@ -27,13 +29,14 @@ TUMIT1_SLOW(size_t tumit1_log_bytes(size_t of_slots_)) {
     return bytes_;
 }
 
-/* What the lists of the slots take. */
+/* Number of bytes of the lists of slots. */
 TUMIT1_SLOW(size_t tumit1_lists_bytes(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     return (3 * (size_t)pool_->places_ + pool_->room_) * sizeof *pool_->free_ + pool_->room_;
 }
 
-/* Room for slots of so many bytes: addresses, which a forked child uses again. Returns 0 or an errno. */
+/* Reserves addresses for slots of `bytes_` bytes in all. A forked child uses them again. Returns
+ * 0 or an errno. */
 TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     unsigned char *lists_;
@@ -60,7 +63,7 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     return 0;
 }
 
-/* Gives back what was reserved, and reserves so much. Returns 0 or an errno. */
+/* Releases the reservation, and reserves `bytes_`. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_pool_again(uint64_t bytes_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     munmap(pool_->map_, tumit1_pool_bytes());
@@ -69,7 +72,7 @@ TUMIT1_SLOW(int tumit1_pool_again(uint64_t bytes_)) {
     return tumit1_pool_reserve(bytes_);
 }
 
-/* All slots are free. */
+/* Marks all slots as free. */
 TUMIT1_SLOW(void tumit1_pool_clear(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pool_->ready_ = pool_->slots_ = pool_->room_;
@@ -83,7 +86,7 @@ TUMIT1_SLOW(void tumit1_pool_clear(void)) {
     __atomic_store_n(&pool_->available_, pool_->slots_, __ATOMIC_RELAXED);
 }
 
-/* Gets room on the disk for more slots; a disk without any ends the growth. */
+/* Reserves room on the disk for more slots. A full disk ends the growth. */
 TUMIT1_SLOW(void tumit1_pool_grow(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint32_t more_ = pool_->slots_ - pool_->ready_;
@@ -100,7 +103,7 @@ TUMIT1_SLOW(void tumit1_pool_grow(void)) {
     pool_->ready_ += more_;
 }
 
-/* A slot that was never touched; NULL when there is none. */
+/* Takes a slot that was never used. NULL when there is none. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_fresh(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (pool_->fresh_ == pool_->ready_) {
@@ -112,7 +115,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_fresh(void)) {
     return (struct tumit1_slot *)(void *)(tumit1_slots() + (size_t)pool_->fresh_++ * TUMIT1_SLOT);
 }
 
-/* Makes slots of those whose parts are all free. */
+/* Joins the parts of a slot when all of them are free. */
 TUMIT1_SLOW(void tumit1_join_parts(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint32_t i_, kept_ = 0;
@@ -132,7 +135,7 @@ TUMIT1_SLOW(void tumit1_join_parts(void)) {
     __atomic_store_n(&pool_->available_parts_, kept_, __ATOMIC_RELAXED);
 }
 
-/* Takes a free slot; NULL when there is none. */
+/* Takes a free slot. NULL when there is none. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_slot(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_ = pool_->free_count_ != 0 ? pool_->free_[--pool_->free_count_] : tumit1_take_fresh();
@@ -146,7 +149,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_slot(void)) {
     return slot_;
 }
 
-/* Takes a part of a slot that is divided, or that now is; NULL when there is none. */
+/* Takes a part of a divided slot. If necessary it divides a slot. NULL when there is none. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
@@ -169,8 +172,9 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
     return slot_;
 }
 
-/* A slot for a record of so many bytes, or, with many threads, and for the first records of one while others have many slots, a part of one:
- * most threads are short. NULL when there is none. */
+/* Takes a slot for a record of `bytes_` bytes. With many threads, and for the first records of a
+ * thread while others have many slots, it takes a part of a slot, because most threads record
+ * little. NULL when there is none. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_some(const struct tumit1_thread *t_, size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
@@ -184,8 +188,9 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_some(const struct tumit1_thread *t_,
     return slot_ == NULL ? tumit1_take_part() : slot_;
 }
 
-/* Writes to each page of a slot that nobody uses any more, so that the thread that gets it meets no page fault: neither the
- * first one, nor those after the system has written pages of a file back. Without the lock. */
+/* Writes to each page of an unused slot, so that its next owner has no page faults: neither the
+ * first one, nor those after the system has written back pages of a file. Called without the
+ * lock. */
 TUMIT1_SLOW(void tumit1_make_ready(struct tumit1_slot *slot_)) {
     const size_t bytes_ = tumit1_slot_bytes(slot_);
     size_t at_;
@@ -195,7 +200,7 @@ TUMIT1_SLOW(void tumit1_make_ready(struct tumit1_slot *slot_)) {
     }
 }
 
-/* Gives a slot back that was made ready: what it held is in the file, or counted as lost. */
+/* Returns a slot after tumit1_make_ready(). Its records are in the file, or counted as lost. */
 TUMIT1_SLOW(void tumit1_give_slot(struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pool_->refilled_ = 1;
@@ -210,7 +215,7 @@ TUMIT1_SLOW(void tumit1_give_slot(struct tumit1_slot *slot_)) {
     __atomic_store_n(&pool_->available_, pool_->available_ + 1, __ATOMIC_RELAXED);
 }
 
-/* A full slot waits to be written. */
+/* Queues a full slot for writing. */
 TUMIT1_SLOW(void tumit1_queue_slot(struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const uint32_t at_ = pool_->queue_first_ + pool_->queue_count_++;
@@ -218,8 +223,10 @@ TUMIT1_SLOW(void tumit1_queue_slot(struct tumit1_thread *t_, struct tumit1_slot 
     t_->queued_++;
 }
 
-/* Gets one more slot ready when few are, behind those that are warmer. Programs that record little touch little; those that
- * fill slots get as many as they may need before the helper comes back. The helper's work, without the lock. Returns whether it did. */
+/* Prepares one more slot when few are prepared, with lower priority than recently used slots.
+ * Programs that record little thus touch little memory. Programs that fill slots get enough
+ * until the next run of the writer thread. Only the writer thread calls it, without the lock.
+ * Returns whether it prepared a slot. */
 TUMIT1_SLOW(int tumit1_warm_slot(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
@@ -244,8 +251,8 @@ TUMIT1_SLOW(int tumit1_warm_slot(void)) {
     return 1;
 }
 
-/* Whether the helper should look at once, not only when it does anyway: slots are getting scarce. Seldom enough that a thread
- * that fills slots makes no system call for it. */
+/* Whether the writer thread must wake up at once, because slots are scarce. This is so rare that
+ * a thread which fills slots does not make a system call for each. */
 TUMIT1_SLOW(int tumit1_is_urgent(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const uint32_t few_ = pool_->slots_ / 4;

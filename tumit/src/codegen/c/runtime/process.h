@@ -1,10 +1,11 @@
 /* ---- Start and end of the process ---- */
 
-/* Which shared object holds the copy of the recorder that the program uses. Each object has its own `__dso_handle`. */
+/* The shared object with the copy of the recorder that the program uses. Each object has its own
+ * `__dso_handle`. */
 extern void *__dso_handle __attribute__((__visibility__("hidden")));
 TUMIT1_SLOW(const void *tumit1_home(void)) { return &__dso_handle; }
 
-/* With the end of the recorder's shared object nobody may call into it any more. */
+/* Ends the recorder. After its shared object is unloaded, no code may call it. */
 TUMIT1_SLOW(void tumit1_close(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     tumit1_finish();
@@ -14,7 +15,7 @@ TUMIT1_SLOW(void tumit1_close(void)) {
     }
 }
 
-/* The provider that this spec is already, from another shared object; NULL if it is none. */
+/* The provider that another shared object registered for the same spec. NULL if there is none. */
 TUMIT1_SLOW(struct tumit1_provider *tumit1_find_provider(const struct tumit1_spec *spec_)) {
     struct tumit1_provider *provider_ = tumit1_session.providers_;
     size_t behind_ = spec_->base_at_ + 8;
@@ -28,7 +29,7 @@ TUMIT1_SLOW(struct tumit1_provider *tumit1_find_provider(const struct tumit1_spe
     return NULL;
 }
 
-/* Copies what a spec says, under new ids. Returns 0 when there is no memory. */
+/* Copies a spec, with new ids. Returns 0 when there is no memory. */
 TUMIT1_SLOW(int tumit1_copy_spec(struct tumit1_provider *provider_, const struct tumit1_spec *spec_, uint32_t base_)) {
     provider_->name_ = (char *)tumit1_keep(spec_->name_, strlen(spec_->name_) + 1);
     provider_->schema_ = (unsigned char *)tumit1_keep(spec_->schema_, spec_->schema_bytes_);
@@ -51,7 +52,8 @@ TUMIT1_SLOW(int tumit1_copy_spec(struct tumit1_provider *provider_, const struct
     return 1;
 }
 
-/* Makes a spec known, once per shared object: gives its records their ids and switches its levels. Runs before `main`. */
+/* Registers a spec, once per shared object: assigns the ids of its records, and switches its
+ * levels. Runs before `main`. */
 TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_provider *provider_ = NULL, *first_;
@@ -125,10 +127,11 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     }
 }
 
-/* The first bytes of this shared object, where the linker says where they are. */
+/* The first bytes of this shared object, if the linker provides their address. */
 extern const char __ehdr_start __attribute__((__weak__, __visibility__("hidden")));
 
-/* Whether the recorder is the program's: then it stays when the program's destructors are through, and those of its libraries follow. */
+/* Whether the recorder belongs to the program itself. It then stays after the destructors of the
+ * program, and those of its libraries run later. */
 TUMIT1_SLOW(int tumit1_is_programs(void)) {
     const uintptr_t head_ = (uintptr_t)&__ehdr_start;
     const int file_ = head_ == 0 ? -1 : open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
@@ -143,7 +146,9 @@ TUMIT1_SLOW(int tumit1_is_programs(void)) {
     return found_;
 }
 
-/* A shared object is unloaded, or the program ends: its levels can be reached no more; with the recorder, or with the last one, goes the trace. */
+/* Runs when a shared object is unloaded, or when the program ends: its levels are no longer
+ * accessible. The trace ends together with the shared object of the recorder, or with the last
+ * one. */
 TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
     struct tumit1_provider *provider_;
     uint32_t busy_;
@@ -168,5 +173,6 @@ TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
     }
 }
 
-/* In each shared object: the last of its destructors, so that those of the program can still record. */
+/* The last destructor in each shared object, so that the destructors of the program can still
+ * record. */
 TUMIT1_PLAIN __attribute__((__destructor__(101), __unused__)) static void tumit1_leave(void) { tumit1_unregister(&__dso_handle); }

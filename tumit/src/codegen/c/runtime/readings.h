@@ -1,8 +1,9 @@
-/* ---- Readings of the clocks together: they keep dates of one process comparable with the wall, and tell where a clock was set ---- */
+/* ---- Combined readings of the clocks: they relate timestamps of one process to wall-clock
+ * time, and show clock steps ---- */
 
 #define TUMIT1_MOST_JUMPS 32 /* a clock that jumps more often is not set, it is none */
 
-/* Three clocks, the best of ten tries. */
+/* Reads three clocks. Of ten readings it keeps the one with the shortest bracket. */
 TUMIT1_SLOW(void tumit1_read_clocks(struct tumit1_reading *to_)) {
     int i_;
     to_->bracket_ = UINT64_MAX;
@@ -39,7 +40,8 @@ TUMIT1_SLOW(void tumit1_note_reading(uint64_t ticks_)) {
     }
 }
 
-/* Reads the clocks. The file gets the reading where it is wanted; where a clock was set since the last one, it gets both, so that it is known when. */
+/* Reads the clocks, and writes the reading to the file if `wanted_`. After a clock step, it
+ * writes the previous and the new reading, so that the time of the step is known. */
 TUMIT1_SLOW(void tumit1_look_at_clocks(int wanted_)) {
     struct tumit1_sink *s_ = &tumit1_sink;
     struct tumit1_reading now_;

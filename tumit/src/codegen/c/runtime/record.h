@@ -1,17 +1,19 @@
 /* ---- The hot path: reserve, read the clock, write, publish ---- */
 
-/* The level's word: 0 when off, else TUMIT1_ON and the first record id of the spec. */
+/* The word of a level: 0 when it is off, otherwise TUMIT1_ON and the first record id of the
+ * spec. */
 TUMIT1_HOT uint32_t tumit1_word(const uint32_t *level_) { return __atomic_load_n(level_, __ATOMIC_RELAXED); }
 
 #ifdef TUMIT_CLOCK
-/* A counter of 32 bits may have wrapped. */
+/* Reads the clock. A counter of 32 bits may have wrapped. */
 TUMIT1_HOT uint64_t tumit1_read_clock(void) {
     const uint64_t now_ = (uint64_t)(TUMIT_CLOCK());
     return TUMIT1_LIKELY(now_ >> 32 != 0) ? now_ : tumit1_unwrapped(now_);
 }
 #endif
 
-/* The clock that is read inline. Without meaning where the process has another one: then its threads have no slot here. */
+/* The clock that is read inline. The value is meaningless if the process uses another clock. Its
+ * threads then have no slot here. */
 TUMIT1_HOT uint64_t tumit1_ticks(void) {
 #ifdef TUMIT_CLOCK
     uint64_t now_;
@@ -24,7 +26,7 @@ TUMIT1_HOT uint64_t tumit1_ticks(void) {
 #endif
 }
 
-/* The date now, in ticks of this process's clock: for fields of type `date`. */
+/* The current timestamp, in ticks of this process's clock, for fields of type `date`. */
 TUMIT1_HOT tumit1_date tumit1_now(void) {
 #ifdef TUMIT_CLOCK
     return tumit1_read_clock();
@@ -34,11 +36,12 @@ TUMIT1_HOT tumit1_date tumit1_now(void) {
 #endif
 }
 
-/* A number for a task, for the spans of `async`: 1, 2, 3 ... in this process, from any thread. */
+/* A new task number for `async` spans: 1, 2, 3 ... in this process, from any thread. */
 TUMIT1_HOT uint64_t tumit1_new_task(void) { return __atomic_add_fetch(&tumit1_tasks, 1u, __ATOMIC_RELAXED); }
 
-/* What other threads may look at while its owner writes it. Elsewhere than under thread sanitizer plain accesses, which the
- * compiler can fold into its arithmetic, do the same. */
+/* Accesses to data that other threads read while its owner writes it. Without thread sanitizer
+ * these are plain accesses, which the compiler can combine with arithmetic. They have the same
+ * effect. */
 #if defined __has_feature
 #if __has_feature(thread_sanitizer)
 #define TUMIT1_WATCHED
@@ -52,15 +55,16 @@ TUMIT1_HOT uint64_t tumit1_new_task(void) { return __atomic_add_fetch(&tumit1_ta
 #define TUMIT1_SET(object_, value_) ((object_) = (value_))
 #endif
 
-/* Where the calling thread writes with the clock of this translation unit. */
+/* The slot of the calling thread for the clock of this translation unit. */
 #ifdef TUMIT_CLOCK
 #define TUMIT1_MINE other_
 #else
 #define TUMIT1_MINE slot_
 #endif
 
-/* Begins a record of `bytes_` in all. Returns where its fields go, or NULL when it is dropped or too long. One compare finds a full
- * slot, a thread's first record and a recorder that has ended alike; another one a thread that is inside the recorder, and levels that
+/* Begins a record of `bytes_` in all. Returns the position of its fields, or NULL when it is
+ * dropped or too long. One comparison detects a full slot, the first record of a thread, and a
+ * recorder that has ended. Another one detects a thread inside the recorder, and levels that
  * overwrite. */
 TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
@@ -111,12 +115,13 @@ TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit
     return tumit1_put_u32(p_, (uint32_t)delta_);
 }
 
-/* The same for record `index_` of a spec, of one size, when the level's word is `on_`: NULL, too, when that is 0. */
+/* Begins record `index_` of a spec, of constant size, when the word of the level is `on_`. Also
+ * returns NULL when the word is 0. */
 TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_, struct tumit1_place *to_) {
     return on_ == 0 ? NULL : tumit1_begin(on_ + index_, bytes_, to_);
 }
 
-/* Publishes the record: from here on it will be written, whatever the program does next. */
+/* Publishes the record. From here on it will be written in any case. */
 TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) {
     TUMIT1_SET(to_->slot_->last_, to_->now_); /* only now: a record that is never published has no date */
     __atomic_store_n(&to_->slot_->state_, to_->state_, __ATOMIC_RELEASE);
@@ -124,30 +129,32 @@ TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) {
     TUMIT1_SET(tumit1_cursor.busy_, 0u);
 }
 
-/* The number of a source position, the same for the whole process. */
+/* The number of a source position, the same in the whole process. */
 TUMIT1_HOT uint32_t tumit1_site_id(struct tumit1_site *site_) {
     uint32_t id_ = __atomic_load_n(&site_->id_, __ATOMIC_RELAXED);
     return TUMIT1_LIKELY(id_ != 0) ? id_ : tumit1_site_new(site_);
 }
 
-/* The bytes to which a record that did not begin is to be truncated; 0 when it is dropped. */
+/* The number of bytes to which a record that did not begin must be truncated. 0 when it is
+ * dropped. */
 TUMIT1_HOT uint64_t tumit1_limit(const struct tumit1_place *to_) { return to_->state_; }
 
-/* So many elements of `each_` bytes as `most_` bytes hold. */
+/* The number of elements of `each_` bytes that fit into `most_` bytes. */
 TUMIT1_HOT size_t tumit1_fit_count(size_t count_, size_t each_, size_t most_) {
     return count_ < most_ / each_ ? count_ : most_ / each_;
 }
 
-/* A count, as far as sizes are computed from it. One that does not fit its 16 bits is larger than a slot: the record is
- * truncated, and the mark tells how much is missing. */
+/* A count, limited so that sizes can be computed from it. A count of more than 16 bits exceeds a
+ * slot. The record is truncated, and the mark has the number of missing bytes. */
 TUMIT1_HOT size_t tumit1_count(size_t count_) { return count_ < 0xFFFFFFFu ? count_ : 0xFFFFFFFu; }
 
-/* Bytes of a text. */
+/* The number of bytes of a text. */
 TUMIT1_HOT size_t tumit1_text_bytes(const char *text_) { return text_ == NULL ? 0 : tumit1_count(strlen(text_)); }
 
 #ifndef TUMIT_EXTERN
-/* The most bytes that each counted field of a record that is too long may keep: the longest ones are cut, to one length. The record has
- * `fixed_` bytes without these fields' `sizes_`. */
+/* The maximum number of bytes of each counted field in a record that is too long. The longest
+ * fields are truncated to one length. The record has `fixed_` bytes without these fields, which
+ * have `sizes_`. */
 size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, const size_t *sizes_, size_t count_) {
     size_t fits_ = 0, exceeds_ = 65536, i_;
     to_->now_ = fixed_;
@@ -169,7 +176,7 @@ size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, cons
     return fits_;
 }
 
-/* Bytes of a text, at most so many, in whole characters. */
+/* The number of bytes of a text, at most `most_`, in whole characters. */
 size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t most_) {
     size_t back_ = 0;
     if (bytes_ <= most_) {
@@ -178,11 +185,12 @@ size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t most_) {
     while (back_ < 3 && back_ < most_ && ((unsigned char)text_[most_ - back_] & 0xC0u) == 0x80u) {
         back_++;
     }
-    /* Where no character begins, it is no UTF-8. */
+    /* The text is not UTF-8 if no character begins here. */
     return ((unsigned char)text_[most_ - back_] & 0xC0u) == 0x80u ? most_ : most_ - back_;
 }
 
-/* Begins a record that is truncated to `bytes_`: behind its mark, which is published with it. */
+/* Begins a record that is truncated to `bytes_`. It follows its mark, and is published together
+ * with it. */
 unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
     const uint64_t missing_ = to_->now_ - bytes_;
     unsigned char *p_ = tumit1_begin(id_, bytes_ + TUMIT1_LOST_BYTES, to_);

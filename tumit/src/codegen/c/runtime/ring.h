@@ -1,12 +1,14 @@
-/* ---- The flight recorder: streams of levels that overwrite. Their full slots are kept, at most half of all slots, until they are
- * asked for (tumit1_dump(), the end of the process) or taken for what is newer. Under the lock ---- */
+/* ---- The flight recorder: streams of levels that overwrite. Their full slots are kept, at most
+ * half of all slots. They are written on request (tumit1_dump(), the end of the process), or
+ * reused for newer records. The caller holds the lock ---- */
 
-/* Deliberate defects, for the tests of the tests: 1 overwrites without counting, 2 overwrites the newest. */
+/* Deliberate defects that test the tests: 1 overwrites without counting, 2 overwrites the
+ * newest. */
 #ifndef TUMIT1_BROKEN_RING
 #define TUMIT1_BROKEN_RING 0
 #endif
 
-/* What follows is written after what came before, also as others see it. */
+/* Memory barrier: other threads see the writes after it only after the writes before it. */
 TUMIT1_SLOW(void tumit1_fence(void)) {
 #ifdef __SANITIZE_THREAD__ /* which knows no fences */
     static uint32_t word_;
@@ -16,14 +18,14 @@ TUMIT1_SLOW(void tumit1_fence(void)) {
 #endif
 }
 
-/* The place of the kept slot with this number, 0 being the oldest. */
+/* The position of the kept slot with this number. 0 is the oldest. */
 TUMIT1_SLOW(struct tumit1_slot **tumit1_ring_at(uint32_t number_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const uint32_t at_ = pool_->ring_first_ + number_;
     return &pool_->ring_[at_ < pool_->places_ ? at_ : at_ - pool_->places_];
 }
 
-/* The thread whose stream this is. Under the lock. */
+/* The thread with this stream. The caller holds the lock. */
 TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
     struct tumit1_thread *t_ = tumit1_session.live_;
     while (t_ != NULL && t_->stream_ != stream_) {
@@ -39,7 +41,7 @@ TUMIT1_SLOW(void tumit1_keep_slot(struct tumit1_thread *t_, struct tumit1_slot *
     t_->kept_++;
 }
 
-/* Takes the oldest one out. */
+/* Removes the oldest kept slot. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_unkeep_slot(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_thread *t_;
@@ -60,8 +62,9 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_unkeep_slot(void)) {
     return slot_;
 }
 
-/* Counts the records of a slot as overwritten where that survives the process, so that it can be told at any moment whether they are
- * counted: the slot says what the count was before. */
+/* Counts the records of a slot as overwritten, in memory that remains when the process is
+ * killed. The slot stores the previous count, so that readers can determine at any moment
+ * whether its records are counted. */
 TUMIT1_SLOW(void tumit1_count_overwritten(struct tumit1_slot *slot_, uint64_t count_)) {
     if (tumit1_session.pool_.live_) {
         uint64_t *counter_ = (uint64_t *)(void *)(tumit1_session.pool_.map_ + TUMIT1_LIVE_OVERWRITTEN);
@@ -73,7 +76,8 @@ TUMIT1_SLOW(void tumit1_count_overwritten(struct tumit1_slot *slot_, uint64_t co
     }
 }
 
-/* Takes the oldest slot, and counts what it held as lost. NULL when there is none, or a part of it is on its way to the file. */
+/* Takes the oldest slot, and counts its records as lost. NULL when there is none, or a part of
+ * it is being written. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_ = pool_->ring_count_ == 0 ? NULL : *tumit1_ring_at(0);
@@ -111,8 +115,8 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
     return slot_;
 }
 
-/* A slot for a record of a stream that overwrites: a free one, or the oldest that is kept. NULL when there is neither. What is kept may take half
- * of the memory. */
+/* Takes a slot for a record of a stream that overwrites: a free one, or the oldest kept one.
+ * NULL when there is neither. Kept slots can use half of the memory. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_ring(const struct tumit1_thread *t_, size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const int fits_part_ = bytes_ <= TUMIT1_MAX_PART_RECORD;
@@ -129,7 +133,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_ring(const struct tumit1_thread *t_,
     return slot_;
 }
 
-/* Queues all that is kept: to be written. */
+/* Queues all kept slots for writing. */
 TUMIT1_SLOW(void tumit1_release_ring(void)) {
     while (tumit1_session.pool_.ring_count_ != 0) {
         struct tumit1_slot *slot_ = tumit1_unkeep_slot();

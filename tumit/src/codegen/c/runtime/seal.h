@@ -1,6 +1,7 @@
-/* ---- Sealing: what threads wrote becomes blocks. By the helper, or by who flushes; the sink's lock is held ---- */
+/* ---- Sealing: records in slots become blocks. The writer thread or a flushing thread does it,
+ * and holds the sink's lock ---- */
 
-/* What becomes one block of records: a part of a slot, or the account of losses alone. */
+/* The contents of one block of records: a part of a slot, or only the count of dropped records. */
 struct tumit1_piece {
     struct tumit1_thread *thread_;
     struct tumit1_slot *slot_;
@@ -11,10 +12,11 @@ struct tumit1_piece {
     uint8_t flags_;
 };
 
-/* Pieces below this size are not compressed: it would cost the program's processors more than the space is worth. */
+/* Pieces below this size are not compressed, because the processor time is worth more than the
+ * space. */
 #define TUMIT1_SMALL 16384u
 
-/* Which threads' slots are written before they are full. */
+/* The slots that are written before they are full. */
 enum {
     TUMIT1_QUIET, /* those of threads that filled none since the helper last looked: the others will be written anyway */
     TUMIT1_ASKED, /* all that was recorded before the call, but for what may be overwritten */
@@ -40,7 +42,8 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
     h_.records_ = piece_->records_;
     h_.sequence_ = piece_->sequence_ - piece_->thread_->failed_;
     if (piece_->thread_->overwrites_ && h_.sequence_ > piece_->thread_->appended_) {
-        /* Others were overwritten while this one waited to be written: the news of it all comes behind those. */
+        /* Other slots were overwritten while this one waited. Their count is reported after all
+         * of them. */
         h_.flags_ |= TUMIT1_FLAG_OVERWRITTEN;
     }
     h_.raw_ = piece_->bytes_;
@@ -60,7 +63,7 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
         memcpy(to_, piece_->payload_, h_.raw_);
     }
     error_ = tumit1_append_definitions();
-    /* At the end there may be no room for names, but for the news of losses, which need none. */
+    /* At the end there may be no room for names. Counts of dropped records need no names. */
     error_ = error_ == 0 || s_->ending_ != 0 ? tumit1_append_block(&h_, s_->block_) : error_;
     if (error_ != 0) {
         tumit1_warn("cannot write", tumit1_session.path_, error_);
@@ -73,8 +76,9 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
     return 0;
 }
 
-/* Tells of what was overwritten since the last such block, with the number before `next_`: of the blocks that are no more. `next_` is
- * NULL when nothing is left. Returns 0 or an errno; then it is told again. */
+/* Writes a block with the count of records overwritten since the previous such block. Its number
+ * is that of an overwritten block, before the number of `next_`. `next_` is NULL when nothing
+ * remains to be written. Returns 0 or an errno. After an error the count is reported again. */
 TUMIT1_SLOW(int tumit1_tell_overwritten(struct tumit1_thread *t_, const struct tumit1_piece *next_)) {
     unsigned char lost_[TUMIT1_LOST_BYTES];
     struct tumit1_piece piece_;
@@ -105,13 +109,15 @@ TUMIT1_SLOW(int tumit1_tell_overwritten(struct tumit1_thread *t_, const struct t
     return error_;
 }
 
-/* Appends a piece of a slot, in front of it the news of what was overwritten before. Returns 0 or an errno. */
+/* Appends a piece of a slot, after the count of records overwritten before it. Returns 0 or an
+ * errno. */
 TUMIT1_SLOW(int tumit1_append_piece(const struct tumit1_piece *piece_, int raw_)) {
     int error_ = tumit1_tell_overwritten(piece_->thread_, piece_);
     return error_ != 0 ? error_ : tumit1_append_records(piece_, raw_);
 }
 
-/* Counts what could not be written as lost. The block's number goes to the next one: a gap would tell the loss twice. */
+/* Counts a piece that could not be written as dropped. The next block gets its number, because a
+ * gap in the numbers would report the same loss again. */
 TUMIT1_SLOW(void tumit1_give_up(const struct tumit1_piece *piece_)) {
     struct tumit1_thread *t_ = piece_->thread_;
     t_->failed_++;
@@ -123,11 +129,13 @@ TUMIT1_SLOW(void tumit1_give_up(const struct tumit1_piece *piece_)) {
     }
 }
 
-/* Whether what cannot be written is safe where it is, in the live file. */
+/* Whether records that cannot be written remain in the live file. */
 TUMIT1_SLOW(int tumit1_stays(void)) { return tumit1_session.pool_.live_ && tumit1_sink.file_ >= 0; }
 
-/* Makes a piece of what a slot has from its `flushed_` up to `to_`, a `state_`; `last_` is the date of the last record there. Returns 0
- * when there is nothing. A block's first date is that of its first record, whose delta is zero: where it is not, in a copy. */
+/* Creates a piece of a slot, from its `flushed_` to `to_`, which is a `state_`. `last_` is the
+ * timestamp of the last record there. Returns 0 when the piece is empty. A block has the
+ * timestamp of its first record, and this record must have delta zero. If it has not, the piece
+ * is a copy with delta zero. */
 TUMIT1_SLOW(int tumit1_cut(struct tumit1_piece *piece_, struct tumit1_thread *t_, struct tumit1_slot *slot_, uint64_t to_, uint64_t last_)) {
     const uint64_t from_ = slot_->flushed_;
     const uint32_t start_ = (uint32_t)from_;
@@ -160,8 +168,8 @@ TUMIT1_SLOW(int tumit1_cut(struct tumit1_piece *piece_, struct tumit1_thread *t_
     return 1;
 }
 
-/* Notes that a piece is in the file: one word, and only now. A process that is killed before leaves a block that readers
- * recognise by its number. */
+/* Marks a piece as written, with one store after the write. If the process is killed before the
+ * store, readers recognise the block by its number. */
 TUMIT1_SLOW(void tumit1_commit(const struct tumit1_piece *piece_)) {
     struct tumit1_thread *t_ = piece_->thread_;
     pthread_mutex_lock(&tumit1_lock);
@@ -174,7 +182,7 @@ TUMIT1_SLOW(void tumit1_commit(const struct tumit1_piece *piece_)) {
     pthread_mutex_unlock(&tumit1_lock);
 }
 
-/* The next piece of a slot that its thread gave away. */
+/* The next piece of a slot that its thread handed over. */
 TUMIT1_SLOW(int tumit1_cut_full(struct tumit1_piece *piece_, struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
     if (t_->planned_slot_ == slot_) {
         return tumit1_cut(piece_, t_, slot_, t_->planned_, t_->planned_last_);
@@ -182,8 +190,9 @@ TUMIT1_SLOW(int tumit1_cut_full(struct tumit1_piece *piece_, struct tumit1_threa
     return tumit1_cut(piece_, t_, slot_, __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE), __atomic_load_n(&slot_->last_, __ATOMIC_RELAXED));
 }
 
-/* Whether the thread is not in the midst of a record. It may have ended without a word, and its memory may be gone: the system looks there
- * for us, and finds that a number is another one, or that there is none. */
+/* Whether the thread is not inside a record. A thread may have ended without notice, and its
+ * memory may be unmapped. So the kernel reads the word, and reports a different value or a
+ * missing page. */
 TUMIT1_SLOW(int tumit1_is_idle(const struct tumit1_thread *t_)) {
     const struct timespec none_ = {0, 0};
     if (t_->cursor_ == &tumit1_cursor) {
@@ -192,9 +201,10 @@ TUMIT1_SLOW(int tumit1_is_idle(const struct tumit1_thread *t_)) {
     return syscall(SYS_futex, &t_->cursor_->busy_, TUMIT1_SLEEP_CALL, TUMIT1_BUSY, &none_, NULL, 0) != 0 && errno == EAGAIN;
 }
 
-/* What a thread has published in its slot so far. While it stands in the midst of a record the date of the last one is not
- * certain: then nothing, unless this is the last chance. What was to be written and could not is the same piece again, as the
- * numbers of later blocks count on it. Under the lock, too. */
+/* The records that a thread has published in its slot so far. While the thread is inside a
+ * record, the timestamp of the last record is uncertain. The result is then empty, unless
+ * `at_end_`. A piece with a write error is returned again unchanged, because the numbers of
+ * later blocks depend on it. The caller also holds the lock. */
 TUMIT1_SLOW(int tumit1_cut_live(struct tumit1_piece *piece_, struct tumit1_thread *t_, int at_end_)) {
     struct tumit1_slot *slot_ = t_->slot_;
     uint64_t state_ = 0, last_ = 0;
@@ -222,7 +232,8 @@ TUMIT1_SLOW(int tumit1_cut_live(struct tumit1_piece *piece_, struct tumit1_threa
     return 1;
 }
 
-/* At the end: what a stream lost and the file does not take goes to the log of the live file, which stays then. */
+/* At the end: writes a count of dropped records that the file cannot store to the log of the
+ * live file, which then remains. */
 TUMIT1_SLOW(void tumit1_tell_live(struct tumit1_thread *t_)) {
     unsigned char lost_[TUMIT1_LOST_BYTES];
     if (!tumit1_session.pool_.live_ || tumit1_put_lost(&t_->lost_, lost_) == lost_) {
@@ -237,7 +248,8 @@ TUMIT1_SLOW(void tumit1_tell_live(struct tumit1_thread *t_)) {
     pthread_mutex_unlock(&tumit1_lock);
 }
 
-/* A block with nothing but the account of losses. It is none of the slot's: those get later numbers. */
+/* Writes a block that has only the count of dropped records. It is no block of the slot. Those
+ * get higher numbers. */
 TUMIT1_SLOW(void tumit1_write_lost(struct tumit1_thread *t_)) {
     unsigned char lost_[TUMIT1_LOST_BYTES];
     struct tumit1_piece piece_;
@@ -261,7 +273,7 @@ TUMIT1_SLOW(void tumit1_write_lost(struct tumit1_thread *t_)) {
     }
 }
 
-/* Lets go of streams whose threads have ended and of which everything is told. */
+/* Removes the streams of ended threads that are completely written. */
 TUMIT1_SLOW(void tumit1_forget_gone(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_thread **link_, *t_;
@@ -289,7 +301,8 @@ TUMIT1_SLOW(void tumit1_forget_gone(void)) {
     pthread_mutex_unlock(&tumit1_lock);
 }
 
-/* The oldest full slot, and its thread; `hurry_` when so many wait that speed counts for more than size. */
+/* The oldest full slot, and its thread. `hurry_` is set when speed is more important than
+ * size, because many slots wait. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full(struct tumit1_thread **t_, int *hurry_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_ = NULL;
@@ -305,7 +318,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full(struct tumit1_thread **t_, int 
     return slot_;
 }
 
-/* A slot that could not be written waits again, before all others. */
+/* Queues a slot with a write error again, before all others. */
 TUMIT1_SLOW(void tumit1_put_back(struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pthread_mutex_lock(&tumit1_lock);
@@ -316,7 +329,8 @@ TUMIT1_SLOW(void tumit1_put_back(struct tumit1_slot *slot_)) {
     tumit1_sink.left_behind_ = 1;
 }
 
-/* Writes the oldest full slot; 0 when there is none, or it cannot be written and stays. */
+/* Writes the oldest full slot. Returns 0 when there is none, or when it cannot be written and
+ * remains. */
 TUMIT1_SLOW(int tumit1_write_next(void)) {
     struct tumit1_thread *t_ = NULL;
     struct tumit1_piece piece_;
@@ -345,7 +359,8 @@ TUMIT1_SLOW(int tumit1_write_next(void)) {
     return 1;
 }
 
-/* How many full slots wait up to the first of this stream; 0 when it has none. Under the lock, too. */
+/* The number of queued slots up to the first of this stream. 0 when it has none. The caller also
+ * holds the lock. */
 TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_thread *t_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint32_t i_;
@@ -358,7 +373,7 @@ TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_thread *t_)) {
     return 0;
 }
 
-/* Notes what became of a part of a slot. */
+/* Records the result of writing a part of a slot. */
 TUMIT1_SLOW(void tumit1_settle(const struct tumit1_piece *piece_, int error_, int which_)) {
     const int lost_ = error_ != 0 && which_ == TUMIT1_LAST && !tumit1_stays();
     if (error_ == 0 || lost_) {
@@ -378,13 +393,16 @@ TUMIT1_SLOW(void tumit1_settle(const struct tumit1_piece *piece_, int error_, in
     }
 }
 
-/* Whether a thread ended without a word: cancelled in the midst of a record, or it recorded behind the last of its destructors. */
+/* Whether a thread ended without notice: it was cancelled inside a record, or it recorded after
+ * the last of its destructors. */
 TUMIT1_SLOW(int tumit1_is_gone(const struct tumit1_thread *t_)) {
     return t_->cursor_ != NULL && t_->cursor_ != &tumit1_cursor && syscall(SYS_tgkill, getpid(), (pid_t)t_->tid_, 0) != 0 && errno == ESRCH;
 }
 
-/* The next stream below `*below_` of which something is to be written, with what waits before it, or a piece of its slot; NULL when there is none. The
- * list has the newest stream first. Looks at some streams at a time, so that no thread waits long for the lock. */
+/* The next stream below `*below_` that has unwritten records. Returns either the number of
+ * queued slots to write before, or a piece of its slot. NULL when there is none. The list has
+ * the newest stream first. The lock is released after every 256 streams, so that no thread waits
+ * long for it. */
 TUMIT1_SLOW(struct tumit1_thread *tumit1_next_live(int which_, uint32_t *below_, struct tumit1_piece *piece_, uint32_t *waiting_)) {
     for (;;) {
         struct tumit1_thread *t_;
@@ -418,8 +436,8 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_next_live(int which_, uint32_t *below_,
     }
 }
 
-/* Writes what the threads' slots hold and the file does not, of the streams that there are now. A slot that was filled meanwhile waits behind
- * others; blocks of one stream stay in their order. */
+/* Writes the records in the slots of the current streams that are not in the file yet. A slot
+ * that is filled meanwhile is queued after others. The blocks of a stream stay in order. */
 TUMIT1_SLOW(void tumit1_write_live(int which_)) {
     struct tumit1_piece piece_;
     uint32_t below_, waiting_;

@@ -1,4 +1,4 @@
-/* ---- The run folder and this process's file in it. Under both locks ---- */
+/* ---- The run folder and the file of this process in it. The caller holds both locks ---- */
 
 TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
     uint64_t seed_ = tumit1_nanos(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)&bytes_;
@@ -14,7 +14,7 @@ TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
     }
 }
 
-/* The integer in an environment variable, -1 without one. */
+/* The integer in an environment variable. -1 when there is none. */
 TUMIT1_SLOW(int tumit1_env_number(const char *name_)) {
     const char *text_ = getenv(name_);
     char *end_ = NULL;
@@ -26,7 +26,7 @@ TUMIT1_SLOW(int tumit1_env_number(const char *name_)) {
     return *end_ == '\0' && value_ >= 0 && value_ < INT_MAX ? (int)value_ : -1;
 }
 
-/* Rank and size as the launcher tells them, when MPI itself has not. */
+/* Gets rank and size from the launcher, unless MPI itself has provided them. */
 TUMIT1_SLOW(void tumit1_find_rank(void)) {
     static const char *const names_[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                            {"PMIX_RANK", "PMIX_SIZE"},
@@ -48,7 +48,7 @@ TUMIT1_SLOW(void tumit1_find_rank(void)) {
     }
 }
 
-/* The job's own id, equal in all its processes. Empty when there is none. */
+/* The id of the job, which is equal in all its processes. Empty when there is none. */
 TUMIT1_SLOW(void tumit1_job(char *text_, size_t room_)) {
     const char *space_ = tumit1_env("PMIX_NAMESPACE");
     const char *job_ = tumit1_env("SLURM_JOB_ID");
@@ -64,7 +64,7 @@ TUMIT1_SLOW(void tumit1_job(char *text_, size_t room_)) {
     }
 }
 
-/* Puts together parts of a text that ends after a whole character where there is no room for all. */
+/* Concatenates three texts, truncated to the room after a complete UTF-8 character. */
 TUMIT1_SLOW(void tumit1_cut_text(char *text_, size_t room_, const char *one_, const char *two_, const char *three_)) {
     const size_t all_ = (size_t)snprintf(text_, room_, "%s%s%s", one_, two_, three_);
     size_t used_ = strlen(text_);
@@ -74,8 +74,9 @@ TUMIT1_SLOW(void tumit1_cut_text(char *text_, size_t room_, const char *one_, co
     text_[used_] = '\0';
 }
 
-/* The launch of jobs that one `mpirun` of Open MPI starts, by MPI_Comm_spawn too: those of version 4 have numbers whose upper half is
- * that of the launch; those of version 5 are called `prterun-HOST-PID@1`, `@2` and so on. */
+/* The common launch of the jobs that one `mpirun` of Open MPI starts, also by MPI_Comm_spawn. In
+ * version 4 the upper half of a job's number is that of the launch. In version 5 jobs have the
+ * names `prterun-HOST-PID@1`, `@2` and so on. */
 TUMIT1_SLOW(void tumit1_launch_of_job(char *text_, size_t room_, const char *space_)) {
     char *end_ = NULL;
     const unsigned long number_ = strtoul(space_, &end_, 10);
@@ -90,8 +91,8 @@ TUMIT1_SLOW(void tumit1_launch_of_job(char *text_, size_t room_, const char *spa
     }
 }
 
-/* Launchers that give a rank and no id of the job (Hydra): the process that started the ranks of this machine stands for it. Empty
- * where the system does not tell. */
+/* The launch id for launchers that provide a rank but no job id (Hydra). It names the process
+ * that started the ranks of this machine. Empty when the system does not provide it. */
 TUMIT1_SLOW(void tumit1_launch_of_parent(char *text_, size_t room_)) {
     char boot_[64], about_[1024], path_[32];
     const char *field_;
@@ -108,21 +109,22 @@ TUMIT1_SLOW(void tumit1_launch_of_parent(char *text_, size_t room_)) {
     }
 }
 
-/* Whether the calling thread is the only one: the system has a folder for each. */
+/* Whether the calling thread is the only one. /proc/self/task has a folder for each thread. */
 TUMIT1_SLOW(int tumit1_has_one_thread(void)) {
     struct stat about_;
     return stat("/proc/self/task", &about_) == 0 && about_.st_nlink == 3;
 }
 
-/* Puts the launch id into the environment, where children that the program starts find it. Other threads may read that. */
+/* Stores the launch id in the environment for child processes. It does so only with one thread,
+ * because other threads could read the environment at the same time. */
 TUMIT1_SLOW(void tumit1_share_launch(void)) {
     if (tumit1_has_one_thread()) {
         (void)setenv("TUMIT_LAUNCH_ID", tumit1_session.launch_, 1);
     }
 }
 
-/* Finds the launch id: processes that were started together have equal ones, so that readers keep two runs in one folder apart. Before
- * `main`; forked children have it in memory. */
+/* Finds the launch id. Processes that were started together have equal ids, so that readers can
+ * separate two runs in one folder. Runs before `main`. Forked children have the id in memory. */
 TUMIT1_SLOW(void tumit1_find_launch(void)) {
     char *text_ = tumit1_session.launch_;
     const size_t room_ = sizeof tumit1_session.launch_;
@@ -155,7 +157,7 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
     }
 }
 
-/* The command line, arguments apart by spaces; returns its length. */
+/* The command line with spaces between arguments. Returns its length. */
 TUMIT1_SLOW(size_t tumit1_command(char *text_, size_t room_)) {
     ssize_t got_, i_;
     int file_ = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -174,7 +176,7 @@ TUMIT1_SLOW(size_t tumit1_command(char *text_, size_t room_)) {
     return (size_t)got_;
 }
 
-/* Only what is safe in a file's name stays. */
+/* Replaces characters that are not safe in a file name. */
 TUMIT1_SLOW(void tumit1_clean(char *name_)) {
     for (; *name_ != '\0'; name_++) {
         bool good_ = (*name_ >= 'a' && *name_ <= 'z') || (*name_ >= 'A' && *name_ <= 'Z') || (*name_ >= '0' && *name_ <= '9') ||
@@ -183,7 +185,7 @@ TUMIT1_SLOW(void tumit1_clean(char *name_)) {
     }
 }
 
-/* Names the run folder: TUMIT_TRACE, or PROGRAM-JOB.tmt, or PROGRAM-DATE-PID.tmt. */
+/* Chooses the run folder: TUMIT_TRACE, or PROGRAM-JOB.tmt, or PROGRAM-DATE-PID.tmt. */
 TUMIT1_SLOW(void tumit1_name_folder(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     const char *given_ = tumit1_env_folder("TUMIT_TRACE");
@@ -210,7 +212,8 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     }
     tumit1_job(job_, sizeof job_);
     tumit1_clean(job_);
-    /* A job by itself may launch several programs one after the other, and so may the shell that is all that was launched. */
+    /* The job id alone is not unique: a job can launch several programs in sequence, and so can
+     * a shell that is the only launched program. */
     tumit1_find_rank();
     if (job_[0] != '\0' && s_->ranks_ != 1 && (tumit1_env("PMIX_NAMESPACE") != NULL || tumit1_env("SLURM_STEP_ID") != NULL)) {
         snprintf(name_, sizeof name_, "%s-%s.tmt", program_, job_);
@@ -223,7 +226,7 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     tumit1_from_beginning(s_->folder_, sizeof s_->folder_, name_);
 }
 
-/* The tagged fields of this process; returns behind them. */
+/* Writes the tagged fields of this process. Returns the end. */
 TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)) {
     static const char writer_[] = "c " TUMIT1_WRITER_VERSION;
     struct tumit1_session *s_ = &tumit1_session;
@@ -260,7 +263,8 @@ TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)
     return tumit1_put_tag(p_, TUMIT1_TAG_LAUNCH, s_->launch_, strlen(s_->launch_));
 }
 
-/* What the program or the environment chose of buffers. Returns whether they shall be in a live file. */
+/* Chooses the size and kind of the buffers, as the program or the environment requests. Returns
+ * whether they must be in a live file. */
 TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
     struct tumit1_session *s_ = &tumit1_session;
     const char *text_ = tumit1_env("TUMIT_MEMORY"), *live_ = s_->config_.live_folder_;
@@ -289,7 +293,8 @@ TUMIT1_SLOW(void tumit1_tell_private(int error_)) {
             strerror(error_));
 }
 
-/* Gets the slots ready, and a live file with all that is known so far, unless it cannot be made. Returns 0 or an errno. */
+/* Prepares the slots and, if possible, a live file with all current definitions. Returns 0 or an
+ * errno. */
 TUMIT1_SLOW(int tumit1_open_pool(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     unsigned char *tags_ = tumit1_session.scratch_.tags_;
@@ -335,7 +340,8 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
     return 0;
 }
 
-/* Gives the process its random number, and names its file by it, in the folder, which is made. Returns 0 or an errno. */
+/* Gives the process its random id, derives the name of its file from it, and creates the folder.
+ * Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_name_file(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     char rank_[16], host_[sizeof s_->host_];
@@ -361,7 +367,8 @@ TUMIT1_SLOW(int tumit1_name_file(void)) {
     return tumit1_make_folder(s_->folder_);
 }
 
-/* Makes the file, first in it whose it is. Returns 0 or an errno. */
+/* Creates the file, and writes the description of the process to it first. Returns 0 or an
+ * errno. */
 TUMIT1_SLOW(int tumit1_open_file(void)) {
     struct tumit1_sink *f_ = &tumit1_sink;
     unsigned char *p_ = f_->block_;
@@ -385,7 +392,8 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
     return error_;
 }
 
-/* Makes the files of this process. What is recorded without them is dropped and counted. Returns 0 or an errno. */
+/* Creates the files of this process. Records without these files are dropped and counted.
+ * Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_open(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_sink *f_ = &tumit1_sink;

@@ -1,4 +1,4 @@
-/* ---- What the recorder knows ---- */
+/* ---- The state of the recorder ---- */
 
 TUMIT1_END_DECLS
 #include <errno.h>
@@ -45,14 +45,14 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, which older headers lack */
 #define TUMIT1_PATIENCE 10u       /* seconds that a thread waits for a slot, where its level says so */
 
-/* A level as the generated code declares it. */
+/* A level in the form of the generated code. */
 struct tumit1_level {
     const char *name_;
     uint32_t *word_;
     int enabled_; /* as the spec says */
 };
 
-/* A spec as the generated code declares it. */
+/* A spec in the form of the generated code. */
 struct tumit1_spec {
     const char *name_;
     const unsigned char *schema_; /* the payload of its block, packed; at `base_at_` the first record id goes */
@@ -70,14 +70,15 @@ struct tumit1_spec {
     uint32_t registered_;
 };
 
-/* What a level does when no slot is free. */
+/* The policy of a level when no slot is free. */
 enum {
     TUMIT1_POLICY_DROP = 0, /* the newest records are dropped */
     TUMIT1_POLICY_BLOCK,    /* threads wait */
     TUMIT1_POLICY_OVERWRITE /* the oldest are overwritten */
 };
 
-/* A registered spec. All is copied, so that a library can be unloaded; only `levels_` is the library's. */
+/* A registered spec. It is a copy, so that a library can be unloaded. Only `levels_` points into
+ * the library. */
 struct tumit1_provider {
     struct tumit1_provider *next_;
     unsigned char *schema_;
@@ -99,13 +100,15 @@ struct tumit1_provider {
     int written_;
 };
 
-/* What a stream lost, and no block has told of yet. Atomic: signal handlers and threads that find no slot add to it. */
+/* Dropped records of a stream that are not yet reported in a block. Atomic, because signal
+ * handlers and threads without a slot add to it. */
 struct tumit1_lost {
     uint64_t count_, bytes_, first_, last_;
     uint32_t cause_;
 };
 
-/* A thread's stream. Guarded by the recorder's lock but for the losses, and `recent_`, which is the thread's alone. */
+/* The stream of a thread. The recorder's lock protects it, except for the losses, and for
+ * `recent_`, which only the thread itself uses. */
 #define TUMIT1_STREAM_BYTES 160 /* of the tagged fields of a stream: three numbers, name and label */
 struct tumit1_thread {
     struct tumit1_thread *next_;
@@ -141,7 +144,7 @@ struct tumit1_name {
     uint32_t line_; /* of a source position */
 };
 
-/* A table of names, ids from 1. */
+/* A table of names. Ids start at 1. */
 struct tumit1_names {
     struct tumit1_name *entries_;
     uint32_t *slots_; /* open addressing; 0 is free */
@@ -152,13 +155,14 @@ struct tumit1_names {
 
 enum { TUMIT1_CLOSED = 0, TUMIT1_OPEN = 1, TUMIT1_FAILED = 2, TUMIT1_ENDED = 3 };
 
-/* A file, as the system tells it from all others. Programs that close files which they did not open may get our number for one of theirs. */
+/* The identity of a file in the system. A program that closes files which it did not open may
+ * reuse our file descriptor for its own file. */
 struct tumit1_identity {
     uint64_t device_, inode_;
     uint64_t bytes_; /* that it has at least: the system gives the number of a removed file to the next one */
 };
 
-/* The slots: mapped once and never unmapped, so that a pointer to one is good for ever. */
+/* The slots. They are mapped once and never unmapped, so that pointers to them stay valid. */
 struct tumit1_pool {
     unsigned char *map_;     /* room for the front of a live file, then the slots */
     struct tumit1_slot **free_; /* a stack: the last one given back is the warmest in the caches */
@@ -188,7 +192,7 @@ struct tumit1_pool {
     int log_full_;           /* its log of names takes no more */
 };
 
-/* What the clocks showed when they were read together. */
+/* The values of the clocks from one combined reading. */
 struct tumit1_reading {
     uint64_t ticks_;
     uint64_t monotonic_;
@@ -196,7 +200,7 @@ struct tumit1_reading {
     uint64_t bracket_;       /* ticks that the reading took */
 };
 
-/* The file, and what it holds already. Guarded by tumit1_sink_lock. */
+/* The file, and the state of its contents. tumit1_sink_lock protects it. */
 struct tumit1_sink {
     int file_;
     struct tumit1_identity who_;
@@ -220,7 +224,8 @@ struct tumit1_sink {
     uint16_t table_[1u << TUMIT1_LZ4_BITS];
 };
 
-/* A switch that the program, or somebody outside, asked for: it holds for specs that come later, too. */
+/* A requested switch, from the program or from `tumit level`. It also applies to specs that are
+ * registered later. */
 struct tumit1_asked {
     struct tumit1_asked *next_;
     char *name_;
@@ -339,14 +344,17 @@ TUMIT1_CALL int tumit1_own_begin_write(void);
 TUMIT1_CALL void tumit1_own_end_write(void);
 TUMIT1_CALL void tumit1_own_leave(void);
 
-/* Why a thread waited, as the spec of the recorder's own level has it. */
+/* The reason why a thread waited, with the numbers of the spec of self-tracing. */
 enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
 
-/* Two locks: of the file (the sink), which is held while blocks are compressed and written; and of all else, which is never
- * held for long. Who needs both takes the sink first. */
+/* There are two locks. The sink's lock protects the file, and is held while blocks are
+ * compressed and written. The other lock protects all other state, and is never held for long.
+ * Code that needs both takes the sink's lock first. */
 
-/* Keeps away, or lets in, the signal by which the C library cancels threads at once. It may be on its way from before cancelling was
- * forbidden, and glibc's handler (2.36) does not ask again: the thread would end with a lock. Not to be blocked by sigprocmask(). */
+/* Blocks or unblocks the signal with which the C library cancels threads asynchronously. Such a
+ * signal can be pending from before cancellation was disabled, and glibc's handler (2.36) does
+ * not check again. The thread would then end while it holds a lock. sigprocmask() cannot block
+ * this signal. */
 #if defined __GLIBC__ && defined SYS_rt_sigprocmask
 TUMIT1_HOT void tumit1_hold_cancel(int how_) {
     const uint64_t cancel_ = (uint64_t)1 << 31; /* SIGCANCEL, the first that is kept from programs */
@@ -356,14 +364,15 @@ TUMIT1_HOT void tumit1_hold_cancel(int how_) {
 #define tumit1_hold_cancel(how_) ((void)(how_))
 #endif
 
-/* What a thread was before tumit1_busy(). */
+/* The state of a thread before tumit1_busy(). */
 #define TUMIT1_WAS_BUSY 1u
 #define TUMIT1_WAS_LOCKED 2u
 #define TUMIT1_WAS_CANCELLABLE 4u
 #define TUMIT1_WAS_ASYNCHRONOUS 8u
 
-/* Before the locks, in calls that are not records. A record that a signal handler tries meanwhile sees `busy_` and does not
- * wait for a lock that its own thread holds; nor may the thread be cancelled there. Returns what tumit1_idle() needs. */
+/* Must precede the locks in calls that are not records. A record in a signal handler then sees
+ * `busy_`, and does not wait for a lock that its own thread holds. The thread cannot be
+ * cancelled either. Returns the argument for tumit1_idle(). */
 TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint32_t before_ = (c_->busy_ != 0) * TUMIT1_WAS_BUSY | c_->locked_ * TUMIT1_WAS_LOCKED;
@@ -409,7 +418,8 @@ TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
     }
 }
 
-/* The lock of all but the file, for calls that are not records. Returns what tumit1_unlock() needs. */
+/* Takes the lock of all state except the file, in calls that are not records. Returns the
+ * argument for tumit1_unlock(). */
 TUMIT1_SLOW(uint32_t tumit1_lock_all(void)) {
     uint32_t before_ = tumit1_busy();
     pthread_mutex_lock(&tumit1_lock);
@@ -420,7 +430,8 @@ TUMIT1_SLOW(void tumit1_unlock(uint32_t before_)) {
     tumit1_idle(before_);
 }
 
-/* The sink's lock, after tumit1_busy(). The helper lets those go first that wait for it. */
+/* Takes the sink's lock, after tumit1_busy(). The writer thread gives precedence to threads that
+ * wait for it. */
 TUMIT1_SLOW(void tumit1_lock_sink(void)) {
     __atomic_fetch_add(&tumit1_session.waiting_, 1u, __ATOMIC_RELAXED);
     pthread_mutex_lock(&tumit1_sink_lock);
@@ -431,20 +442,21 @@ TUMIT1_SLOW(int tumit1_is_open(void)) {
     return __atomic_load_n(&tumit1_session.state_, __ATOMIC_ACQUIRE) == TUMIT1_OPEN;
 }
 
-/* Anonymous memory from the system: the recorder may be called from inside an allocator. NULL when there is none. */
+/* Anonymous memory from the system, because the recorder may be called from inside an allocator.
+ * NULL when there is none. */
 TUMIT1_SLOW(void *tumit1_map(size_t bytes_)) {
     void *memory_ = mmap(NULL, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory_ == MAP_FAILED ? NULL : memory_;
 }
 
-/* Private memory in place of what is mapped there. Returns 0 or an errno. */
+/* Replaces the mapping at `at_` by private memory. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_map_private(void *at_, size_t bytes_)) {
     return mmap(at_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED
                ? errno
                : 0;
 }
 
-/* A small piece that is never given back. Under the lock. */
+/* A copy in a small piece of memory that is never freed. The caller holds the lock. */
 TUMIT1_SLOW(void *tumit1_keep(const void *from_, size_t bytes_)) {
     struct tumit1_session *s_ = &tumit1_session;
     size_t need_ = (bytes_ + 15u) & ~(size_t)15u;
@@ -467,12 +479,13 @@ TUMIT1_SLOW(void *tumit1_keep(const void *from_, size_t bytes_)) {
     return to_;
 }
 
-/* Says what to write instead of a text that is not understood; all of it with -1 for `bytes_`. */
+/* Reports a text that cannot be parsed, with a hint. `bytes_` limits the printed text. -1 prints
+ * all of it. */
 TUMIT1_SLOW(void tumit1_misread(const char *where_, const char *text_, int bytes_, const char *hint_)) {
     fprintf(stderr, "tumit: %s: `%.*s` is not understood: write %s\n", where_, bytes_, text_, hint_);
 }
 
-/* Says once per process why a trace is incomplete. */
+/* Reports once per process why a trace is incomplete. */
 TUMIT1_SLOW(void tumit1_warn(const char *what_, const char *path_, int error_)) {
     if (!tumit1_session.warned_) {
         tumit1_session.warned_ = 1;

@@ -1,8 +1,10 @@
-/* ---- Samples of clocks: the exchange, and who meets whom. What MPI's part sends is the same ---- */
+/* ---- Clock samples: the exchange, and the pairs of processes. The MPI part sends the same
+ * messages ---- */
 
 #if (defined TUMIT_SYNC || defined TUMIT_MPI) && !defined TUMIT_EXTERN
 
-/* Exchanges with each peer, 1000 at most, and how far apart points take samples. The environment has the last word; 0 switches off. */
+/* Number of exchanges with each peer, at most 1000, and the interval of samples at points in
+ * seconds. The environment overrides them. 0 switches samples off. */
 #ifndef TUMIT_SYNC_EXCHANGES
 #define TUMIT_SYNC_EXCHANGES 300
 #endif
@@ -10,20 +12,22 @@
 #define TUMIT_SYNC_SECONDS 60
 #endif
 #define TUMIT1_SYNC_MOST 1000u
-/* They come in groups with pauses between them. Where processes outnumber cores, one way can be slow for as long as the scheduler leaves things
- * as they are: only groups apart in time find the fastest exchange of both ways. */
+/* Exchanges come in groups with pauses between them. If there are more processes than cores, one
+ * direction can be slow until the scheduler changes its assignment. Only groups at different
+ * times find the fastest exchange in both directions. */
 #define TUMIT1_SYNC_GROUP 30u
 #define TUMIT1_SYNC_PAUSE_NANOS 300000
 #define TUMIT1_SYNC_PLAN UINT64_C(0x7402)
 #define TUMIT1_SYNC_POINT UINT64_C(0x7403)
 #define TUMIT1_SYNC_NONE 0xffffffffu
 
-/* Who takes part: first bytes of the process id, 0 where nothing is recorded; a number for the clock; and the options. */
+/* A participant: the first bytes of its process id, 0 if it does not record; a number for its
+ * clock; and its options. */
 struct tumit1_hello {
     uint64_t id_, domain_;
     uint32_t burst_, exchanges_;
 };
-/* The number of the next burst, at least, and whether a wrong option was told. */
+/* The minimum number of the next burst, and whether an invalid option was reported. */
 struct tumit1_bursts {
     uint32_t next_;
     int told_;
@@ -45,7 +49,7 @@ TUMIT1_SLOW(uint32_t tumit1_sync_exchanges(void)) {
     return count_ < TUMIT1_SYNC_MOST ? count_ : TUMIT1_SYNC_MOST;
 }
 
-/* A number for a text, the same in all processes and languages (FNV-1a). */
+/* A number for a text, equal in all processes and languages (FNV-1a). */
 TUMIT1_SLOW(uint64_t tumit1_short(const char *text_)) {
     uint64_t hash_ = UINT64_C(0xcbf29ce484222325);
     for (; *text_ != '\0'; text_++) {
@@ -54,7 +58,7 @@ TUMIT1_SLOW(uint64_t tumit1_short(const char *text_)) {
     return hash_;
 }
 
-/* This process, which begins to record unless it did. */
+/* The data of this process. The process begins to record unless it did before. */
 TUMIT1_SLOW(struct tumit1_hello tumit1_sync_own(void)) {
     struct tumit1_hello own_ = {0, 0, 0, 0};
     const uint32_t busy_ = tumit1_busy();
@@ -74,7 +78,7 @@ TUMIT1_SLOW(uint64_t tumit1_sync_last_word(const struct tumit1_hello *of_)) {
 TUMIT1_SLOW(int tumit1_sync_send_hello(const struct tumit1_link *link_, uint32_t peer_, const struct tumit1_hello *own_)) {
     return tumit1_link_send(link_, peer_, own_->id_, own_->domain_, tumit1_sync_last_word(own_));
 }
-/* From the words of a message. Returns 0, or EPROTO when it is none. */
+/* Parses the words of a message. Returns 0, or EPROTO when they are invalid. */
 TUMIT1_SLOW(int tumit1_sync_hello_of(const uint64_t words_[3], struct tumit1_hello *other_)) {
     other_->id_ = words_[0];
     other_->domain_ = words_[1];
@@ -93,14 +97,14 @@ TUMIT1_SLOW(int tumit1_sync_get_hello(const struct tumit1_link *link_, uint32_t 
 TUMIT1_SLOW(int tumit1_sync_apart(const struct tumit1_hello *a_, const struct tumit1_hello *b_)) {
     return a_->id_ != 0 && b_->id_ != 0 && a_->domain_ != b_->domain_;
 }
-/* All that take part in a burst go on behind the highest number that one of them had. */
+/* All participants of a burst continue after the highest number that one of them had. */
 TUMIT1_SLOW(void tumit1_sync_settle(uint32_t burst_)) {
     if (tumit1_bursts.next_ <= burst_) {
         tumit1_bursts.next_ = burst_ + 1;
     }
 }
 
-/* Writes so many samples, which lie behind room for a header. */
+/* Writes `count_` samples, which are after the room for a header. */
 TUMIT1_SLOW(void tumit1_sync_write(unsigned char *block_, uint32_t count_, uint64_t first_, uint64_t last_)) {
     const uint32_t busy_ = tumit1_busy();
     tumit1_lock_sink();
@@ -112,7 +116,8 @@ TUMIT1_SLOW(void tumit1_sync_write(unsigned char *block_, uint32_t count_, uint6
     tumit1_idle(busy_);
 }
 
-/* Asks a peer so often, and once more before: the first exchange, which may set up a connection, is not kept. Without memory none is. */
+/* Sends `count_` requests to a peer, after a first one that is not stored, because it may set up
+ * a connection. Without memory, no sample is stored. */
 TUMIT1_SLOW(int tumit1_sync_asks(const struct tumit1_link *link_, uint32_t peer_, uint64_t id_, uint32_t burst_, uint32_t count_)) {
     unsigned char *block_ = count_ == 0 ? NULL : (unsigned char *)malloc(TUMIT1_HEADER_BYTES + (size_t)count_ * 48u + 8u);
     unsigned char *p_ = block_ == NULL ? NULL : block_ + TUMIT1_HEADER_BYTES;
@@ -147,7 +152,7 @@ TUMIT1_SLOW(int tumit1_sync_asks(const struct tumit1_link *link_, uint32_t peer_
     return error_;
 }
 
-/* Answers a peer that asks so often. */
+/* Answers the requests of a peer that uses the same count. */
 TUMIT1_SLOW(int tumit1_sync_answers(const struct tumit1_link *link_, uint32_t peer_, uint32_t count_)) {
     uint32_t i_;
     int error_ = 0;
@@ -197,7 +202,7 @@ int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer_) {
     return error_ == 0 && tumit1_sync_apart(&own_, &other_) ? tumit1_sync_answers(link_, peer_, other_.exchanges_) : error_;
 }
 
-/* The first process of each clock, of those that record; returns how many. */
+/* Finds the first recording process of each clock. Returns their number. */
 TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *all_, uint32_t size_, uint32_t *leaders_)) {
     uint32_t count_ = 0, i_, j_;
     for (i_ = 0; i_ < size_; i_++) {
@@ -210,14 +215,15 @@ TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *all_, uint32
     return count_;
 }
 
-/* A meeting of this leader: in round k leader i meets i XOR 2^k, and the lower asks. */
+/* One exchange of this leader. In round k, leader i exchanges with leader i XOR 2^k, and the
+ * lower one sends the requests. */
 TUMIT1_SLOW(int tumit1_sync_meet(const struct tumit1_link *link_, uint32_t leader_, uint32_t round_, uint32_t peer_, uint64_t id_,
                                  uint32_t burst_, uint32_t count_)) {
     return (leader_ >> round_ & 1u) == 0 ? tumit1_sync_asks(link_, peer_, id_, burst_, count_)
                                          : tumit1_sync_answers(link_, peer_, count_);
 }
 
-/* All meetings of the process of this number, which knows all. */
+/* All exchanges of the calling process, if it knows all participants. */
 TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct tumit1_hello *all_, const uint32_t *leaders_, uint32_t count_,
                                    uint32_t burst_, uint32_t exchanges_)) {
     uint32_t leader_, round_;
@@ -233,7 +239,7 @@ TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct
     return error_;
 }
 
-/* Number 0 tells a process whom it meets. */
+/* Process 0 sends a process the list of its peers. */
 TUMIT1_SLOW(int tumit1_sync_tell(const struct tumit1_link *link_, const struct tumit1_hello *all_, const uint32_t *leaders_, uint32_t count_,
                                  uint32_t peer_, uint32_t burst_)) {
     uint32_t leader_, rounds_ = 0, round_;
@@ -309,7 +315,7 @@ TUMIT1_SLOW(int tumit1_sync_follow(const struct tumit1_link *link_)) {
     return error_;
 }
 
-/* Samples are taken now: the time to the next ones begins. */
+/* Records that samples were taken now. The interval to the next ones begins. */
 TUMIT1_SLOW(void tumit1_sync_taken(struct tumit1_link *link_)) {
     link_->points_ = 0;
     link_->look_ = 1;
@@ -324,8 +330,9 @@ int tumit1_sync(struct tumit1_link *link_) {
     return link_->me_ == 0 ? tumit1_sync_lead(link_) : tumit1_sync_follow(link_);
 }
 
-/* Number 0 looks at its watch: whether samples are due, and at which point to look again: half of what is left at the pace so far, but never twice
- * as many points as there were, as the pace may change. */
+/* Process 0 reads its clock: it decides whether samples are due, and otherwise at which point to
+ * read the clock again. This is after half of the remaining time at the current rate of points,
+ * but at most after twice the number of points so far, because the rate may change. */
 TUMIT1_SLOW(int tumit1_sync_look(struct tumit1_link *link_)) {
     const uint64_t now_ = tumit1_nanos(CLOCK_MONOTONIC), points_ = link_->points_;
     const uint64_t wait_ = (uint64_t)tumit1_sync_option("TUMIT_SYNC_SECONDS", TUMIT_SYNC_SECONDS) * 1000000000u;

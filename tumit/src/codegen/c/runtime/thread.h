@@ -1,6 +1,7 @@
-/* ---- Birth and death of a thread's stream, and the slow path of its records ---- */
+/* ---- Creation and end of a thread's stream, and the slow path of its records ---- */
 
-/* Takes the thread's slot away and queues it for the helper, or keeps it until it is overwritten. Under the lock. */
+/* Takes the slot from the thread. Queues it for the writer thread, or keeps it until it is
+ * overwritten. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
     struct tumit1_slot *slot_ = t_->slot_;
     uint64_t done_;
@@ -19,7 +20,8 @@ TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
     }
 }
 
-/* A slot for the thread, first in it the account of what is missing; NULL when none is free. Under the lock. */
+/* A new slot for the thread. It starts with the count of dropped records. NULL when none is
+ * free. The caller holds the lock. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t bytes_, uint64_t now_)) {
     struct tumit1_slot *slot_ = t_->overwrites_ ? tumit1_take_ring(t_, bytes_) : tumit1_take_some(t_, bytes_);
     unsigned char *start_;
@@ -43,8 +45,9 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t
     return slot_;
 }
 
-/* Where the calling thread writes records of levels that overwrite, or all others, from now on; NULL for nowhere. With a clock that is
- * not read inline every one of the latter comes to tumit1_make_room(). */
+/* Sets the slot of the calling thread for levels that overwrite (`ring_`), or for all others.
+ * NULL means no slot. With a clock that is not read inline, every record of the latter calls
+ * tumit1_make_room(). */
 TUMIT1_SLOW(void tumit1_point(int ring_, struct tumit1_slot *slot_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     const uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED);
@@ -59,7 +62,8 @@ TUMIT1_SLOW(void tumit1_point(int ring_, struct tumit1_slot *slot_)) {
     c_->other_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_USER && tumit1_clock.inline_ ? slot_ : &tumit1_full;
 }
 
-/* Notes when the stream's thread ended. The live file knows the rest of its tags already. Under the lock. */
+/* Records the end of the stream's thread. The live file has the rest of its tags already. The
+ * caller holds the lock. */
 TUMIT1_SLOW(void tumit1_note_end(struct tumit1_thread *t_, uint64_t end_)) {
     unsigned char tag_[16];
     if (end_ != 0) {
@@ -86,7 +90,8 @@ void tumit1_detach(struct tumit1_thread *t_, uint64_t now_) {
     }
 }
 
-/* A thread ends: its last records go to the file. Records of later destructors begin a new stream. */
+/* Ends a thread: writes its last records to the file. Records of later destructors begin a new
+ * stream. */
 TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint64_t now_;
@@ -107,14 +112,14 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     c_->thread_ = c_->ring_thread_ = NULL;
     tumit1_point(0, NULL);
     tumit1_point(1, NULL);
-    /* The helper may be the only thread that is left. */
+    /* The writer thread may be the only remaining thread. */
     urgent_ = tumit1_is_urgent() || __atomic_load_n(&tumit1_session.main_gone_, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&tumit1_lock);
     (void)tumit1_call_helper(urgent_);
     tumit1_idle(before_);
 }
 
-/* With the first record of a process. Under the lock. */
+/* Runs with the first record of a process. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_install_hooks(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     if (!s_->keyed_) {
@@ -122,7 +127,7 @@ TUMIT1_SLOW(void tumit1_install_hooks(void)) {
     }
 }
 
-/* Names a thread that has not named itself. */
+/* Gives a thread without a name a default name. */
 TUMIT1_SLOW(void tumit1_default_name(struct tumit1_cursor *c_, uint64_t tid_)) {
     char program_[48];
     if (c_->name_[0] != '\0') {
@@ -136,7 +141,8 @@ TUMIT1_SLOW(void tumit1_default_name(struct tumit1_cursor *c_, uint64_t tid_)) {
     }
 }
 
-/* Opens the files at the first record of the process, or when it asks for that. Returns 0 or an errno. */
+/* Opens the files at the first record of the process, or when the process requests it. Returns 0
+ * or an errno. */
 TUMIT1_SLOW(int tumit1_begin_session(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     int error_ = EALREADY, opened_ = 0;
@@ -191,14 +197,16 @@ int tumit1_start(const struct tumit1_config *config_) {
     return error_;
 }
 
-/* Whether the calling thread's stream cannot be made here, in a signal handler: to begin a session asks for memory, and so does the C
- * library, to keep a value under a key that is not among the first. */
+/* Whether no stream can be created for the calling thread, because it is in a signal handler.
+ * The start of a session allocates memory. The C library does so, too, when it stores a value
+ * under a key that is not among the first ones. */
 TUMIT1_SLOW(int tumit1_must_not_attach(void)) {
     const struct tumit1_session *s_ = &tumit1_session;
     return (!tumit1_is_open() || (s_->keyed_ && s_->key_ >= 32)) && tumit1_in_handler();
 }
 
-/* The first record of a thread, of levels that overwrite or of the others: makes a stream. NULL when there is none. */
+/* Creates a stream at the first record of a thread, of levels that overwrite or of the others.
+ * NULL when it cannot. */
 TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ring_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_thread *t_ = NULL;
@@ -243,7 +251,8 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
     return t_;
 }
 
-/* At the end: where signal handlers alone tried to record, the run says so. After tumit1_busy(). */
+/* At the end: if only signal handlers tried to record, reports these records in the run. Must be
+ * called after tumit1_busy(). */
 void tumit1_tell_early(void) {
     struct tumit1_session *s_ = &tumit1_session;
     if (__atomic_load_n(&s_->state_, __ATOMIC_ACQUIRE) == TUMIT1_CLOSED && __atomic_load_n(&s_->early_.count_, __ATOMIC_RELAXED) != 0 &&
@@ -252,7 +261,7 @@ void tumit1_tell_early(void) {
     }
 }
 
-/* A signal handler records while its thread is recording: counted. */
+/* Counts a record of a signal handler that runs while its thread is inside a record. */
 TUMIT1_SLOW(void tumit1_count_nested(size_t bytes_)) {
     struct tumit1_thread *t_ = tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.ring_thread_;
     if (t_ != NULL) {
@@ -263,7 +272,8 @@ TUMIT1_SLOW(void tumit1_count_nested(size_t bytes_)) {
     }
 }
 
-/* A slot for a thread whose own is full, or that has none. NULL when none is free. `called_` gets whether it made the thread wait. */
+/* A slot for a thread that has none, or a full one. NULL when none is free. `called_` is set if
+ * the call made the thread wait. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, size_t bytes_, uint64_t now_, int *called_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_slot *slot_ = NULL;
@@ -283,7 +293,8 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, size_t
     return slot_;
 }
 
-/* Waits for a free slot, if the record's level says so. It keeps its date: that of the call. */
+/* Waits for a free slot, if the policy of the record's level requires it. The record keeps the
+ * timestamp of its call. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_)) {
     const struct timespec nap_ = {0, 50000};
     uint64_t give_up_;
@@ -308,8 +319,8 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t i
     return NULL;
 }
 
-/* Finds room for a record of the calling thread's stream. `cut_`, of a record that can be truncated, gets the size for which there may be
- * room when there is none for all of it. */
+/* Finds room for a record of the calling thread's stream. If there is room for only a part of a
+ * record that can be truncated, `cut_` gets the size of that part. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_, uint64_t *cut_)) {
     struct tumit1_slot *slot_;
     int called_ = 0, why_ = -1;
@@ -346,8 +357,8 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint3
     return slot_;
 }
 
-/* A record that finds no room where its thread writes: hands over the slot and takes another. Without room it is dropped, which is
- * counted, or is to be truncated. */
+/* The slow path of a record without room in its slot: hands over the slot and takes another one.
+ * Without room, the record must be truncated, or it is dropped and counted. */
 struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_;
@@ -389,8 +400,10 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     return room_;
 }
 
-/* A record of a level that overwrites, or one that a signal handler makes while its thread is inside the recorder, or the first one behind a jump
- * out of such a handler. Without room, or inside, it is dropped, and counted. No lock and no call to the system while the slot has room. */
+/* The other slow path: for a record of a level that overwrites, for a record of a signal handler
+ * while its thread is inside the recorder, and for the first record after a jump out of such a
+ * handler. A record without room, or inside the recorder, is dropped and counted. While the slot
+ * has room, the function takes no lock and makes no system call. */
 struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_ = {NULL, 0};
@@ -416,8 +429,8 @@ struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_) {
     return room_;
 }
 
-/* A date that a delta cannot tell: writes a wide date, and returns its size; 0 for a clock that
- * ran backwards: the last date is taken. */
+/* Writes a wide timestamp record, for a timestamp that exceeds a delta. Returns its size.
+ * Returns 0 for a clock that ran backwards. The record then gets the last timestamp. */
 uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
     if (now_ < last_) {
         __atomic_fetch_add(&tumit1_session.repeated_, 1u, __ATOMIC_RELAXED);
@@ -429,7 +442,7 @@ uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
     return TUMIT1_WIDE_BYTES;
 }
 
-/* A stream gets the name and the label of the calling thread. Under the lock. */
+/* Gives a stream the name and the label of the calling thread. The caller holds the lock. */
 TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
     unsigned char tags_[TUMIT1_STREAM_BYTES];
     if (t_ != NULL) {
@@ -442,7 +455,7 @@ TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
     }
 }
 
-/* The calling thread gets a name or a label, and its streams, too. */
+/* Gives the calling thread and its streams a name or a label. */
 TUMIT1_SLOW(void tumit1_call_it(char *kept_, size_t room_, const char *text_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     size_t length_ = text_ == NULL ? 0 : strlen(text_);

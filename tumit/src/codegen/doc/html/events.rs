@@ -2,23 +2,23 @@
 
 use std::fmt::Write as _;
 
-use super::super::facts::{self, Event, Facts, Parameter};
+use super::super::facts::{self, EventFacts, EventParameter, ReferenceFacts};
 use super::highlight;
-use super::text::{Escaped, anchor, code, prose};
+use super::text::{HtmlText, anchor, code, prose};
 use crate::spec::Level;
 
-/// More rules than this are named, not shown, with each event.
+/// Maximum number of rules shown with each event. Further rules are only named.
 const RULES_SHOWN: usize = 4;
 
 /// A level, with all its events.
-pub(super) fn level(out: &mut String, facts: &Facts<'_>, level: &Level, events: &[Event<'_>]) {
+pub(super) fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[EventFacts<'_>]) {
     let id = anchor("level", &level.name);
     let state = if level.enabled { "on" } else { "off unless asked for" };
     let _ = write!(
         out,
         "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\"><span class=\"what\">Level</span> {} <span class=\"badge {}\">{state}\
          </span></h2>\n",
-        Escaped(&level.name),
+        HtmlText(&level.name),
         if level.enabled { "good" } else { "off" }
     );
     out.push_str(&prose(&level.doc));
@@ -28,24 +28,24 @@ pub(super) fn level(out: &mut String, facts: &Facts<'_>, level: &Level, events: 
     out.push_str("</section>\n");
 }
 
-/// The start of a card: its name, what it is, and a remark at the right.
+/// The start of a card: its name, its badges, and a short text at the right.
 pub(super) fn card_head(out: &mut String, id: &str, name: &str, badges: &[&str], remark: &str) {
     let _ = write!(
         out,
         "<article class=\"card\" id=\"{id}\" aria-labelledby=\"{id}-name\">\n<div class=\"top\"><h3 id=\"{id}-name\">\
          <a href=\"#{id}\">{}</a></h3>",
-        Escaped(name)
+        HtmlText(name)
     );
     for badge in badges {
-        let _ = write!(out, " <span class=\"badge\">{}</span>", Escaped(badge));
+        let _ = write!(out, " <span class=\"badge\">{}</span>", HtmlText(badge));
     }
     if !remark.is_empty() {
-        let _ = write!(out, "<span class=\"remark\">{}</span>", Escaped(remark));
+        let _ = write!(out, "<span class=\"remark\">{}</span>", HtmlText(remark));
     }
     out.push_str("</div>\n");
 }
 
-fn event(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+fn event(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     let mut badges = vec![event.kind.word()];
     if event.located {
         badges.push("source position");
@@ -60,7 +60,7 @@ fn event(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
             out,
             "<div class=\"call\"><h4>{}</h4><pre tabindex=\"0\"><code>{}</code></pre></div>",
             call.language,
-            Escaped(&call.signature)
+            HtmlText(&call.signature)
         );
     }
     picture(out, facts, event);
@@ -69,18 +69,18 @@ fn event(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
             out,
             "<details class=\"made\">\n<summary>Generated {}</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
             call.language,
-            Escaped(&call.code)
+            HtmlText(&call.code)
         );
     }
     out.push_str("</article>\n");
 }
 
-fn parameters(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+fn parameters(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     table(out, facts, &format!("Parameters of {}", event.name), &event.parameters);
     table(out, facts, &format!("Parameters of the end of {}", event.name), &event.end_parameters);
 }
 
-fn table(out: &mut String, facts: &Facts<'_>, caption: &str, parameters: &[Parameter<'_>]) {
+fn table(out: &mut String, facts: &ReferenceFacts<'_>, caption: &str, parameters: &[EventParameter<'_>]) {
     if parameters.is_empty() {
         return;
     }
@@ -89,7 +89,7 @@ fn table(out: &mut String, facts: &Facts<'_>, caption: &str, parameters: &[Param
         "<table class=\"parameters\">\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">parameter</th>\
          <th scope=\"col\">type</th><th scope=\"col\" class=\"n\">bytes</th><th scope=\"col\"><span class=\"hidden\">meaning\
          </span></th></tr></thead>\n<tbody>\n",
-        Escaped(caption),
+        HtmlText(caption),
     );
     for parameter in parameters {
         let choices = parameter.choices.and_then(|index| facts.spec.enums.get(index));
@@ -102,15 +102,15 @@ fn table(out: &mut String, facts: &Facts<'_>, caption: &str, parameters: &[Param
             out,
             "<tr><th scope=\"row\">{}</th><td>{ty}</td><td class=\"n\">{}</td><td>{}</td></tr>",
             code(parameter.name),
-            Escaped(&parameter.bytes),
+            HtmlText(&parameter.bytes),
             prose(parameter.doc)
         );
     }
     out.push_str("</tbody>\n</table>\n");
 }
 
-/// What the event does to the picture.
-fn picture(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+/// The actions of rules for the event.
+fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     if event.rules.is_empty() {
         if !event.has_rules {
             let _ = writeln!(out, "<p class=\"quiet\">{}</p>", facts::default_picture(event.kind));
@@ -120,7 +120,7 @@ fn picture(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
     let link = |rule: &usize| format!("<a href=\"#rule-{0}\">rule {0}</a>", rule + 1);
     let links: Vec<String> = event.rules.iter().map(link).collect();
     let _ = writeln!(out, "<h4>On the picture <span class=\"quiet\">{}</span></h4>", links.join(", "));
-    // A rule for a whole level stands with each of its events only as a link.
+    // A rule for a whole level appears with each of its events only as a link.
     let own =
         event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule)).filter(|rule| rule.records.len() <= 2);
     for rule in own.take(RULES_SHOWN) {

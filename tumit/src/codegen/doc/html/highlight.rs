@@ -1,10 +1,11 @@
-//! Rules in colours: words of the language, texts, numbers.
+//! Syntax highlighting of rules: words of the language, texts, numbers.
 
 use std::fmt::Write as _;
 
-use super::text::Escaped;
+use super::text::HtmlText;
 
-/// Words that rules are made of. They are contextual: a parameter called `key` is coloured as well, which does no harm.
+/// Keywords of rules. They are contextual, so a parameter with the name `key` is coloured as well,
+/// which is harmless.
 const WORDS: [&str; 29] = [
     "add", "also", "and", "at", "begin", "create", "default", "destroy", "end", "existing", "false", "from", "ignore",
     "key", "level", "mark", "not", "on", "once", "or", "pop", "push", "reset", "rule", "set", "start", "subtract",
@@ -12,7 +13,7 @@ const WORDS: [&str; 29] = [
 ];
 const CLAUSES: [&str; 2] = ["when", "with"];
 
-/// A rule with its parts marked.
+/// A rule as HTML with its tokens marked.
 pub(super) fn rule(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -28,15 +29,15 @@ pub(super) fn rule(text: &str) -> String {
             _ => "",
         };
         let _ = match class {
-            "" => write!(out, "{}", Escaped(token)),
-            _ => write!(out, "<span class=\"{class}\">{}</span>", Escaped(token)),
+            "" => write!(out, "{}", HtmlText(token)),
+            _ => write!(out, "<span class=\"{class}\">{}</span>", HtmlText(token)),
         };
         rest = after;
     }
     out
 }
 
-/// Bytes of the token that starts with `first`; at least one character.
+/// Number of bytes of the token that starts with `first`: at least one character.
 fn token(rest: &str, first: char) -> usize {
     let while_ = |good: fn(char) -> bool| rest.find(|c| !good(c)).unwrap_or(rest.len());
     match first {
@@ -50,7 +51,7 @@ fn token(rest: &str, first: char) -> usize {
     }
 }
 
-/// Bytes of a text with its quotes.
+/// Number of bytes of a text with its quotes.
 fn text(rest: &str) -> usize {
     if let Some(long) = rest.strip_prefix("\"\"\"") {
         return long.find("\"\"\"").map_or(rest.len(), |end| end + 6);

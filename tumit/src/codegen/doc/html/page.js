@@ -1,4 +1,4 @@
-// Finds entries of the contents by name. Without this script the page is complete, only without the search.
+// Finds entries of the contents by name. Without this script only the search is missing.
 (() => {
   const find = document.getElementById("find");
   const found = document.getElementById("found");
@@ -47,12 +47,12 @@
       event.preventDefault();
     }
   });
-  // A place that the address names may lie in something folded.
+  // The target of the address can be inside a folded element.
   const unfold = () => {
     document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details")?.setAttribute("open", "");
   };
   addEventListener("hashchange", unfold);
   unfold();
-  // Paper shows all.
+  // A printed page shows all folded elements.
   addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach((part) => { part.open = true; }));
 })();

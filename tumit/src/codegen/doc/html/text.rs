@@ -1,11 +1,11 @@
-//! Text of a spec as HTML: everything is escaped here.
+//! Text of a spec as HTML. All escaping is done here.
 
 use std::fmt;
 
-/// Text that shows as it is, also inside of an attribute in double quotes.
-pub(super) struct Escaped<'a>(pub(super) &'a str);
+/// Text with escaped markup, also for an attribute in double quotes.
+pub(super) struct HtmlText<'a>(pub(super) &'a str);
 
-impl fmt::Display for Escaped<'_> {
+impl fmt::Display for HtmlText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
         while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
@@ -26,10 +26,11 @@ impl fmt::Display for Escaped<'_> {
 
 /// A name or value, in the typeface of code.
 pub(super) fn code(text: &str) -> String {
-    format!("<code>{}</code>", Escaped(text))
+    format!("<code>{}</code>", HtmlText(text))
 }
 
-/// The id of a thing. Names of a spec are letters, digits and `_`, those of outputs may be anything.
+/// The id of an element. Names of a spec consist of letters, digits and `_`. Names of outputs can
+/// contain any character.
 pub(super) fn anchor(kind: &str, name: &str) -> String {
     let plain = |byte: u8| match byte {
         b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => char::from(byte).to_string(),
@@ -38,7 +39,8 @@ pub(super) fn anchor(kind: &str, name: &str) -> String {
     format!("{kind}-{}", name.bytes().map(plain).collect::<String>())
 }
 
-/// A doc comment: paragraphs between empty lines, lists of lines that start with `-` or `*`, code between backquotes.
+/// A doc comment as HTML: paragraphs between empty lines, lists of lines that start with `-` or
+/// `*`, code between backquotes.
 pub(super) fn prose(doc: &str) -> String {
     let mut out = String::new();
     for block in doc.trim().split("\n\n").filter(|block| !block.trim().is_empty()) {
@@ -62,14 +64,14 @@ pub(super) fn prose(doc: &str) -> String {
     out
 }
 
-/// One line, with code between backquotes.
+/// One line as HTML, with code between backquotes.
 pub(super) fn inline(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let closed = parts.len() % 2 == 1;
     let part = |(at, part): (usize, &&str)| match at % 2 {
         1 if closed || at + 1 < parts.len() => code(part),
-        1 => format!("`{}", Escaped(part)),
-        _ => Escaped(part).to_string(),
+        1 => format!("`{}", HtmlText(part)),
+        _ => HtmlText(part).to_string(),
     };
     parts.iter().enumerate().map(part).collect()
 }
@@ -80,7 +82,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_spec_becomes_markup() {
-        let text = Escaped("<script>alert(\"x\" & 'y')</script>").to_string();
+        let text = HtmlText("<script>alert(\"x\" & 'y')</script>").to_string();
         assert_eq!(text, "&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)&lt;/script&gt;");
         assert_eq!(anchor("output", "by hand\""), "output-by.20hand.22");
         assert_eq!(inline("a `b<` c `d"), "a <code>b&lt;</code> c `d");

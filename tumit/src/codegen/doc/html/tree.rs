@@ -1,18 +1,19 @@
-//! The tree of containers, drawn as boxes inside each other.
+//! The tree of containers, drawn as nested boxes.
 
 use std::fmt::Write as _;
 
-use super::super::facts::{self, Facts};
-use super::text::{Escaped, anchor, code, inline, prose};
-use crate::spec::{Color, ContainerTypeId, EntityType, Look, Nature, Shape, Value};
+use super::super::facts::{self, ReferenceFacts};
+use super::text::{HtmlText, anchor, code, inline, prose};
+use crate::spec::{ContainerTypeId, DeclaredValue, EntityNature, EntityType, SpecColor, SpecShape, SpecStyle};
 
-/// The id of a state, event, variable or link; names are unique only within their container.
+/// The id of a state, event, variable or link. The index is part of it, because names are unique
+/// only within their container.
 pub(super) fn entity_anchor(index: usize, name: &str) -> String {
     anchor("entity", &format!("{index}-{name}"))
 }
 
 /// The whole section.
-pub(super) fn section(out: &mut String, facts: &Facts<'_>) {
+pub(super) fn section(out: &mut String, facts: &ReferenceFacts<'_>) {
     out.push_str("<section aria-labelledby=\"tree\">\n<h2 id=\"tree\">Tree</h2>\n");
     if facts.spec.containers.is_empty() {
         out.push_str("<p>The spec declares no containers: everything is shown on the processes and threads that recorded it.</p>\n");
@@ -27,21 +28,21 @@ pub(super) fn section(out: &mut String, facts: &Facts<'_>) {
     out.push_str("</section>\n");
 }
 
-fn container(out: &mut String, facts: &Facts<'_>, id: ContainerTypeId) {
+fn container(out: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId) {
     let container = &facts.spec.containers[id.index()];
     let target = anchor("container", &format!("{}-{}", id.index(), container.name));
     let _ = write!(
         out,
         "<article class=\"box\" id=\"{target}\" aria-labelledby=\"{target}-name\">\n<div class=\"top\"><h3 id=\"{target}-name\">\
          <a href=\"#{target}\">{}</a></h3> <span class=\"badge\">container</span>",
-        Escaped(&facts::container_name(&container.name, &container.keys))
+        HtmlText(&facts::container_name(&container.name, &container.keys))
     );
     if container.stream.is_some() {
         out.push_str(" <span class=\"badge\">one per thread</span>");
     }
     let label = facts::pattern(&container.pattern);
     if !label.is_empty() {
-        let _ = write!(out, "<span class=\"remark\">“{}”</span>", Escaped(&label));
+        let _ = write!(out, "<span class=\"remark\">“{}”</span>", HtmlText(&label));
     }
     out.push_str("</div>\n");
     out.push_str(&prose(&container.doc));
@@ -54,7 +55,7 @@ fn container(out: &mut String, facts: &Facts<'_>, id: ContainerTypeId) {
     out.push_str("</article>\n");
 }
 
-fn entity(out: &mut String, facts: &Facts<'_>, index: usize, entity: &EntityType) {
+fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &EntityType) {
     let nature = facts::nature(&entity.nature);
     let _ = write!(
         out,
@@ -66,20 +67,20 @@ fn entity(out: &mut String, facts: &Facts<'_>, index: usize, entity: &EntityType
         let _ = write!(
             out,
             " <span class=\"ends\">{} <span aria-label=\"to\">→</span> {}</span>",
-            Escaped(&from.join(", ")),
-            Escaped(&to.join(", "))
+            HtmlText(&from.join(", ")),
+            HtmlText(&to.join(", "))
         );
     }
     if entity.label != entity.name {
-        let _ = write!(out, " <span class=\"label\">“{}”</span>", Escaped(&entity.label));
+        let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&entity.label));
     }
-    if entity.color.is_some() || entity.look != Look::default() {
+    if entity.color.is_some() || entity.look != SpecStyle::default() {
         let _ = write!(out, " {}", looks(&entity.nature, entity.color, &entity.look));
     }
     out.push_str("</h4>\n");
     out.push_str(&prose(&entity.doc));
     if !entity.values.is_empty() {
-        let _ = writeln!(out, "<ul class=\"values\" aria-label=\"Values of {}\">", Escaped(&entity.name));
+        let _ = writeln!(out, "<ul class=\"values\" aria-label=\"Values of {}\">", HtmlText(&entity.name));
         for item in &entity.values {
             value(out, entity, item);
         }
@@ -88,16 +89,16 @@ fn entity(out: &mut String, facts: &Facts<'_>, index: usize, entity: &EntityType
     out.push_str("</div>\n");
 }
 
-fn value(out: &mut String, entity: &EntityType, value: &Value) {
+fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     let color = value.color.or(entity.color);
-    let look = Look { shape: value.look.shape.or(entity.look.shape), size: value.look.size.or(entity.look.size) };
+    let look = SpecStyle { shape: value.look.shape.or(entity.look.shape), size: value.look.size.or(entity.look.size) };
     let _ = write!(out, "<li>{}{}", swatch(&entity.nature, color, &look), code(&value.name));
     if value.label != value.name {
-        let _ = write!(out, " <span class=\"label\">“{}”</span>", Escaped(&value.label));
+        let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&value.label));
     }
     let own: Vec<String> = value.color.map(hex).into_iter().chain(facts::look(&value.look)).collect();
     if !own.is_empty() {
-        let _ = write!(out, " <span class=\"quiet\">{}</span>", Escaped(&own.join(", ")));
+        let _ = write!(out, " <span class=\"quiet\">{}</span>", HtmlText(&own.join(", ")));
     }
     if !value.doc.trim().is_empty() {
         let _ = write!(
@@ -109,27 +110,27 @@ fn value(out: &mut String, entity: &EntityType, value: &Value) {
     out.push_str("</li>\n");
 }
 
-fn looks(nature: &Nature, color: Option<Color>, look: &Look) -> String {
+fn looks(nature: &EntityNature, color: Option<SpecColor>, look: &SpecStyle) -> String {
     let words: Vec<String> = color.map(hex).into_iter().chain(facts::look(look)).collect();
-    format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, look), Escaped(&words.join(", ")))
+    format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, look), HtmlText(&words.join(", ")))
 }
 
-pub(super) fn hex(color: Color) -> String {
+pub(super) fn hex(color: SpecColor) -> String {
     format!("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue)
 }
 
-/// A small picture of how a thing is drawn; what it says stands beside it in words.
-fn swatch(nature: &Nature, color: Option<Color>, look: &Look) -> String {
+/// A small image of an entity as it is drawn. The text after it describes the same properties.
+fn swatch(nature: &EntityNature, color: Option<SpecColor>, look: &SpecStyle) -> String {
     let paint = color.map_or_else(|| "none".to_owned(), hex);
     let shape = match (look.shape, nature) {
-        (Some(Shape::Triangle) | None, Nature::Event) => "<path d=\"M3 2H17L10 14Z\"/>",
-        (Some(Shape::Diamond), Nature::Event) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
-        (Some(Shape::Circle), Nature::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",
-        (Some(Shape::Square), Nature::Event) => "<path d=\"M4 2H16V14H4Z\"/>",
-        (Some(Shape::Line), Nature::Event) => "<path d=\"M10 1V15\" class=\"stroke\"/>",
-        (_, Nature::Variable) => "<path d=\"M1 13H6V5H12V9H19\" class=\"stroke\"/>",
-        (_, Nature::Link { .. }) => "<path d=\"M1 13 17 3M11 3H17V8\" class=\"stroke\"/>",
-        (_, Nature::State) => "<rect x=\"1\" y=\"2\" width=\"18\" height=\"12\" rx=\"2\"/>",
+        (Some(SpecShape::Triangle) | None, EntityNature::Event) => "<path d=\"M3 2H17L10 14Z\"/>",
+        (Some(SpecShape::Diamond), EntityNature::Event) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
+        (Some(SpecShape::Circle), EntityNature::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",
+        (Some(SpecShape::Square), EntityNature::Event) => "<path d=\"M4 2H16V14H4Z\"/>",
+        (Some(SpecShape::Line), EntityNature::Event) => "<path d=\"M10 1V15\" class=\"stroke\"/>",
+        (_, EntityNature::Variable) => "<path d=\"M1 13H6V5H12V9H19\" class=\"stroke\"/>",
+        (_, EntityNature::Link { .. }) => "<path d=\"M1 13 17 3M11 3H17V8\" class=\"stroke\"/>",
+        (_, EntityNature::State) => "<rect x=\"1\" y=\"2\" width=\"18\" height=\"12\" rx=\"2\"/>",
     };
     let shape = if shape.contains("stroke") && color.is_some() {
         shape.replace("class=\"stroke\"", &format!("class=\"stroke\" style=\"stroke:{paint}\""))

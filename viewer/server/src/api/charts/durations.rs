@@ -1,4 +1,5 @@
-//! Durations of states or links of a type in classes, each twice as long as the one before.
+//! Durations of the states or links of a type, in classes. Each class is twice as wide as the one
+//! before.
 
 use std::sync::Arc;
 
@@ -6,37 +7,41 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::super::{App, Ask, Failure};
+use super::super::{AppState, DrawRequest, RequestError};
 use super::lanes;
 use crate::api::streaming::grow;
-use tumit_viewer::query::scan::{self, Item, List};
-use tumit_viewer::query::{EntityId, QueryError, TypeId, TypeKind};
+use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
+use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TypeId};
 use tumit_viewer::scene::wire::entity;
 use tumit_viewer::stats::json_number;
 
 /// A class of durations.
 #[derive(Clone, Copy, Default)]
-struct Class {
+struct DurationClass {
     count: u64,
     nanos: i128,
     longest: Option<(i64, EntityId)>,
 }
 
-/// All classes: 0 has one of its own, another duration that of its highest bit.
-struct Classes([Class; 64]);
+/// All classes. Class 0 contains the duration 0. Any other duration is in the class of its highest
+/// bit.
+struct DurationClasses([DurationClass; 64]);
 
-pub(crate) async fn histogram(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn histogram(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     grow(app, ask, |_, app, ask, teller| {
         let (interval, ty) = (ask.interval(app)?, TypeId(ask.ty));
         let source = app.source.as_ref();
-        let lists: Vec<List> = match source.model().types.get(ty.index()).map(|ty| ty.kind) {
-            Some(TypeKind::State) => lanes(app, ask.within()?, ty).into_iter().map(List::States).collect(),
-            Some(TypeKind::Link { .. }) => vec![List::Links(ty)],
+        let lists: Vec<ScanList> = match source.model().types.get(ty.index()).map(|ty| ty.kind) {
+            Some(PajeTypeKind::State) => lanes(app, ask.within()?, ty).into_iter().map(ScanList::States).collect(),
+            Some(PajeTypeKind::Link { .. }) => vec![ScanList::Links(ty)],
             _ => return Err(QueryError::Unknown { what: "type of states or links" }.into()),
         };
-        let mut all = Classes([Class::default(); 64]);
-        let count = |job: &scan::Job| {
-            let mut own = Classes([Class::default(); 64]);
+        let mut all = DurationClasses([DurationClass::default(); 64]);
+        let count = |job: &scan::ScanJob| {
+            let mut own = DurationClasses([DurationClass::default(); 64]);
             job.visit(source, |item| {
                 if ask.value.is_none_or(|wanted| wanted == item.value.0) {
                     own.add(item);
@@ -54,9 +59,9 @@ pub(crate) async fn histogram(State(app): State<Arc<App>>, Query(ask): Query<Ask
     .await
 }
 
-impl Classes {
+impl DurationClasses {
     #[inline]
-    fn add(&mut self, item: &Item) {
+    fn add(&mut self, item: &ScanItemRef) {
         let nanos = item.nanos();
         let class = &mut self.0[(64 - nanos.max(0).leading_zeros() as usize).min(63)];
         class.count += 1;
@@ -70,13 +75,14 @@ impl Classes {
         for (class, other) in self.0.iter_mut().zip(&other.0) {
             class.count += other.count;
             class.nanos += other.nanos;
-            // Of equally long ones that with the least number, whatever was counted first.
+            // Of several longest entities, the one with the smallest number counts, independent of
+            // the order.
             class.longest = longer(class.longest, other.longest);
         }
     }
 
     fn answer(&self) -> Value {
-        let filled = |class: &Class| class.count > 0;
+        let filled = |class: &DurationClass| class.count > 0;
         let first = self.0.iter().position(filled).unwrap_or(0);
         let last = self.0.iter().rposition(filled).map_or(first, |last| last + 1);
         let shown = self.0[first..last].iter().enumerate().map(|(at, class)| {
@@ -93,7 +99,7 @@ impl Classes {
     }
 }
 
-/// The longer of two; of equally long ones that with the smaller number.
+/// Returns the longer one. If both are equally long, returns the one with the smaller number.
 pub(crate) fn longer(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
     one.into_iter().chain(other).max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
 }

@@ -1,4 +1,4 @@
-//! Matrices of communication: for each link type, how much goes from where to where.
+//! Communication matrices: for each link type, the traffic between containers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,30 +8,30 @@ use axum::response::Response;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::super::{App, Ask, Failure};
+use super::super::{AppState, DrawRequest, RequestError};
 use super::durations::longer;
 use crate::api::streaming::grow;
-use tumit_viewer::query::scan::{self, Item, List};
-use tumit_viewer::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
+use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
+use tumit_viewer::query::{ContainerId, ContainerInfo, EntityId, PajeTypeKind, TypeId};
 use tumit_viewer::scene::wire::entity;
 use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
 
-/// Containers of a matrix.
+/// Maximum number of containers of a matrix.
 const SIDES: usize = 64;
-/// Pairs of containers beyond which those that will not be shown are forgotten.
+/// Maximum number of stored pairs. Above it, pairs that will not be shown are removed.
 const PAIRS: usize = 4 * SIDES * SIDES;
 
-/// What goes from one container to another.
+/// The traffic from one container to another.
 #[derive(Clone, Copy, Default)]
-struct Exchange {
+struct PairTraffic {
     count: u64,
     nanos: i128,
     size: Option<f64>,
     longest: Option<(i64, EntityId)>,
 }
 
-impl Exchange {
+impl PairTraffic {
     fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.nanos += other.nanos;
@@ -40,42 +40,45 @@ impl Exchange {
     }
 }
 
-/// What has been counted of a type. Containers are numbered as they are shown.
+/// The traffic of a type. Containers are numbered in the order of the rows.
 #[derive(Default)]
-struct Matrix {
-    pairs: FxHashMap<(u32, u32), Exchange>,
-    /// All that send or are sent to.
+struct TrafficMatrix {
+    pairs: FxHashMap<(u32, u32), PairTraffic>,
+    /// All containers that send or receive.
     sides: BTreeSet<u32>,
 }
 
 /// A link type that has links in the interval.
-struct Type {
+struct MatrixType {
     id: TypeId,
     name: String,
     total: u64,
-    /// What tells sizes.
+    /// The field with the size of a link.
     field: Option<String>,
 }
 
-pub(crate) async fn matrix(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+pub(crate) async fn matrix(
+    State(app): State<Arc<AppState>>,
+    Query(ask): Query<DrawRequest>,
+) -> Result<Response, RequestError> {
     grow(app, ask, |_, app, ask, teller| {
         let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
         let mut types = Vec::new();
-        for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
-            let total = List::Links(ty.id).count(source, interval)?;
+        for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
+            let total = ScanList::Links(ty.id).count(source, interval)?;
             if total > 0 {
                 let field = stats::size_field(source, ty.id, interval)?;
-                types.push(Type { id: ty.id, name: ty.name.clone(), total, field });
+                types.push(MatrixType { id: ty.id, name: ty.name.clone(), total, field });
             }
         }
         let containers = source.containers();
         let places: FxHashMap<ContainerId, u32> =
             containers.iter().zip(0..).map(|(info, place)| (info.id, place)).collect();
-        let mut all: BTreeMap<TypeId, Matrix> = BTreeMap::new();
-        let count = |job: &scan::Job| {
-            let List::Links(ty) = job.list else { return Ok((TypeId::ROOT, Matrix::default())) };
+        let mut all: BTreeMap<TypeId, TrafficMatrix> = BTreeMap::new();
+        let count = |job: &scan::ScanJob| {
+            let ScanList::Links(ty) = job.list else { return Ok((TypeId::ROOT, TrafficMatrix::default())) };
             let field = types.iter().find(|one| one.id == ty).and_then(|one| one.field.as_deref());
-            let mut own = Matrix::default();
+            let mut own = TrafficMatrix::default();
             job.visit(source, |item| {
                 let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
                 own.add(item, size, &places);
@@ -83,7 +86,7 @@ pub(crate) async fn matrix(State(app): State<Arc<App>>, Query(ask): Query<Ask>) 
             })?;
             Ok((ty, own))
         };
-        let jobs = scan::jobs(source, types.iter().map(|ty| List::Links(ty.id)), interval)?;
+        let jobs = scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), interval)?;
         scan::run(jobs, count, |(ty, own), done| {
             all.entry(ty).or_default().merge(own);
             teller.tell(done, || answer(&types, &all, &containers));
@@ -93,8 +96,8 @@ pub(crate) async fn matrix(State(app): State<Arc<App>>, Query(ask): Query<Ask>) 
     .await
 }
 
-fn answer(types: &[Type], all: &BTreeMap<TypeId, Matrix>, containers: &[ContainerInfo]) -> Value {
-    let none = Matrix::default();
+fn answer(types: &[MatrixType], all: &BTreeMap<TypeId, TrafficMatrix>, containers: &[ContainerInfo]) -> Value {
+    let none = TrafficMatrix::default();
     let shown = types.iter().map(|ty| {
         json!({
             "type": ty.id.0,
@@ -107,35 +110,36 @@ fn answer(types: &[Type], all: &BTreeMap<TypeId, Matrix>, containers: &[Containe
     json!({ "types": shown.collect::<Vec<_>>() })
 }
 
-impl Matrix {
-    fn add(&mut self, item: &Item, size: Option<f64>, places: &FxHashMap<ContainerId, u32>) {
+impl TrafficMatrix {
+    fn add(&mut self, item: &ScanItemRef, size: Option<f64>, places: &FxHashMap<ContainerId, u32>) {
         let Some((start, end)) = item.ends else { return };
         let place = |container| places.get(&container).copied().unwrap_or(0);
         let pair = (place(start), place(end));
-        let one = Exchange { count: 1, nanos: item.nanos().into(), size, longest: Some((item.nanos(), item.id)) };
+        let one = PairTraffic { count: 1, nanos: item.nanos().into(), size, longest: Some((item.nanos(), item.id)) };
         self.put(pair, &one);
     }
 
     fn merge(&mut self, other: Self) {
-        // Sides of pairs that were forgotten, too.
+        // Includes the containers of removed pairs.
         self.sides.extend(other.sides);
         other.pairs.into_iter().for_each(|(pair, exchange)| self.put(pair, &exchange));
     }
 
-    fn put(&mut self, pair: (u32, u32), exchange: &Exchange) {
+    fn put(&mut self, pair: (u32, u32), exchange: &PairTraffic) {
         let of = self.pairs.entry(pair).or_default();
         if of.count == 0 {
             self.sides.extend([pair.0, pair.1]);
         }
         of.merge(exchange);
         if self.pairs.len() > PAIRS {
-            // More sides can only push out those that come last: what is no longer shown will never be.
+            // Further containers can only push out the last ones. A container that is no longer
+            // shown is never shown again.
             let last = self.shown().last().copied().unwrap_or(0);
             self.pairs.retain(|pair, _| pair.0 <= last && pair.1 <= last);
         }
     }
 
-    /// In the order of the rows, those that come first when there are too many.
+    /// The first containers in the order of the rows.
     fn shown(&self) -> Vec<u32> {
         self.sides.iter().copied().take(SIDES).collect()
     }
@@ -168,16 +172,16 @@ impl Matrix {
 
 #[cfg(test)]
 mod tests {
-    use super::{Exchange, Matrix, PAIRS, SIDES};
+    use super::{PAIRS, PairTraffic, SIDES, TrafficMatrix};
 
     #[test]
     fn what_is_shown_is_whole_however_many_pairs_there_are() {
-        // All to all of 300, in an order that pushes sides out late; twice.
+        // All to all of 300 containers, twice, in an order that pushes containers out late.
         let side = |n: u32| n * 7 % 300;
-        let one = Exchange { count: 1, nanos: 5, size: Some(2.0), longest: None };
-        let mut matrix = Matrix::default();
+        let one = PairTraffic { count: 1, nanos: 5, size: Some(2.0), longest: None };
+        let mut matrix = TrafficMatrix::default();
         for _ in 0..2 {
-            let mut part = Matrix::default();
+            let mut part = TrafficMatrix::default();
             (0..90_000).for_each(|n| part.put((side(n / 300), side(n % 300)), &one));
             assert!(part.pairs.len() <= PAIRS + 1);
             matrix.merge(part);

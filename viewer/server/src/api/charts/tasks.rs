@@ -6,20 +6,20 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use crate::api::{Answer, App, Ask, compute};
+use crate::api::{AppState, DrawRequest, JsonAnswer, compute};
 use tumit_viewer::query::TypeId;
 use tumit_viewer::scene::wire::entity;
-use tumit_viewer::stats::{Tasks, TasksByValue, json_number, tasks_by_value};
-use tumit_viewer::style::theme::Theme;
+use tumit_viewer::stats::{TaskGroup, TasksByValue, json_number, tasks_by_value};
+use tumit_viewer::style::theme::ColorTheme;
 
 /// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
 const MOST_STATES: u64 = 10_000_000;
 
 /// The tasks that overlap the interval and begin within the container, by type and value. If the
 /// trace has too many states for that, their number in place of the tasks.
-pub(crate) async fn tasks(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+pub(crate) async fn tasks(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
-        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
+        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, ColorTheme::new(ask.theme));
         let containers = app.outline.within(ask.within()?).collect();
         let found = match tasks_by_value(source, interval, &containers, MOST_STATES)? {
             TasksByValue::Read(found) => found,
@@ -41,8 +41,8 @@ pub(crate) async fn tasks(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
     .await
 }
 
-/// The tasks of one value. Latencies and the time in parts (`active`) are in nanoseconds.
-fn row(name: &str, color: Option<&str>, tasks: &Tasks) -> Value {
+/// The tasks of one value. The latencies and the running time (`active`) are in nanoseconds.
+fn row(name: &str, color: Option<&str>, tasks: &TaskGroup) -> Value {
     let latencies = &tasks.latencies;
     json!({
         "name": name,

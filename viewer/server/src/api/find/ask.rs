@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 
 use tumit_viewer::filter::language::fields;
-use tumit_viewer::query::Facts;
+use tumit_viewer::query::EntityFacts;
 
 /// Kinds of entities that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FindKind {
     State,
     Event,
     Link,
@@ -15,38 +15,38 @@ pub(crate) enum Kind {
 
 /// A condition on a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct FindField {
     name: String,
     /// In lower case.
     text: String,
-    /// Whether all of the field's text must be this.
+    /// Whether the whole text of the field must equal `text`.
     whole: bool,
 }
 
-/// A file of the source, or a line of it.
+/// A source file, or a line of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    /// The end of its path.
+struct FindSource {
+    /// The end of the file's path.
     file: String,
     line: Option<u32>,
 }
 
-/// What is looked for: all of it must fit. Texts are in lower case.
+/// A query. An entity must satisfy all of its conditions. Texts are in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    /// In the name of the value.
+pub(crate) struct FindQuery {
+    /// Parts of the name of the value.
     values: Vec<String>,
-    /// Each in the name of the container, or of one above it.
+    /// Parts of the name of the container or of a container above it.
     pub(crate) places: Vec<String>,
-    fields: Vec<Field>,
-    place: Option<Place>,
-    /// In nanoseconds.
+    fields: Vec<FindField>,
+    place: Option<FindSource>,
+    /// The range of durations in nanoseconds.
     pub(crate) durations: Option<RangeInclusive<i64>>,
-    kind: Option<Kind>,
+    kind: Option<FindKind>,
 }
 
-impl Wanted {
-    /// Reads what a user typed.
+impl FindQuery {
+    /// Parses the text that the user typed.
     ///
     /// # Errors
     /// A sentence that names the word that was not understood.
@@ -61,7 +61,7 @@ impl Wanted {
             if let Some(sign) = word.chars().next().filter(|&sign| !word.quoted && matches!(sign, '>' | '<')) {
                 let equal = word[1..].starts_with('=');
                 let mut number = word[1 + usize::from(equal)..].to_owned();
-                // `> 10 ms` may be written with spaces.
+                // `> 10 ms` may contain spaces.
                 while nanos(&number).is_none() && words.get(at).is_some_and(|next| is_part_of_duration(next)) {
                     number.push_str(&words[at]);
                     at += 1;
@@ -86,12 +86,12 @@ impl Wanted {
                 some(place, "at:", "a file of the source, and if need be `:` and a line")?;
                 let line = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
                 let (file, line) = line.map_or((place, None), |(file, line)| (file, Some(line)));
-                wanted.place = Some(Place { file: file.to_owned(), line });
+                wanted.place = Some(FindSource { file: file.to_owned(), line });
             } else if let Some(kind) = word.strip_prefix("kind:") {
                 wanted.kind = Some(match kind {
-                    "state" | "states" => Kind::State,
-                    "event" | "events" => Kind::Event,
-                    "link" | "links" => Kind::Link,
+                    "state" | "states" => FindKind::State,
+                    "event" | "events" => FindKind::Event,
+                    "link" | "links" => FindKind::Link,
                     _ => {
                         return Err(format!(
                             "`kind:{kind}` is none: there are `kind:state`, `kind:event`, `kind:link`"
@@ -100,7 +100,7 @@ impl Wanted {
                 });
             } else if let Some(place) = word.find(['=', '~']).filter(|&place| place > 0 && !word.quoted) {
                 let text = some(&word[place + 1..], &word[..=place], "the text of the field")?;
-                wanted.fields.push(Field {
+                wanted.fields.push(FindField {
                     name: word[..place].to_lowercase(),
                     text,
                     whole: &word[place..=place] == "=",
@@ -123,39 +123,39 @@ impl Wanted {
         Ok(wanted)
     }
 
-    pub(crate) fn kind(&self, kind: Kind) -> bool {
+    pub(crate) fn kind(&self, kind: FindKind) -> bool {
         self.kind.is_none_or(|wanted| wanted == kind)
     }
 
-    /// Whether the name of a value fits.
+    /// Whether the name of a value matches.
     pub(crate) fn value(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.values.iter().all(|wanted| name.contains(wanted.as_str()))
     }
 
-    /// Whether more must be known of an entity than its name and dates.
+    /// Whether the query needs more of an entity than its name and timestamps.
     pub(crate) fn reads(&self) -> bool {
         !self.fields.is_empty() || self.place.is_some()
     }
 
-    /// The names of the fields that are asked for, in lower case.
+    /// The names of the requested fields, in lower case.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())
     }
 
-    /// Whether the fields of an entity and its place in the source fit.
-    pub(crate) fn facts(&self, facts: &Facts) -> bool {
-        let is_there = |place: &Place| facts.source.as_ref().is_some_and(|(file, line)| place.fits(file, *line));
+    /// Whether the fields and the source location of an entity match.
+    pub(crate) fn facts(&self, facts: &EntityFacts) -> bool {
+        let is_there = |place: &FindSource| facts.source.as_ref().is_some_and(|(file, line)| place.fits(file, *line));
         self.fields.iter().all(|field| field.fits(facts)) && self.place.as_ref().is_none_or(is_there)
     }
 
-    /// Whether so many nanoseconds fit.
+    /// Whether a duration in nanoseconds matches.
     pub(crate) fn lasts(&self, nanos: i64) -> bool {
         self.durations.as_ref().is_none_or(|durations| durations.contains(&nanos))
     }
 }
 
-impl Place {
+impl FindSource {
     fn fits(&self, file: &str, line: u32) -> bool {
         let before = file.strip_suffix(self.file.as_str());
         before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']))
@@ -163,12 +163,13 @@ impl Place {
     }
 }
 
-impl Field {
-    /// Whether that field of an entity is as asked for: an extra one, else `file`, `line`, `value`, `container`.
-    fn fits(&self, facts: &Facts) -> bool {
+impl FindField {
+    /// Whether the field of an entity matches. It is an extra field, or `file`, `line`, `value` or
+    /// `container`.
+    fn fits(&self, facts: &EntityFacts) -> bool {
         fields::field(facts, &self.name).is_some_and(|text| {
             let text = text.to_lowercase();
-            // Containers go by the end of their path, as everywhere.
+            // Containers may be given by the end of their path, as everywhere.
             let is_end = || {
                 self.name == "container" && text.strip_suffix(&self.text).is_some_and(|before| before.ends_with('/'))
             };
@@ -177,14 +178,14 @@ impl Field {
     }
 }
 
-/// A word, which may have been quoted as a whole.
+/// A word, and whether it begins with a quote.
 #[derive(Debug)]
-struct Word {
+struct FindWord {
     text: String,
     quoted: bool,
 }
 
-impl std::ops::Deref for Word {
+impl std::ops::Deref for FindWord {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -192,19 +193,19 @@ impl std::ops::Deref for Word {
     }
 }
 
-/// Words with spaces between them; quotes keep spaces.
-fn words(text: &str) -> Result<Vec<Word>, String> {
+/// Splits a text at spaces outside quotes.
+fn words(text: &str) -> Result<Vec<FindWord>, String> {
     let mut words = Vec::new();
-    let mut word: Option<Word> = None;
+    let mut word: Option<FindWord> = None;
     let mut inside = false;
     for letter in text.chars() {
         match letter {
             '"' => {
                 inside = !inside;
-                word.get_or_insert(Word { text: String::new(), quoted: true });
+                word.get_or_insert(FindWord { text: String::new(), quoted: true });
             }
             _ if letter.is_whitespace() && !inside => words.extend(word.take()),
-            _ => word.get_or_insert(Word { text: String::new(), quoted: false }).text.push(letter),
+            _ => word.get_or_insert(FindWord { text: String::new(), quoted: false }).text.push(letter),
         }
     }
     if inside {
@@ -215,7 +216,8 @@ fn words(text: &str) -> Result<Vec<Word>, String> {
     Ok(words)
 }
 
-/// Whether a word compares a field with a number, as in `bytes>1000`: a value may well have such a sign in it, but no number behind it.
+/// Whether a word compares a field with a number, as in `bytes>1000`. A value may contain such a
+/// sign, but then no number follows it.
 fn is_comparison(word: &str) -> bool {
     let Some((name, number)) = word.split_once(['<', '>']) else { return false };
     let is_name =
@@ -233,7 +235,7 @@ fn is_part_of_duration(word: &str) -> bool {
     word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
-/// `10ms` in nanoseconds; seconds without a unit.
+/// Converts a duration such as `10ms` to nanoseconds. Without a unit, the number is in seconds.
 fn nanos(text: &str) -> Option<i64> {
     let (number, factor) =
         UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1e9));
@@ -247,16 +249,16 @@ fn nanos(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, Interval};
+    use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, TimeRange};
 
-    fn facts(fields: &[(&str, &str)], source: Option<(&str, u32)>) -> Facts {
-        Facts {
+    fn facts(fields: &[(&str, &str)], source: Option<(&str, u32)>) -> EntityFacts {
+        EntityFacts {
             id: EntityId::State(0),
             name: "V".to_owned(),
             type_path: Vec::new(),
             container_path: vec!["Node 1".to_owned()],
             container: ContainerId::ROOT,
-            life: Interval { from: GlobalNanos(0), to: GlobalNanos(1) },
+            life: TimeRange { from: GlobalNanos(0), to: GlobalNanos(1) },
             fields: fields.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(),
             source: source.map(|(file, line)| (file.to_owned(), line)),
         }
@@ -264,33 +266,33 @@ mod tests {
 
     #[test]
     fn words_durations_places_and_fields_are_told_apart() {
-        let wanted =
-            Wanted::parse("MPI_Recv in:\"Node 0\" >10ms < 2.5 s size=4096 path~tmp kind:states").expect("understood");
+        let wanted = FindQuery::parse("MPI_Recv in:\"Node 0\" >10ms < 2.5 s size=4096 path~tmp kind:states")
+            .expect("understood");
         assert!(wanted.value("mpi_recv (big)") && !wanted.value("MPI_Send"));
         assert_eq!(wanted.places, ["node 0"]);
         assert_eq!(wanted.durations, Some(10_000_001..=2_499_999_999));
         let of = |size: &str, path: &str| facts(&[("Size", size), ("path", path)], None);
         assert!(wanted.facts(&of("4096", "/TMP/x")) && !wanted.facts(&of("40960", "/tmp/x")));
         assert_eq!(wanted.fields().collect::<Vec<_>>(), ["size", "path"]);
-        assert!(wanted.kind(Kind::State) && !wanted.kind(Kind::Link));
-        assert_eq!(Wanted::parse(">=1us").expect("understood").durations, Some(1000..=i64::MAX));
-        assert!(Wanted::parse("\"a > b\"").expect("a quoted name").value("if A > B then"));
+        assert!(wanted.kind(FindKind::State) && !wanted.kind(FindKind::Link));
+        assert_eq!(FindQuery::parse(">=1us").expect("understood").durations, Some(1000..=i64::MAX));
+        assert!(FindQuery::parse("\"a > b\"").expect("a quoted name").value("if A > B then"));
     }
 
     #[test]
     fn a_place_in_the_source_is_a_file_or_a_line_of_it() {
         let fits = |text: &str, file: &str, line: u32| {
-            let wanted = Wanted::parse(text).expect("understood");
+            let wanted = FindQuery::parse(text).expect("understood");
             wanted.reads() && wanted.facts(&facts(&[], Some((file, line))))
         };
         assert!(fits("at:solve.c:12", "../src/solve.c", 12) && fits("at:solve.c", "solve.c", 7));
         assert!(fits("at:\"my src/solve.c:12\"", "/home/my src/solve.c", 12) && fits("at:a.c:1", "C:\\x\\a.c", 1));
         assert!(!fits("at:solve.c:12", "solve.c", 13) && !fits("at:solve.c:12", "resolve.c", 12));
-        assert!(!Wanted::parse("at:solve.c").expect("understood").facts(&facts(&[], None)));
-        // The same by the names that filters have for them.
+        assert!(!FindQuery::parse("at:solve.c").expect("understood").facts(&facts(&[], None)));
+        // The same conditions by the field names of the filter language.
         assert!(fits("file~solve line=12", "../src/Solve.c", 12) && !fits("file=solve.c", "../src/solve.c", 12));
         assert!(!fits("line=1", "solve.c", 12) && fits("value=v container~node", "solve.c", 12));
-        assert!(Wanted::parse("vector<int> operator<").is_ok());
+        assert!(FindQuery::parse("vector<int> operator<").is_ok());
     }
 
     #[test]
@@ -305,7 +307,7 @@ mod tests {
             ("x=", "x="),
             ("bytes>1000", "a filter compares"),
         ] {
-            let said = Wanted::parse(text).expect_err(text);
+            let said = FindQuery::parse(text).expect_err(text);
             assert!(said.contains(word), "{text}: {said}");
         }
     }

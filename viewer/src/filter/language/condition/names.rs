@@ -7,14 +7,16 @@ use super::{FieldTest, ends};
 use crate::filter::language::comparison::Comparison;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
-use crate::filter::language::pattern::Pattern;
-use crate::filter::language::quote::Name;
+use crate::filter::language::pattern::NamePattern;
+use crate::filter::language::quote::FilterName;
 use crate::query::tree;
-use crate::query::{ContainerId, ContainerInfo, GlobalNanos, Interval, TimelineSource, TypeId, TypeInfo, TypeKind};
+use crate::query::{
+    ContainerId, ContainerInfo, GlobalNanos, PajeTypeKind, TimeRange, TimelineSource, TypeId, TypeInfo,
+};
 
 /// The kind of thing that the operands of a field name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum About {
+enum OperandKind {
     Value,
     Container,
     Start,
@@ -25,36 +27,45 @@ impl FieldTest {
     /// Reports an error if no entity of these types can have one of the operands: no container or
     /// value has this name, or the container has a type at which no such link starts or ends.
     pub(crate) fn check_names(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<(), FilterError> {
-        let known =
-            [("value", About::Value), ("container", About::Container), ("from", About::Start), ("to", About::End)];
+        let known = [
+            ("value", OperandKind::Value),
+            ("container", OperandKind::Container),
+            ("from", OperandKind::Start),
+            ("to", OperandKind::End),
+        ];
         let about = known.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|one| one.1);
         let Some(about) = about.filter(|_| matches!(self.comparison, Comparison::Equal | Comparison::Like)) else {
             return Ok(());
         };
         let checked = match about {
-            About::Value => self.check_values(source, types),
+            OperandKind::Value => self.check_values(source, types),
             _ => self.check_containers(source, types, about),
         };
         // The trace may have a field with this name.
-        if checked.is_err() && fields::has_own(source, &self.field, types, about == About::Value)? {
+        if checked.is_err() && fields::has_own(source, &self.field, types, about == OperandKind::Value)? {
             return Ok(());
         }
         checked
     }
 
-    /// Without values there is nothing to compare with: the trace may be empty or at its beginning.
+    /// Without any values, all operands pass: the trace may be empty or only just begun.
     fn check_values(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<(), FilterError> {
         let model = source.model();
         let names: Vec<&str> =
             model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.name.as_str()).collect();
-        let is_missing = |operand: &&Pattern| !names.iter().any(|name| self.fits_operand(operand, name));
+        let is_missing = |operand: &&NamePattern| !names.iter().any(|name| self.fits_operand(operand, name));
         match self.operands.iter().find(is_missing) {
             Some(operand) if !names.is_empty() => Err(FilterError::nothing("value", operand, &names)),
             _ => Ok(()),
         }
     }
 
-    fn check_containers(&self, source: &dyn TimelineSource, types: &[TypeId], about: About) -> Result<(), FilterError> {
+    fn check_containers(
+        &self,
+        source: &dyn TimelineSource,
+        types: &[TypeId],
+        about: OperandKind,
+    ) -> Result<(), FilterError> {
         let list = source.containers();
         let mut found: Vec<Vec<usize>> = vec![Vec::new(); self.operands.iter().count()];
         let mut path: Vec<String> = Vec::new();
@@ -72,7 +83,7 @@ impl FieldTest {
                 let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
                 return Err(FilterError::nothing("container", operand, &known));
             }
-            if matches!(about, About::Start | About::End) {
+            if matches!(about, OperandKind::Start | OperandKind::End) {
                 self.check_ends(source, types, (found, operand), about)?;
             }
         }
@@ -86,19 +97,19 @@ impl FieldTest {
         &self,
         source: &dyn TimelineSource,
         types: &[TypeId],
-        (found, operand): (&[usize], &Pattern),
-        about: About,
+        (found, operand): (&[usize], &NamePattern),
+        about: OperandKind,
     ) -> Result<(), FilterError> {
         let (model, list) = (source.model(), source.containers());
         let links: Vec<&TypeInfo> = model
             .types
             .iter()
-            .filter(|ty| types.contains(&ty.id) && matches!(ty.kind, TypeKind::Link { .. }))
+            .filter(|ty| types.contains(&ty.id) && matches!(ty.kind, PajeTypeKind::Link { .. }))
             .collect();
         let declared = |info: &ContainerInfo| {
             links.iter().any(|ty| match ty.kind {
-                TypeKind::Link { start, .. } if about == About::Start => start == info.ty,
-                TypeKind::Link { end, .. } => end == info.ty,
+                PajeTypeKind::Link { start, .. } if about == OperandKind::Start => start == info.ty,
+                PajeTypeKind::Link { end, .. } => end == info.ty,
                 _ => false,
             })
         };
@@ -115,15 +126,15 @@ impl FieldTest {
             Some(&at) => ("~", format!("{}/*", list[at].name)),
             None => ("=", one.name.clone()),
         };
-        let of: Vec<String> = links.iter().map(|ty| Name(&ty.name).to_string()).collect();
-        let (word, verb) = if about == About::Start { ("from", "starts") } else { ("to", "ends") };
+        let of: Vec<String> = links.iter().map(|ty| FilterName(&ty.name).to_string()).collect();
+        let (word, verb) = if about == OperandKind::Start { ("from", "starts") } else { ("to", "ends") };
         let only_of = if let [of] = &of[..] { format!(" of {of}") } else { String::new() };
         Err(FilterError::NoEnd {
             of: of.join(", ").into(),
             verb,
             name: operand.to_string().into(),
             field: word,
-            example: format!("only where {word} {comparison} {}{only_of}", Name(&name)).into(),
+            example: format!("only where {word} {comparison} {}{only_of}", FilterName(&name)).into(),
         })
     }
 }
@@ -132,14 +143,14 @@ impl FieldTest {
 fn used_ends(
     source: &dyn TimelineSource,
     links: &[&TypeInfo],
-    about: About,
+    about: OperandKind,
 ) -> Result<FxHashSet<ContainerId>, FilterError> {
     let extent = source.extent();
-    let interval = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let interval = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let mut used = FxHashSet::default();
     for ty in links {
         source.link_counts(ty.id, interval, 63, &mut |count| {
-            used.insert(if about == About::Start { count.start } else { count.end });
+            used.insert(if about == OperandKind::Start { count.start } else { count.end });
             Ok(())
         })?;
     }

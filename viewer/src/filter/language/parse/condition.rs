@@ -4,15 +4,15 @@
 use super::super::comparison::Comparison;
 use super::super::condition::{Condition, FieldTest};
 use super::super::error::FilterError;
-use super::super::pattern::Patterns;
-use super::token::Token;
-use super::{Next, Reader};
+use super::super::pattern::NamePatterns;
+use super::token::FilterToken;
+use super::{ExpectedToken, FilterReader};
 use crate::filter::language::words::INVOLVES;
 
 /// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
 const MOST_NESTED: usize = 64;
 
-impl Reader<'_> {
+impl FilterReader<'_> {
     /// The condition after `where`, up to `of`.
     pub(crate) fn condition(&mut self) -> Result<Condition, FilterError> {
         self.any_of(0)
@@ -43,19 +43,19 @@ impl Reader<'_> {
         if self.take("not") {
             return Ok(Condition::Not(Box::new(self.one(depth + 1)?)));
         }
-        self.could_be([Next::Word("(")]);
-        if self.token() == Some(&Token::Open) {
+        self.could_be([ExpectedToken::Word("(")]);
+        if self.token() == Some(&FilterToken::Open) {
             self.at += 1;
             let inner = self.any_of(depth + 1)?;
-            self.could_be([Next::Word(")")]);
-            if self.token() != Some(&Token::Close) {
+            self.could_be([ExpectedToken::Word(")")]);
+            if self.token() != Some(&FilterToken::Close) {
                 return Err(self.expected("`)`"));
             }
             self.at += 1;
             return Ok(inner);
         }
-        self.could_be([Next::Word(INVOLVES)]);
-        let is_field = matches!(self.tokens.get(self.at + 1), Some((Token::Compare(_), _)));
+        self.could_be([ExpectedToken::Word(INVOLVES)]);
+        let is_field = matches!(self.tokens.get(self.at + 1), Some((FilterToken::Compare(_), _)));
         if self.word() == Some(INVOLVES) && !is_field {
             self.at += 1;
             return Ok(Condition::Involves(self.patterns("the name of a container")?));
@@ -75,9 +75,9 @@ impl Reader<'_> {
         let operands = if self.in_condition() && comparison.takes_list() {
             self.patterns(operand)?
         } else {
-            Patterns::new(vec![self.pattern(operand)?])
+            NamePatterns::new(vec![self.pattern(operand)?])
         };
-        if self.in_condition() && self.token() == Some(&Token::Comma) {
+        if self.in_condition() && self.token() == Some(&FilterToken::Comma) {
             return Err(self.expected("a single operand, as only =, !=, ~ and !~ take a list"));
         }
         Ok(FieldTest { field, comparison, operands })

@@ -65,16 +65,16 @@ impl FilterError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::language::ast::Filter;
+    use crate::filter::language::ast::FilterExpr;
 
     #[test]
     fn each_example_is_correct() {
         for (form, text) in EXAMPLES {
             assert!(text.starts_with(form), "{form}");
-            assert!(text.parse::<Filter>().is_ok(), "{text}");
+            assert!(text.parse::<FilterExpr>().is_ok(), "{text}");
         }
         for text in ["", "size", "bright", "colour", "hide values", "average of", "\u{e9}"] {
-            assert!(example(text).parse::<Filter>().is_ok(), "{text}");
+            assert!(example(text).parse::<FilterExpr>().is_ok(), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use super::super::error::FilterError;
 use super::super::words::{is_comparison, is_parenthesis, is_special};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Token {
+pub(crate) enum FilterToken {
     Word(String),
     /// A name in quotes. It is never a keyword.
     Quoted(String),
@@ -21,7 +21,7 @@ pub(crate) enum Token {
 
 /// Version of the language, stored in filter files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grammar {
+pub(crate) enum FilterVersion {
     /// The first version: `where` takes one comparison, and parentheses are parts of names.
     One,
     /// The language of `docs/filters.md`.
@@ -29,19 +29,19 @@ pub(crate) enum Grammar {
 }
 
 /// The tokens of an expression, each with its position in bytes.
-pub(crate) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Token, Range<usize>)>, FilterError> {
-    let mut tokens: Vec<(Token, Range<usize>)> = Vec::new();
+pub(crate) fn tokens(text: &str, grammar: FilterVersion) -> Result<Vec<(FilterToken, Range<usize>)>, FilterError> {
+    let mut tokens: Vec<(FilterToken, Range<usize>)> = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((from, c)) = chars.next() {
-        let in_condition = grammar == Grammar::Two && tokens.len() >= 2 && has_condition(&tokens);
+        let in_condition = grammar == FilterVersion::Two && tokens.len() >= 2 && has_condition(&tokens);
         let token = if c.is_whitespace() {
             continue;
         } else if c == ',' {
-            Token::Comma
+            FilterToken::Comma
         } else if c == '"' {
-            Token::Quoted(quoted(text, from, &mut chars)?)
+            FilterToken::Quoted(quoted(text, from, &mut chars)?)
         } else if in_condition && is_parenthesis(c) {
-            if c == '(' { Token::Open } else { Token::Close }
+            if c == '(' { FilterToken::Open } else { FilterToken::Close }
         } else if is_comparison(c) {
             let mut sign = c.to_string();
             while let Some((_, c)) = chars.next_if(|&(_, c)| is_comparison(c)) {
@@ -51,14 +51,14 @@ pub(crate) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Token, Range<u
                 let found = format!("`{sign}`");
                 FilterError::syntax(text, "=, !=, <, <=, >, >=, ~ or !~", found, from..from + sign.len())
             })?;
-            Token::Compare(comparison)
+            FilterToken::Compare(comparison)
         } else {
             let mut word = c.to_string();
             let is_end = |c: char| is_special(c) || in_condition && is_parenthesis(c);
             while let Some((_, c)) = chars.next_if(|&(_, c)| !is_end(c)) {
                 word.push(c);
             }
-            Token::Word(word)
+            FilterToken::Word(word)
         };
         let to = chars.peek().map_or(text.len(), |next| next.0);
         tokens.push((token, from..to));
@@ -67,8 +67,8 @@ pub(crate) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Token, Range<u
 }
 
 /// Whether an expression begins with `hide where` or `only where`.
-pub(crate) fn has_condition(tokens: &[(Token, Range<usize>)]) -> bool {
-    let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some((Token::Word(word), _)) if words.contains(&word.as_str()));
+pub(crate) fn has_condition(tokens: &[(FilterToken, Range<usize>)]) -> bool {
+    let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some((FilterToken::Word(word), _)) if words.contains(&word.as_str()));
     is(0, &["hide", "only"]) && is(1, &["where"])
 }
 

@@ -1,4 +1,4 @@
-//! The classes of a field: given as edges, or chosen by what some entities of the trace have.
+//! The classes of a field: given as edges, or chosen from the values of some entities of the trace.
 
 use crate::filter::language::ast::MAX_CLASSES;
 use std::collections::BTreeMap;
@@ -7,37 +7,40 @@ use tumit_paje::TypeId as Ty;
 
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
-use crate::query::{Color, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
+use crate::query::{
+    EntityId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimeRange, TimelineSource, TypeId,
+};
 use crate::style::palette;
 use crate::text::entity_rows::told_apart;
 use crate::text::time;
 
-/// So many different numbers are classes by themselves.
+/// Up to this number of different numbers, each number is a class.
 const FEW: usize = 10;
-/// Classes of more numbers.
+/// Number of classes for more different numbers.
 const SOME: usize = 6;
-/// Entities that are looked at to choose classes, in so many parts of time.
+/// Maximum number of entities that are read to choose classes. The next constant: number of time
+/// ranges from which they come.
 const ASKED: usize = 20_000;
 const PARTS: u32 = 16;
-/// Lists that are looked at in each part.
+/// Maximum number of containers that are read in each time range.
 const LISTS: usize = 1_000;
 
-/// What an entity's field is compared with.
+/// The classes of a field.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Classes {
-    /// Numbers: below the first edge, from there to the next, and so on.
+pub(crate) enum FieldClasses {
+    /// Ranges of numbers: below the first edge, from there to the next one, and so on.
     Numbers(Vec<f64>),
-    /// Each by itself, in order; then all others.
+    /// One class per text, in order; then a class for all other texts.
     Texts { texts: Vec<String>, are_numbers: bool },
 }
 
-impl Classes {
-    /// With edges that ascend.
+impl FieldClasses {
+    /// Classes with ascending edges.
     pub(crate) fn between(edges: Vec<f64>) -> Self {
         Self::Numbers(edges)
     }
 
-    /// As fits what entities of some types have, all over the trace.
+    /// Classes chosen from the values of some entities of these types, from the whole trace.
     pub(crate) fn found(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
         let mut found = Vec::new();
         some(source, types, |id, nanos| {
@@ -51,7 +54,7 @@ impl Classes {
         Ok(Self::of_all(&found))
     }
 
-    /// As fits these.
+    /// Classes chosen from these values.
     fn of_all(found: &[String]) -> Self {
         let mut numbers: Vec<f64> = found.iter().filter_map(|text| number(text)).collect();
         let mut texts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -63,7 +66,7 @@ impl Classes {
             numbers.sort_by(f64::total_cmp);
             return Self::Numbers(edges(&numbers));
         }
-        // The most frequent, where there are too many.
+        // The most frequent ones, if there are too many.
         let mut texts: Vec<(&str, usize)> = texts.into_iter().collect();
         texts.sort_by_key(|text| std::cmp::Reverse(text.1));
         texts.truncate(MAX_CLASSES);
@@ -76,7 +79,7 @@ impl Classes {
     }
 
     /// Name and colour of each class, in order.
-    pub(crate) fn named(&self, field: &str) -> Vec<(String, Color)> {
+    pub(crate) fn named(&self, field: &str) -> Vec<(String, RgbColor)> {
         let none = (format!("no {field}"), palette::NONE);
         #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
         let nanos = |number: f64| time(number as i64);
@@ -112,7 +115,7 @@ impl Classes {
         }
     }
 
-    /// The class of a text; without one, the last.
+    /// The class of a text. Without a text, it is the last class.
     pub(crate) fn of(&self, text: Option<&str>) -> u8 {
         let class = match (self, text.map(str::trim)) {
             (Self::Numbers(edges), text) => match text.and_then(number) {
@@ -120,7 +123,8 @@ impl Classes {
                 None => edges.len() + 1,
             },
             (Self::Texts { texts, .. }, Some(text)) => {
-                // Few enough to be looked through; numbers are not in the order of texts.
+                // A linear search, because there are few texts, and numbers are not in the order of
+                // texts.
                 texts.iter().position(|known| known == text).unwrap_or(texts.len())
             }
             (Self::Texts { texts, .. }, None) => texts.len() + 1,
@@ -138,7 +142,7 @@ impl Classes {
     }
 }
 
-/// A duration without zeros at its end: `10 µs`, `1.5 ms`.
+/// A duration without trailing zeros: `10 µs`, `1.5 ms`.
 fn time(nanos: i64) -> String {
     let text = time::duration(nanos);
     match text.split_once(' ') {
@@ -153,13 +157,14 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Edges that divide numbers in order into parts of about the same size, as round as leaves them apart.
+/// Edges that divide sorted numbers into parts of about equal size. They are as round as possible
+/// without merging edges.
 fn edges(numbers: &[f64]) -> Vec<f64> {
     let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
     let quantiles = |round: &dyn Fn(f64) -> f64| {
         let mut edges: Vec<f64> = (1..SOME).map(|at| round(numbers[numbers.len() * at / SOME])).collect();
         edges.dedup();
-        // An edge that nothing is below, or above, divides nothing.
+        // An edge needs a number below it, and one at it or above it.
         edges.retain(|edge| first < *edge && *edge <= last);
         edges
     };
@@ -170,7 +175,7 @@ fn edges(numbers: &[f64]) -> Vec<f64> {
     all.iter().position(|edges| edges.len() == most).map_or_else(Vec::new, |at| all.swap_remove(at))
 }
 
-/// A number with so many digits behind its first.
+/// A number with `digits` digits after its first one.
 fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.digits$e}").parse().unwrap_or(number)
 }
@@ -183,18 +188,18 @@ fn one_two_five(number: f64) -> f64 {
     }
     let far = |of: f64| (of * power / number.abs()).ln().abs();
     let near = [1.0, 2.0, 5.0, 10.0].into_iter().min_by(|a, b| far(*a).total_cmp(&far(*b))).unwrap_or(1.0);
-    // Powers below 1 are not exact: what is written is.
+    // Powers below 1 are not exact, but their decimal text is.
     rounded(near * power, 0).copysign(number)
 }
 
-/// Visits some entities of each type, from all over the trace.
+/// Visits some entities of each type, from the whole trace.
 fn some(
     source: &dyn TimelineSource,
     types: &[TypeId],
     mut visit: impl FnMut(EntityId, i64) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let (model, list, extent) = (source.model(), source.containers(), source.extent());
-    let whole = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let whole = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let step = list.len().div_ceil(LISTS).max(1);
     for &ty in types {
         let mut left = ASKED;
@@ -205,22 +210,23 @@ fn some(
                 if left > 0 { visit(id, nanos) } else { Ok(()) }
             };
             match model.types.get(ty.index()).map(|ty| ty.kind) {
-                Some(TypeKind::Link { .. }) => {
+                Some(PajeTypeKind::Link { .. }) => {
                     for link in source.links(ty, part, ASKED / PARTS as usize)?.items {
                         take(link.id, link.end_time.0.saturating_sub(link.start_time.0))?;
                     }
                 }
-                Some(TypeKind::Event) => {
+                Some(PajeTypeKind::Event) => {
                     for info in list.iter().step_by(step) {
                         for mark in source.events(info.id, ty, part, each)?.items {
                             take(mark.id, 0)?;
                         }
                     }
                 }
-                Some(TypeKind::State) => {
+                Some(PajeTypeKind::State) => {
                     for info in list.iter().step_by(step) {
                         for depth in 0..source.depths(info.id, ty) {
-                            for state in source.states(Lane { container: info.id, ty, depth }, part, each)?.items {
+                            for state in source.states(StateLaneId { container: info.id, ty, depth }, part, each)?.items
+                            {
                                 take(state.id, state.life.to.0.saturating_sub(state.life.from.0))?;
                             }
                         }
@@ -243,7 +249,7 @@ mod tests {
 
     #[test]
     fn few_numbers_are_classes_by_themselves() {
-        let classes = Classes::of_all(&texts(&["8", "1024", "8", "64"]));
+        let classes = FieldClasses::of_all(&texts(&["8", "1024", "8", "64"]));
         let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
         assert_eq!(names, ["Bytes 8", "Bytes 64", "Bytes 1024", "other Bytes", "no Bytes"]);
         let of = |text| classes.of(text);
@@ -253,8 +259,8 @@ mod tests {
     #[test]
     fn many_numbers_are_divided_at_round_ones() {
         let all: Vec<String> = (0..10_000).map(|n| (n * 7 % 10_000).to_string()).collect();
-        let classes = Classes::of_all(&all);
-        assert_eq!(classes, Classes::Numbers(vec![2_000.0, 3_000.0, 5_000.0, 7_000.0, 8_000.0]));
+        let classes = FieldClasses::of_all(&all);
+        assert_eq!(classes, FieldClasses::Numbers(vec![2_000.0, 3_000.0, 5_000.0, 7_000.0, 8_000.0]));
         let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
         assert_eq!(names[..2], ["Bytes < 2000", "Bytes 2000 to 3000"]);
         assert_eq!(names[5..], ["Bytes ≥ 8000", "no Bytes"]);
@@ -263,9 +269,12 @@ mod tests {
         assert_eq!(classes.of(Some("1e9")), 5);
         assert_eq!(classes.of(Some("much")), 6);
         let wide: Vec<String> = (0..1_200).map(|n| (f64::from(n % 12).exp2() * 70.0).to_string()).collect();
-        assert_eq!(Classes::of_all(&wide), Classes::Numbers(vec![200.0, 1_000.0, 5_000.0, 20_000.0, 100_000.0]));
+        assert_eq!(
+            FieldClasses::of_all(&wide),
+            FieldClasses::Numbers(vec![200.0, 1_000.0, 5_000.0, 20_000.0, 100_000.0])
+        );
         let near: Vec<String> = (0..1_000).map(|n| (1_000_000 + n).to_string()).collect();
-        let Classes::Numbers(edges) = Classes::of_all(&near) else { panic!("they are numbers") };
+        let FieldClasses::Numbers(edges) = FieldClasses::of_all(&near) else { panic!("they are numbers") };
         assert_eq!(edges.len(), SOME - 1, "{edges:?}");
     }
 
@@ -273,8 +282,8 @@ mod tests {
     fn texts_are_classes_the_most_frequent_first() {
         let mut all = texts(&["b", "a", "b"]);
         all.extend((0..500).map(|n| format!("rare {n}")));
-        let classes = Classes::of_all(&all);
-        let Classes::Texts { texts, are_numbers } = &classes else { panic!("they are texts") };
+        let classes = FieldClasses::of_all(&all);
+        let FieldClasses::Texts { texts, are_numbers } = &classes else { panic!("they are texts") };
         assert!(texts.len() == MAX_CLASSES && texts.contains(&"b".to_owned()) && !are_numbers);
         assert_eq!(classes.named("Tag").len(), MAX_CLASSES + 2);
         assert_eq!(usize::from(classes.of(Some("unknown"))), MAX_CLASSES);
@@ -283,9 +292,10 @@ mod tests {
     #[test]
     fn durations_have_units() {
         let all: Vec<String> = (0..100).map(|n| (1_000 << (n % 20)).to_string()).collect();
-        let names: Vec<String> = Classes::of_all(&all).named("duration").into_iter().map(|class| class.0).collect();
+        let names: Vec<String> =
+            FieldClasses::of_all(&all).named("duration").into_iter().map(|class| class.0).collect();
         assert_eq!(names[0], "duration < 10 µs", "{names:?}");
-        let few = Classes::of_all(&texts(&["1000000", "2500000", "1000000"]));
+        let few = FieldClasses::of_all(&texts(&["1000000", "2500000", "1000000"]));
         let names: Vec<String> = few.named("duration").into_iter().map(|class| class.0).collect();
         assert_eq!(names[..2], ["duration 1 ms", "duration 2.5 ms"]);
         assert_eq!((few.of_nanos(2_500_000), few.of_nanos(7)), (1, 2));

@@ -1,32 +1,33 @@
-//! Classes that were looked up: a byte for each entity, in pages that are there once one of them was asked for.
+//! Cached classes: one byte per entity, in pages that are allocated at the first access to one of
+//! their entities.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::query::{EntityId, QueryError};
 
-/// Entities per page, and pages: together all numbers.
+/// Entities per page. All pages together cover all 32-bit numbers.
 const PAGE: usize = 1 << 16;
 
-type Page = OnceLock<Box<[AtomicU8]>>;
+type MemoPage = OnceLock<Box<[AtomicU8]>>;
 
-/// By kind of entity.
+/// Pages by kind of entity.
 #[derive(Debug)]
-pub(crate) struct Memo {
-    states: Box<[Page]>,
-    events: Box<[Page]>,
-    links: Box<[Page]>,
+pub(crate) struct ClassMemo {
+    states: Box<[MemoPage]>,
+    events: Box<[MemoPage]>,
+    links: Box<[MemoPage]>,
 }
 
-impl Default for Memo {
+impl Default for ClassMemo {
     fn default() -> Self {
         let pages = || (0..1 << (32 - PAGE.trailing_zeros())).map(|_| OnceLock::new()).collect();
         Self { states: pages(), events: pages(), links: pages() }
     }
 }
 
-impl Memo {
-    /// The class of an entity, below 255; `find` looks it up the first time.
+impl ClassMemo {
+    /// The class of an entity, below 255. `find` determines it at the first access.
     pub(crate) fn of(&self, id: EntityId, find: impl FnOnce() -> Result<u8, QueryError>) -> Result<u8, QueryError> {
         let (pages, number) = match id {
             EntityId::State(number) => (&self.states, number),

@@ -1,23 +1,24 @@
-//! Statistics that look at each entity: durations, fields, links sent and received.
+//! Statistics that read each entity: durations, fields, links sent and received.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::below;
-use crate::filter::language::ast::{Operation, Rank};
+use crate::filter::language::ast::{DurationRank, ReduceOperation};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
-use crate::filter::language::pattern::{self, FieldUse, Pattern, Patterns};
+use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
 use crate::query::{
-    ContainerId, ContainerInfo, EntityId, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo,
-    TypeKind, ValueId,
+    ContainerId, ContainerInfo, EntityId, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
+    TypeInfo, TypeModel, ValueId,
 };
 use crate::query::{tree, walk};
 use crate::stats::Durations;
 
-/// An entity: where it is (links: where they start and end), its value and duration.
-struct Single {
+/// An entity: the position of its container (for links: of both endpoints), its value and its
+/// duration in nanoseconds.
+struct MeasuredEntity {
     places: [Option<usize>; 2],
     id: EntityId,
     value: ValueId,
@@ -25,11 +26,12 @@ struct Single {
 }
 
 fn with_values(ty: &TypeInfo) -> bool {
-    matches!(ty.kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. })
+    matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. })
 }
 
-impl Single {
-    /// Where a link counts a second time: the lowest container that is above both ends, or is both. What is above that has it once too often.
+impl MeasuredEntity {
+    /// The lowest container with both endpoints of a link in it or below it. The sums of this
+    /// container and of those above it count the link twice.
     fn twice(&self, list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) -> Option<usize> {
         let [Some(mut one), Some(mut other)] = self.places else { return None };
         while one != other {
@@ -48,32 +50,32 @@ impl Single {
 fn visit(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
-    (model, types): (&Model, &[TypeId]),
-    interval: Interval,
-    mut of: impl FnMut(Single) -> Result<(), QueryError>,
+    (model, types): (&TypeModel, &[TypeId]),
+    interval: TimeRange,
+    mut of: impl FnMut(MeasuredEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let positions: FxHashMap<ContainerId, usize> = tree::positions(list);
     for &ty in types {
-        let kind = model.types.get(ty.index()).map_or(TypeKind::Container, |ty| ty.kind);
-        if matches!(kind, TypeKind::Link { .. }) {
+        let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
+        if matches!(kind, PajeTypeKind::Link { .. }) {
             walk::links(source, ty, interval, |link| {
                 let places = [link.start, link.end].map(|end| positions.get(&end).copied());
                 let nanos = link.end_time.0.saturating_sub(link.start_time.0);
-                of(Single { places, id: link.id, value: link.value, nanos })
+                of(MeasuredEntity { places, id: link.id, value: link.value, nanos })
             })?;
             continue;
         }
         for (at, info) in list.iter().enumerate() {
             let places = [Some(at), None];
-            if kind == TypeKind::Event {
+            if kind == PajeTypeKind::Event {
                 walk::events(source, (info.id, ty), interval, |mark| {
-                    of(Single { places, id: mark.id, value: mark.value, nanos: 0 })
+                    of(MeasuredEntity { places, id: mark.id, value: mark.value, nanos: 0 })
                 })?;
             }
-            for depth in 0..if kind == TypeKind::State { source.depths(info.id, ty) } else { 0 } {
-                walk::states(source, Lane { container: info.id, ty, depth }, interval, |state| {
+            for depth in 0..if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 } {
+                walk::states(source, StateLaneId { container: info.id, ty, depth }, interval, |state| {
                     let nanos = state.life.to.0.saturating_sub(state.life.from.0);
-                    of(Single { places, id: state.id, value: state.value, nanos })
+                    of(MeasuredEntity { places, id: state.id, value: state.value, nanos })
                 })?;
             }
         }
@@ -81,15 +83,15 @@ fn visit(
     Ok(())
 }
 
-/// A statistic of durations; of a container and all below it.
+/// A statistic of the durations in a container and all containers below it.
 pub(crate) fn durations(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    (which, values, of): (Rank, &Patterns, Option<&Pattern>),
-    interval: Interval,
+    (which, values, of): (DurationRank, &NamePatterns, Option<&NamePattern>),
+    interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
-    let lasting: &dyn Fn(&TypeInfo) -> bool = &|ty| matches!(ty.kind, TypeKind::State | TypeKind::Link { .. });
+    let lasting: &dyn Fn(&TypeInfo) -> bool = &|ty| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
     let (types, named) = pattern::values_of(&model, values, of, ("type of states or links", lasting))?;
     let positions = tree::positions(list);
     let (mut own, mut twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
@@ -105,20 +107,20 @@ pub(crate) fn durations(
         let all = all.into_iter().collect::<Durations>();
         let at = |share| all.quantile(share).map(|nanos| nanos as f64);
         match which {
-            Rank::Mean => all.mean(),
-            Rank::Shortest => at(0.0),
-            Rank::Median => at(0.5),
-            Rank::P90 => at(0.9),
-            Rank::P95 => at(0.95),
-            Rank::P99 => at(0.99),
-            Rank::Longest => at(1.0),
+            DurationRank::Mean => all.mean(),
+            DurationRank::Shortest => at(0.0),
+            DurationRank::Median => at(0.5),
+            DurationRank::P90 => at(0.9),
+            DurationRank::P95 => at(0.95),
+            DurationRank::P99 => at(0.99),
+            DurationRank::Longest => at(1.0),
         }
     };
     let once = gathered(list, &own).zip(gathered(list, &twice)).map(|(all, twice)| without(all, twice));
     Ok(once.map(told).collect())
 }
 
-/// Numbers without some of them, each as often as it is among those. O(n log n).
+/// The numbers in `all` without those in `some`, with multiplicity. O(n log n).
 fn without(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
     if some.is_empty() {
         return all;
@@ -130,7 +132,8 @@ fn without(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
     all
 }
 
-/// For each container, what is in it and in all below it: containers come after those above them, with all that is below them behind them.
+/// For each container, the numbers of it and of all containers below it. In the list, a container
+/// is followed directly by all containers below it.
 fn gathered<'a>(list: &'a [ContainerInfo], own: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
     list.iter().enumerate().map(move |(at, info)| {
         let last = list[at + 1..]
@@ -141,14 +144,14 @@ fn gathered<'a>(list: &'a [ContainerInfo], own: &'a [Vec<i64>]) -> impl Iterator
     })
 }
 
-/// Count, sum, least and largest.
-type Sum = (f64, f64, f64, f64);
+/// Count, sum, minimum and maximum.
+type MeasureSums = (f64, f64, f64, f64);
 
-fn join(a: Sum, b: Sum) -> Sum {
+fn join(a: MeasureSums, b: MeasureSums) -> MeasureSums {
     (a.0 + b.0, a.1 + b.1, a.2.min(b.2), a.3.max(b.3))
 }
 
-/// The number that an entity has in a field.
+/// The number in a field of an entity.
 fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
     let text = fields::field(&source.facts(id)?, field);
     Ok(text.and_then(|text| text.trim().parse().ok()).filter(|number: &f64| number.is_finite()))
@@ -158,15 +161,15 @@ fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Opti
 pub(crate) fn fields(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    (operation, field, of): (Operation, &str, &Pattern),
-    interval: Interval,
+    (operation, field, of): (ReduceOperation, &str, &NamePattern),
+    interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let types =
-        pattern::types(&model, &Patterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
+        pattern::types(&model, &NamePatterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
     fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = tree::positions(list);
-    let mut own: Vec<Option<Sum>> = vec![None; list.len()];
+    let mut own: Vec<Option<MeasureSums>> = vec![None; list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
             let one_of = (1.0, number, number, number);
@@ -178,28 +181,29 @@ pub(crate) fn fields(
         }
         Ok(())
     })?;
-    let told = |sum: Option<Sum>| {
+    let told = |sum: Option<MeasureSums>| {
         sum.map(|(count, sum, least, largest)| match operation {
-            Operation::Count => count,
-            Operation::Sum => sum,
-            Operation::Mean => sum / count,
-            Operation::Min => least,
-            Operation::Max => largest,
+            ReduceOperation::Count => count,
+            ReduceOperation::Sum => sum,
+            ReduceOperation::Mean => sum / count,
+            ReduceOperation::Min => least,
+            ReduceOperation::Max => largest,
         })
     };
     Ok(below(list, &own, join).into_iter().map(told).collect())
 }
 
-/// How many links start (or end) in each container and below it, or the sum of a field of them.
+/// Number of links that start (or end) in each container and below it, or the sum of one of their
+/// fields.
 pub(crate) fn links(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    (sent, field, of): (bool, Option<&str>, Option<&Pattern>),
-    interval: Interval,
+    (sent, field, of): (bool, Option<&str>, Option<&NamePattern>),
+    interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
-    let of = Patterns::new(of.cloned().into_iter().collect());
-    let types = pattern::types(&model, &of, "type of links", |ty| matches!(ty.kind, TypeKind::Link { .. }))?;
+    let of = NamePatterns::new(of.cloned().into_iter().collect());
+    let types = pattern::types(&model, &of, "type of links", |ty| matches!(ty.kind, PajeTypeKind::Link { .. }))?;
     if let Some(field) = field {
         fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
@@ -214,12 +218,12 @@ pub(crate) fn links(
     Ok(below(list, &own, |a, b| a + b))
 }
 
-/// Values of variables times the seconds for which they lasted, in each container itself.
+/// Values of variables times their duration in seconds, in each container without those below it.
 pub(crate) fn integrals(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     types: &[TypeId],
-    interval: Interval,
+    interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let mut own = vec![None; list.len()];
     for (own, info) in own.iter_mut().zip(list) {

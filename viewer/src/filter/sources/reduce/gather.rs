@@ -1,49 +1,52 @@
-//! What a reduction is of: the entities below some containers, brought in order of time and folded into one value per moment for each.
+//! Input of a reduction: the entities below some containers, merged in order of time and folded
+//! into one value per moment and container.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::filter::language::ast::{LinkEnd, Operation, Reduction};
+use crate::filter::language::ast::{AssignedEndpoint, ReduceOperation, Reduction};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
-use crate::filter::language::pattern::{self, FieldUse, Pattern, Patterns};
-use crate::filter::sources::step_function::{Fold, List, Merge, Piece, Room, Steps};
+use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
+use crate::filter::sources::step_function::{
+    FunctionPiece, PieceFold, PieceList, PieceMemory, PieceMerge, StepFunction,
+};
 use crate::parallel::{MOST_THREADS, in_turn, processors};
-use crate::query::walk::{EVER, Pages};
+use crate::query::walk::{EVER, EntityPages};
 use crate::query::{
-    ContainerId, ContainerInfo, EntityId, Lane, Link, Mark, Model, QueryError, Sample, State, TimelineSource, TypeId,
-    TypeInfo, TypeKind, ValueId,
+    ContainerId, ContainerInfo, EntityId, EventEntity, LinkEntity, PajeTypeKind, QueryError, StateEntity, StateLaneId,
+    TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, VariableSample,
 };
 
-/// Entities of all lists that are read at once.
+/// Maximum number of entities in memory, over all lists.
 pub(crate) const AT_ONCE: usize = 1 << 19;
 
-/// Which of some containers one is below.
-type Owners = FxHashMap<ContainerId, Vec<u32>>;
+/// By container: the indexes of the result containers above it.
+type ContainerOwners = FxHashMap<ContainerId, Vec<u32>>;
 
-/// What is to be reduced.
-pub(crate) struct Wanted {
-    types: Vec<(TypeId, TypeKind)>,
-    /// Values that count; all without.
+/// The input of a reduction.
+pub(crate) struct ReduceInput {
+    types: Vec<(TypeId, PajeTypeKind)>,
+    /// The values that count; `None` for all values.
     values: Option<Vec<ValueId>>,
-    /// The field that is reduced, for what has no value of its own.
+    /// The field to be reduced, for entities without a value of their own.
     field: Option<String>,
-    operation: Operation,
+    operation: ReduceOperation,
     /// The endpoint that assigns links to containers; `None` for both.
-    end: Option<LinkEnd>,
+    end: Option<AssignedEndpoint>,
 }
 
-impl Wanted {
+impl ReduceInput {
     pub(crate) fn new(source: &dyn TimelineSource, reduction: &Reduction) -> Result<Self, FilterError> {
         let model = source.model();
-        let entities = |ty: &TypeInfo| ty.kind != TypeKind::Container;
-        let of = Patterns::new(vec![reduction.of.clone()]);
+        let entities = |ty: &TypeInfo| ty.kind != PajeTypeKind::Container;
+        let of = NamePatterns::new(vec![reduction.of.clone()]);
         let mut types = pattern::types(&model, &of, "type of states, events, links or variables", entities)?;
-        let variables = types.iter().any(|ty| kind(&model, *ty) == TypeKind::Variable);
+        let variables = types.iter().any(|ty| kind(&model, *ty) == PajeTypeKind::Variable);
         let (mut values, mut field) = (None, None);
-        if reduction.operation == Operation::Count {
+        if reduction.operation == ReduceOperation::Count {
             if !reduction.values.is_any() {
                 let (of, named) = pattern::values(&model, &reduction.values, Some(&reduction.of))?;
                 (types, values) = (of, Some(named));
@@ -53,42 +56,44 @@ impl Wanted {
             field = fields.next().filter(|field| field != "*" && fields.next().is_none());
             match &field {
                 None => {
-                    let values = Patterns::new(vec![Pattern::new("Bytes")]);
+                    let values = NamePatterns::new(vec![NamePattern::new("Bytes")]);
                     let example = Reduction { values, ..reduction.clone() }.to_string();
                     return Err(FilterError::NoField { of: reduction.of.to_string(), example });
                 }
                 Some(field) => fields::check(source, FieldUse::Reduction, field, &types)?,
             }
         }
-        let types: Vec<(TypeId, TypeKind)> = types.into_iter().map(|ty| (ty, kind(&model, ty))).collect();
+        let types: Vec<(TypeId, PajeTypeKind)> = types.into_iter().map(|ty| (ty, kind(&model, ty))).collect();
         if let Some(end) = reduction.end
-            && types.iter().any(|ty| !matches!(ty.1, TypeKind::Link { .. }))
+            && types.iter().any(|ty| !matches!(ty.1, PajeTypeKind::Link { .. }))
         {
-            let values = Patterns::new(vec![Pattern::new(end.word())]);
+            let values = NamePatterns::new(vec![NamePattern::new(end.word())]);
             let example = Reduction { end: None, values, ..reduction.clone() }.to_string();
             return Err(FilterError::NoLinks { of: reduction.of.to_string(), example });
         }
         Ok(Self { types, values, field, operation: reduction.operation, end: reduction.end })
     }
 
-    /// What there is where nothing is. Of no entities there are none, and their bytes are none; a variable without a value is not 0.
+    /// The result for times without an entity. A count is 0, and so is the sum of a field. A
+    /// variable without a value has no result.
     fn none(&self) -> Option<f64> {
         match self.operation {
-            Operation::Count => Some(0.0),
-            Operation::Sum if self.field.is_some() => Some(0.0),
+            ReduceOperation::Count => Some(0.0),
+            ReduceOperation::Sum if self.field.is_some() => Some(0.0),
             _ => None,
         }
     }
 
-    /// The result for each of some containers, which are told by where they and all below them are in the list.
+    /// The result for each result container. `owners` has the range of each in the list, including
+    /// all containers below it.
     pub(crate) fn steps(
         &self,
         source: &dyn TimelineSource,
         list: &[ContainerInfo],
         owners: &[Range<usize>],
-        room: &Room,
-    ) -> Result<Vec<Steps>, QueryError> {
-        // Each thread merges the lists of some of them; links are gone through by each.
+        room: &PieceMemory,
+    ) -> Result<Vec<StepFunction>, QueryError> {
+        // Each thread merges the lists of some result containers. Every thread reads all links.
         let parts = processors().min(MOST_THREADS).min(owners.len()).max(1);
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
         let made = in_turn(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, room));
@@ -104,88 +109,103 @@ impl Wanted {
         source: &dyn TimelineSource,
         list: &[ContainerInfo],
         owners: &[Range<usize>],
-        room: &Room,
-    ) -> Result<Vec<Steps>, QueryError> {
-        let fold = |owner: &Range<usize>| Fold::new(self.operation, list[owner.start].life, self.none(), room);
-        let mut folds: Vec<Fold<'_>> = owners.iter().map(fold).collect();
-        let mut merge = Merge::new(self.lists(source, list, owners))?;
+        room: &PieceMemory,
+    ) -> Result<Vec<StepFunction>, QueryError> {
+        let fold = |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.none(), room);
+        let mut folds: Vec<PieceFold<'_>> = owners.iter().map(fold).collect();
+        let mut merge = PieceMerge::new(self.lists(source, list, owners))?;
         while let Some((owner, piece)) = merge.next()? {
             folds[owner as usize].add(&piece)?;
         }
-        folds.into_iter().map(Fold::finish).collect()
+        folds.into_iter().map(PieceFold::finish).collect()
     }
 
-    /// What there is below some containers.
+    /// The lists of entities below some containers.
     fn lists<'a>(
         &'a self,
         source: &'a dyn TimelineSource,
         list: &[ContainerInfo],
         owners: &[Range<usize>],
-    ) -> Vec<List<'a>> {
-        let mut lanes: Vec<(u32, ContainerId, TypeId, TypeKind, u32)> = Vec::new();
-        let mut of = Owners::default();
+    ) -> Vec<PieceList<'a>> {
+        let mut lanes: Vec<(u32, ContainerId, TypeId, PajeTypeKind, u32)> = Vec::new();
+        let mut of = ContainerOwners::default();
         for (owner, below) in (0..).zip(owners) {
             for info in &list[below.clone()] {
                 for &(ty, kind) in &self.types {
                     let depths = match kind {
-                        TypeKind::State => source.depths(info.id, ty),
-                        TypeKind::Variable | TypeKind::Event => 1,
-                        TypeKind::Link { .. } | TypeKind::Container => 0,
+                        PajeTypeKind::State => source.depths(info.id, ty),
+                        PajeTypeKind::Variable | PajeTypeKind::Event => 1,
+                        PajeTypeKind::Link { .. } | PajeTypeKind::Container => 0,
                     };
                     lanes.extend((0..depths).map(|depth| (owner, info.id, ty, kind, depth)));
                 }
                 of.entry(info.id).or_default().push(owner);
             }
         }
-        let links = self.types.iter().filter(|ty| matches!(ty.1, TypeKind::Link { .. }));
+        let links = self.types.iter().filter(|ty| matches!(ty.1, PajeTypeKind::Link { .. }));
         let size = (AT_ONCE / (lanes.len() + 1)).clamp(16, 4096);
         let of = Arc::new(of);
-        let mut lists: Vec<List<'a>> = links.map(|&(ty, _)| self.links(source, ty, size, Arc::clone(&of))).collect();
+        let mut lists: Vec<PieceList<'a>> =
+            links.map(|&(ty, _)| self.links(source, ty, size, Arc::clone(&of))).collect();
         lists.extend(lanes.into_iter().map(|(owner, container, ty, kind, depth)| match kind {
-            TypeKind::Variable => samples(source, owner, (container, ty), size),
-            TypeKind::Event => self.events(source, owner, (container, ty), size),
-            _ => self.states(source, owner, Lane { container, ty, depth }, size),
+            PajeTypeKind::Variable => samples(source, owner, (container, ty), size),
+            PajeTypeKind::Event => self.events(source, owner, (container, ty), size),
+            _ => self.states(source, owner, StateLaneId { container, ty, depth }, size),
         }));
         lists
     }
 
-    fn states<'a>(&'a self, source: &'a dyn TimelineSource, owner: u32, lane: Lane, size: usize) -> List<'a> {
-        let mut pages = Pages::new(EVER, size);
+    fn states<'a>(
+        &'a self,
+        source: &'a dyn TimelineSource,
+        owner: u32,
+        lane: StateLaneId,
+        size: usize,
+    ) -> PieceList<'a> {
+        let mut pages = EntityPages::new(EVER, size);
         Box::new(move || {
-            let key = |state: &State| (state.id, state.life.from.0);
+            let key = |state: &StateEntity| (state.id, state.life.from.0);
             let page = pages.next(|part, limit| source.states(lane, part, limit), key)?;
-            let piece = |state: &State| self.piece(source, state.id, state.value, (state.life.from.0, state.life.to.0));
+            let piece =
+                |state: &StateEntity| self.piece(source, state.id, state.value, (state.life.from.0, state.life.to.0));
             owned(page, owner, piece)
         })
     }
 
-    /// Events count from their date on: of them, what has come so far is what is there.
+    /// An event counts from its timestamp on, so the result covers all events so far.
     fn events<'a>(
         &'a self,
         source: &'a dyn TimelineSource,
         owner: u32,
         (container, ty): (ContainerId, TypeId),
         size: usize,
-    ) -> List<'a> {
-        let mut pages = Pages::new(EVER, size);
+    ) -> PieceList<'a> {
+        let mut pages = EntityPages::new(EVER, size);
         Box::new(move || {
             let page =
                 pages.next(|part, limit| source.events(container, ty, part, limit), |mark| (mark.id, mark.time.0))?;
-            owned(page, owner, |mark: &Mark| self.piece(source, mark.id, mark.value, (mark.time.0, i64::MAX)))
+            owned(page, owner, |mark: &EventEntity| self.piece(source, mark.id, mark.value, (mark.time.0, i64::MAX)))
         })
     }
 
-    /// Links under way to or from containers; each once for each owner of its ends.
-    fn links<'a>(&'a self, source: &'a dyn TimelineSource, ty: TypeId, size: usize, owners: Arc<Owners>) -> List<'a> {
-        let mut pages = Pages::new(EVER, size);
+    /// Links in progress to or from the containers. Each counts once per result container above one
+    /// of its endpoints.
+    fn links<'a>(
+        &'a self,
+        source: &'a dyn TimelineSource,
+        ty: TypeId,
+        size: usize,
+        owners: Arc<ContainerOwners>,
+    ) -> PieceList<'a> {
+        let mut pages = EntityPages::new(EVER, size);
         Box::new(move || {
-            let key = |link: &Link| (link.id, link.start_time.0.min(link.end_time.0));
+            let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
             let Some(page) = pages.next(|part, limit| source.links(ty, part, limit), key)? else { return Ok(None) };
             let mut pieces = Vec::with_capacity(page.len());
             for link in &page {
                 let of = |end: ContainerId| owners.get(&end).map_or(&[][..], Vec::as_slice);
-                let start = if self.end == Some(LinkEnd::Received) { &[] } else { of(link.start) };
-                let end = if self.end == Some(LinkEnd::Sent) { &[] } else { of(link.end) };
+                let start = if self.end == Some(AssignedEndpoint::Received) { &[] } else { of(link.start) };
+                let end = if self.end == Some(AssignedEndpoint::Sent) { &[] } else { of(link.end) };
                 if start.is_empty() && end.is_empty() {
                     continue;
                 }
@@ -198,47 +218,47 @@ impl Wanted {
         })
     }
 
-    /// What an entity counts for; none if it does not.
+    /// The contribution of an entity; `None` if it does not count.
     fn piece(
         &self,
         source: &dyn TimelineSource,
         id: EntityId,
         value: ValueId,
         (from, to): (i64, i64),
-    ) -> Result<Option<Piece>, QueryError> {
+    ) -> Result<Option<FunctionPiece>, QueryError> {
         if self.values.as_ref().is_some_and(|values| !values.contains(&value)) {
             return Ok(None);
         }
-        let Some(name) = &self.field else { return Ok(Some(Piece { from, to, value: 1.0 })) };
+        let Some(name) = &self.field else { return Ok(Some(FunctionPiece { from, to, value: 1.0 })) };
         let facts = source.facts(id)?;
         let number = fields::field(&facts, name).and_then(|text| text.trim().parse().ok());
-        Ok(number.map(|value| Piece { from, to, value }))
+        Ok(number.map(|value| FunctionPiece { from, to, value }))
     }
 }
 
-/// The values of a variable.
+/// The samples of a variable.
 pub(crate) fn samples(
     source: &dyn TimelineSource,
     owner: u32,
     (container, ty): (ContainerId, TypeId),
     size: usize,
-) -> List<'_> {
-    let mut pages = Pages::new(EVER, size);
+) -> PieceList<'_> {
+    let mut pages = EntityPages::new(EVER, size);
     Box::new(move || {
-        let key = |sample: &Sample| (sample.id, sample.life.from.0);
+        let key = |sample: &VariableSample| (sample.id, sample.life.from.0);
         let page = pages.next(|part, limit| source.samples(container, ty, part, limit), key)?;
-        owned(page, owner, |sample: &Sample| {
-            Ok(Some(Piece { from: sample.life.from.0, to: sample.life.to.0, value: sample.value }))
+        owned(page, owner, |sample: &VariableSample| {
+            Ok(Some(FunctionPiece { from: sample.life.from.0, to: sample.life.to.0, value: sample.value }))
         })
     })
 }
 
-/// What a page of entities counts for.
+/// The contributions of a page of entities.
 fn owned<T>(
     page: Option<Vec<T>>,
     owner: u32,
-    piece: impl Fn(&T) -> Result<Option<Piece>, QueryError>,
-) -> Result<Option<Vec<(u32, Piece)>>, QueryError> {
+    piece: impl Fn(&T) -> Result<Option<FunctionPiece>, QueryError>,
+) -> Result<Option<Vec<(u32, FunctionPiece)>>, QueryError> {
     let Some(page) = page else { return Ok(None) };
     let mut pieces = Vec::with_capacity(page.len());
     for item in &page {
@@ -247,6 +267,6 @@ fn owned<T>(
     Ok(Some(pieces))
 }
 
-fn kind(model: &Model, ty: TypeId) -> TypeKind {
-    model.types.get(ty.index()).map_or(TypeKind::Container, |ty| ty.kind)
+fn kind(model: &TypeModel, ty: TypeId) -> PajeTypeKind {
+    model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind)
 }

@@ -1,44 +1,47 @@
-//! Results of a reduction as states: each different value becomes a state value, and the states are simulated like those of a trace, into a
-//! store of their own; into an index without a name where they are many.
+//! Results of a reduction as states. Each different value becomes a state value. The states are
+//! simulated like those of a trace, into a separate store, or into an unnamed index if there are
+//! many.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::io;
 
 use rustc_hash::FxHashMap;
-use tumit_paje::{Look, PajeEvent, Sink};
+use tumit_paje::{DrawStyle, PajeEvent, PajeSink};
 
-use super::Outcome;
-use crate::filter::language::ast::{Form, Reduction};
+use super::ContainerReduction;
+use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
-use crate::filter::sources::step_function::Piece;
-use crate::index::{Index, Key};
+use crate::filter::sources::step_function::FunctionPiece;
+use crate::index::{IndexKey, IndexReader};
 use crate::query::{
-    Color, ContainerId, GlobalNanos, Lane, Model, QueryError, TimelineSource, TypeId, TypeKind, ValueId, ValueInfo,
+    ContainerId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimelineSource, TypeId, TypeModel,
+    ValueId, ValueInfo,
 };
 use crate::sim::Simulation;
 use crate::text::entity_rows::told_apart;
 
-/// A state with more values than this cannot be told by colour.
+/// With more values than this, colours cannot distinguish the states.
 const MOST_VALUES: usize = 1000;
-/// So many states are kept in memory.
+/// Maximum number of states in memory.
 const IN_MEMORY: usize = 1 << 21;
 
-pub(crate) struct States {
+pub(crate) struct StateInput {
     pub(crate) store: Box<dyn TimelineSource>,
     /// Number of the first state.
     pub(crate) base: u32,
     /// The first of the new values.
     first: ValueId,
-    /// The containers in the store.
+    /// The containers in the store, by container and type of the result.
     of: FxHashMap<(ContainerId, TypeId), ContainerId>,
 }
 
-impl States {
-    /// Gives each different value a state value, and simulates the steps, which are gone then.
+impl StateInput {
+    /// Assigns a state value to each different value, and simulates the steps. This removes the
+    /// steps from the results.
     pub(crate) fn new(
-        model: &mut Model,
-        results: &mut [Outcome],
+        model: &mut TypeModel,
+        results: &mut [ContainerReduction],
         base: u32,
         reduction: &Reduction,
     ) -> Result<Self, FilterError> {
@@ -47,13 +50,13 @@ impl States {
             let mut last = None;
             for piece in result.steps.iter() {
                 let value = piece?.value;
-                // Most values come again soon.
+                // Consecutive pieces can have equal values, with a gap between them.
                 if last.replace(value.to_bits()) == Some(value.to_bits()) {
                     continue;
                 }
                 values.insert((result.ty, ordered(value)), value);
                 if values.len() > MOST_VALUES {
-                    let example = Reduction { form: Form::Variable, ..reduction.clone() }.to_string();
+                    let example = Reduction { form: ReductionForm::Variable, ..reduction.clone() }.to_string();
                     return Err(FilterError::TooManyValues { most: MOST_VALUES, example });
                 }
             }
@@ -70,27 +73,27 @@ impl States {
             let (at, of) = shades.entry(ty).or_default();
             let color = shade(*at, *of);
             *at += 1;
-            model.values.push(ValueInfo { id: ValueId(id), ty, name, color, look: Look::NONE });
+            model.values.push(ValueInfo { id: ValueId(id), ty, name, color, look: DrawStyle::NONE });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
         let store = simulated(results, &places, IN_MEMORY)?;
         for result in results {
-            result.steps = crate::filter::sources::step_function::Steps::default();
+            result.steps = crate::filter::sources::step_function::StepFunction::default();
         }
         Ok(Self { store, base, first, of })
     }
 
-    /// The lane in the store.
-    pub(crate) fn lane(&self, lane: Lane) -> Option<Lane> {
+    /// The corresponding lane of the store.
+    pub(crate) fn lane(&self, lane: StateLaneId) -> Option<StateLaneId> {
         let container = *self.of.get(&(lane.container, lane.ty))?;
-        Some(Lane { container, ty: STATE, depth: lane.depth })
+        Some(StateLaneId { container, ty: STATE, depth: lane.depth })
     }
 
     pub(crate) fn has(&self, container: ContainerId, ty: TypeId) -> bool {
         self.of.contains_key(&(container, ty))
     }
 
-    /// Whose state is in a container of the store.
+    /// The container and type of the result that a container of the store represents.
     pub(crate) fn owner(&self, container: ContainerId) -> Option<(ContainerId, TypeId)> {
         self.of.iter().find(|of| *of.1 == container).map(|of| *of.0)
     }
@@ -104,20 +107,20 @@ impl States {
 const OWNER: TypeId = TypeId(1);
 const STATE: TypeId = TypeId(2);
 
-/// A store of the pieces of each result.
+/// A store with the pieces of each result.
 fn simulated(
-    results: &[Outcome],
+    results: &[ContainerReduction],
     places: &FxHashMap<(TypeId, i64), ValueId>,
     in_memory: usize,
 ) -> Result<Box<dyn TimelineSource>, FilterError> {
     let mut failed = None;
-    let mut send = |sink: &mut dyn Sink| {
+    let mut send = |sink: &mut dyn PajeSink| {
         send(results, places, sink).map_err(|error| match error {
-            Failed::Query(error) => {
+            StateInputError::Query(error) => {
                 failed = Some(error);
                 io::Error::other("the pieces cannot be read")
             }
-            Failed::Io(error) => error,
+            StateInputError::Io(error) => error,
         })
     };
     let mut made = || -> io::Result<Box<dyn TimelineSource>> {
@@ -126,45 +129,50 @@ fn simulated(
             send(&mut simulation)?;
             return Ok(Box::new(simulation.into_store()));
         }
-        // The file goes with its folder; what is mapped of it stays.
+        // The file is deleted with its folder, but its mapping stays valid.
         let folder = tempfile::tempdir()?;
-        let (path, key) = (folder.path().join("states"), Key { size: 0, content: 0, options: 0 });
-        Index::write(&path, key, "", &mut send)?;
-        Ok(Box::new(Index::map_file(&path, key).map_err(io::Error::other)?))
+        let (path, key) = (folder.path().join("states"), IndexKey { size: 0, content: 0, options: 0 });
+        IndexReader::write(&path, key, "", &mut send)?;
+        Ok(Box::new(IndexReader::map_file(&path, key).map_err(io::Error::other)?))
     };
     made().map_err(|_why| failed.unwrap_or(QueryError::PutAside).into())
 }
 
-enum Failed {
+enum StateInputError {
     Query(QueryError),
     Io(io::Error),
 }
 
-impl From<QueryError> for Failed {
+impl From<QueryError> for StateInputError {
     fn from(error: QueryError) -> Self {
         Self::Query(error)
     }
 }
 
-impl From<io::Error> for Failed {
+impl From<io::Error> for StateInputError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-/// Sends the pieces as states of containers that are numbered from 1, by date.
-fn send(results: &[Outcome], places: &FxHashMap<(TypeId, i64), ValueId>, sink: &mut dyn Sink) -> Result<(), Failed> {
-    for (ty, kind, parent) in [(OWNER, TypeKind::Container, TypeId::ROOT), (STATE, TypeKind::State, OWNER)] {
-        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "", color: None, look: Look::NONE })?;
+/// Sends the pieces in order of time, as states of containers that are numbered from 1.
+fn send(
+    results: &[ContainerReduction],
+    places: &FxHashMap<(TypeId, i64), ValueId>,
+    sink: &mut dyn PajeSink,
+) -> Result<(), StateInputError> {
+    for (ty, kind, parent) in [(OWNER, PajeTypeKind::Container, TypeId::ROOT), (STATE, PajeTypeKind::State, OWNER)] {
+        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "", color: None, look: DrawStyle::NONE })?;
     }
     for number in 0..places.len() as u32 {
         let (value, name) = (ValueId(number), number.to_string());
-        sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, look: Look::NONE })?;
+        sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, look: DrawStyle::NONE })?;
     }
     let mut all: Vec<_> = results.iter().map(|result| result.steps.iter()).collect();
-    // The next date of each, and the piece that begins then or, if it is there already, ends.
+    // The next timestamp of each result, and its piece. The flag is true if that piece has begun;
+    // the timestamp is then its end.
     let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
-    let mut now: Vec<(Option<Piece>, bool)> = Vec::with_capacity(all.len());
+    let mut now: Vec<(Option<FunctionPiece>, bool)> = Vec::with_capacity(all.len());
     for (at, pieces) in all.iter_mut().enumerate() {
         let piece = pieces.next().transpose()?;
         next.extend(piece.map(|piece| Reverse((piece.from, at))));
@@ -195,43 +203,43 @@ fn send(results: &[Outcome], places: &FxHashMap<(TypeId, i64), ValueId>, sink: &
     Ok(sink.finish(end)?)
 }
 
-/// A float as an integer of the same order.
+/// A float as an integer in the same order.
 fn ordered(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }
 }
 
-/// Shade number `at` of so many, from a light to a dark blue: more is darker.
-fn shade(at: usize, of: usize) -> Color {
+/// Shade number `at` of `of`, from light to dark blue. Larger numbers are darker.
+fn shade(at: usize, of: usize) -> RgbColor {
     const LIGHT: [f64; 3] = [236.0, 241.0, 247.0];
     const DARK: [f64; 3] = [8.0, 64.0, 129.0];
     #[expect(clippy::cast_precision_loss, reason = "a shade")]
     let part = at as f64 / (of.max(2) - 1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a channel")]
     let channel = |of: usize| (LIGHT[of] + (DARK[of] - LIGHT[of]) * part).round() as u8;
-    Color { red: channel(0), green: channel(1), blue: channel(2) }
+    RgbColor { red: channel(0), green: channel(1), blue: channel(2) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::language::ast::Operation;
-    use crate::filter::sources::step_function::{Fold, Room};
-    use crate::query::Interval;
+    use crate::filter::language::ast::ReduceOperation;
+    use crate::filter::sources::step_function::{PieceFold, PieceMemory};
+    use crate::query::TimeRange;
 
     #[test]
     fn an_index_answers_as_a_store() {
-        let life = Interval { from: GlobalNanos(0), to: GlobalNanos(100_000) };
-        let results: Vec<Outcome> = (0..5_u32)
+        let life = TimeRange { from: GlobalNanos(0), to: GlobalNanos(100_000) };
+        let results: Vec<ContainerReduction> = (0..5_u32)
             .map(|container| {
-                let room = Room::new(0);
-                let mut fold = Fold::new(Operation::Count, life, None, &room);
+                let room = PieceMemory::new(0);
+                let mut fold = PieceFold::new(ReduceOperation::Count, life, None, &room);
                 for at in 0..3_000_i64 {
                     let from = at * 31 + i64::from(container);
-                    fold.add(&Piece { from, to: from + 7 + at * 13 % 101, value: 1.0 }).expect("there is room");
+                    fold.add(&FunctionPiece { from, to: from + 7 + at * 13 % 101, value: 1.0 }).expect("there is room");
                 }
                 let steps = fold.finish().expect("there is room");
-                Outcome { container: ContainerId(container), ty: TypeId(7), base: 0, steps }
+                ContainerReduction { container: ContainerId(container), ty: TypeId(7), base: 0, steps }
             })
             .collect();
         let places = (0..50).map(|at| ((TypeId(7), ordered(f64::from(at))), ValueId(at))).collect();
@@ -239,7 +247,7 @@ mod tests {
         let [store, index] = [usize::MAX, 0].map(|most| simulated(&results, &places, most).expect("it is simulated"));
         assert_eq!((store.summary().states, index.summary().states), (all, all));
         for container in (1..=5).map(ContainerId) {
-            let lane = Lane { container, ty: STATE, depth: 0 };
+            let lane = StateLaneId { container, ty: STATE, depth: 0 };
             let (a, b) = (store.states(lane, life, usize::MAX).unwrap(), index.states(lane, life, usize::MAX).unwrap());
             assert_eq!(a.total, results[container.index() - 1].steps.len() as u64);
             assert!(

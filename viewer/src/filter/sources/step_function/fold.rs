@@ -1,29 +1,31 @@
-//! From pieces that overlap to [`Steps`]: what all that are there at a time come to.
+//! Combines overlapping pieces into [`StepFunction`], with the combined value of all pieces at each time.
 //!
-//! [`Merge`] brings the pieces of many lists in order of their starts, page by page; a [`Fold`] keeps what is there at the date that it has come
-//! to, and writes a piece whenever that changes. Memory is for what is there at one time, and for a page of each list.
+//! [`PieceMerge`] merges the pieces of many lists by start, page by page. A [`PieceFold`] stores the pieces
+//! that exist at its current time, and writes a piece whenever the combined value changes. Memory
+//! is needed for the pieces that exist at one time, and for one page per list.
 //!
-//! Exact: each value is computed from the pieces that are there at that time alone, by a tree over them, never by adding to and taking
-//! from the value before; so nothing drifts.
+//! The result is exact: each value is computed only from the pieces that exist at that time, with a
+//! tree over them. It is never computed by adding to or subtracting from the previous value, so no
+//! rounding errors accumulate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::{Piece, Room, Steps, Writer};
-use crate::filter::language::ast::Operation;
-use crate::query::{Interval, QueryError};
+use super::{FunctionPiece, PieceMemory, StepFunction, StepWriter};
+use crate::filter::language::ast::ReduceOperation;
+use crate::query::{QueryError, TimeRange};
 
-/// What the pieces that are there at one time come to.
+/// The combined value of some pieces.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct FoldNode {
     count: u64,
     sum: f64,
     min: f64,
     max: f64,
 }
 
-impl Node {
+impl FoldNode {
     const EMPTY: Self = Self { count: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
 
     fn one(value: f64) -> Self {
@@ -40,51 +42,52 @@ impl Node {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a number of entities")]
-    fn value(self, operation: Operation) -> Option<f64> {
+    fn value(self, operation: ReduceOperation) -> Option<f64> {
         match operation {
             _ if self.count == 0 => None,
-            Operation::Count => Some(self.count as f64),
-            Operation::Sum => Some(self.sum),
-            Operation::Mean => Some(self.sum / self.count as f64),
-            Operation::Min => Some(self.min),
-            Operation::Max => Some(self.max),
+            ReduceOperation::Count => Some(self.count as f64),
+            ReduceOperation::Sum => Some(self.sum),
+            ReduceOperation::Mean => Some(self.sum / self.count as f64),
+            ReduceOperation::Min => Some(self.min),
+            ReduceOperation::Max => Some(self.max),
         }
     }
 }
 
-/// What is there, and what it came to so far.
+/// The pieces that exist at the current time, and the result so far.
 #[derive(Debug)]
-pub(crate) struct Fold<'a> {
-    operation: Operation,
-    /// The value where nothing is.
+pub(crate) struct PieceFold<'a> {
+    operation: ReduceOperation,
+    /// The value at times without a piece.
     none: Option<f64>,
     within: (i64, i64),
     now: i64,
-    tree: Tree,
-    /// When what is in the tree ends, and where it is there.
+    tree: FoldTree,
+    /// The end and the leaf of each piece in the tree.
     ends: BinaryHeap<Reverse<(i64, usize)>>,
-    /// What stays to the end.
-    staying: Node,
-    steps: Writer<'a>,
+    /// Pieces that last to the end of the interval.
+    staying: FoldNode,
+    steps: StepWriter<'a>,
 }
 
-impl<'a> Fold<'a> {
-    /// Of pieces within an interval. Where there is none, the value is `none`.
-    pub(crate) fn new(operation: Operation, within: Interval, none: Option<f64>, room: &'a Room) -> Self {
+impl<'a> PieceFold<'a> {
+    /// Starts with no piece in an interval. `none` is the value at times without a piece.
+    pub(crate) fn new(operation: ReduceOperation, within: TimeRange, none: Option<f64>, room: &'a PieceMemory) -> Self {
         Self {
             operation,
             none,
             within: (within.from.0, within.to.0),
             now: within.from.0,
-            tree: Tree::new(),
+            tree: FoldTree::new(),
             ends: BinaryHeap::new(),
-            staying: Node::EMPTY,
-            steps: Writer::new(room),
+            staying: FoldNode::EMPTY,
+            steps: StepWriter::new(room),
         }
     }
 
-    /// Adds a piece, which begins no earlier than those before it. What has no duration does not count.
-    pub(crate) fn add(&mut self, piece: &Piece) -> Result<(), QueryError> {
+    /// Adds a piece. It must not begin before the previous ones. A piece without duration is
+    /// ignored.
+    pub(crate) fn add(&mut self, piece: &FunctionPiece) -> Result<(), QueryError> {
         let (first, last) = self.within;
         let (from, to) = (piece.from.max(first), piece.to.min(last));
         if from >= to {
@@ -92,10 +95,10 @@ impl<'a> Fold<'a> {
         }
         self.come_to(from)?;
         if to == last {
-            self.staying = self.staying.join(Node::one(piece.value));
+            self.staying = self.staying.join(FoldNode::one(piece.value));
         } else {
             let place =
-                if self.operation == Operation::Count { self.tree.count() } else { self.tree.fill(piece.value) };
+                if self.operation == ReduceOperation::Count { self.tree.count() } else { self.tree.fill(piece.value) };
             self.ends.push(Reverse((to, place)));
         }
         Ok(())
@@ -105,7 +108,7 @@ impl<'a> Fold<'a> {
         while let Some(&Reverse((end, place))) = self.ends.peek().filter(|end| end.0.0 <= date) {
             self.write_up_to(end)?;
             self.ends.pop();
-            if self.operation == Operation::Count { self.tree.discount() } else { self.tree.clear(place) }
+            if self.operation == ReduceOperation::Count { self.tree.discount() } else { self.tree.clear(place) }
         }
         self.write_up_to(date)
     }
@@ -114,39 +117,40 @@ impl<'a> Fold<'a> {
         if date > self.now {
             let value = self.staying.join(self.tree.root()).value(self.operation);
             if let Some(value) = value.or(self.none) {
-                self.steps.push(Piece { from: self.now, to: date, value })?;
+                self.steps.push(FunctionPiece { from: self.now, to: date, value })?;
             }
             self.now = date;
         }
         Ok(())
     }
 
-    /// The value at all times.
-    pub(crate) fn finish(mut self) -> Result<Steps, QueryError> {
+    /// Returns the combined value over the whole interval.
+    pub(crate) fn finish(mut self) -> Result<StepFunction, QueryError> {
         self.come_to(self.within.1)?;
         self.steps.finish()
     }
 }
 
-/// What is there, as the leaves of a tree whose root is what all of it comes to.
+/// Pieces as the leaves of a binary tree; the root is their combined value.
 #[derive(Debug)]
-struct Tree {
-    /// The root is the second, the children of each are at twice its place, the leaves are the second half.
-    nodes: Vec<Node>,
-    /// Numbers of the leaves that nothing is at.
+struct FoldTree {
+    /// Node 1 is the root. Node n has children 2n and 2n + 1. The second half of the nodes are the
+    /// leaves.
+    nodes: Vec<FoldNode>,
+    /// Numbers of the free leaves.
     free: Vec<usize>,
 }
 
-impl Tree {
+impl FoldTree {
     fn new() -> Self {
-        Self { nodes: vec![Node::EMPTY; 2], free: vec![0] }
+        Self { nodes: vec![FoldNode::EMPTY; 2], free: vec![0] }
     }
 
-    fn root(&self) -> Node {
+    fn root(&self) -> FoldNode {
         self.nodes[1]
     }
 
-    /// One more, of which nothing but its number matters.
+    /// Counts one more piece, without its value.
     fn count(&mut self) -> usize {
         self.nodes[1].count += 1;
         0
@@ -156,19 +160,19 @@ impl Tree {
         self.nodes[1].count -= 1;
     }
 
-    /// Gives the number of its leaf.
+    /// Adds a value, and returns the number of its leaf.
     fn fill(&mut self, value: f64) -> usize {
         let leaf = self.free.pop().unwrap_or_else(|| self.grow());
-        self.set(leaf, Node::one(value));
+        self.set(leaf, FoldNode::one(value));
         leaf
     }
 
     fn clear(&mut self, leaf: usize) {
-        self.set(leaf, Node::EMPTY);
+        self.set(leaf, FoldNode::EMPTY);
         self.free.push(leaf);
     }
 
-    fn set(&mut self, leaf: usize, node: Node) {
+    fn set(&mut self, leaf: usize, node: FoldNode) {
         let mut at = self.nodes.len() / 2 + leaf;
         self.nodes[at] = node;
         while at > 1 {
@@ -177,10 +181,11 @@ impl Tree {
         }
     }
 
-    /// Twice as many leaves: all that there is becomes the left half. Gives the number of one that is free.
+    /// Doubles the number of leaves. The existing tree becomes the left half. Returns the number of
+    /// a free leaf.
     fn grow(&mut self) -> usize {
         let leaves = self.nodes.len() / 2;
-        let mut nodes = vec![Node::EMPTY; 4 * leaves];
+        let mut nodes = vec![FoldNode::EMPTY; 4 * leaves];
         nodes[2 * leaves..3 * leaves].copy_from_slice(&self.nodes[leaves..]);
         for at in (1..2 * leaves).rev() {
             nodes[at] = nodes[2 * at].join(nodes[2 * at + 1]);
@@ -191,18 +196,19 @@ impl Tree {
     }
 }
 
-/// Pieces by start, page by page, each with the number of what it counts for; none at their end.
-pub(crate) type List<'a> = Box<dyn FnMut() -> Result<Option<Vec<(u32, Piece)>>, QueryError> + 'a>;
+/// Gives pieces in order of their starts, page by page, each with the number of its result
+/// container; `None` at the end.
+pub(crate) type PieceList<'a> = Box<dyn FnMut() -> Result<Option<Vec<(u32, FunctionPiece)>>, QueryError> + 'a>;
 
-/// The pieces of many lists in order of their starts.
-pub(crate) struct Merge<'a> {
-    lists: Vec<(List<'a>, std::vec::IntoIter<(u32, Piece)>)>,
-    /// The start of the next piece of each list, and which list it is.
+/// Merges the pieces of many lists in order of their starts.
+pub(crate) struct PieceMerge<'a> {
+    lists: Vec<(PieceList<'a>, std::vec::IntoIter<(u32, FunctionPiece)>)>,
+    /// The start of the next piece of each list, and the index of the list.
     next: BinaryHeap<Reverse<(i64, usize)>>,
 }
 
-impl<'a> Merge<'a> {
-    pub(crate) fn new(lists: Vec<List<'a>>) -> Result<Self, QueryError> {
+impl<'a> PieceMerge<'a> {
+    pub(crate) fn new(lists: Vec<PieceList<'a>>) -> Result<Self, QueryError> {
         let lists = lists.into_iter().map(|list| (list, Vec::new().into_iter())).collect();
         let mut merge = Self { lists, next: BinaryHeap::new() };
         for list in 0..merge.lists.len() {
@@ -213,7 +219,7 @@ impl<'a> Merge<'a> {
         Ok(merge)
     }
 
-    /// Where the next piece of a list begins.
+    /// The start of the next piece of a list.
     fn start(&mut self, list: usize) -> Result<Option<i64>, QueryError> {
         let (more, page) = &mut self.lists[list];
         loop {
@@ -228,11 +234,11 @@ impl<'a> Merge<'a> {
     }
 
     /// The next piece.
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, Piece)>, QueryError> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, FunctionPiece)>, QueryError> {
         let Some(&Reverse((_, list))) = self.next.peek() else { return Ok(None) };
         let piece = self.lists[list].1.next();
         match (self.start(list)?, self.next.peek_mut()) {
-            // One step down the heap instead of a way out and a way in.
+            // Replacing the top sifts once; a pop and a push would sift twice.
             (Some(start), Some(mut top)) => *top = Reverse((start, list)),
             (_, Some(top)) => _ = PeekMut::pop(top),
             _ => {}

@@ -1,50 +1,52 @@
-//! Pieces as bytes, and where these are: in memory, or, beyond what there is room for, in a file without a name that goes with the filter.
+//! Pieces as bytes, stored in memory up to a limit, and beyond it in an unnamed file that is
+//! deleted with the filter.
 //!
-//! A piece takes a byte or two for its value, as a difference from the one before where both are whole numbers (nine otherwise), one to four
-//! for how long it lasts, and as many for a gap before it, if there is one.
+//! A piece takes one or two bytes for its value, as the difference from the previous one, if both
+//! are whole numbers; otherwise nine bytes. Its duration takes one to four bytes. A gap before it,
+//! if any, takes as many.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Piece;
+use super::FunctionPiece;
 use crate::query::QueryError;
 
-/// Whole numbers up to this are told by their difference.
+/// Whole numbers up to 2⁵³ are stored as differences.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
-/// Marks of a piece: its value is told by its bits; a gap comes before it.
+/// Flags of a piece: its value is stored as the bits of a float; a gap precedes it.
 const BITS: u64 = 1;
 const GAP: u64 = 2;
 
-/// How many bytes may stay in memory, and the file for the others. Shared by all steps of a filter.
+/// The limit of bytes in memory, and the file for further bytes. Shared by all steps of a filter.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct PieceMemory {
     memory: usize,
     kept: AtomicUsize,
     file: Mutex<Option<Arc<File>>>,
     end: AtomicU64,
 }
 
-/// Some bytes.
+/// Some stored bytes.
 #[derive(Debug)]
-pub(crate) enum Bytes {
+pub(crate) enum PieceBytes {
     Kept(Box<[u8]>),
     Aside { file: Arc<File>, at: u64, len: u32 },
 }
 
-impl Room {
-    /// For so many bytes in memory.
+impl PieceMemory {
+    /// With a limit of `memory` bytes in memory.
     pub(crate) fn new(memory: usize) -> Self {
         Self { memory, kept: AtomicUsize::new(0), file: Mutex::new(None), end: AtomicU64::new(0) }
     }
 
-    pub(crate) fn put(&self, bytes: Vec<u8>) -> Result<Bytes, QueryError> {
+    pub(crate) fn put(&self, bytes: Vec<u8>) -> Result<PieceBytes, QueryError> {
         if self.kept.fetch_add(bytes.len(), Ordering::Relaxed) < self.memory {
-            return Ok(Bytes::Kept(bytes.into_boxed_slice()));
+            return Ok(PieceBytes::Kept(bytes.into_boxed_slice()));
         }
-        let put = || -> std::io::Result<Bytes> {
+        let put = || -> std::io::Result<PieceBytes> {
             let file = {
                 let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
                 match &*file {
@@ -55,13 +57,13 @@ impl Room {
             let len = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
             let at = self.end.fetch_add(u64::from(len), Ordering::Relaxed);
             file.write_all_at(&bytes, at)?;
-            Ok(Bytes::Aside { file, at, len })
+            Ok(PieceBytes::Aside { file, at, len })
         };
         put().map_err(|_why| QueryError::PutAside)
     }
 }
 
-impl Bytes {
+impl PieceBytes {
     pub(crate) fn read(&self) -> Result<std::borrow::Cow<'_, [u8]>, QueryError> {
         match self {
             Self::Kept(bytes) => Ok(bytes.as_ref().into()),
@@ -74,14 +76,14 @@ impl Bytes {
     }
 }
 
-/// The value as a whole number, if it is one; never of minus zero, which would lose its sign.
+/// The value as an integer, if it is whole. Minus zero is excluded, because it would lose its sign.
 fn whole(value: f64) -> Option<i64> {
     let fits = value.fract() == 0.0 && value.abs() <= LARGEST && (value != 0.0 || value.is_sign_positive());
     #[expect(clippy::cast_possible_truncation, reason = "it is whole, and fits")]
     fits.then_some(value as i64)
 }
 
-pub(crate) fn pack(pieces: &[Piece]) -> Vec<u8> {
+pub(crate) fn pack(pieces: &[FunctionPiece]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pieces.len() * 6);
     let (mut date, mut number) = (pieces.first().map_or(0, |piece| piece.from), 0);
     for piece in pieces {
@@ -108,8 +110,9 @@ pub(crate) fn pack(pieces: &[Piece]) -> Vec<u8> {
     bytes
 }
 
-/// The pieces, the first of which begins at `date`; none of bytes that [`pack`] never makes.
-pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<Piece>> {
+/// Decodes the pieces. The first one begins at `date`. `None` if [`pack`] cannot have produced the
+/// bytes.
+pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<FunctionPiece>> {
     let mut pieces = Vec::with_capacity(super::BLOCK);
     let mut number = 0_i64;
     while !bytes.is_empty() {
@@ -129,12 +132,12 @@ pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<Piece>> {
         let gap = if head & GAP != 0 { pop(&mut bytes)? } else { 0 };
         let from = date.checked_add_unsigned(gap)?;
         date = from.checked_add_unsigned(length)?;
-        pieces.push(Piece { from, to: date, value });
+        pieces.push(FunctionPiece { from, to: date, value });
     }
     Some(pieces)
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends a varint: seven bits per byte, lowest first.
 fn push(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
