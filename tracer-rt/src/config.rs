@@ -45,7 +45,7 @@ pub struct RecorderConfig {
     /// ([`crate::clock_sync`](mod@crate::clock_sync)): 0 (none) to 1000. Without it:
     /// `TUMIT_SYNC_EXCHANGES`, then 300.
     pub sync_exchanges: Option<u32>,
-    /// Minimum time between two samples taken by [`crate::clock_sync::Group::sync_point`].
+    /// Minimum time between two samples taken by [`crate::clock_sync::SyncGroup::sync_point`].
     /// Without it: `TUMIT_SYNC_SECONDS`, then one minute. With 0 it takes no samples.
     pub sync_interval: Option<Duration>,
 }

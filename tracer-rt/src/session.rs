@@ -87,7 +87,7 @@ pub fn flush() {
     }
 }
 
-/// Writes the records of the levels that overwrite ([`crate::Policy::Overwrite`]), of all threads,
+/// Writes the records of the levels that overwrite ([`crate::OverflowPolicy::Overwrite`]), of all threads,
 /// oldest first.
 /// Recording continues with empty buffers.
 pub fn dump() {

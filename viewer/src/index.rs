@@ -1,7 +1,7 @@
 //! The index: columns and sums of a trace in a file next to it. It is written once and read in
 //! place, also if the trace is larger than memory.
 //!
-//! `record` collects the output of the simulation, `assemble` writes the file, and [`Index`]
+//! `builder` collects the output of the simulation, `assembly` writes the file, and [`IndexReader`]
 //! answers queries from it. `lookup` finds the file and checks that it belongs to this trace.
 //! `INDEX.md` describes the layout; only `format` implements it.
 

@@ -292,7 +292,7 @@ pub trait TimelineSource: Send + Sync {
     /// of the others.
     ///
     /// If lanes have thousands of values, this costs much less than `cells`, above all in
-    /// [aligned](Interval::aligned) columns.
+    /// [aligned](TimeRange::aligned) columns.
     ///
     /// # Errors
     /// See [`QueryError`].

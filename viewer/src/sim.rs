@@ -5,7 +5,7 @@
 //! Pending endpoints of links go to a file if there are many.
 //!
 //! The format leaves some cases open. Each of them is decided here, counted, and reported in
-//! [`crate::query::Summary::remarks`]:
+//! [`crate::query::TraceSummary::remarks`]:
 //!
 //! - A timestamp before the last one of the same type in the same container: states and variables
 //!   move to the last one; point events are sorted.
@@ -80,7 +80,7 @@ pub struct SimFault {
     /// Number of occurrences.
     pub count: u64,
     /// The line of the first occurrence if [`PajeSink::at_line`] reported lines, in the form of
-    /// [`EntityPlace`](tumit_paje::read::Place); otherwise 0.
+    /// [`TraceLine`](tumit_paje::read::TraceLine); otherwise 0.
     pub line: u64,
     /// The part of a split trace that contains the line. Empty for the root file.
     pub file: String,
@@ -97,7 +97,7 @@ impl SimFault {
     }
 }
 
-/// A simulation in progress. With [`EntityGatherer`], it is converted to a [`Store`](crate::store::Store)
+/// A simulation in progress. With [`EntityGatherer`], it is converted to a [`TraceStore`](crate::store::TraceStore)
 /// at its end.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Simulation<E = EntityGatherer> {
@@ -208,7 +208,7 @@ impl<E: EntitySink> Simulation<E> {
     /// Values of variables are rounded to 32 bits and may become infinite. Open entities end at the
     /// timestamp of the last operation, not at the largest one. The end of a container never moves.
     /// `of_text` states that the input is text in the reading of `pj_dump`
-    /// ([`Reader::as_pj_dump`](tumit_paje::read::Reader::as_pj_dump)). Then any number is a value,
+    /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a value,
     /// and the reader determines the end.
     #[must_use]
     pub fn as_pj_dump(mut self, of_text: bool) -> Self {

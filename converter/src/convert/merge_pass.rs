@@ -262,7 +262,7 @@ impl<'p> Dispatcher<'p> {
             for &FetchedRecord { date, stream, taken } in &fetched[..count] {
                 match taken {
                     TakenRecord::Operation { act, bits } => {
-                        visit.ready(PendingOp { date, bits: bits.into(), act, stream })?
+                        visit.ready(PendingOp { date, bits: bits.into(), act, stream })?;
                     }
                     TakenRecord::Other(at) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };

@@ -180,7 +180,7 @@ impl PageDriver for DevToolsPage {
         match act {
             PointerAction::Move { held: false } => self.mouse("mouseMoved", at, json!({})),
             PointerAction::Move { held: true } => {
-                self.mouse("mouseMoved", at, json!({ "button": "left", "buttons": 1 }))
+                self.mouse("mouseMoved", at, json!({ "button": "left", "buttons": 1 }));
             }
             PointerAction::Press => self.mouse("mousePressed", at, json!({ "button": "left", "clickCount": 1 })),
             PointerAction::Release => self.mouse("mouseReleased", at, json!({ "button": "left", "clickCount": 1 })),

@@ -398,7 +398,7 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
                 lowered.related.extend(instance(scope, container, diagnostics).map(|found| (how.clone(), found)));
             }
             ClauseKind::At(expr) => {
-                lowered.at = Some(scope.expect(expr, ValueType::Date, "what follows `at`", diagnostics))
+                lowered.at = Some(scope.expect(expr, ValueType::Date, "what follows `at`", diagnostics));
             }
             ClauseKind::When(expr) => {
                 lowered.when = Some(condition(scope, expr, diagnostics));

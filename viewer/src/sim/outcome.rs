@@ -24,7 +24,7 @@ pub(crate) struct SimOutcome<E> {
 }
 
 impl<E> Simulation<E> {
-    /// Ends the simulation. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish))
+    /// Ends the simulation. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish))
     /// first.
     pub(crate) fn into_outcome(self) -> SimOutcome<E> {
         let mut remarks = self.remarks;
@@ -48,7 +48,7 @@ impl<E> Simulation<E> {
 }
 
 impl Simulation {
-    /// Makes a store. Call [`Self::end`] (or [`Sink::finish`](tumit_paje::Sink::finish)) first.
+    /// Makes a store. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish)) first.
     #[must_use]
     pub fn into_store(self) -> TraceStore {
         let SimOutcome {

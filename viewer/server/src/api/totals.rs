@@ -48,7 +48,7 @@ pub(crate) async fn sums(
         for ty in &model.types {
             match ty.kind {
                 PajeTypeKind::Event => {
-                    lists.extend(app.outline.with_events(ty.id).map(|at| ScanList::Events(at, ty.id)))
+                    lists.extend(app.outline.with_events(ty.id).map(|at| ScanList::Events(at, ty.id)));
                 }
                 PajeTypeKind::Link { .. } => {
                     lists.push(ScanList::Links(ty.id));
