@@ -16,7 +16,8 @@ use crate::sim::Simulation;
 /// Opens a trace. A folder is a run. A file is a process of a run or Pajé text.
 ///
 /// A small trace is read or converted, simulated, and kept in memory. A large one is simulated
-/// once, into an [`IndexReader`](crate::index::IndexReader). After that, opening takes the same short time for any size.
+/// once, into an [index](crate::index::IndexReader). After that, opening takes the same short time
+/// for any size.
 ///
 /// # Errors
 /// If there is no trace at the path. Problems *inside* a trace are diagnostics of its summary.

@@ -5,7 +5,7 @@
 //! periodic box and has nine threads ([`node::Role`]):
 //! - `main` moves the atoms.
 //! - `local` computes the forces among them.
-//! Three `forces N` threads compute the forces between these atoms and those that node N sends.
+//! - Three `forces N` threads compute the forces between these atoms and those that node N sends.
 //! - Three `exchange N` threads send coordinates to node N and receive the forces.
 //! - `control` communicates with node 0.
 //!
