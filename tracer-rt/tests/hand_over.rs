@@ -100,14 +100,14 @@ impl Process {
         self.busy.store(false, Ordering::Release);
     }
 
-    /// A model of `Piece`: the part of a slot that is not in the file.
+    /// A model of `SealedBlock`: the part of a slot that is not in the file.
     fn block(&self, at: usize, from: FlushMark, state: u64, last: u64) -> Block {
         // SAFETY: the checker fails if another thread writes this at the same time.
         let read = |byte: &UnsafeCell<u64>| byte.with(|byte| unsafe { *byte });
         (last, self.places[at].payload[from.bytes..used(state)].iter().map(read).collect())
     }
 
-    /// A model of `Writer::write_next`.
+    /// A model of `BlockWriter::write_next`.
     fn write_full(&self, file: &mut Vec<Block>) {
         let next = self.state.lock().unwrap().full.pop_front();
         let Some(at) = next else { return };
@@ -119,7 +119,7 @@ impl Process {
         self.state.lock().unwrap().free.push(at);
     }
 
-    /// A model of `Writer::write_live`. Full slots come first.
+    /// A model of `BlockWriter::write_live`. Full slots come first.
     fn write_live(&self, file: &mut Vec<Block>, at_end: bool) {
         let state = self.state.lock().unwrap();
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };

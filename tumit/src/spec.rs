@@ -59,12 +59,12 @@ pub struct Spec {
     /// Enums, in declared order.
     pub enums: Vec<Enum>,
     /// Record types. A span has two consecutive ones, `NAME.begin` and `NAME.end`. The [absent
-    /// ends](Span::absent_end) follow after all others. Each has the name of the end that it
+    /// ends](SpanType::absent_end) follow after all others. Each has the name of the end that it
     /// represents.
     pub records: Vec<RecordDecl>,
     /// Spans, each with its record types.
     pub spans: Vec<SpanType>,
-    /// Numbers of the spans with [absent ends](Span::absent_end), in the order of these at the end
+    /// Numbers of the spans with [absent ends](SpanType::absent_end), in the order of these at the end
     /// of `records`.
     pub absent_ends: Vec<u32>,
     /// Container types; a parent stands before its children.
@@ -446,13 +446,13 @@ impl Spec {
         self.spans.get(after.checked_sub(1)?).filter(|span| span.begin == record || span.end == record)
     }
 
-    /// Position of the first [absent end](Span::absent_end) in `records`.
+    /// Position of the first [absent end](SpanType::absent_end) in `records`.
     #[must_use]
     pub const fn first_absent_end(&self) -> usize {
         self.records.len() - self.absent_ends.len()
     }
 
-    /// Whether the record type is an [absent end](Span::absent_end).
+    /// Whether the record type is an [absent end](SpanType::absent_end).
     #[must_use]
     pub const fn is_absent_end(&self, record: RecordId) -> bool {
         record.index() >= self.first_absent_end()

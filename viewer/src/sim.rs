@@ -129,7 +129,7 @@ pub struct Simulation<E = EntityGatherer> {
     remarks: Vec<String>,
     /// Whether no error was reported from outside.
     intact: bool,
-    /// As [`Summary::wall_clock`](crate::query::Summary::wall_clock).
+    /// As [`TraceSummary::wall_clock`](crate::query::TraceSummary::wall_clock).
     wall_clock: Option<i64>,
 }
 

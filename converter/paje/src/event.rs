@@ -287,14 +287,14 @@ pub trait PajeSink {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()>;
 
     /// The next operations are from this line of a text, encoded as in
-    /// [`Place`](super::read::Place). Only sinks that report faults need it.
+    /// [`TraceLine`](super::read::TraceLine). Only sinks that report faults need it.
     #[inline]
     fn at_line(&mut self, line: u64) {
         let _ = line;
     }
 
     /// The name of the next part of a split trace, counted as in
-    /// [`Place::part`](super::read::Place::part).
+    /// [`TraceLine::part`](super::read::TraceLine::part).
     fn name_part(&mut self, name: &str) {
         let _ = name;
     }

@@ -3,7 +3,7 @@
 //! Definitions are keyed by id, so an event may have several. Fields may be in any order, and have
 //! current or older names. Identifiers are aliases, or names if there is no alias.
 //!
-//! Unknown fields become [`super::Extra`]s. An unknown field with a name that ends in `Container`
+//! Unknown fields become [`super::ExtraField`]s. An unknown field with a name that ends in `Container`
 //! and the identifier of a container as its text becomes a reference (`WaitsForContainer` is
 //! `waits for`).
 //!

@@ -2,7 +2,7 @@
 //!
 //! An end is not a record: its timestamp is in the tables of the file. A process ends at its
 //! orderly end. Without one, it ends at its last known timestamp, see
-//! `Process::last_known_ticks`. A thread without a recorded end ends with its process.
+//! `ProcessInRun::last_known_ticks`. A thread without a recorded end ends with its process.
 
 use rustc_hash::FxHashMap;
 

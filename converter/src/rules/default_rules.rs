@@ -11,7 +11,7 @@ use tumit::spec::{
 };
 
 /// Placeholder in the label of the default process container, which
-/// [`crate::run::Run::process_name`] replaces. It contains a blank, which no name in a spec can
+/// [`crate::run::OpenRun::process_name`] replaces. It contains a blank, which no name in a spec can
 /// contain.
 pub(crate) const PROCESS_NAME: &str = "process name";
 

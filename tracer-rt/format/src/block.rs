@@ -232,7 +232,7 @@ pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8
     Ok(buffer)
 }
 
-/// Reads the columns of a block of records for which `wanted` returns true. See [`Columns::read`].
+/// Reads the columns of a block of records for which `wanted` returns true. See [`BlockColumns::read`].
 /// `None` if the block has another codec or is damaged.
 pub fn columns(header: &BlockHeader, stored: &[u8], wanted: impl FnMut(u16, usize) -> bool) -> Option<BlockColumns> {
     let size = header.raw_bytes as usize;

@@ -31,7 +31,7 @@ pub(crate) enum TraceInputFile {
 pub(crate) struct InputDiagnostics {
     pub(crate) faults: Vec<String>,
     pub(crate) remarks: Vec<String>,
-    /// See [`Summary::wall_clock`](crate::query::Summary::wall_clock).
+    /// See [`TraceSummary::wall_clock`](crate::query::TraceSummary::wall_clock).
     pub(crate) wall_clock: Option<i64>,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! The saved state includes everything that affects later operations: types, values, containers,
 //! open entities, link endpoints that wait, and counted diagnostics. It also includes the receiver
-//! of the entities, if that is serialisable, as [`Gather`](super::Gather) and
-//! [`EntityCounts`](super::Tally) are.
+//! of the entities, if that is serialisable, as [`EntityGatherer`](super::EntityGatherer) and
+//! [`EntityCounts`](super::EntityCounts) are.
 //!
 //! Any other format of `serde` works, too. This format adds a head, which detects foreign data,
 //! other versions and damage.

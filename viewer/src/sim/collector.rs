@@ -1,4 +1,4 @@
-//! [`EntityGatherer`]: stores all entities, for a [`Store`](crate::store::Store).
+//! [`EntityGatherer`]: stores all entities, for a [`TraceStore`](crate::store::TraceStore).
 
 use std::collections::BTreeMap;
 use std::io;

@@ -33,7 +33,7 @@ pub(super) struct LineReader<R> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextLine<'a> {
     pub(super) bytes: &'a [u8],
-    /// Its number, from 1, encoded as in [`Place`](super::Place).
+    /// Its number, from 1, encoded as in [`TraceLine`](super::TraceLine).
     pub(super) number: u64,
     /// Whether it was cut off at the maximum length.
     pub(super) cut: bool,

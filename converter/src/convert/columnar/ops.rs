@@ -1,6 +1,6 @@
 //! A block of a stream as operations, one entry of eight bytes per record, in order.
 //!
-//! [`Maker`](crate::convert::columnar::evaluate::Maker) fills a block. It is sent to the consumer
+//! [`ColumnEvaluator`](crate::convert::columnar::evaluate::ColumnEvaluator) fills a block. It is sent to the consumer
 //! thread without copying.
 
 use tracer_format::columns::BlockColumns;

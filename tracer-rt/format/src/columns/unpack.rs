@@ -108,7 +108,7 @@ impl BlockColumns {
     /// Reads the stored payload of a block of this codec, with `raw_bytes` bytes according to its
     /// header.
     /// Timestamps are always read. `wanted` selects the other columns by the id of the record type
-    /// and the position of the part in its records ([`super::Shape`]). Other columns are skipped,
+    /// and the position of the part in its records ([`super::RecordShape`]). Other columns are skipped,
     /// and their values are not checked.
     ///
     /// `None` if the columns do not form such a payload. Linear time. The memory is at most about
