@@ -31,7 +31,7 @@ test: packages
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) clippy $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	$(STAGE) documentation env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
-	$(STAGE) licences $(CARGO) deny --log-level error check licenses sources bans
+	$(STAGE) licences .ci/licences
 	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
 	$(STAGE) tests .ci/tests
 	$(STAGE) "bench record" $(BENCH) --bench record -- --smoke
