@@ -8,17 +8,17 @@
 //! ```no_run
 //! use std::io;
 //! use std::net::TcpStream;
-//! use tracer_rt::clock_sync::{self, Group, Streams};
+//! use tracer_rt::clock_sync::{self, StreamLinks, SyncGroup};
 //!
 //! // Two processes: one asks, the other answers, over any connection.
 //! fn two(connection: TcpStream) -> io::Result<()> {
-//!     let mut link = Streams::tcp([Some(connection)])?;
+//!     let mut link = StreamLinks::tcp([Some(connection)])?;
 //!     clock_sync::ask(&mut link, &[0])           // there: clock_sync::answer(&mut link, 0)
 //! }
 //!
 //! // Many: each calls the same, with its own number.
-//! fn many(links: Streams<TcpStream>, me: u32, all: u32) -> io::Result<()> {
-//!     let mut group = Group::new(links, me, all);
+//! fn many(links: StreamLinks<TcpStream>, me: u32, all: u32) -> io::Result<()> {
+//!     let mut group = SyncGroup::new(links, me, all);
 //!     group.sync()?;
 //!     for step in 0..1_000_000 {
 //!         group.sync_point()?;                // once a minute it takes samples

@@ -467,5 +467,5 @@ fn start_tells_why_it_cannot() {
     let (_, output) = run_with("start", &[]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains("late: recording has begun already"), "{printed}");
-    assert!(printed.contains("after the end: Counts { written: 1, dropped: 10000, kept: 0 }"), "{printed}");
+    assert!(printed.contains("after the end: RecordCounts { written: 1, dropped: 10000, kept: 0 }"), "{printed}");
 }

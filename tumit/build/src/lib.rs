@@ -48,7 +48,7 @@ pub fn compile(spec: impl AsRef<Path>) {
 /// Generates the functions of a spec, with options.
 ///
 /// ```no_run
-/// tumit_build::Build::new("specs/app.tumit").off(["DEBUG"]).file_name("trace.rs").compile();
+/// tumit_build::BuildScript::new("specs/app.tumit").off(["DEBUG"]).file_name("trace.rs").compile();
 /// ```
 #[derive(Clone, Debug)]
 pub struct BuildScript {

@@ -109,9 +109,9 @@ fn a_plain_file() {
     assert_eq!(faults, []);
     assert_eq!(HEADER.lines().count() as u64, HEADER_LINES);
     let expected = [
-        "DefineType { ty: TypeId(1), kind: Container, parent: TypeId(0), name: \"Thread\", color: None, look: Look { shape: None, size: None } }",
-        "DefineType { ty: TypeId(2), kind: State, parent: TypeId(1), name: \"Thread State\", color: None, look: Look { shape: None, size: None } }",
-        "DefineValue { value: ValueId(0), ty: TypeId(2), name: \"Running\", color: Some(Color { red: 0, green: 255, blue: 0 }), look: Look { shape: None, size: None } }",
+        "DefineType { ty: TypeId(1), kind: Container, parent: TypeId(0), name: \"Thread\", color: None, look: DrawStyle { shape: None, size: None } }",
+        "DefineType { ty: TypeId(2), kind: State, parent: TypeId(1), name: \"Thread State\", color: None, look: DrawStyle { shape: None, size: None } }",
+        "DefineValue { value: ValueId(0), ty: TypeId(2), name: \"Running\", color: Some(RgbColor { red: 0, green: 255, blue: 0 }), look: DrawStyle { shape: None, size: None } }",
         "CreateContainer { time: GlobalNanos(0), container: ContainerId(1), ty: TypeId(1), parent: ContainerId(0), name: \"thread 1\", extra: [] }",
         "SetState { time: GlobalNanos(1500000000), container: ContainerId(1), ty: TypeId(2), value: ValueId(0), extra: [], source: None }",
         "PopState { time: GlobalNanos(2000000000), container: ContainerId(1), ty: TypeId(2) }",
@@ -155,10 +155,10 @@ fn several_definitions_of_an_event_and_user_fields() {
     assert_eq!(
         events[0],
         "SetState { time: GlobalNanos(1000000000), container: ContainerId(1), ty: TypeId(2), value: ValueId(0), \
-         extra: [Extra { name: \"Size\", value: Text(\"64\") }, \
-         Extra { name: \"waits for\", value: Container(ContainerId(1)) }, \
-         Extra { name: \"OtherContainer\", value: Text(\"elsewhere\") }], \
-         source: Some(Source { file: \"main file.c\", line: 42 }) }"
+         extra: [ExtraField { name: \"Size\", value: Text(\"64\") }, \
+         ExtraField { name: \"waits for\", value: Container(ContainerId(1)) }, \
+         ExtraField { name: \"OtherContainer\", value: Text(\"elsewhere\") }], \
+         source: Some(SourcePosition { file: \"main file.c\", line: 42 }) }"
     );
     assert!(events[1].contains("extra: [], source: None"));
     assert_eq!(events.len(), 3);
@@ -226,7 +226,7 @@ fn old_names_of_fields() {
     let (events, faults) = run(old.as_bytes());
     assert_eq!(faults, []);
     assert_eq!(events[4], "key 0 is 1_0");
-    assert!(events[5].contains("key: KeyId(0), extra: [], source: Some(Source { file: \"m.c\", line: 3 })"));
+    assert!(events[5].contains("key: KeyId(0), extra: [], source: Some(SourcePosition { file: \"m.c\", line: 3 })"));
     assert!(events[6].starts_with("EndLink") && events[6].contains("key: KeyId(0)"));
     // After its pair a key is new.
     assert_eq!(events[7], "key 1 is 1_0");
