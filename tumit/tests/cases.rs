@@ -134,7 +134,7 @@ fn good_specs_give_what_they_say() {
 
 /// Removes the spans of references, which change with every edit of a spec.
 fn remove_places(text: &mut String) {
-    while let Some(start) = text.find(", span: Some(Span {") {
+    while let Some(start) = text.find(", span: Some(SourceSpan {") {
         let end = text[start..].find("})").expect("the end of the place") + start;
         text.replace_range(start..end + "})".len(), "");
     }
