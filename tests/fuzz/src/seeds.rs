@@ -9,15 +9,15 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use tumit_paje::write::Writer;
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::run::Run;
+use tumit_paje::write::PajeWriter;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
 // The program is built with coverage like the targets, and needs the library that counts it.
 use libfuzzer_sys as _;
 use live::{Live, Slot};
 use synthetic::{About, File, Records, process_id};
 use tracer_format::record::DroppedRecords;
-use tracer_format::{Codec, ID_LOST, Schema, cause};
+use tracer_format::{PayloadCodec, ID_LOST, Schema, cause};
 
 /// A spec with all features.
 const SPEC: &str = r#"
@@ -66,16 +66,16 @@ fn main() {
         }
     }
     let runs = [
-        ("raw", &whole, Codec::Raw),
-        ("bare", &bare, Codec::Raw),
-        ("packed", &whole, Codec::Lz4),
-        ("columns", &bare, Codec::Columns),
+        ("raw", &whole, PayloadCodec::Raw),
+        ("bare", &bare, PayloadCodec::Raw),
+        ("packed", &whole, PayloadCodec::Lz4),
+        ("columns", &bare, PayloadCodec::Columns),
     ];
     for (name, schema, codec) in runs {
         put("run", name, &run(schema, codec, true));
     }
     for (name, in_file) in [("beside", true), ("alone", false)] {
-        let file = if in_file { run(&bare, Codec::Raw, false) } else { Vec::new() };
+        let file = if in_file { run(&bare, PayloadCodec::Raw, false) } else { Vec::new() };
         let mut bytes = u32::try_from(file.len()).expect("it is small").to_le_bytes().to_vec();
         bytes.extend(file);
         bytes.extend(fuzz::few_bytes(&live(&bare, in_file).bytes));
@@ -84,10 +84,10 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, schema) in [("rules", &whole), ("default", &bare)] {
         let path = folder.path().join(format!("{name}.tmt"));
-        fs::write(&path, run(schema, Codec::Raw, true)).expect("a writable folder");
-        let opened = Run::open(&path).expect("a good run");
-        let mut writer = Writer::new(Vec::new());
-        convert(&opened, &Options::default(), &mut writer).expect("it can be converted");
+        fs::write(&path, run(schema, PayloadCodec::Raw, true)).expect("a writable folder");
+        let opened = OpenRun::open(&path).expect("a good run");
+        let mut writer = PajeWriter::new(Vec::new());
+        convert(&opened, &ConvertOptions::default(), &mut writer).expect("it can be converted");
         put("paje", name, &writer.into_inner());
     }
 }
@@ -113,7 +113,7 @@ fn records(from: u64) -> Records {
     records
 }
 
-fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
+fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
     let mut file = File::new(&About::rank(0), schema);
     file.codec = codec;
     file.thread(0, 2, "main");
@@ -124,13 +124,13 @@ fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
     file.process_block(tracer_format::BlockKind::Sites, 1, &site);
     file.records(0, 0, &records(1000));
     let mut after = Records::default();
-    let lost = Lost { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
+    let lost = DroppedRecords { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
     after.record(ID_LOST - 1, 1 << 36, &lost.encode());
     after.count = 0;
     after.record(5, (1 << 36) + 5, &1u64.to_le_bytes());
     file.records(0, 1, &after);
     file.records(1, 0, &records(1 << 20));
-    if codec == Codec::Columns {
+    if codec == PayloadCodec::Columns {
         // Enough records that columns are smaller than records.
         let mut many = Records::default();
         for n in 0..40u64 {
