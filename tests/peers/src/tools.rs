@@ -162,7 +162,7 @@ pub struct Tumit;
 
 impl Tumit {
     pub fn new(folder: &str, buffers: tracer_rt::Buffers) -> Self {
-        let mut config = tracer_rt::Config::default();
+        let mut config = tracer_rt::RecorderConfig::default();
         config.folder = Some(folder.into());
         config.buffers = Some(buffers);
         tracer_rt::start(config).expect("it records");
