@@ -16,6 +16,7 @@ use tumit_converter::tools::cut::cut;
 use tumit_converter::tools::dump::RecordSelection;
 use tumit_converter::tools::sort::sort;
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
 
 #[test]
 fn a_scene_has_what_it_says() {
@@ -417,7 +418,7 @@ fn samples_that_lie_are_named_and_do_no_harm() {
         assert_eq!(sorted.1.faults, faults, "{lie:?}");
         // A cut by a time range reports it, too, because its ends are timestamps.
         let mut first = RecordSelection::default();
-        first.times.push((GlobalNanos(0), GlobalNanos(1_000_000_000)));
+        first.times.push(TimeRange { from: GlobalNanos(0), to: GlobalNanos(1_000_000_000) }.into());
         let (run, method) = (OpenRun::open(folder.path()).unwrap(), options(CorrectionMethod::Graph));
         let of_cut = |selection: &RecordSelection, name| {
             cut(&run, &method, selection, &folder.path().join(name)).unwrap().faults

@@ -21,6 +21,7 @@ use tumit_converter::tools::dump::RecordSelection;
 use tumit_converter::tools::info;
 use tumit_converter::tools::repair::write;
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 
@@ -303,7 +304,9 @@ fn parts_tell_of_their_own_gaps() {
     };
     // The third block is from stream 0, between 19 ns and 4000 ns. The last block is from stream 1.
     let from_to = |from: i64, to: i64| {
-        move |selection: &mut RecordSelection| selection.times.push((GlobalNanos(from), GlobalNanos(to)))
+        move |selection: &mut RecordSelection| {
+            selection.times.push(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }.into())
+        }
     };
     assert_eq!(told(2, &from_to(0, 10)), (0, 0));
     assert_eq!(told(2, &from_to(0, 100)), (20, 1));

@@ -147,6 +147,31 @@ fn what_is_no_spec_is_named_with_the_command_for_it() {
     }
 }
 
+/// A time range is accepted or refused before the trace is opened, so none is needed.
+#[test]
+fn all_commands_read_the_same_time_ranges() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = include_str!("../../converter/paje/tests/time_ranges.json");
+    let table: Vec<Value> = serde_json::from_str(table).unwrap();
+    for row in &table {
+        let option = format!("--interval={}", row["text"].as_str().unwrap());
+        for command in [
+            &["dump", "none"][..],
+            &["stats", "none"],
+            &["view", "none", "-o", "a.svg"],
+            &["cut", "none", "-o", "a.tmt"],
+        ] {
+            let out = run(folder.path(), &[command, &[&option]].concat());
+            let message = stderr(&out);
+            assert_eq!(out.status.code(), Some(2), "{command:?} {option}: {message}");
+            match row["error"].as_str() {
+                Some(error) => assert!(message.contains(error), "{command:?} {option}: {message}"),
+                None => assert!(!message.contains("--interval"), "{command:?} {option}: {message}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn codes_are_explained_by_example() {
     let dir = tempfile::tempdir().unwrap();

@@ -194,7 +194,10 @@ fn mistakes_are_told_before_anything_is_drawn() {
         (&["--filter", "hide x"][..], "expected type, value, container, where or duration, found `x`"),
         (&["--filter", "hide value workin"], "no value is called `workin`; did you mean `working`?"),
         (&["--filter", "hide container Node 7"], "no container is called `Node 7`"),
-        (&["--filter", "cut 7..8"], "the trace runs from"),
+        (&["--filter", "cut 7..8"], "the time range `7s..8s` is outside the trace, which is `0s.."),
+        (&["--interval", "7..8"], "the time range `7s..8s` is outside the trace, which is `0s.."),
+        (&["--from", "0.4", "--to", "0.2"], "--from and --to: `400ms..200ms`: expected the start before the end"),
+        (&["--from", "5y"], "`5y`: expected one of the units"),
         (&["--filter", "sum of Activity per Node"], "name a field"),
         (&["--filters", "bad.tumit-view"], "bad.tumit-view: `filters[0]`: expected an expression"),
         (&["--filters", "none.tumit-view"], "none.tumit-view"),
@@ -205,7 +208,7 @@ fn mistakes_are_told_before_anything_is_drawn() {
         assert!(!dir.path().join("x.svg").exists());
     }
     let out = run(dir.path(), &["stats", "--interval", "3"]);
-    assert!(text(&out.stderr).contains("expected a part of time such as 0.2..0.4"), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("expected a time range FROM..TO"), "{}", text(&out.stderr));
 }
 
 #[test]

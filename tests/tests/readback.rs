@@ -407,14 +407,15 @@ fn dumps_are_filtered() {
     let between = lines(&["--interval", "0.5..0.50200005"]);
     assert_eq!(between.len(), 2 * 12 + 4);
     assert_eq!(between, all[6000..6028]);
-    assert_eq!(lines(&["--interval", "999ms..", "--interval", "..0"]).len(), 12 + 1);
+    assert_eq!(lines(&["--interval", "999ms..", "--interval", "..1ns"]).len(), 12 + 1);
+    assert_eq!(lines(&["--interval", "..0"]).len(), 0, "the end is excluded");
     assert_eq!(lines(&["--interval", "990ms..", "--limit", "3"]), all[11_880..11_883]);
     for (args, told) in [
         (["--event", "sent"], "no spec of this run has an event `sent`; did you mean `send`?"),
         (["--level", "NTE"], "no spec of this run has a level `NTE`; did you mean `NET`?"),
-        (["--interval", "5"], "write FROM..TO"),
-        (["--interval", "2..1"], "it ends before it starts"),
-        (["--interval", "1y.."], "`y` is no unit"),
+        (["--interval", "5"], "expected a time range FROM..TO"),
+        (["--interval", "2..1"], "`2..1`: expected the start before the end; example: `1s..2s`"),
+        (["--interval", "1y.."], "found `y`"),
     ] {
         let out = run(&[&["dump"], &args[..]].concat(), &path);
         assert!(out.status.code() == Some(2) && stderr(&out).contains(told), "{}", stderr(&out));

@@ -11,6 +11,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use tumit_paje::time_text;
 use tumit_viewer::OpenOptions;
 use tumit_viewer::export::{self, ImageFormat};
 use tumit_viewer::filter::{FilterChain, FilterLayer};
@@ -116,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let format = ImageFormat::of(Path::new(picture))?;
     let trace = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
-    let short: Arc<dyn TimelineSource> = Arc::new(ShortStates::new(trace, tumit_viewer::text::time::parse(threshold)?));
+    let short: Arc<dyn TimelineSource> = Arc::new(ShortStates::new(trace, time_text::parse(threshold)?));
     // Other filters take it as they take a trace.
     let chain: FilterChain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;

@@ -23,5 +23,4 @@ pub use language::complete::{Completion, complete};
 pub use language::condition::{Condition, FieldTest};
 pub use language::error::FilterError;
 pub use language::pattern::{NamePattern, NamePatterns};
-pub use language::time_range::OpenTimeRange;
 pub use sources::layer::FilterLayer;

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use tumit_paje::time::GlobalNanos;
+pub use tumit_paje::time_range::{OpenTimeRange, TimeRange};
 pub use tumit_paje::{ContainerId, DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
 
 pub(crate) use cells::MixtureCellWriter;
@@ -46,69 +47,6 @@ const CELLS_AT_ONCE: usize = 1 << 14;
 /// Number of lanes with all their cells in memory at a time.
 pub fn lanes_at_once(columns: u32) -> usize {
     (CELLS_AT_ONCE / columns.max(1) as usize).max(1)
-}
-
-/// A half-open time range, `from <= t < to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct TimeRange {
-    pub from: GlobalNanos,
-    pub to: GlobalNanos,
-}
-
-impl TimeRange {
-    /// Column `index` of `columns` equally wide ones. All sources divide intervals in this way.
-    /// A column is at least 1 ns wide, so that no entity falls between columns.
-    #[must_use]
-    pub fn column(self, index: u32, columns: u32) -> Self {
-        let width = i128::from(self.to.0) - i128::from(self.from.0);
-        let edge = |at: u32| {
-            let edge = i128::from(self.from.0) + width * i128::from(at) / i128::from(columns.max(1));
-            i64::try_from(edge).unwrap_or(self.to.0)
-        };
-        let from = edge(index);
-        Self { from: GlobalNanos(from), to: GlobalNanos(edge(index.saturating_add(1)).max(from.saturating_add(1))) }
-    }
-
-    /// The same columns as [`Self::column`], from left to right, without a division for each.
-    pub(crate) fn columns(self, columns: u32) -> impl Iterator<Item = Self> + Clone {
-        let (from, width) = (self.from.0, self.to.0.wrapping_sub(self.from.0).cast_unsigned());
-        let of = u64::from(columns.max(1));
-        let (step, part) = (width / of, width % of);
-        let (mut edge, mut parts) = (from, 0);
-        (0..columns).map(move |_| {
-            let from = edge;
-            parts += part;
-            let carry = parts >= of;
-            parts -= if carry { of } else { 0 };
-            edge = edge.wrapping_add_unsigned(step + u64::from(carry));
-            Self { from: GlobalNanos(from), to: GlobalNanos(edge.max(from.saturating_add(1))) }
-        })
-    }
-
-    /// Columns that cover this interval, with edges at multiples of a power of two of nanoseconds.
-    ///
-    /// Sources have stored sums of such columns, and the columns keep their positions when the view
-    /// moves. They are at least as wide as `columns` equal columns, and less than twice as wide.
-    /// Returns the covered interval and the number of columns, at most `columns` + 1.
-    ///
-    /// If the timestamps are too large for such edges, returns the interval and `columns`
-    /// unchanged.
-    #[must_use]
-    pub fn aligned(self, columns: u32) -> (Self, u32) {
-        let width = i128::from(self.to.0) - i128::from(self.from.0);
-        let least = width.div_euclid(i128::from(columns.max(1))).max(1);
-        // The smallest power of two that is at least the width of a column.
-        let exact = i128::from(columns.max(1)) * least == width;
-        let step = if exact { least } else { least + 1 }.cast_unsigned().next_power_of_two().cast_signed();
-        let first = i128::from(self.from.0).div_euclid(step);
-        let last = (i128::from(self.to.0) - 1).div_euclid(step) + 1;
-        let edge = |at: i128| i64::try_from(at * step).map(GlobalNanos);
-        match (edge(first), edge(last), u32::try_from(last - first)) {
-            (Ok(from), Ok(to), Ok(columns)) => (Self { from, to }, columns),
-            _ => (self, columns),
-        }
-    }
 }
 
 /// Properties of a whole trace.

@@ -6,10 +6,9 @@
 use proptest::prelude::*;
 use tumit_viewer::filter::{
     AssignedEndpoint, ChainEntry, Comparison, Condition, DurationRank, FieldTest, FilterChain, FilterError, FilterExpr,
-    Measure, NamePattern, NamePatterns, OpenTimeRange, OrderKey, ReduceOperation, Reduction, ReductionForm,
-    SelectionEffect,
+    Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm, SelectionEffect,
 };
-use tumit_viewer::query::MarkShape;
+use tumit_viewer::query::{GlobalNanos, MarkShape, OpenTimeRange};
 use tumit_viewer::style::theme::rgb;
 
 /// Names with all characters that have a meaning in the language, except `*` alone, which printing
@@ -48,10 +47,10 @@ fn part() -> impl Strategy<Value = OpenTimeRange> {
     prop_oneof![
         (any::<i32>(), 1..i64::MAX / 4).prop_map(|(from, length)| {
             let from = i64::from(from);
-            OpenTimeRange { from: Some(from), to: Some(from + length) }
+            OpenTimeRange { from: Some(GlobalNanos(from)), to: Some(GlobalNanos(from + length)) }
         }),
-        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|from| OpenTimeRange { from, to: None }),
-        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|to| OpenTimeRange { from: None, to }),
+        prop::option::of(any::<i64>().prop_map(GlobalNanos)).prop_map(|from| OpenTimeRange { from, to: None }),
+        prop::option::of(any::<i64>().prop_map(GlobalNanos)).prop_map(|to| OpenTimeRange { from: None, to }),
     ]
 }
 
@@ -346,6 +345,7 @@ fn words_need_quotes_only_where_they_would_mean_something() {
         ("only duration>=0.00001 of \"Activity\"", "only duration >= 10us of Activity"),
         ("cut 250ms..", "cut 250ms.."),
         ("cut 1 .. 2.5 s", "cut 1s..2500ms"),
+        ("cut 200ms + 5ms", "cut 200ms..205ms"),
         ("count of Activity per Node into state", "count of Activity per Node into state"),
         ("sort Thread by time Wait* in 1..2 descending", "sort Thread by time Wait* in 1s..2s descending"),
         ("sort Thread by name descending", "sort Thread by name descending"),
@@ -384,16 +384,23 @@ fn mistakes_say_what_was_expected() {
         ("only where involves", "expected the name of a container, found the end"),
         ("only where Bytes => 3", "found `=>`"),
         ("only duration ~ 3", "expected one of =, !=, <, <=, >, >=, found `~`"),
-        ("only duration > 3 parsecs", "expected a time such as 10us"),
-        ("cut 2..1", "whose start comes before its end"),
-        ("cut 2", "0.2..0.4"),
-        ("cut a..b", "which `a` is not"),
+        ("only duration > 3 parsecs", "expected one of the units ns, us, ms, s, min, h and d, found `parsecs`"),
+        ("only duration > x", "expected a time in seconds, or with units, found `x`"),
+        ("cut 2..1", "expected the start before the end, found `2..1`"),
+        ("cut 1..1", "expected an end after the start, as the end is excluded, found `1..1`"),
+        ("cut", "expected a time range FROM..TO, FROM.., ..TO or FROM+LENGTH, found the end"),
+        ("cut 2", "expected a time range FROM..TO, FROM.., ..TO or FROM+LENGTH, found `2`"),
+        ("cut a..b", "expected a time in seconds, or with units, found `a`"),
+        ("sort Thread by start in 2..1", "expected the start before the end, found `2..1`"),
         ("group a", "expected `into`"),
         ("classify a", "expected `by`"),
         ("classify a by b = 3", "expected nothing more"),
         ("classify a by b < x", "expected a number"),
         ("classify a by b < 3, 3", "each larger than the one before"),
-        ("classify a by duration < 3 parsecs", "expected a time such as 10us"),
+        (
+            "classify a by duration < 3 parsecs",
+            "expected one of the units ns, us, ms, s, min, h and d, found `parsecs`",
+        ),
         ("count x of y", "expected `per`"),
         ("best Node by name", "expected a number of containers, found `Node`"),
         ("sort Node by size", "expected name, start, end, time,"),
@@ -412,6 +419,40 @@ fn mistakes_say_what_was_expected() {
         assert!(has_example(&error), "{error}");
         let error = error.to_string();
         assert!(error.contains(words) && error.starts_with(&format!("`{text}`: ")), "{error}");
+    }
+}
+
+#[test]
+fn time_ranges_are_those_of_the_command_and_the_page() {
+    let table = include_str!("../../converter/paje/tests/time_ranges.json");
+    let table: Vec<serde_json::Value> = serde_json::from_str(table).unwrap();
+    for row in &table {
+        let text = row["text"].as_str().unwrap();
+        let nanos = |key: &str| row[key].as_str().map(|nanos| GlobalNanos(nanos.parse().unwrap()));
+        let range = OpenTimeRange { from: nanos("from"), to: nanos("to") };
+        let key = OrderKey { measure: Measure::Start, during: Some(range) };
+        let sort = FilterExpr::Sort { ty: NamePattern::new("Thread".to_owned()), by: key, descending: false };
+        for (form, filter) in [("cut", FilterExpr::Cut(range)), ("sort Thread by start in", sort)] {
+            match format!("{form} {text}").parse::<FilterExpr>() {
+                Ok(read) => assert!(read == filter && row.get("error").is_none(), "{form} {text}: {read:?}"),
+                // The whole message has the expression and its example.
+                Err(error) => {
+                    let message = row["error"].as_str().unwrap_or_else(|| panic!("{error}"));
+                    let expected = message.rsplit_once("expected ").unwrap().1.rsplit_once("; example").unwrap().0;
+                    // Commas separate names in expressions.
+                    let is_same = text.contains(',') || error.to_string().contains(&format!("expected {expected}"));
+                    assert!(is_same && has_example(&error), "{error}; {message}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_place_of_a_wrong_time_is_all_of_it() {
+    for (text, place) in [("cut 1 .. 2 y", "1 .. 2 y"), ("only duration > 3 4 of Activity", "3 4")] {
+        let error = text.parse::<FilterExpr>().unwrap_err();
+        assert_eq!(&text[error.place(text)], place, "{error}");
     }
 }
 

@@ -10,6 +10,8 @@ pub mod other_formats;
 pub mod read;
 pub mod style;
 pub mod time;
+pub mod time_range;
+pub mod time_text;
 pub mod write;
 
 pub use event::{

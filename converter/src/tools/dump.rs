@@ -14,6 +14,7 @@ use crate::rules::{RecordScope, RuleValue, Symbols, append_value};
 use crate::run::StreamInRun;
 use crate::run::{Loss, OpenRun};
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::OpenTimeRange;
 
 /// A record with its names.
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +83,8 @@ pub struct RecordSelection {
     pub processes: Vec<String>,
     /// Names, labels or ids of threads.
     pub threads: Vec<String>,
-    /// Time ranges, ends included.
-    pub times: Vec<(GlobalNanos, GlobalNanos)>,
+    /// Time ranges.
+    pub times: Vec<OpenTimeRange>,
 }
 
 impl RecordSelection {
@@ -110,19 +111,19 @@ impl RecordSelection {
     }
 
     pub(crate) fn takes_time(&self, time: GlobalNanos) -> bool {
-        self.times.is_empty() || self.times.iter().any(|(from, to)| (*from..=*to).contains(&time))
+        self.times.is_empty() || self.times.iter().any(|range| range.contains(time))
     }
 
-    /// Whether a time range overlaps a selected one.
-    pub(crate) fn takes_some_of(&self, start: GlobalNanos, end: GlobalNanos) -> bool {
-        self.times.is_empty() || self.times.iter().any(|(from, to)| *from <= end && start <= *to)
+    /// Whether a timestamp from `first` to `last`, both included, can be selected.
+    pub(crate) fn takes_some_of(&self, first: GlobalNanos, last: GlobalNanos) -> bool {
+        self.times.is_empty() || self.times.iter().any(|range| range.overlaps(first, last))
     }
 
-    /// The first and the last timestamp that can be selected.
+    /// The earliest start and the latest end of the selected time ranges.
     pub(crate) fn span(&self) -> (i64, i64) {
-        let from = self.times.iter().map(|(from, _)| from.0).min().unwrap_or(i64::MIN);
-        let to = self.times.iter().map(|(_, to)| to.0).max().unwrap_or(i64::MAX);
-        (from, to)
+        let from = self.times.iter().map(|range| range.from.map_or(i64::MIN, |from| from.0)).min();
+        let to = self.times.iter().map(|range| range.to.map_or(i64::MAX, |to| to.0)).max();
+        (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX))
     }
 }
 

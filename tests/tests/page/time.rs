@@ -1,5 +1,6 @@
 //! Time: the minimap, typed intervals, the trail of zooms, measuring.
 
+use serde_json::Value;
 use tests::browser::BrowserPage;
 use tests::page::{SETTLED, ViewProcess, interval, open, press, read, show, spot};
 use tests::programs::{molecular_dynamics, succeed};
@@ -23,9 +24,11 @@ fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
         browser.wait(SETTLED);
         assert_eq!(interval(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
     }
-    for (typed, said) in
-        [("0.2..soon", "“soon” is no date"), ("4..3 s", "ends before it begins"), ("1 + x", "“x” is no duration")]
-    {
+    for (typed, said) in [
+        ("0.2..soon", "`soon`: expected a time"),
+        ("4..3 s", "expected the start before the end; example: `3s..4s`"),
+        ("7..", "is outside the trace"),
+    ] {
         browser.key("g");
         browser.type_text(typed);
         browser.key("Enter");
@@ -40,6 +43,25 @@ fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
     browser.key("Enter");
     browser.wait("document.querySelector('#note').innerText.includes('this is the nearest')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_page_reads_the_same_time_ranges_as_the_command() {
+    let viewer = ViewProcess::start();
+    let (mut browser, _) = open(&viewer);
+    let table: Value = serde_json::from_str(include_str!("../../../converter/paje/tests/time_ranges.json")).unwrap();
+    let read = browser.evaluate(&format!(
+        "import(performance.getEntriesByType('resource').find(one => one.name.endsWith('/time_range.js')).name)
+        .then(({{ parseTimeRange }}) => {table}.map(({{ text }}) => {{
+            const read = parseTimeRange(text);
+            if ('wrong' in read) return {{ text, error: read.wrong }};
+            const [from, to] = [read.from, read.to].map((nanos) => nanos === null ? null : String(nanos));
+            return {{ text, from, to }};
+        }}))"
+    ));
+    for (read, row) in read.as_array().unwrap().iter().zip(table.as_array().unwrap()) {
+        assert_eq!(read, row);
+    }
 }
 
 #[test]

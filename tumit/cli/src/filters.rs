@@ -7,10 +7,10 @@ use tumit::diag::did_you_mean;
 use tumit_converter::run::OpenRun;
 use tumit_converter::run::StreamInRun;
 use tumit_converter::tools::dump::RecordSelection;
-use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::OpenTimeRange;
 
 use crate::table;
-use crate::view_filters::time;
+use crate::time_range::{self, time_range};
 
 /// The filters. A record passes when it fits one value of each that is given.
 #[derive(Debug, Default, clap::Args)]
@@ -31,9 +31,8 @@ pub(crate) struct RecordFilters {
     #[arg(long, value_name = "LEVEL")]
     level: Vec<String>,
 
-    /// Only records dated in this interval: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
-    #[arg(long, value_name = "INTERVAL", alias = "time", value_parser = interval, allow_hyphen_values = true)]
-    interval: Vec<(GlobalNanos, GlobalNanos)>,
+    #[arg(long, value_name = "INTERVAL", alias = "time", value_parser = time_range, allow_hyphen_values = true, help = time_range::HELP)]
+    interval: Vec<OpenTimeRange>,
 }
 
 impl RecordFilters {
@@ -112,34 +111,4 @@ fn listed(names: impl Iterator<Item = String>) -> String {
 /// A suggestion for a mistyped name.
 fn instead(wrong: &str, known: &BTreeSet<&str>) -> String {
     did_you_mean(wrong, known.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
-}
-
-/// Parses `FROM..TO`. Either end may be absent.
-fn interval(text: &str) -> Result<(GlobalNanos, GlobalNanos), String> {
-    let Some((from, to)) = text.split_once("..") else {
-        return Err("write FROM..TO, as in 1.5..1.6 or 250ms..".to_owned());
-    };
-    let from = if from.trim().is_empty() { GlobalNanos(i64::MIN) } else { GlobalNanos(time(from)?) };
-    let to = if to.trim().is_empty() { GlobalNanos(i64::MAX) } else { GlobalNanos(time(to)?) };
-    if from > to { Err("it ends before it starts".to_owned()) } else { Ok((from, to)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{GlobalNanos, interval};
-
-    #[test]
-    fn intervals_are_exact() {
-        let read = |text: &str| interval(text).map(|(from, to)| (from.0, to.0));
-        assert_eq!(read("1.5..1.6"), Ok((1_500_000_000, 1_600_000_000)));
-        assert_eq!(read("250ms.."), Ok((250_000_000, i64::MAX)));
-        assert_eq!(read("..0.000000001"), Ok((i64::MIN, 1)));
-        assert_eq!(read("7ns..2.5us"), Ok((7, 2500)));
-        assert_eq!(read("-1..2min"), Ok((-1_000_000_000, 120_000_000_000)));
-        assert_eq!(read("1h30min..2d"), Ok((5_400_000_000_000, 172_800_000_000_000)));
-        for wrong in ["1", "2..1", "x..", "1y..2y", "..", "1.2.3..", "99999999999999.."] {
-            assert_eq!(interval(wrong).is_err(), wrong != "..", "{wrong}");
-        }
-        assert_eq!(interval(".."), Ok((GlobalNanos(i64::MIN), GlobalNanos(i64::MAX))));
-    }
 }

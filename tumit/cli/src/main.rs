@@ -14,6 +14,7 @@ mod sizes;
 mod spec_files;
 mod table;
 mod term;
+mod time_range;
 mod trace_input;
 mod unit;
 mod view_filters;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use tumit_viewer::filter::{ChainEntry, FilterChain, FilterExpr, OpenTimeRange};
+use tumit_viewer::filter::{ChainEntry, FilterChain, FilterExpr};
 use tumit_viewer::query::TimelineSource;
 
 use crate::term;
@@ -24,16 +24,6 @@ pub(crate) struct FilterOptions {
     /// else is left alone
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     save_filters: Option<PathBuf>,
-}
-
-/// A time range, as a value of an option. The error describes the expected form.
-pub(crate) fn interval(text: &str) -> Result<OpenTimeRange, String> {
-    text.parse().map_err(|expected: String| format!("expected {expected}"))
-}
-
-/// A time, as a value of an option.
-pub(crate) fn time(text: &str) -> Result<i64, String> {
-    tumit_viewer::text::time::parse(text).map_err(|expected| format!("expected {expected}"))
 }
 
 /// A filter expression, as a value of an option. The error describes the expected form.

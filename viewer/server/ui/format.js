@@ -1,9 +1,6 @@
-// Writes and reads timestamps, durations and counts.
+// Writes timestamps, durations and counts. time_range.js reads them.
 
 import { durationText, timestampText, timeTicks } from "./axis.js";
-
-/** The units of users, in nanoseconds. @type {Record<string, bigint>} */
-const SIZES = { ns: 1n, us: 1_000n, "µs": 1_000n, ms: 1_000_000n, s: 1_000_000_000n, min: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n };
 
 /** The trace's first timestamp in nanoseconds. Timestamps of the page count from it. */
 let origin = 0n;
@@ -60,32 +57,9 @@ export function percent(share) {
   return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(1)} %`;
 }
 
-/** The first unit in a text. @param {string} text */
-export function unitIn(text) {
-  return /\d\s*(ns|us|µs|ms|min|s|h|d)(?![a-zµ])/.exec(text)?.[1];
-}
-
-/**
- * Reads a typed timestamp: seconds, or numbers with units, the largest first. Returns `null` if the
- * text is invalid.
- * @param {string} text
- * @param {bigint} [zero] the reference
- * @returns {number | null} nanoseconds after the trace's first timestamp
- */
-export function parseDate(text, zero = origin) {
-  const plain = text.replace(/\s/g, "").replace("−", "-").replace(/,/g, ".");
-  const rest = plain.replace(/^-/, "");
-  const all = [...rest.matchAll(/(\d*)\.?(\d*)([a-zµ]*)/g)].filter(([one]) => one);
-  let [sum, above] = [0n, 0n];
-  for (const [, whole, part, unit] of all) {
-    const size = SIZES[unit || (all.length === 1 ? "s" : "")];
-    if (!size || !(whole + part) || (above && size >= above)) return null;
-    above = size;
-    const digits = part.slice(0, 18);
-    sum += BigInt(whole || "0") * size + (BigInt(digits || "0") * size) / 10n ** BigInt(digits.length);
-  }
-  if (!above || all.map(([one]) => one).join("") !== rest) return null;
-  return Number((plain.startsWith("-") ? -sum : sum) - zero);
+/** Nanoseconds from the trace's first timestamp to another one. @param {bigint} time */
+export function fromOrigin(time) {
+  return Number(time - origin);
 }
 
 /**

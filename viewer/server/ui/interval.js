@@ -2,8 +2,9 @@
 // ms`.
 
 import { byId } from "./dom.js";
-import { date, duration, parseDate, unitIn } from "./format.js";
+import { date, duration, fromOrigin } from "./format.js";
 import { note } from "./status.js";
+import { parseTime, parseTimeRange } from "./time_range.js";
 import { length, show, view } from "./view.js";
 
 /** @type {HTMLInputElement} */ const field = byId("interval-field");
@@ -61,37 +62,21 @@ function wrong(text) {
 }
 
 /**
- * Reads an interval. An omitted end is that of the trace; a timestamp without a unit has the first
- * unit of the other one.
+ * Reads an interval. A missing bound is that of the trace. A single timestamp becomes the middle.
  * @param {string} text
  * @param {{ from: number, to: number }} shown
  * @returns {{ from: number, to: number } | { wrong: string }}
  */
 export function parseInterval(text, shown) {
-  const example = "write two dates, such as 0.2..0.4 s, 12ms.. or 200 ms + 5 ms";
-  const parts = /^(.*?)(\.\.|–|\bto\b|\+)(.*)$/.exec(text.trim());
-  if (!parts) {
-    const at = parseDate(text);
-    if (at === null) return { wrong: `“${text.trim()}” is no interval: ${example}` };
-    // A single timestamp becomes the middle.
+  const read = parseTimeRange(text);
+  if ("wrong" in read) {
+    const at = parseTime(text);
+    if (typeof at !== "bigint") return read;
     const half = (shown.to - shown.from) / 2;
-    return { from: at - half, to: at + half };
+    return { from: fromOrigin(at) - half, to: fromOrigin(at) + half };
   }
-  let [first, second] = [parts[1].trim(), parts[3].trim()];
-  if (first && second && parts[2] !== "+") {
-    const units = [unitIn(first), unitIn(second)];
-    if (!units[0]) first += units[1] ?? "";
-    if (!units[1]) second += units[0] ?? "";
-  }
-  const from = first ? parseDate(first) : 0;
-  if (from === null) return { wrong: `“${first}” is no date: ${example}` };
-  if (parts[2] === "+") {
-    const long = parseDate(second, 0n);
-    if (long === null || long <= 0) return { wrong: `“${second}” is no duration: ${example}` };
-    return { from, to: from + long };
-  }
-  const to = second ? parseDate(second) : length();
-  if (to === null) return { wrong: `“${second}” is no date: ${example}` };
-  if (to <= from) return { wrong: `The interval ends before it begins: ${date(from, 1)} is not before ${date(to, 1)}` };
-  return { from, to };
+  const from = read.from === null ? 0 : fromOrigin(read.from);
+  const to = read.to === null ? length() : fromOrigin(read.to);
+  if (from < to) return { from, to };
+  return { wrong: `the time range \`${text.trim()}\` is outside the trace, which is \`${date(0, 1)} .. ${date(length(), 1)}\`` };
 }

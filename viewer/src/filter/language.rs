@@ -10,6 +10,4 @@ pub(crate) mod parse;
 pub(crate) mod pattern;
 pub(crate) mod print;
 pub(crate) mod quote;
-pub(crate) mod time;
-pub(crate) mod time_range;
 pub(crate) mod words;

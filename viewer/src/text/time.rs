@@ -1,20 +1,13 @@
-//! Times and durations as text: the only place that writes and reads them. `ui/axis.js` has the
-//! same rules.
+//! Times and durations as text for display. `ui/axis.js` has the same rules.
 //!
 //! Below ten minutes a time has one unit and decimals: `12.345 ms`. From there on it is written in
-//! days, hours, minutes and seconds: `2 d 3 h 20 min`. The reader accepts each text that the writer
-//! makes.
+//! days, hours, minutes and seconds: `2 d 3 h 20 min`. The parser, [`tumit_paje::time_text`],
+//! accepts each text that is written here.
+
+pub(crate) use tumit_paje::time_text::{DAY, HOUR, MINUTE, SECOND};
 
 use crate::query::GlobalNanos;
 
-/// Nanoseconds of a second.
-pub(crate) const SECOND: i64 = 1_000_000_000;
-/// Nanoseconds of a minute.
-pub(crate) const MINUTE: i64 = 60 * SECOND;
-/// Nanoseconds of an hour.
-pub(crate) const HOUR: i64 = 60 * MINUTE;
-/// Nanoseconds of a day.
-pub(crate) const DAY: i64 = 24 * HOUR;
 /// From this duration on, times are written in days, hours, minutes and seconds.
 pub(crate) const LONG: i64 = 10 * MINUTE;
 
@@ -125,89 +118,10 @@ pub fn duration(nanos: i64) -> String {
     in_unit(nanos, unit, digits)
 }
 
-/// Units in user input.
-const WRITTEN: [(&str, i64); 8] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("µs", 1_000),
-    ("ms", 1_000_000),
-    ("s", SECOND),
-    ("min", MINUTE),
-    ("h", HOUR),
-    ("d", DAY),
-];
-
-/// Parses a time.
-/// It is a number of seconds, or numbers with the units `ns`, `us`, `ms`, `s`, `min`, `h` and `d`,
-/// the largest first, such as `250ms` or `1h 30min`. The result is exact. Digits below a nanosecond
-/// are cut off.
-///
-/// # Errors
-/// A description of a correct text, for a sentence that begins with "expected".
-pub fn parse(text: &str) -> Result<i64, String> {
-    let plain: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
-    let (negative, mut rest) = match plain.strip_prefix(['-', '−']) {
-        Some(rest) => (true, rest),
-        None => (false, plain.as_str()),
-    };
-    let wrong = || {
-        format!(
-            "a time in seconds such as 0.25, or with units such as 250ms or 1h 30min, which `{}` is not",
-            text.trim()
-        )
-    };
-    let (mut sum, mut above) = (0_i128, None);
-    loop {
-        let number = rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        let (number, after) = (&rest[..rest.len() - number.len()], number);
-        let name = after.trim_start_matches(|letter: char| !letter.is_ascii_digit() && letter != '.');
-        let (name, after) = (&after[..after.len() - name.len()], name);
-        let unit = match WRITTEN.iter().find(|unit| unit.0 == name) {
-            Some(&(_, unit)) => unit,
-            // Seconds need no unit, if there is none at all.
-            None if name.is_empty() && after.is_empty() && above.is_none() => SECOND,
-            None if number.is_empty() => return Err(wrong()),
-            None => return Err(unknown_unit(name).unwrap_or_else(wrong)),
-        };
-        let nanos = nanos_of(number, unit).ok_or_else(wrong)?;
-        if above.is_some_and(|above| above <= unit) {
-            return Err(wrong());
-        }
-        above = Some(unit);
-        sum = sum.checked_add(nanos).ok_or_else(wrong)?;
-        rest = after;
-        if rest.is_empty() {
-            break;
-        }
-    }
-    let sum = if negative { -sum } else { sum };
-    i64::try_from(sum).ok().ok_or_else(|| format!("a time of less than 292 years, which `{}` is not", text.trim()))
-}
-
-/// The error text for a number with an unknown unit.
-fn unknown_unit(name: &str) -> Option<String> {
-    let is_word = !name.is_empty() && name.chars().all(char::is_alphabetic);
-    is_word.then(|| format!("one of the units ns, us, ms, s, min, h and d, such as in 250ms; `{name}` is no unit"))
-}
-
-/// A number of units as nanoseconds.
-fn nanos_of(number: &str, unit: i64) -> Option<i128> {
-    // More digits than any fraction of a nanosecond has, even in days.
-    const DIGITS: usize = 18;
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.len() + part.len() == 0 || !digits(whole) || !digits(part) {
-        return None;
-    }
-    let value = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<i128>().ok() };
-    let part = &part[..part.len().min(DIGITS)];
-    let of_part = value(part)? * i128::from(unit) / 10_i128.pow(u32::try_from(part.len()).ok()?);
-    value(whole)?.checked_mul(unit.into())?.checked_add(of_part)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tumit_paje::time_text::parse;
 
     use super::*;
 
@@ -235,33 +149,6 @@ mod tests {
         assert_eq!(duration(5000 * SECOND), "1 h 23 min 20 s");
         assert_eq!(duration(400 * DAY + 3 * HOUR + 5 * MINUTE), "400 d 3 h");
         assert_eq!(duration(i64::MAX), "106\u{202f}752 d");
-    }
-
-    #[test]
-    fn times_are_read_exactly() {
-        let cases = [
-            ("0.2", 200_000_000),
-            ("1", SECOND),
-            ("250ms", 250_000_000),
-            ("1.5 us", 1_500),
-            ("12.345678901s", 12_345_678_901),
-            ("-3ns", -3),
-            (".5", 500_000_000),
-            ("2min", 2 * MINUTE),
-            ("1h30min", HOUR + 30 * MINUTE),
-            ("-1 d 2 h", -(DAY + 2 * HOUR)),
-            ("1.5 d", 36 * HOUR),
-            ("0.1234567890123 h", 444_444_440_444),
-            ("−1\u{202f}000 ms", -SECOND),
-        ];
-        for (text, nanos) in cases {
-            assert_eq!(parse(text), Ok(nanos), "{text}");
-        }
-        for text in ["", "s", "1e3", "0.2.3", "1h 2", "1min 2h", "1s 2s", "h1", "--1", "1 y", "1d.", "9999999999999"] {
-            assert!(parse(text).is_err_and(|why| why.contains("such as") || why.contains("292")), "{text}");
-        }
-        assert!(parse("1y").is_err_and(|why| why.contains("`y` is no unit")));
-        assert!(parse(&"9".repeat(60)).is_err());
     }
 
     proptest! {

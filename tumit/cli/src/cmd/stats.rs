@@ -4,8 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use tumit_viewer::filter::OpenTimeRange;
-use tumit_viewer::query::{GlobalNanos, TimeRange};
+use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 use tumit_viewer::scene::number;
 use tumit_viewer::stats::{self, RowGrouping, StatsRow};
 use tumit_viewer::text::time::{duration, grouped, timestamp};
@@ -13,7 +12,8 @@ use tumit_viewer::text::time::{duration, grouped, timestamp};
 use super::ExitStatus;
 use crate::remarks::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
-use crate::view_filters::{FilterOptions, interval};
+use crate::time_range::{self, time_range};
+use crate::view_filters::FilterOptions;
 use crate::{table, term};
 
 /// Counts what a trace holds: time and share per state, durations, messages, variables
@@ -21,7 +21,7 @@ use crate::{table, term};
 #[command(after_help = "\
 Examples:
   tumit stats run.tmt                                        each value of each type, all containers together
-  tumit stats run.paje --by container --interval 0.2..0.4    each container by itself, in a part of time
+  tumit stats run.paje --by container --interval 0.2..0.4    each container by itself, in a time range
   tumit stats run.tmt --clock none --causal off              dates as they were recorded
   tumit stats run.paje --filter 'only type Message' --by container --csv > matrix.csv
   tumit stats run.paje --filter 'group Node 1, Node 2 into Front' --by container
@@ -34,7 +34,7 @@ Expressions of --filter (names may have * and ?; put them in \"...\" when they h
   only where Bytes > 4096 of Message      hide where to ~ Node 3* of ...   by a field: = != < <= > >= ~ (fits) !~
   only where from = A, B or not (to = C and Bytes < 9)                     not before and before or; lists with commas
   only where involves Node 4                                               links with an end there or below
-  only duration >= 10us of Activity       cut 0.2..0.4                     by duration; a part of time
+  only duration >= 10us of Activity       cut 0.2..0.4                     by duration; a time range
   group Node 1, Node 2 into Front         reuse Thread                     one row for several; rows of what has ended
   count VALUE, ... of TYPE per Node into [state] NAME                      how many at each moment, as a curve or state
   sum|mean|min|max of Load per Node       sum Bytes of Message per Node    of variables; of a field
@@ -56,8 +56,7 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools
     path: PathBuf,
 
-    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
-    #[arg(long, value_name = "INTERVAL", value_parser = interval, allow_hyphen_values = true)]
+    #[arg(long, value_name = "INTERVAL", value_parser = time_range, allow_hyphen_values = true, help = time_range::HELP)]
     interval: Option<OpenTimeRange>,
 
     /// What has a row of its own
@@ -118,7 +117,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut told = PrintedDiagnostics::of(&summary);
     let source = args.filters.apply(&chain, source)?;
     let extent = source.extent();
-    let mut interval = args.interval.map_or(Ok(extent), |part| part.of(extent))?;
+    let mut interval = args.interval.map_or(Ok(extent), |range| range.within(extent))?;
     // A trace without duration counts as its first nanosecond.
     interval.to = interval.to.max(GlobalNanos(interval.from.0.saturating_add(1)));
     let by = match args.by {

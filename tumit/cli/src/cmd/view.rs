@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tumit_server::{ServedTrace, Server};
 use tumit_viewer::export::ImageFormat;
-use tumit_viewer::filter::{FilterChain, OpenTimeRange};
+use tumit_viewer::filter::FilterChain;
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions};
 use tumit_viewer::open::progressive::{self, CurrentTrace, OpenedTrace};
-use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource, TraceSummary};
+use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimelineSource, TraceSummary};
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
@@ -25,8 +25,9 @@ use crate::progress::ProgressDisplay;
 use crate::remarks::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
+use crate::time_range::{self, bound, time_range};
 use crate::trace_input::TraceInput;
-use crate::view_filters::{FilterOptions, interval, time};
+use crate::view_filters::FilterOptions;
 use outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
@@ -76,15 +77,14 @@ pub(crate) struct Args {
     /// Format of the picture where the name of the file does not end in it, as for `-`
     #[arg(long, value_enum, requires = "output", help_heading = "Pictures")]
     format: Option<ImageFormatChoice>,
-    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with units: 250ms, 1h 30min (ns, us, ms, s, min, h, d)
-    #[arg(long, value_name = "INTERVAL", value_parser = interval, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help_heading = "Pictures")]
+    #[arg(long, value_name = "INTERVAL", value_parser = time_range, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help = time_range::HELP, help_heading = "Pictures")]
     interval: Option<OpenTimeRange>,
-    /// Start of the part to draw: seconds, or with units
-    #[arg(long, value_name = "DATE", value_parser = time, allow_hyphen_values = true, help_heading = "Pictures")]
-    from: Option<i64>,
-    /// End of the part to draw
-    #[arg(long, value_name = "DATE", value_parser = time, allow_hyphen_values = true, help_heading = "Pictures")]
-    to: Option<i64>,
+    /// Start of the time range to draw, in seconds or with units: 250ms
+    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Pictures")]
+    from: Option<GlobalNanos>,
+    /// End of the time range to draw, in seconds or with units: 250ms
+    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Pictures")]
+    to: Option<GlobalNanos>,
     /// Width of the picture
     #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Pictures")]
     width: u16,
@@ -130,8 +130,9 @@ enum ThemeChoice {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
-    // Invalid names are reported before a long trace is read.
+    // Invalid names and time ranges are reported before a long trace is read.
     let outputs = outputs(&args.output, args.format)?;
+    let range = asked_range(args)?;
     let options = args.run.of(index_choice(args.index.as_ref()))?;
     let Some(mut options) = options else { return Ok(ExitStatus::InputHasMistakes) };
     ensure!(
@@ -159,7 +160,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         };
         let mut told = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
-        draw(args, filtered.as_ref(), &outputs)?;
+        draw(args, filtered.as_ref(), range, &outputs)?;
         told.rest(&source.summary());
         if !source.summary().intact {
             return Ok(ExitStatus::InputHasMistakes);
@@ -248,7 +249,12 @@ fn refused(error: TraceOpenError) -> anyhow::Result<ExitStatus> {
 }
 
 /// Draws the image into each of the outputs.
-fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[ImageOutput<'_>]) -> anyhow::Result<()> {
+fn draw(
+    args: &Args,
+    source: &dyn TimelineSource,
+    range: OpenTimeRange,
+    outputs: &[ImageOutput<'_>],
+) -> anyhow::Result<()> {
     let outline = ContainerOutline::new(source)?;
     let theme = match args.theme {
         ThemeChoice::Light => ThemeKind::Light,
@@ -259,7 +265,7 @@ fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[ImageOutput<'_>]) -
         theme,
         ..LayoutOptions::default()
     };
-    let interval = part(args, source.extent())?;
+    let interval = range.filled(source.extent())?;
     for output in outputs {
         let scale = f32::from(args.scale);
         let of = DocumentOptions {
@@ -286,18 +292,12 @@ fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[ImageOutput<'_>]) -
     Ok(())
 }
 
-/// The requested time range.
-fn part(args: &Args, extent: TimeRange) -> anyhow::Result<TimeRange> {
-    let asked = args.interval.unwrap_or(OpenTimeRange { from: args.from, to: args.to });
-    let from = asked.from.map_or(extent.from, GlobalNanos);
-    let to = asked.to.map_or(extent.to, GlobalNanos);
-    let seconds = |time: GlobalNanos| tumit_viewer::text::time::timestamp(time, 1000);
-    let all = format!("the trace runs from {} to {}", seconds(extent.from), seconds(extent.to));
-    ensure!(asked == OpenTimeRange::default() || from < to, "the part to draw must begin before it ends; {all}");
-    if asked.from.is_some_and(|from| from >= extent.to.0) || asked.to.is_some_and(|to| to <= extent.from.0) {
-        bail!("nothing happened in the part to draw; {all}");
+/// The time range of the options.
+fn asked_range(args: &Args) -> anyhow::Result<OpenTimeRange> {
+    match args.interval {
+        Some(range) => Ok(range),
+        None => OpenTimeRange::between(args.from, args.to).map_err(|error| anyhow!("--from and --to: {error}")),
     }
-    Ok(TimeRange { from, to })
 }
 
 /// Serves the page until Ctrl-C, or until a trace turns out to be invalid. Returns the error in the

@@ -3,8 +3,7 @@
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::pattern::{NamePattern, NamePatterns};
-use super::time_range::OpenTimeRange;
-use crate::query::{MarkShape, RgbColor};
+use crate::query::{MarkShape, OpenTimeRange, RgbColor};
 
 /// A filter. `docs/filters.md` describes its text form, such as `hide value Waits* of Activity`.
 #[derive(Clone, Debug, PartialEq)]

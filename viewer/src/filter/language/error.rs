@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::time::TimeText;
-use crate::query::{QueryError, TimeRange};
-use crate::text::time;
+use tumit_paje::time_range::OutsideTrace;
+
+use crate::query::{OpenTimeRange, QueryError};
 
 /// Errors of reading and applying filters.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -54,17 +54,8 @@ pub enum FilterError {
         example: Box<str>,
     },
     /// The time range is outside the trace.
-    #[error(
-        "nothing lies in that part of time; the trace runs from {} to {}; example: `cut {}..{}`",
-        time::timestamp(extent.from, 1000),
-        time::timestamp(extent.to, 1000),
-        TimeText(extent.from.0),
-        TimeText(extent.to.0)
-    )]
-    OutOfTime {
-        /// The time range of the trace.
-        extent: TimeRange,
-    },
+    #[error("{0}; example: `cut {trace}`", trace = OpenTimeRange::from(.0.extent))]
+    OutsideTrace(#[from] OutsideTrace),
     /// States and links have no numeric value.
     #[error("{of} has no values to reduce; name a field, or count; example: `{example}`")]
     NoField {

@@ -8,6 +8,9 @@ mod token;
 use std::ops::Range;
 use std::str::FromStr;
 
+use tumit_paje::time_range;
+use tumit_paje::time_text::{self, TimeTextError};
+
 use super::ast::{
     AssignedEndpoint, DurationRank, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm,
     SelectionEffect,
@@ -17,10 +20,8 @@ use super::comparison::Comparison;
 use super::condition::Condition;
 use super::error::FilterError;
 use super::pattern::{NamePattern, NamePatterns};
-use super::time_range::OpenTimeRange;
 use super::words::{CONDITION_WORDS, RESERVED};
-use crate::query::{DrawStyle, MarkShape, RgbColor};
-use crate::text::time;
+use crate::query::{DrawStyle, MarkShape, OpenTimeRange, RgbColor};
 
 pub(crate) use self::token::{FilterToken, FilterVersion, has_condition, tokens};
 
@@ -469,20 +470,20 @@ impl<'a> FilterReader<'a> {
     }
 
     fn part(&mut self) -> Result<OpenTimeRange, FilterError> {
-        let text = self.name("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
-        text.parse().map_err(|why: String| {
-            self.at -= 1;
-            self.expected(why)
-        })
+        let first = self.at;
+        self.name(time_range::FORMS)?.parse().map_err(|error| self.wrong_time(first, &error))
     }
 
     fn nanos(&mut self) -> Result<i64, FilterError> {
-        const EXPECTED: &str = "a time such as 10us, 0.5 or 1h 30min";
-        let text = self.name(EXPECTED)?;
-        time::parse(&text).map_err(|_sentence| {
-            self.at -= 1;
-            self.expected(EXPECTED)
-        })
+        let first = self.at;
+        time_text::parse(&self.name("a time in seconds, or with units")?)
+            .map_err(|error| self.wrong_time(first, &error))
+    }
+
+    /// The error for a time or time range that begins at a token and ends before the current one.
+    fn wrong_time(&self, first: usize, error: &TimeTextError) -> FilterError {
+        let at = self.tokens[first].1.start..self.tokens[self.at - 1].1.end;
+        FilterError::syntax(self.text, error.expected.clone(), format!("`{}`", error.text), at)
     }
 
     /// Reads a number; for times, in nanoseconds.
@@ -504,20 +505,6 @@ fn one_of(words: &[&str]) -> String {
     match words {
         [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
         _ => words.concat(),
-    }
-}
-
-impl FromStr for OpenTimeRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) = text.split_once("..").ok_or("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
-        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { time::parse(text).map(Some) };
-        let part = Self { from: bound(from)?, to: bound(to)? };
-        if part.from.zip(part.to).is_some_and(|(from, to)| from >= to) {
-            return Err("a part of time whose start comes before its end, such as 0.2..0.4".to_owned());
-        }
-        Ok(part)
     }
 }
 

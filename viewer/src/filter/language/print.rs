@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tumit_paje::time_text::TimeText;
+
 use super::ast::is_duration;
 use super::ast::{
     AssignedEndpoint, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm, SelectionEffect,
@@ -10,7 +12,6 @@ use super::comparison::Comparison;
 use super::condition::{Condition, FieldTest};
 use super::pattern::{NamePattern, NamePatterns};
 use super::quote::{ConditionName, FilterName, QuotedName};
-use super::time::TimeText;
 use super::words::INVOLVES;
 
 /// Names separated by commas.

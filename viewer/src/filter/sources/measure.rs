@@ -26,7 +26,7 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
     let (model, list) = (source.model(), source.containers());
     let extent = source.extent();
     let interval = match key.during {
-        Some(part) => part.of(extent)?,
+        Some(part) => part.within(extent)?,
         // A trace without duration may still have entities, so the interval is at least 1 ns.
         None => TimeRange { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
     };

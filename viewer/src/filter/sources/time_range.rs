@@ -11,12 +11,11 @@ use super::layer::FilterLayer;
 use super::variable_range::{self, VariableRanges};
 use super::{entity_filter, summary};
 use crate::filter::language::error::FilterError;
-use crate::filter::language::time_range::OpenTimeRange;
 use crate::query::walk;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
-    TimeRange, TimelineSource, TraceSummary, TypeId, VariableSample, counts,
+    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenTimeRange, QueryError, SeriesColumn,
+    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, VariableSample, counts,
 };
 
 struct TimeRangeSource {
@@ -32,7 +31,7 @@ pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     part: OpenTimeRange,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
-    let window = part.of(inner.extent())?;
+    let window = part.within(inner.extent())?;
     let list = inner.containers();
     let alive = |at: usize| meets(list[at].life, window);
     let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);
