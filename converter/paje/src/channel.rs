@@ -8,10 +8,10 @@ mod tests;
 
 use std::io;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use smallvec::SmallVec;
 
+use super::recycling_channel::{RecyclingReceiver, RecyclingSender, recycling_channel};
 use super::time::GlobalNanos;
 use super::{
     ContainerId, DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, KeyId, PajeEvent,
@@ -31,22 +31,19 @@ const BATCHES: usize = 4;
 #[derive(Debug)]
 pub struct EventSender {
     batch: EventBatch,
-    full: SyncSender<EventBatch>,
-    emptied: Receiver<EventBatch>,
+    batches: RecyclingSender<EventBatch>,
 }
 
 /// The consumer's endpoint.
 #[derive(Debug)]
 pub struct BatchReceiver {
-    filled: Receiver<EventBatch>,
-    empty: SyncSender<EventBatch>,
+    batches: RecyclingReceiver<EventBatch>,
 }
 
 /// Creates a channel.
 pub fn relay() -> (EventSender, BatchReceiver) {
-    let (full, filled) = sync_channel(BATCHES);
-    let (empty, emptied) = sync_channel(BATCHES + 1);
-    (EventSender { batch: EventBatch::default(), full, emptied }, BatchReceiver { filled, empty })
+    let (sender, receiver) = recycling_channel(BATCHES);
+    (EventSender { batch: EventBatch::default(), batches: sender }, BatchReceiver { batches: receiver })
 }
 
 impl BatchReceiver {
@@ -56,24 +53,19 @@ impl BatchReceiver {
     /// # Errors
     /// The errors of the sink.
     pub fn run(self, sink: &mut dyn PajeSink) -> io::Result<()> {
-        let Self { filled, empty } = self;
-        for mut batch in filled {
+        self.batches.consume(|batch| {
             batch.send(sink)?;
             batch.clear();
-            // The producer may have ended.
-            let _ = empty.try_send(batch);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
 impl EventSender {
     #[cold]
     fn pass_on(&mut self) -> io::Result<()> {
-        let next = self.emptied.try_recv().unwrap_or_default();
-        let full = std::mem::replace(&mut self.batch, next);
-        // The sink has failed. Its own error is reported by the consumer.
-        self.full.send(full).map_err(|_unsent| io::ErrorKind::BrokenPipe.into())
+        // Without a receiver, the sink has failed. The consumer reports the error of the sink.
+        Ok(self.batches.exchange(&mut self.batch)?)
     }
 
     fn pass_on_if_full(&mut self) -> io::Result<()> {

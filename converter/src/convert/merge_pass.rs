@@ -7,7 +7,6 @@
 //! Nothing is copied on the way.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, TakenRecord};
 use super::columnar::single_records::RecordRef;
@@ -16,6 +15,7 @@ use super::options::ConvertError;
 use super::plan::ConversionPlan;
 use super::read_ahead::{AheadReader, MergePass, PassStats, ReaderThreads, StreamBlock};
 use crate::run::RunReadError;
+use tumit_paje::recycling_channel::{ReceiverGone, recycling_channel};
 
 /// Maximum number of batches between the two threads.
 const BATCHES: usize = 4;
@@ -82,29 +82,13 @@ impl MergePass<'_> {
             return self.produce(|batch| take(batch));
         }
         std::thread::scope(|scope| {
-            let (full, filled): (SyncSender<DispatchBatch>, Receiver<DispatchBatch>) = sync_channel(BATCHES);
-            let (empty, emptied) = sync_channel(BATCHES + 1);
-            let reader = scope.spawn(move || {
-                self.produce::<StopReason>(|batch| {
-                    let next = emptied.try_recv().unwrap_or_default();
-                    full.send(std::mem::replace(batch, next)).map_err(|_unsent| StopReason::Unwanted)
-                })
-            });
-            let mut taken = Ok(());
-            for mut batch in filled {
-                taken = take(&mut batch);
-                if taken.is_err() {
-                    break;
-                }
-                // The other thread may have ended.
-                let _ = empty.try_send(batch);
-            }
-            // The receiver is dropped, so a reader thread that still runs stops.
-            match (taken, reader.join()) {
+            let (sender, receiver) = recycling_channel(BATCHES);
+            let reader = scope.spawn(move || self.produce::<StopReason>(|batch| Ok(sender.exchange(batch)?)));
+            match (receiver.consume(take), reader.join()) {
                 (Err(why), _) => Err(why),
                 (Ok(()), Ok(Ok(passed))) => Ok(passed),
                 (Ok(()), Ok(Err(StopReason::Read(why)))) => Err(why.into()),
-                (Ok(()), Ok(Err(StopReason::Unwanted))) => Ok(PassStats::default()),
+                (Ok(()), Ok(Err(StopReason::Receiver(ReceiverGone)))) => Ok(PassStats::default()),
                 (Ok(()), Err(panic)) => std::panic::resume_unwind(panic),
             }
         })
@@ -172,12 +156,18 @@ fn merge<E>(
 enum StopReason {
     Read(RunReadError),
     /// A visit failed.
-    Unwanted,
+    Receiver(ReceiverGone),
 }
 
 impl From<RunReadError> for StopReason {
     fn from(why: RunReadError) -> Self {
         Self::Read(why)
+    }
+}
+
+impl From<ReceiverGone> for StopReason {
+    fn from(gone: ReceiverGone) -> Self {
+        Self::Receiver(gone)
     }
 }
 

@@ -11,7 +11,6 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
 use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
@@ -20,6 +19,7 @@ use super::columnar::stream::{FirstValues, StreamCursor, StreamTally};
 use super::plan::{ConversionPlan, RequiredColumns};
 use super::time_order::{ItemSelection, OrderedStream};
 use crate::run::RunReadError;
+use tumit_paje::recycling_channel::{RecyclingReceiver, RecyclingSender, recycling_channel};
 
 /// For each stream whose actions set their own timestamps: the minimum timestamp in each block and
 /// all later ones.
@@ -148,20 +148,15 @@ impl<'p> AheadReader<'p> {
     }
 
     /// Reads all blocks ahead, until the end or until the receiver is gone.
-    fn run(
-        mut self,
-        number: usize,
-        full: &SyncSender<StreamBlock>,
-        used: &Receiver<StreamBlock>,
-    ) -> Result<PassStats, RunReadError> {
+    fn run(mut self, number: usize, blocks: &RecyclingSender<StreamBlock>) -> Result<PassStats, RunReadError> {
         let streams = (0..self.lanes.len()).map(|lane| lane * self.how.readers + number);
         let begin = |stream: usize| self.how.begins.get(stream).copied().unwrap_or(i64::MIN);
         let mut due: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
+        let mut block = StreamBlock::default();
         while let Some(Reverse((_, stream))) = due.pop() {
-            let mut block = used.try_recv().unwrap_or_default();
             self.read(stream, &mut block)?;
             due.extend(block.dates.last().map(|last| Reverse((*last, stream))));
-            if full.send(block).is_err() {
+            if blocks.exchange(&mut block).is_err() {
                 break;
             }
         }
@@ -188,8 +183,7 @@ pub(crate) struct ReaderThreads<'s> {
 }
 
 struct ReaderThread<'s> {
-    filled: Receiver<StreamBlock>,
-    used: SyncSender<StreamBlock>,
+    blocks: RecyclingReceiver<StreamBlock>,
     handle: ScopedJoinHandle<'s, Result<PassStats, RunReadError>>,
 }
 
@@ -206,11 +200,10 @@ impl<'s> ReaderThreads<'s> {
         let early = pass.plan.streams.iter().map(|_| VecDeque::new()).collect();
         let (how, shares) = share(pass, readers)?;
         let start = |(number, streams)| {
-            let (full, filled) = sync_channel(BLOCKS);
-            let (used, emptied) = sync_channel(2 * BLOCKS);
+            let (sender, receiver) = recycling_channel(BLOCKS);
             let how = how.clone();
-            let handle = scope.spawn(move || AheadReader::new(how, number, streams).run(number, &full, &emptied));
-            ReaderThread { filled, used, handle }
+            let handle = scope.spawn(move || AheadReader::new(how, number, streams).run(number, &sender));
+            ReaderThread { blocks: receiver, handle }
         };
         Ok(Self { threads: shares.into_iter().enumerate().map(start).collect(), early })
     }
@@ -229,16 +222,14 @@ impl<'s> ReaderThreads<'s> {
                 found
             }
             None => loop {
-                let found = thread.filled.recv().ok()?;
+                let found = thread.blocks.receive()?;
                 if found.stream == stream {
                     break found;
                 }
                 self.early[found.stream].push_back(found);
             },
         };
-        let used = std::mem::replace(block, found);
-        // The thread may have ended, or have enough blocks.
-        let _ = thread.used.try_send(used);
+        thread.blocks.recycle(std::mem::replace(block, found));
         Some(())
     }
 
@@ -251,9 +242,9 @@ impl<'s> ReaderThreads<'s> {
         let readers = threads.len();
         let mut all = PassStats::default();
         let mut tallies = Vec::new();
-        for ReaderThread { filled, used, handle } in threads {
+        for ReaderThread { blocks, handle } in threads {
             // Makes a thread that still reads stop.
-            drop((filled, used));
+            drop(blocks);
             let passed = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             #[expect(clippy::iter_over_hash_type, reason = "the least of each, in whatever order")]
             for (place, first) in passed.values {
