@@ -26,18 +26,18 @@ pub(crate) trait RecordVisitor {
     ///
     /// # Errors
     /// If the result cannot be passed on.
-    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError>;
+    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError>;
 
     /// Sets the act of operations with this number, from now on.
-    fn know(&mut self, number: u32, act: OpTemplate) {
+    fn visit_template(&mut self, number: u32, act: OpTemplate) {
         let _ = (number, act);
     }
 
     /// Processes an operation whose act is known.
     ///
     /// # Errors
-    /// As [`Self::record`].
-    fn ready(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
+    /// As [`Self::visit_record`].
+    fn visit_operation(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
         let _ = turn;
         Ok(())
     }
@@ -45,8 +45,8 @@ pub(crate) trait RecordVisitor {
     /// Processes a wide operation with its words.
     ///
     /// # Errors
-    /// As [`Self::record`].
-    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+    /// As [`Self::visit_record`].
+    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         let _ = (turn, words);
         Ok(())
     }
@@ -56,7 +56,7 @@ pub(crate) trait RecordVisitor {
 pub(crate) struct RecordVisitorFn<F>(pub(crate) F);
 
 impl<F: FnMut(RecordRef<'_>) -> Result<(), ConvertError>> RecordVisitor for RecordVisitorFn<F> {
-    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
+    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         self.0(due)
     }
 }
@@ -252,7 +252,7 @@ impl<'p> Dispatcher<'p> {
             for &FetchedRecord { date, stream, taken } in &fetched[..count] {
                 match taken {
                     TakenRecord::Operation { act, bits } => {
-                        visit.ready(PendingOp { date, bits: bits.into(), act, stream })?;
+                        visit.visit_operation(PendingOp { date, bits: bits.into(), act, stream })?;
                     }
                     TakenRecord::Other(at) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
@@ -268,7 +268,7 @@ impl<'p> Dispatcher<'p> {
                 let StreamBlocks { current: made, next, .. } = &mut **blocks;
                 used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
                 for (number, act) in made.acts.drain(..) {
-                    visit.know(number, act);
+                    visit.visit_template(number, act);
                 }
                 fetched[0] = FetchedRecord { date, stream, taken: made.take() };
                 count = 1;
@@ -331,10 +331,10 @@ fn visit_steps(
     visit: &mut impl RecordVisitor,
 ) -> Result<(), ConvertError> {
     made.steps(at, when, &mut |step| match step {
-        NextOp::Operation(turn) => visit.ready(turn),
-        NextOp::Wide(turn, words) => visit.wide(turn, words),
+        NextOp::Operation(turn) => visit.visit_operation(turn),
+        NextOp::Wide(turn, words) => visit.visit_wide(turn, words),
         NextOp::Record(chunk, at) => {
-            chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.record(due))
+            chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.visit_record(due))
         }
     })
 }

@@ -73,7 +73,7 @@ fn picture(
 }
 
 impl RecordVisitor for Emitter<'_> {
-    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
+    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
         match due.scope(self.plan) {
             Some(scope) => self.record(&scope, due.only, due.date, (stream, due.ordinal))?,
@@ -83,16 +83,16 @@ impl RecordVisitor for Emitter<'_> {
         Ok(())
     }
 
-    fn know(&mut self, number: u32, act: OpTemplate) {
+    fn visit_template(&mut self, number: u32, act: OpTemplate) {
         self.know(number, act);
     }
 
     #[inline(always)]
-    fn ready(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
+    fn visit_operation(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
         Ok(self.ready(turn)?)
     }
 
-    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         Ok(self.wide(turn, words)?)
     }
 }
