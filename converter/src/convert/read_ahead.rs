@@ -25,14 +25,19 @@ use tumit_paje::recycling_channel::{RecyclingReceiver, RecyclingSender, recyclin
 /// all later ones.
 pub(crate) type MinTimestamps = Vec<Option<Vec<i64>>>;
 
+/// The items that a pass reads, and the form in which it needs them.
+pub(crate) struct PassSelection<'p> {
+    pub(crate) floors: MinTimestamps,
+    pub(crate) taking: ItemSelection,
+    /// The pass that the operations are for.
+    pub(crate) purpose: PassKind<'p>,
+}
+
 /// A pass to run.
 pub(crate) struct MergePass<'p> {
     pub(crate) plan: &'p ConversionPlan<'p>,
-    pub(crate) floors: MinTimestamps,
-    pub(crate) taking: ItemSelection,
+    pub(crate) selection: PassSelection<'p>,
     pub(crate) needs: RequiredColumns,
-    /// The pass that the operations are for.
-    pub(crate) purpose: PassKind<'p>,
     /// Whether a separate thread merges records ahead of the consumer.
     pub(crate) ahead: bool,
     /// Number of reader threads. 1 means that no separate thread reads.
@@ -64,8 +69,11 @@ pub(crate) struct StreamBlock {
     pub(crate) read: u64,
 }
 
-/// The data that a reader needs of a stream: its number, its file, its minimum timestamps.
-type StreamInput = (usize, Arc<File>, Option<Vec<i64>>);
+/// The data that a reader needs of a stream.
+struct StreamInput {
+    file: Arc<File>,
+    floors: Option<Vec<i64>>,
+}
 
 /// The settings of readers.
 #[derive(Clone)]
@@ -119,7 +127,7 @@ impl<'p> AheadReader<'p> {
         let StreamBlock { dates, made, .. } = block;
         block.stream = stream;
         let reading = &mut self.lanes[stream / self.how.readers];
-        if let StreamReadState::Before((_, file, floors)) = reading {
+        if let StreamReadState::Before(StreamInput { file, floors }) = reading {
             let ReadOptions { plan, taking, needs, .. } = &self.how;
             let feed = OrderedStream::idle(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
             *reading = StreamReadState::Begun(Box::new(StreamCursor::new(plan, feed, Arc::clone(needs))));
@@ -166,11 +174,11 @@ impl<'p> AheadReader<'p> {
 
 /// Opens the streams of a pass and distributes them among the readers.
 fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Vec<StreamInput>>), RunReadError> {
-    let MergePass { plan, floors, taking, needs, purpose, .. } = pass;
+    let MergePass { plan, selection: PassSelection { floors, taking, purpose }, needs, .. } = pass;
     let begins = plan.begins(&floors).into();
     let mut shares: Vec<Vec<StreamInput>> = (0..readers).map(|_| Vec::new()).collect();
     for (stream, (file, floors)) in plan.files()?.into_iter().zip(floors).enumerate() {
-        shares[stream % readers].push((stream, file, floors));
+        shares[stream % readers].push(StreamInput { file, floors });
     }
     Ok((ReadOptions { plan, taking, needs: Arc::new(needs), purpose, readers, begins }, shares))
 }

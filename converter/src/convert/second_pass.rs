@@ -116,15 +116,15 @@ type RelatedContainers<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 impl<'p> Emitter<'p> {
     /// Sends the definitions and creates the containers of types with exactly one container.
     ///
-    /// If `has_gaps` is set, records are missing, and values for unknown states are defined as
-    /// well. `once` is set in a single pass.
+    /// If records may be missing, values for unknown states are defined as well. `once` is set in a
+    /// single pass.
     pub(crate) fn begin(
         plan: &'p ConversionPlan<'p>,
         model: &'p RuleModel,
         survey: &'p mut FirstPassResult,
         symbols: &'p mut Symbols,
         sink: &'p mut dyn PajeSink,
-        (has_gaps, once): (bool, Option<SinglePassState>),
+        once: Option<SinglePassState>,
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
         let mut picture = Self {
@@ -151,7 +151,7 @@ impl<'p> Emitter<'p> {
             counts: ConversionCounts { paje_events: events, ..ConversionCounts::default() },
         };
         picture.label_suffixes = LabelSuffixes::of(plan, model, picture.symbols);
-        if has_gaps {
+        if plan.run().may_have_gaps() {
             for ty in model.containers.iter().flat_map(|container| &container.states) {
                 picture.unknown_value(*ty)?;
             }
