@@ -67,6 +67,17 @@ impl TypeColumns {
     }
 }
 
+/// A value in a column from which an action computes its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ColumnValue {
+    pub(crate) program: u32,
+    pub(crate) action: u16,
+    /// The process, which determines the meaning of the word.
+    pub(crate) process: u32,
+    /// The word in the column.
+    pub(crate) value: u64,
+}
+
 /// For each process and record id: the data that a pass needs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequiredColumns(Vec<Vec<TypeColumns>>);
@@ -293,16 +304,16 @@ impl<'r> ConversionPlan<'r> {
     /// The value type and the key of a column value, for an action of a program.
     pub(crate) fn value_of(
         &self,
-        (program, arrow, process): (u32, u16, usize),
+        found: &ColumnValue,
         stream: usize,
-        value: u64,
         symbols: &mut Symbols,
     ) -> Option<(TypeId, KeyPart)> {
-        let program = self.programs.get(program as usize)?;
-        let (ty, read) = program.arrows.get(usize::from(arrow))?.plain_value()?;
+        let program = self.programs.get(found.program as usize)?;
+        let (ty, read) = program.arrows.get(usize::from(found.action))?.plain_value()?;
         let mut body = vec![0; read.place?.0];
-        body.extend_from_slice(&value.to_le_bytes());
-        let (facts, stream, fine) = (self.facts.get(process)?, self.streams.get(stream)?, self.fines.get(stream)?);
+        body.extend_from_slice(&found.value.to_le_bytes());
+        let (facts, stream, fine) =
+            (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.fines.get(stream)?);
         let (time, site, ordinal) = (0, 0, 0);
         let scope = RecordScope { program, facts, stream, time, site, ordinal, body: &body, fine, is_shown: false };
         let mut scratch = String::new();

@@ -96,7 +96,7 @@ impl EntityHead {
     #[inline]
     fn event<'a>(
         self,
-        (time, container, ty, value): (GlobalNanos, ContainerId, TypeId, ValueId),
+        EntityCore { time, container, ty, value }: EntityCore,
         extra: &'a [ExtraField<'a>],
         source: Option<SourcePosition<'a>>,
     ) -> PajeEvent<'a> {
@@ -108,9 +108,32 @@ impl EntityHead {
     }
 }
 
+/// The data that every state and point event has.
+#[derive(Clone, Copy, Debug)]
+struct EntityCore {
+    time: GlobalNanos,
+    container: ContainerId,
+    ty: TypeId,
+    value: ValueId,
+}
+
+/// A value in a container.
+#[derive(Clone, Copy, Debug)]
+struct InstanceValue {
+    instance: usize,
+    ty: TypeId,
+    value: ValueId,
+}
+
 type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
-/// The additions of an entity to its value: fields and related containers.
-type EntityExtras<'a> = (&'a [(&'a str, RuleValue)], &'a [(&'a str, ContainerId)]);
+/// The additions of an entity to its value.
+#[derive(Clone, Copy, Debug, Default)]
+struct EntityExtras<'a> {
+    /// Fields with their values.
+    given: &'a [(&'a str, RuleValue)],
+    related: &'a [(&'a str, ContainerId)],
+}
+
 type RelatedContainers<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 
 impl<'p> Emitter<'p> {
@@ -183,7 +206,7 @@ impl<'p> Emitter<'p> {
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
     /// Inlined because it runs once for each record; end rules, the other caller, are rare.
     #[inline(always)]
-    fn arrows(&mut self, scope: &RecordScope<'_>, only: Option<u16>, place: (u32, u64)) -> io::Result<()> {
+    fn arrows(&mut self, scope: &RecordScope<'_>, only: Option<u16>, (stream, ordinal): (u32, u64)) -> io::Result<()> {
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -194,7 +217,7 @@ impl<'p> Emitter<'p> {
             if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut self.scratch, self.symbols)) {
                 continue;
             }
-            self.arrow(scope, arrow, (place.0, place.1, number))?;
+            self.arrow(scope, arrow, ActionPosition { stream, ordinal, action: number })?;
         }
         Ok(())
     }
@@ -251,39 +274,39 @@ impl<'p> Emitter<'p> {
             ActionOp::SetState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.set(self.instances.stack(instance, *slot), value, place.0)?;
-                self.entity(scope, arrow, EntityHead::Set, (instance, *ty, value))
+                self.set(self.instances.stack(instance, *slot), value, place.stream)?;
+                self.entity(scope, arrow, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.push(self.instances.stack(instance, *slot), value, place.0);
-                self.entity(scope, arrow, EntityHead::Push, (instance, *ty, value))
+                self.push(self.instances.stack(instance, *slot), value, place.stream);
+                self.entity(scope, arrow, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PopState { slot, ty, value, on } => {
                 let Some(instance) = self.existing(scope, on) else {
-                    self.pop_nowhere(place.0);
+                    self.pop_nowhere(place.stream);
                     return Ok(());
                 };
                 let wanted = match value {
                     Some(value) => self.value(scope, *ty, value).map(Some),
                     None => Some(None),
                 };
-                self.pop_to(self.instances.stack(instance, *slot), wanted, place.0)
+                self.pop_to(self.instances.stack(instance, *slot), wanted, place.stream)
             }
             ActionOp::ResetState { slot, on, .. } => {
                 let Some(instance) = self.existing(scope, on) else { return Ok(()) };
-                self.reset(self.instances.stack(instance, *slot), place.0)
+                self.reset(self.instances.stack(instance, *slot), place.stream)
             }
             ActionOp::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let number = scope.shown().eval(value, &mut self.scratch, self.symbols).number();
-                self.variable(instance, (*ty, *op, number), scope.program, value)
+                self.variable(instance, *ty, *op, number, scope.program, value)
             }
             ActionOp::Mark { ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.entity(scope, arrow, EntityHead::Mark, (instance, *ty, value))
+                self.entity(scope, arrow, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::Link { .. } => self.link_arrow(scope, arrow, place),
             ActionOp::Line { .. } | ActionOp::Nothing => Ok(()),
@@ -308,31 +331,31 @@ impl<'p> Emitter<'p> {
         scope: &RecordScope<'_>,
         arrow: &ProgramAction,
         what: EntityHead,
-        (instance, ty, value): (usize, TypeId, ValueId),
+        main: InstanceValue,
     ) -> io::Result<()> {
         if arrow.with.is_empty() && arrow.related.is_empty() {
-            return self.tell(what, (instance, ty, value), (&[], &[]), scope.source());
+            return self.tell(what, main, EntityExtras::default(), scope.source());
         }
         let (given, related) = self.fields(scope, arrow)?;
-        self.tell(what, (instance, ty, value), (&given, &related), scope.source())
+        self.tell(what, main, EntityExtras { given: &given, related: &related }, scope.source())
     }
 
     fn tell(
         &mut self,
         what: EntityHead,
-        (instance, ty, value): (usize, TypeId, ValueId),
-        (given, related): EntityExtras<'_>,
+        InstanceValue { instance, ty, value }: InstanceValue,
+        extras: EntityExtras<'_>,
         source: Option<(SymbolId, u32)>,
     ) -> io::Result<()> {
-        let (time, container) = (self.now, self.instances.get(instance).id);
+        let core = EntityCore { time: self.now, container: self.instances.get(instance).id, ty, value };
         self.counts.paje_events += 1;
         let source = source_of(source, self.symbols);
-        if given.is_empty() && related.is_empty() {
-            return self.sink.event(&what.event((time, container, ty, value), &[], source));
+        if extras.given.is_empty() && extras.related.is_empty() {
+            return self.sink.event(&what.event(core, &[], source));
         }
         let mut extra = SinkExtras::new();
-        fill(&mut extra, (given, related), &mut self.scratch, self.symbols);
-        self.sink.event(&what.event((time, container, ty, value), &extra, source))
+        fill(&mut extra, extras, &mut self.scratch, self.symbols);
+        self.sink.event(&what.event(core, &extra, source))
     }
 
     /// Makes `value` the only open state of a stack.
@@ -361,7 +384,9 @@ impl<'p> Emitter<'p> {
     fn variable(
         &mut self,
         instance: usize,
-        (ty, op, number): (TypeId, VariableOp, Option<f64>),
+        ty: TypeId,
+        op: VariableOp,
+        number: Option<f64>,
         program: &RecordProgram,
         code: &ExprCode,
     ) -> io::Result<()> {
@@ -493,7 +518,7 @@ type SinkExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
 /// become text. `extras` must be empty.
 fn fill<'a>(
     extras: &mut SinkExtras<'a>,
-    (given, related): EntityExtras<'a>,
+    EntityExtras { given, related }: EntityExtras<'a>,
     scratch: &'a mut String,
     symbols: &'a Symbols,
 ) {

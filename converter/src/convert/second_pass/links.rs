@@ -100,7 +100,7 @@ impl Emitter<'_> {
             return Ok(());
         };
         let (given, related) = self.fields(scope, arrow)?;
-        self.link(paired, at.instance, (&given, &related), scope.source())
+        self.link(paired, at.instance, EntityExtras { given: &given, related: &related }, scope.source())
     }
 
     /// Skips a link endpoint without a partner. It uses up a key nevertheless, as in a single pass,
