@@ -9,6 +9,7 @@ pub(crate) mod container_cache;
 mod containers;
 pub(crate) mod definitions;
 mod ends;
+mod entities;
 pub(crate) mod event_headers;
 pub(crate) mod failures;
 mod gaps;
@@ -16,8 +17,6 @@ mod links;
 
 use std::borrow::Cow;
 use std::io;
-
-use smallvec::SmallVec;
 
 use super::first_pass::notes::ActionPosition;
 use super::first_pass::survey::FirstPassResult;
@@ -29,7 +28,7 @@ use crate::rules::eval::RecordScope;
 use crate::rules::model::RuleModel;
 use crate::rules::program::{ActionOp, ContainerTarget, ExprCode, ProgramAction, RecordProgram, ValueCode};
 use crate::rules::stacks::{StackId, StateStack};
-use crate::rules::value::{KeyPart, RuleValue, SymbolId, Symbols};
+use crate::rules::value::{KeyPart, Symbols};
 use crate::rules::value_cache::KnownValues;
 use crate::rules::values::ValueTable;
 use ambiguous_ids::AmbiguousReferences;
@@ -37,14 +36,12 @@ use columnar::TemplateTable;
 use container_cache::ContainerCache;
 pub(crate) use definitions::SinglePassState;
 use ends::EndTable;
+use entities::{EntityHead, InstanceValue};
 use failures::EvaluationFailures;
 use gaps::StreamGaps;
 use links::OpenLink;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{
-    ContainerId, ExtraField, ExtraValue, PajeEvent, PajeSink, PlainEvent, PlainKind, SourcePosition, TypeId, ValueId,
-    VariableOp,
-};
+use tumit_paje::{PajeEvent, PajeSink, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
 use tumit_spill::endpoint_map::EndpointMap;
 
 /// The state of the second pass.
@@ -83,58 +80,6 @@ pub(crate) struct OmissionReport {
     /// Ambiguous references.
     pub(crate) ambiguous: Vec<String>,
 }
-
-/// An operation that is sent with a value, fields and a source position.
-#[derive(Clone, Copy, Debug)]
-enum EntityHead {
-    Set,
-    Push,
-    Mark,
-}
-
-impl EntityHead {
-    #[inline]
-    fn event<'a>(
-        self,
-        EntityCore { time, container, ty, value }: EntityCore,
-        extra: &'a [ExtraField<'a>],
-        source: Option<SourcePosition<'a>>,
-    ) -> PajeEvent<'a> {
-        match self {
-            Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
-            Self::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
-            Self::Mark => PajeEvent::NewEvent { time, container, ty, value, extra, source },
-        }
-    }
-}
-
-/// The data that every state and point event has.
-#[derive(Clone, Copy, Debug)]
-struct EntityCore {
-    time: GlobalNanos,
-    container: ContainerId,
-    ty: TypeId,
-    value: ValueId,
-}
-
-/// A value in a container.
-#[derive(Clone, Copy, Debug)]
-struct InstanceValue {
-    instance: usize,
-    ty: TypeId,
-    value: ValueId,
-}
-
-type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
-/// The additions of an entity to its value.
-#[derive(Clone, Copy, Debug, Default)]
-struct EntityExtras<'a> {
-    /// Fields with their values.
-    given: &'a [(&'a str, RuleValue)],
-    related: &'a [(&'a str, ContainerId)],
-}
-
-type RelatedContainers<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 
 impl<'p> Emitter<'p> {
     /// Sends the definitions and creates the containers of types with exactly one container.
@@ -325,39 +270,6 @@ impl<'p> Emitter<'p> {
         true
     }
 
-    /// Sends a state or point event, with its fields and source position.
-    fn entity(
-        &mut self,
-        scope: &RecordScope<'_>,
-        arrow: &ProgramAction,
-        what: EntityHead,
-        main: InstanceValue,
-    ) -> io::Result<()> {
-        if arrow.with.is_empty() && arrow.related.is_empty() {
-            return self.tell(what, main, EntityExtras::default(), scope.source());
-        }
-        let (given, related) = self.fields(scope, arrow)?;
-        self.tell(what, main, EntityExtras { given: &given, related: &related }, scope.source())
-    }
-
-    fn tell(
-        &mut self,
-        what: EntityHead,
-        InstanceValue { instance, ty, value }: InstanceValue,
-        extras: EntityExtras<'_>,
-        source: Option<(SymbolId, u32)>,
-    ) -> io::Result<()> {
-        let core = EntityCore { time: self.now, container: self.instances.get(instance).id, ty, value };
-        self.counts.paje_events += 1;
-        let source = source_of(source, self.symbols);
-        if extras.given.is_empty() && extras.related.is_empty() {
-            return self.sink.event(&what.event(core, &[], source));
-        }
-        let mut extra = SinkExtras::new();
-        fill(&mut extra, extras, &mut self.scratch, self.symbols);
-        self.sink.event(&what.event(core, &extra, source))
-    }
-
     /// Makes `value` the only open state of a stack.
     fn set(&mut self, at: StackId, value: ValueId, stream: u32) -> io::Result<()> {
         self.replace(at, value)?;
@@ -488,60 +400,4 @@ impl Emitter<'_> {
             }
         }
     }
-
-    /// Evaluates the fields of an action and finds its related containers.
-    fn fields<'a>(
-        &mut self,
-        scope: &RecordScope<'_>,
-        arrow: &'a ProgramAction,
-    ) -> io::Result<(NamedValues<'a>, RelatedContainers<'a>)> {
-        let mut related = RelatedContainers::new();
-        for (how, whom) in &arrow.related {
-            if self.is_ambiguous(scope, whom) {
-                continue;
-            }
-            let instance = self.locate(scope, whom)?;
-            related.push((how, self.instances.get(instance).id));
-        }
-        let mut given = NamedValues::new();
-        for (name, code) in &arrow.with {
-            given.push((name, scope.shown().eval(code, &mut self.scratch, self.symbols)));
-        }
-        Ok((given, related))
-    }
-}
-
-/// Fields in the form of the sink.
-type SinkExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
-
-/// Converts fields and related containers to the form of the sink. Values that are not numbers
-/// become text. `extras` must be empty.
-fn fill<'a>(
-    extras: &mut SinkExtras<'a>,
-    EntityExtras { given, related }: EntityExtras<'a>,
-    scratch: &'a mut String,
-    symbols: &'a Symbols,
-) {
-    let number = |val: &RuleValue| match *val {
-        RuleValue::Int(value) => Some(ExtraValue::Integer(value)),
-        RuleValue::Float(value) => Some(ExtraValue::Float(value)),
-        _ => None,
-    };
-    if given.iter().all(|(_, val)| number(val).is_some()) {
-        extras.extend(given.iter().filter_map(|(name, val)| Some(ExtraField { name, value: number(val)? })));
-    } else {
-        // Text first, because it grows the scratch text from which the fields then borrow.
-        let given: NamedValues<'_> =
-            given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
-        let scratch: &'a String = scratch;
-        let text = |val: RuleValue| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
-        extras.extend(
-            given.iter().map(|(name, val)| ExtraField { name, value: number(val).unwrap_or_else(|| text(*val)) }),
-        );
-    }
-    extras.extend(related.iter().map(|(name, id)| ExtraField { name, value: ExtraValue::Container(*id) }));
-}
-
-fn source_of(source: Option<(SymbolId, u32)>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
-    source.map(|(file, line)| SourcePosition { file: symbols.text(file), line })
 }

@@ -5,8 +5,9 @@ use std::io;
 
 use smallvec::SmallVec;
 
+use super::Emitter;
+use super::entities::{EntityExtras, EntityHead, InstanceValue};
 use super::links::{EndpointPosition, LinkValueRef};
-use super::{Emitter, EntityExtras, EntityHead, InstanceValue};
 use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
 use crate::convert::first_pass::notes::ActionPosition;

@@ -6,8 +6,9 @@ use std::io;
 use smallvec::SmallVec;
 use tumit::spec::PatternPiece;
 
+use super::Emitter;
 use super::ends::ContainerRef;
-use super::{Emitter, EntityExtras, SinkExtras, fill};
+use super::entities::{EntityExtras, SinkExtras, fill};
 use crate::convert::labels::LabelKey;
 use crate::rules::containers::PathNode;
 use crate::rules::default_rules::PROCESS_NAME;
