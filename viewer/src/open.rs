@@ -175,7 +175,7 @@ mod tests {
         let told = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let mut options = OpenOptions::default();
         let teller = std::sync::Arc::clone(&told);
-        options.progress =
+        options.convert.progress =
             Some(std::sync::Arc::new(move |done, _| teller.store(done, std::sync::atomic::Ordering::Relaxed)));
         let source = open(&path, &options).expect("it is a Pajé file");
         assert_eq!(source.summary().name, "small");

@@ -66,7 +66,7 @@ pub use counter::EntityCounts;
 pub use entities::{EndedLink, EndedState, EntityPlace, EntitySink};
 pub use faults::Fault;
 use faults::FaultCounts;
-use links::{LinkHalf, PendingLinks};
+use links::{LinkOperation, PendingLinks};
 use location_cache::RecentStacks;
 pub(crate) use outcome::SimOutcome;
 use states::OpenStates;
@@ -151,9 +151,6 @@ enum EntitySlot {
     Variable(u32),
     Marks(u32),
 }
-
-/// Common properties of entities: container, type and value.
-type EntityKey = (ContainerId, TypeId, ValueId);
 
 impl Simulation {
     /// Creates an empty simulation that collects entities. `name` is the name of the trace in
@@ -268,7 +265,7 @@ impl<E: EntitySink> Simulation<E> {
                 self.define_value(value, ty, name, (color, look));
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                self.create(time, (container, ty, parent), name, extra);
+                self.create(time, container, ty, parent, name, extra);
             }
             PajeEvent::DestroyContainer { time, container } => self.destroy(time.0, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
@@ -316,10 +313,12 @@ impl<E: EntitySink> Simulation<E> {
                 }
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
-                self.half(true, time.0, (container, ty, value), (start, key), (extra, source));
+                let (starts, time, holder, end) = (true, time.0, container, start);
+                self.half(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
-                self.half(false, time.0, (container, ty, value), (end, key), (extra, source));
+                let (starts, time, holder) = (false, time.0, container);
+                self.half(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
             }
         }
     }
@@ -374,7 +373,9 @@ impl<E: EntitySink> Simulation<E> {
     fn create(
         &mut self,
         time: GlobalNanos,
-        (container, ty, parent): (ContainerId, TypeId, ContainerId),
+        container: ContainerId,
+        ty: TypeId,
+        parent: ContainerId,
         name: &str,
         extra: &[ExtraField<'_>],
     ) {
@@ -386,28 +387,6 @@ impl<E: EntitySink> Simulation<E> {
         let info = ContainerInfo { id: container, ty, parent, depth: 0, name: name.to_owned(), life };
         let parent_type = self.types[ty.index()].parent;
         self.containers.create(info, parent_type, detail, &mut self.faults, &mut self.entities);
-    }
-
-    fn half(
-        &mut self,
-        starts: bool,
-        time: i64,
-        (holder, ty, value): EntityKey,
-        (end, key): (ContainerId, KeyId),
-        (extra, source): (&[ExtraField<'_>], Option<SourcePosition<'_>>),
-    ) {
-        if self.can_link(starts, holder, ty, value, end) {
-            let detail = self.detail(extra, source);
-            self.entities.wait(detail);
-            let half = LinkHalf { starts, time, value, container: end, detail, key, line: self.faults.line };
-            let pair = self.links.take((holder, ty), half, &mut self.faults, &mut self.entities);
-            if let Some((from, to)) = pair {
-                if !self.peer && from < self.containers.from(holder) && holder != ContainerId::ROOT {
-                    self.faults.count(Fault::LateCreation);
-                }
-                self.containers.hold(holder, from, to);
-            }
-        }
     }
 
     fn define_type(

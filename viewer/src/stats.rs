@@ -12,7 +12,7 @@ mod variables;
 
 pub use durations::{Durations, durations};
 pub use links::number;
-pub use links::{LinkTraffic, exchanges, size_field};
+pub use links::{LinkTraffic, LinkTrafficKey, exchanges, size_field};
 pub use table::{DATES, RowGrouping, StatsRow, table, time_of_day, to_csv, to_csv_with};
 pub use tasks::{ContinuationTypes, tasks_of};
 pub use tasks::{TaskGroup, tasks};

@@ -97,7 +97,7 @@ fn write_out(
 ) -> Result<TableAccount, TraceOpenError> {
     let input = TraceInputFile::find(path, options)?;
     let start = match &input {
-        TraceInputFile::Run(run) if options.wall_clock => wall_clock::early_start_of(run, options.clock),
+        TraceInputFile::Run(run) if options.wall_clock => wall_clock::early_start_of(run, options.convert.clock),
         _ => None,
     };
     if options.wall_clock && start.is_none() {

@@ -2,22 +2,18 @@
 //! consumer sends them to a sink. Rules and text output (or simulation) therefore run in parallel.
 //! The sink receives the same operations as without this channel.
 
+mod event_batch;
 pub(crate) mod packed_event;
 #[cfg(test)]
 mod tests;
 
 use std::io;
-use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use smallvec::SmallVec;
-
+use super::recycling_channel::{RecyclingReceiver, RecyclingSender, recycling_channel};
 use super::time::GlobalNanos;
-use super::{
-    ContainerId, DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, KeyId, PajeEvent,
-    PajeSink, PajeTypeKind, PlainEvent, PlainKind, RgbColor, SourcePosition, TypeId, ValueId, VariableOp,
-};
-use packed_event::{PackedEvent, UnpackedEvent};
+use super::{ContainerId, FieldSet, KeyId, PajeEvent, PajeSink, PlainEvent};
+use event_batch::{EventBatch, OwnedFieldSet, RareEvent};
+use packed_event::PackedEvent;
 
 /// Maximum number of operations in a batch.
 const BATCH_EVENTS: usize = 2048;
@@ -31,22 +27,19 @@ const BATCHES: usize = 4;
 #[derive(Debug)]
 pub struct EventSender {
     batch: EventBatch,
-    full: SyncSender<EventBatch>,
-    emptied: Receiver<EventBatch>,
+    batches: RecyclingSender<EventBatch>,
 }
 
 /// The consumer's endpoint.
 #[derive(Debug)]
 pub struct BatchReceiver {
-    filled: Receiver<EventBatch>,
-    empty: SyncSender<EventBatch>,
+    batches: RecyclingReceiver<EventBatch>,
 }
 
 /// Creates a channel.
 pub fn relay() -> (EventSender, BatchReceiver) {
-    let (full, filled) = sync_channel(BATCHES);
-    let (empty, emptied) = sync_channel(BATCHES + 1);
-    (EventSender { batch: EventBatch::default(), full, emptied }, BatchReceiver { filled, empty })
+    let (sender, receiver) = recycling_channel(BATCHES);
+    (EventSender { batch: EventBatch::default(), batches: sender }, BatchReceiver { batches: receiver })
 }
 
 impl BatchReceiver {
@@ -56,24 +49,19 @@ impl BatchReceiver {
     /// # Errors
     /// The errors of the sink.
     pub fn run(self, sink: &mut dyn PajeSink) -> io::Result<()> {
-        let Self { filled, empty } = self;
-        for mut batch in filled {
+        self.batches.consume(|batch| {
             batch.send(sink)?;
             batch.clear();
-            // The producer may have ended.
-            let _ = empty.try_send(batch);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
 impl EventSender {
     #[cold]
     fn pass_on(&mut self) -> io::Result<()> {
-        let next = self.emptied.try_recv().unwrap_or_default();
-        let full = std::mem::replace(&mut self.batch, next);
-        // The sink has failed. Its own error is reported by the consumer.
-        self.full.send(full).map_err(|_unsent| io::ErrorKind::BrokenPipe.into())
+        // Without a receiver, the sink has failed. The consumer reports the error of the sink.
+        Ok(self.batches.exchange(&mut self.batch)?)
     }
 
     fn pass_on_if_full(&mut self) -> io::Result<()> {
@@ -138,422 +126,4 @@ impl PajeSink for EventSender {
         self.batch.put_rest(RareEvent::Finish(end));
         self.pass_on()
     }
-}
-
-/// Operations with the texts and fields that they refer to.
-#[derive(Debug, Default)]
-struct EventBatch {
-    events: Vec<PackedEvent>,
-    /// The base of the timestamps of plain operations, in ns.
-    since: i64,
-    variables: Vec<PackedVariable>,
-    rest: Vec<RareEvent>,
-    text: String,
-    fields: Vec<PackedField>,
-    /// The last file name and the last field name, as ranges in `text`. Most operations repeat
-    /// them.
-    file: TextRange,
-    name: TextRange,
-}
-
-/// The fields of one operation.
-type BatchExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
-
-/// A range of a batch's text.
-#[derive(Clone, Copy, Debug, Default)]
-struct TextRange {
-    start: u32,
-    end: u32,
-}
-
-/// A range of a batch's fields.
-#[derive(Clone, Copy, Debug)]
-struct FieldRange {
-    start: u32,
-    end: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct PackedField {
-    name: TextRange,
-    value: PackedValue,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum PackedValue {
-    Text(TextRange),
-    Integer(i64),
-    Float(f64),
-    Container(ContainerId),
-}
-
-/// A source position, if known.
-#[derive(Clone, Copy, Debug)]
-struct PackedPosition {
-    file: TextRange,
-    line: u32,
-    is_known: bool,
-}
-
-/// A shape with names of its own. There are few shapes.
-#[derive(Debug)]
-struct OwnedFieldSet {
-    operation: EventOperation,
-    fields: Vec<(String, ExtraFieldKind)>,
-    source: bool,
-}
-
-/// A new value of a variable.
-#[derive(Clone, Copy, Debug)]
-struct PackedVariable {
-    op: VariableOp,
-    container: ContainerId,
-    time: GlobalNanos,
-    ty: TypeId,
-    value: f64,
-}
-
-/// Any other [`PajeEvent`] or other call of a sink, with ranges instead of references.
-#[derive(Debug)]
-enum RareEvent {
-    DefineType {
-        ty: TypeId,
-        kind: PajeTypeKind,
-        parent: TypeId,
-        name: TextRange,
-        color: Option<RgbColor>,
-        look: DrawStyle,
-    },
-    DefineValue {
-        value: ValueId,
-        ty: TypeId,
-        name: TextRange,
-        color: Option<RgbColor>,
-        look: DrawStyle,
-    },
-    CreateContainer {
-        time: GlobalNanos,
-        container: ContainerId,
-        ty: TypeId,
-        parent: ContainerId,
-        name: TextRange,
-        extra: FieldRange,
-    },
-    DestroyContainer {
-        time: GlobalNanos,
-        container: ContainerId,
-    },
-    /// Sets the base of the timestamps of the following plain operations.
-    Since(i64),
-    /// A plain operation that cannot be packed.
-    Plain(PlainEvent),
-    Valued {
-        what: ValuedEvent,
-        main: PackedHead,
-        extra: FieldRange,
-        source: PackedPosition,
-    },
-    Link {
-        is_start: bool,
-        main: PackedHead,
-        end: ContainerId,
-        key: KeyId,
-        extra: FieldRange,
-        source: PackedPosition,
-    },
-    NameKey {
-        key: KeyId,
-        text: TextRange,
-    },
-    OwnContainer {
-        container: ContainerId,
-        process: u32,
-        label: TextRange,
-    },
-    Announce(Box<OwnedFieldSet>),
-    DropHalves,
-    Finish(GlobalNanos),
-}
-
-#[derive(Clone, Copy, Debug)]
-enum ValuedEvent {
-    Set,
-    Push,
-    Event,
-}
-
-/// The common fields of most operations.
-#[derive(Clone, Copy, Debug)]
-struct PackedHead {
-    time: GlobalNanos,
-    container: ContainerId,
-    ty: TypeId,
-    value: ValueId,
-}
-
-impl EventBatch {
-    fn clear(&mut self) {
-        self.events.clear();
-        self.variables.clear();
-        self.rest.clear();
-        self.text.clear();
-        self.fields.clear();
-        (self.file, self.name) = (TextRange::default(), TextRange::default());
-        self.since = 0;
-    }
-
-    fn text(&mut self, text: &str) -> TextRange {
-        let start = short(self.text.len());
-        self.text.push_str(text);
-        TextRange { start, end: short(self.text.len()) }
-    }
-
-    #[inline]
-    fn fields(&mut self, extra: &[ExtraField<'_>]) -> FieldRange {
-        if extra.is_empty() { FieldRange { start: 0, end: 0 } } else { self.some_fields(extra) }
-    }
-
-    fn some_fields(&mut self, extra: &[ExtraField<'_>]) -> FieldRange {
-        let start = short(self.fields.len());
-        for field in extra {
-            if self.text.get(self.name.range()) != Some(field.name) {
-                self.name = self.text(field.name);
-            }
-            let name = self.name;
-            let value = match field.value {
-                ExtraValue::Text(text) => PackedValue::Text(self.text(text)),
-                ExtraValue::Integer(value) => PackedValue::Integer(value),
-                ExtraValue::Float(value) => PackedValue::Float(value),
-                ExtraValue::Container(container) => PackedValue::Container(container),
-            };
-            self.fields.push(PackedField { name, value });
-        }
-        FieldRange { start, end: short(self.fields.len()) }
-    }
-
-    fn position(&mut self, source: Option<SourcePosition<'_>>) -> PackedPosition {
-        let Some(SourcePosition { file, line }) = source else {
-            return PackedPosition { file: TextRange::default(), line: 0, is_known: false };
-        };
-        if self.text.get(self.file.range()) != Some(file) {
-            self.file = self.text(file);
-        }
-        PackedPosition { file: self.file, line, is_known: true }
-    }
-
-    fn put_valued(
-        &mut self,
-        what: ValuedEvent,
-        main: PackedHead,
-        extra: &[ExtraField<'_>],
-        source: Option<SourcePosition<'_>>,
-    ) {
-        if extra.is_empty() && source.is_none() {
-            let PackedHead { time, container, ty, value } = main;
-            return self.put_plain(PlainEvent { kind: what.kind(), time, container, ty, value });
-        }
-        let rest = RareEvent::Valued { what, main, extra: self.fields(extra), source: self.position(source) };
-        self.put_rest(rest);
-    }
-
-    fn put_plain(&mut self, event: PlainEvent) {
-        if PackedEvent::plain(event, self.since).is_none() {
-            self.since = event.time.0;
-            self.put_rest(RareEvent::Since(self.since));
-        }
-        match PackedEvent::plain(event, self.since) {
-            Some(packed) => self.events.push(packed),
-            None => self.put_rest(RareEvent::Plain(event)),
-        }
-    }
-
-    fn put_rest(&mut self, rest: RareEvent) {
-        self.events.push(PackedEvent::rest(self.rest.len()));
-        self.rest.push(rest);
-    }
-
-    fn put(&mut self, event: &PajeEvent<'_>) {
-        const NONE: ValueId = ValueId(0);
-        match *event {
-            PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.put_valued(ValuedEvent::Push, PackedHead { time, container, ty, value }, extra, source);
-            }
-            PajeEvent::PopState { time, container, ty } => {
-                self.put_plain(PlainEvent { kind: PlainKind::PopState, time, container, ty, value: NONE });
-            }
-            PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.put_valued(ValuedEvent::Set, PackedHead { time, container, ty, value }, extra, source);
-            }
-            PajeEvent::ResetState { time, container, ty } => {
-                self.put_plain(PlainEvent { kind: PlainKind::ResetState, time, container, ty, value: NONE });
-            }
-            PajeEvent::Variable { time, container, ty, op, value } => {
-                self.events.push(PackedEvent::variable(self.variables.len()));
-                self.variables.push(PackedVariable { op, container, time, ty, value });
-            }
-            PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.put_valued(ValuedEvent::Event, PackedHead { time, container, ty, value }, extra, source);
-            }
-            PajeEvent::DefineType { ty, kind, parent, name, color, look } => {
-                let name = self.text(name);
-                self.put_rest(RareEvent::DefineType { ty, kind, parent, name, color, look });
-            }
-            PajeEvent::DefineValue { value, ty, name, color, look } => {
-                let name = self.text(name);
-                self.put_rest(RareEvent::DefineValue { value, ty, name, color, look });
-            }
-            PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                let (name, extra) = (self.text(name), self.fields(extra));
-                self.put_rest(RareEvent::CreateContainer { time, container, ty, parent, name, extra });
-            }
-            PajeEvent::DestroyContainer { time, container } => {
-                self.put_rest(RareEvent::DestroyContainer { time, container });
-            }
-            PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source } => {
-                let main = PackedHead { time, container, ty, value };
-                let (extra, source) = (self.fields(extra), self.position(source));
-                self.put_rest(RareEvent::Link { is_start: true, main, end, key, extra, source });
-            }
-            PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
-                let main = PackedHead { time, container, ty, value };
-                let (extra, source) = (self.fields(extra), self.position(source));
-                self.put_rest(RareEvent::Link { is_start: false, main, end, key, extra, source });
-            }
-        }
-    }
-
-    /// Sends the whole batch to a sink.
-    fn send(&self, sink: &mut dyn PajeSink) -> io::Result<()> {
-        let mut since = 0;
-        for packed in &self.events {
-            match packed.unpack(since) {
-                UnpackedEvent::Plain(event) => sink.plain(event)?,
-                UnpackedEvent::Variable(at) => {
-                    let PackedVariable { op, container, time, ty, value } = self.variables[at];
-                    sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
-                }
-                UnpackedEvent::Rest(at) => self.send_rest(&self.rest[at], &mut since, sink)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn send_rest(&self, rest: &RareEvent, since: &mut i64, sink: &mut dyn PajeSink) -> io::Result<()> {
-        match rest {
-            RareEvent::Since(date) => *since = *date,
-            RareEvent::Plain(event) => sink.plain(*event)?,
-            RareEvent::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
-            RareEvent::OwnContainer { container, process, label } => {
-                sink.own_container(*container, *process, self.at(*label))?;
-            }
-            RareEvent::Announce(shape) => announce(shape, sink)?,
-            RareEvent::DropHalves => sink.drop_halves()?,
-            RareEvent::Finish(end) => sink.finish(*end)?,
-            rest => {
-                let mut fields = BatchExtras::new();
-                if let Some(event) = self.unpack(rest, &mut fields) {
-                    sink.event(&event)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The original operation. `None` for other calls of a sink. `room` must be empty.
-    fn unpack<'r, 'a: 'r>(&'a self, rest: &RareEvent, room: &'r mut BatchExtras<'a>) -> Option<PajeEvent<'r>> {
-        Some(match *rest {
-            RareEvent::DefineType { ty, kind, parent, name, color, look } => {
-                PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color, look }
-            }
-            RareEvent::DefineValue { value, ty, name, color, look } => {
-                PajeEvent::DefineValue { value, ty, name: self.at(name), color, look }
-            }
-            RareEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                let (name, extra) = (self.at(name), self.extra(extra, room));
-                PajeEvent::CreateContainer { time, container, ty, parent, name, extra }
-            }
-            RareEvent::DestroyContainer { time, container } => PajeEvent::DestroyContainer { time, container },
-            RareEvent::Valued { what, main, extra, source } => {
-                what.event(main, self.extra(extra, room), self.source(source))
-            }
-            RareEvent::Link { is_start, main: PackedHead { time, container, ty, value }, end, key, extra, source } => {
-                let (extra, source) = (self.extra(extra, room), self.source(source));
-                match is_start {
-                    true => PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source },
-                    false => PajeEvent::EndLink { time, container, ty, value, end, key, extra, source },
-                }
-            }
-            RareEvent::Since(_) | RareEvent::Plain(_) => return None,
-            RareEvent::NameKey { .. }
-            | RareEvent::OwnContainer { .. }
-            | RareEvent::Announce(_)
-            | RareEvent::DropHalves
-            | RareEvent::Finish(_) => return None,
-        })
-    }
-
-    fn at(&self, text: TextRange) -> &str {
-        self.text.get(text.range()).unwrap_or("")
-    }
-
-    fn source(&self, position: PackedPosition) -> Option<SourcePosition<'_>> {
-        position.is_known.then(|| SourcePosition { file: self.at(position.file), line: position.line })
-    }
-
-    fn extra<'r, 'a: 'r>(&'a self, fields: FieldRange, room: &'r mut BatchExtras<'a>) -> &'r [ExtraField<'a>] {
-        if fields.start == fields.end {
-            return &[];
-        }
-        let fields = &self.fields[fields.start as usize..fields.end as usize];
-        for field in fields {
-            let value = match field.value {
-                PackedValue::Text(text) => ExtraValue::Text(self.at(text)),
-                PackedValue::Integer(value) => ExtraValue::Integer(value),
-                PackedValue::Float(value) => ExtraValue::Float(value),
-                PackedValue::Container(container) => ExtraValue::Container(container),
-            };
-            room.push(ExtraField { name: self.at(field.name), value });
-        }
-        room
-    }
-}
-
-impl ValuedEvent {
-    const fn kind(self) -> PlainKind {
-        match self {
-            Self::Set => PlainKind::SetState,
-            Self::Push => PlainKind::PushState,
-            Self::Event => PlainKind::NewEvent,
-        }
-    }
-
-    #[inline]
-    fn event<'a>(
-        self,
-        main: PackedHead,
-        extra: &'a [ExtraField<'a>],
-        source: Option<SourcePosition<'a>>,
-    ) -> PajeEvent<'a> {
-        let PackedHead { time, container, ty, value } = main;
-        match self {
-            Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
-            Self::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
-            Self::Event => PajeEvent::NewEvent { time, container, ty, value, extra, source },
-        }
-    }
-}
-
-impl TextRange {
-    fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-}
-
-fn announce(shape: &OwnedFieldSet, sink: &mut dyn PajeSink) -> io::Result<()> {
-    let fields: Vec<(&str, ExtraFieldKind)> = shape.fields.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
-    sink.announce(&FieldSet { operation: shape.operation, fields: &fields, source: shape.source })
-}
-
-fn short(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

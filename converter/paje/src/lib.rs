@@ -8,6 +8,7 @@ pub mod field_sets;
 pub mod number_text;
 pub mod other_formats;
 pub mod read;
+pub mod recycling_channel;
 pub mod style;
 pub mod time;
 pub mod time_range;

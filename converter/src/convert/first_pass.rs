@@ -29,7 +29,7 @@ pub(crate) struct FirstPassVisitor<'p> {
 }
 
 impl RecordVisitor for FirstPassVisitor<'_> {
-    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
+    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         let Self { plan, model, symbols, surveyor, dated, blocks, floors, .. } = self;
         if *dated {
             note_date(&mut blocks[due.stream], due.blocks_read, due.date);
@@ -43,13 +43,13 @@ impl RecordVisitor for FirstPassVisitor<'_> {
         Ok(())
     }
 
-    fn know(&mut self, number: u32, act: OpTemplate) {
+    fn visit_template(&mut self, number: u32, act: OpTemplate) {
         let number = number as usize;
         self.acts.resize_with(self.acts.len().max(number + 1), OpTemplate::none);
         self.acts[number] = act;
     }
 
-    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         if let Some(act) = self.acts.get(turn.act as usize) {
             self.surveyor.ready(self.plan, act, turn, words, self.model);
         }

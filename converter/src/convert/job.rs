@@ -8,7 +8,7 @@ use super::first_pass::survey::{FirstPassCollector, FirstPassResult};
 use super::merge_pass::RecordVisitor;
 use super::options::{ConvertError, ConvertOptions};
 use super::plan::{ConversionPlan, RequiredColumns};
-use super::read_ahead::{MergePass, MinTimestamps, PassStats};
+use super::read_ahead::{MergePass, MinTimestamps, PassSelection, PassStats};
 use super::time_order::ItemSelection;
 use crate::clock::{
     CausalityReport, CorrectionMethod, LineLeap, LinkLog, RunClocks, UncorrectedClocks, restore_order, usual_reversal,
@@ -33,6 +33,14 @@ pub(crate) struct ConversionJob<'o> {
     pub(crate) reversed_raw: Option<u64>,
     pub(crate) done: u64,
     pub(crate) total: u64,
+}
+
+/// The outcome of the first pass.
+struct FirstPassOutcome {
+    result: FirstPassResult,
+    floors: MinTimestamps,
+    /// The log of link endpoints, if one was required.
+    log: Option<LinkLog>,
 }
 
 impl<'o> ConversionJob<'o> {
@@ -61,7 +69,7 @@ impl<'o> ConversionJob<'o> {
         model: &mut RuleModel,
         symbols: &mut Symbols,
     ) -> Result<(FirstPassResult, MinTimestamps), ConvertError> {
-        let (survey, floors, log) = self.first_pass(plan, model, symbols)?;
+        let FirstPassOutcome { result: survey, floors, log } = self.first_pass(plan, model, symbols)?;
         self.counts.links = survey.links;
         self.counts.unmatched_starts = survey.unmatched_starts;
         self.counts.unmatched_ends = survey.unmatched_ends;
@@ -115,16 +123,16 @@ impl<'o> ConversionJob<'o> {
         }
     }
 
-    pub(crate) fn first_pass(
+    fn first_pass(
         &mut self,
         plan: &ConversionPlan<'_>,
         model: &mut RuleModel,
         symbols: &mut Symbols,
-    ) -> Result<(FirstPassResult, MinTimestamps, Option<LinkLog>), ConvertError> {
+    ) -> Result<FirstPassOutcome, ConvertError> {
         let floors: MinTimestamps = vec![None; plan.streams.len()];
         self.total = plan.records();
         if !plan.programs.iter().any(RecordProgram::is_surveyed) {
-            return Ok((FirstPassResult::default(), floors, None));
+            return Ok(FirstPassOutcome { result: FirstPassResult::default(), floors, log: None });
         }
         if self.reversed_raw.is_none() {
             self.total *= 2;
@@ -144,7 +152,7 @@ impl<'o> ConversionJob<'o> {
         let purpose = if dated || self.options.by_record { PassKind::Records } else { PassKind::Survey };
         let blocks = vec![Vec::new(); plan.streams.len()];
         let mut first = FirstPassVisitor { plan, model, symbols, surveyor, dated, blocks, floors, acts: Vec::new() };
-        let passed = self.pass(plan, plain, (taking, needs, purpose), &mut first)?;
+        let passed = self.pass(plan, PassSelection { floors: plain, taking, purpose }, needs, &mut first)?;
         let FirstPassVisitor { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
         surveyor.ends(plan, model, symbols);
@@ -158,8 +166,8 @@ impl<'o> ConversionJob<'o> {
                 *floors = blocks;
             }
         }
-        let (survey, log) = surveyor.finish(model, symbols).map_err(ConvertError::Links)?;
-        Ok((survey, floors, log))
+        let (result, log) = surveyor.finish(model, symbols).map_err(ConvertError::Links)?;
+        Ok(FirstPassOutcome { result, floors, log })
     }
 
     pub(crate) fn note_reversed(&mut self, reversed: u64) {
@@ -174,11 +182,11 @@ impl<'o> ConversionJob<'o> {
     pub(crate) fn records(
         &mut self,
         plan: &ConversionPlan<'_>,
-        (floors, taking, purpose): (MinTimestamps, ItemSelection, PassKind<'_>),
+        selection: PassSelection<'_>,
         visit: &mut impl RecordVisitor,
     ) -> Result<i64, ConvertError> {
-        let needs = plan.needs(taking.wanted, false);
-        let passed = self.pass(plan, floors, (taking, needs, purpose), visit)?;
+        let needs = plan.needs(selection.taking.wanted, false);
+        let passed = self.pass(plan, selection, needs, visit)?;
         for tally in &passed.tallies {
             self.counts.backward_records += tally.backward;
             self.counts.early_dates += tally.early;
@@ -192,8 +200,8 @@ impl<'o> ConversionJob<'o> {
     pub(crate) fn pass(
         &mut self,
         plan: &ConversionPlan<'_>,
-        floors: MinTimestamps,
-        (taking, needs, purpose): (ItemSelection, RequiredColumns, PassKind<'_>),
+        selection: PassSelection<'_>,
+        needs: RequiredColumns,
         visit: &mut impl RecordVisitor,
     ) -> Result<PassStats, ConvertError> {
         let (ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
@@ -203,7 +211,7 @@ impl<'o> ConversionJob<'o> {
                 progress(self.done.min(self.total), self.total);
             }
         };
-        MergePass { plan, floors, taking, needs, purpose, ahead, readers }.run(tell, visit)
+        MergePass { plan, selection, needs, ahead, readers }.run(tell, visit)
     }
 
     pub(crate) fn report(self, made: ConversionCounts, end: i64) -> ConversionReport {

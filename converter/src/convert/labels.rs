@@ -16,16 +16,29 @@ use crate::rules::referent_table::{Distinctness, builtin_key};
 use crate::rules::value::{BY_KEYS, RuleValue, SymbolId, Symbols};
 use crate::run::OpenRun;
 
-/// A container type, and the process and thread of a container.
-type LabelKey = (usize, u32, u32);
+/// The identity of a container that is distinct per process or thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LabelKey {
+    /// Its container type.
+    pub(crate) container: usize,
+    pub(crate) process: u32,
+    pub(crate) thread: u32,
+}
 
 /// Suffixes of labels.
 #[derive(Debug, Default)]
 pub(crate) struct LabelSuffixes(FxHashMap<LabelKey, Box<str>>);
 
-/// A possible container: the hash of its label and its parent's keys, its identity, and a stream of
-/// its thread or process.
-type LabelMember = (u64, (u32, u32), u32);
+/// A possible container. The fields are in the order of comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct LabelMember {
+    /// The hash of its label and its parent's keys.
+    hash: u64,
+    process: u32,
+    thread: u32,
+    /// A stream of its thread or process.
+    stream: u32,
+}
 
 impl LabelSuffixes {
     /// Computes the suffixes of a run. O(n log n) in the number of its streams. Returns early if no
@@ -36,11 +49,13 @@ impl LabelSuffixes {
             let Some(distinct) = kind.distinct else { continue };
             let mut members = members(plan, model, (container, distinct), symbols);
             members.sort_unstable();
-            for same in members.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-                let streams: Vec<&StreamFacts> = same.iter().map(|member| &plan.streams[member.2 as usize]).collect();
-                for ((_, (process, thread), _), text) in same.iter().zip(distinctions(plan.run(), &streams)) {
+            for same in members.chunk_by(|a, b| a.hash == b.hash).filter(|same| same.len() > 1) {
+                let streams: Vec<&StreamFacts> =
+                    same.iter().map(|member| &plan.streams[member.stream as usize]).collect();
+                for (&LabelMember { process, thread, .. }, text) in same.iter().zip(distinctions(plan.run(), &streams))
+                {
                     if let Some(text) = text {
-                        suffixes.0.insert((container, *process, *thread), text.into());
+                        suffixes.0.insert(LabelKey { container, process, thread }, text.into());
                     }
                 }
             }
@@ -95,7 +110,7 @@ fn members(
         text.clear();
         pattern.append(stream, symbols, &mut text);
         let part = (is_of_host.then_some(stream.host), is_in_process.then_some(process));
-        members.push((hash(&(text.as_str(), part)), (process, thread), at));
+        members.push(LabelMember { hash: hash(&(text.as_str(), part)), process, thread, stream: at });
     }
     members
 }

@@ -7,7 +7,6 @@
 //! Nothing is copied on the way.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, TakenRecord};
 use super::columnar::single_records::RecordRef;
@@ -16,6 +15,7 @@ use super::options::ConvertError;
 use super::plan::ConversionPlan;
 use super::read_ahead::{AheadReader, MergePass, PassStats, ReaderThreads, StreamBlock};
 use crate::run::RunReadError;
+use tumit_paje::recycling_channel::{ReceiverGone, recycling_channel};
 
 /// Maximum number of batches between the two threads.
 const BATCHES: usize = 4;
@@ -26,18 +26,18 @@ pub(crate) trait RecordVisitor {
     ///
     /// # Errors
     /// If the result cannot be passed on.
-    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError>;
+    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError>;
 
     /// Sets the act of operations with this number, from now on.
-    fn know(&mut self, number: u32, act: OpTemplate) {
+    fn visit_template(&mut self, number: u32, act: OpTemplate) {
         let _ = (number, act);
     }
 
     /// Processes an operation whose act is known.
     ///
     /// # Errors
-    /// As [`Self::record`].
-    fn ready(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
+    /// As [`Self::visit_record`].
+    fn visit_operation(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
         let _ = turn;
         Ok(())
     }
@@ -45,8 +45,8 @@ pub(crate) trait RecordVisitor {
     /// Processes a wide operation with its words.
     ///
     /// # Errors
-    /// As [`Self::record`].
-    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+    /// As [`Self::visit_record`].
+    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         let _ = (turn, words);
         Ok(())
     }
@@ -56,7 +56,7 @@ pub(crate) trait RecordVisitor {
 pub(crate) struct RecordVisitorFn<F>(pub(crate) F);
 
 impl<F: FnMut(RecordRef<'_>) -> Result<(), ConvertError>> RecordVisitor for RecordVisitorFn<F> {
-    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
+    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         self.0(due)
     }
 }
@@ -82,29 +82,13 @@ impl MergePass<'_> {
             return self.produce(|batch| take(batch));
         }
         std::thread::scope(|scope| {
-            let (full, filled): (SyncSender<DispatchBatch>, Receiver<DispatchBatch>) = sync_channel(BATCHES);
-            let (empty, emptied) = sync_channel(BATCHES + 1);
-            let reader = scope.spawn(move || {
-                self.produce::<StopReason>(|batch| {
-                    let next = emptied.try_recv().unwrap_or_default();
-                    full.send(std::mem::replace(batch, next)).map_err(|_unsent| StopReason::Unwanted)
-                })
-            });
-            let mut taken = Ok(());
-            for mut batch in filled {
-                taken = take(&mut batch);
-                if taken.is_err() {
-                    break;
-                }
-                // The other thread may have ended.
-                let _ = empty.try_send(batch);
-            }
-            // The receiver is dropped, so a reader thread that still runs stops.
-            match (taken, reader.join()) {
+            let (sender, receiver) = recycling_channel(BATCHES);
+            let reader = scope.spawn(move || self.produce::<StopReason>(|batch| Ok(sender.exchange(batch)?)));
+            match (receiver.consume(take), reader.join()) {
                 (Err(why), _) => Err(why),
                 (Ok(()), Ok(Ok(passed))) => Ok(passed),
                 (Ok(()), Ok(Err(StopReason::Read(why)))) => Err(why.into()),
-                (Ok(()), Ok(Err(StopReason::Unwanted))) => Ok(PassStats::default()),
+                (Ok(()), Ok(Err(StopReason::Receiver(ReceiverGone)))) => Ok(PassStats::default()),
                 (Ok(()), Err(panic)) => std::panic::resume_unwind(panic),
             }
         })
@@ -115,7 +99,7 @@ impl MergePass<'_> {
         self,
         mut pass_on: impl FnMut(&mut DispatchBatch) -> Result<(), E>,
     ) -> Result<PassStats, E> {
-        let (begins, readers) = (self.plan.begins(&self.floors), self.readers.min(self.plan.streams.len()));
+        let (begins, readers) = (self.plan.begins(&self.selection.floors), self.readers.min(self.plan.streams.len()));
         if readers < 2 {
             let mut reader = AheadReader::of_all(self)?;
             merge(&begins, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;
@@ -172,12 +156,18 @@ fn merge<E>(
 enum StopReason {
     Read(RunReadError),
     /// A visit failed.
-    Unwanted,
+    Receiver(ReceiverGone),
 }
 
 impl From<RunReadError> for StopReason {
     fn from(why: RunReadError) -> Self {
         Self::Read(why)
+    }
+}
+
+impl From<ReceiverGone> for StopReason {
+    fn from(gone: ReceiverGone) -> Self {
+        Self::Receiver(gone)
     }
 }
 
@@ -262,7 +252,7 @@ impl<'p> Dispatcher<'p> {
             for &FetchedRecord { date, stream, taken } in &fetched[..count] {
                 match taken {
                     TakenRecord::Operation { act, bits } => {
-                        visit.ready(PendingOp { date, bits: bits.into(), act, stream })?;
+                        visit.visit_operation(PendingOp { date, bits: bits.into(), act, stream })?;
                     }
                     TakenRecord::Other(at) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
@@ -278,7 +268,7 @@ impl<'p> Dispatcher<'p> {
                 let StreamBlocks { current: made, next, .. } = &mut **blocks;
                 used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
                 for (number, act) in made.acts.drain(..) {
-                    visit.know(number, act);
+                    visit.visit_template(number, act);
                 }
                 fetched[0] = FetchedRecord { date, stream, taken: made.take() };
                 count = 1;
@@ -341,10 +331,10 @@ fn visit_steps(
     visit: &mut impl RecordVisitor,
 ) -> Result<(), ConvertError> {
     made.steps(at, when, &mut |step| match step {
-        NextOp::Operation(turn) => visit.ready(turn),
-        NextOp::Wide(turn, words) => visit.wide(turn, words),
+        NextOp::Operation(turn) => visit.visit_operation(turn),
+        NextOp::Wide(turn, words) => visit.visit_wide(turn, words),
         NextOp::Record(chunk, at) => {
-            chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.record(due))
+            chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.visit_record(due))
         }
     })
 }

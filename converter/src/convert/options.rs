@@ -77,7 +77,10 @@ impl ConvertOptions {
 
 impl fmt::Debug for ConvertOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("clock", &self.clock).field("output", &self.output).finish_non_exhaustive()
+        f.debug_struct("ConvertOptions")
+            .field("clock", &self.clock)
+            .field("output", &self.output)
+            .finish_non_exhaustive()
     }
 }
 

@@ -8,7 +8,7 @@ use super::job::ConversionJob;
 use super::merge_pass::RecordVisitor;
 use super::options::ConvertError;
 use super::plan::ConversionPlan;
-use super::read_ahead::MinTimestamps;
+use super::read_ahead::{MinTimestamps, PassSelection};
 use super::second_pass::event_headers::announce;
 use super::second_pass::{Emitter, SinglePassState};
 use super::time_order::ItemSelection;
@@ -23,16 +23,17 @@ pub(crate) fn make(
     job: &mut ConversionJob<'_>,
     plan: &ConversionPlan<'_>,
     model: &RuleModel,
-    known: (&mut FirstPassResult, &mut Symbols),
+    survey: &mut FirstPassResult,
+    symbols: &mut Symbols,
     how: PassRequirements,
     sink: &mut dyn PajeSink,
 ) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     if !job.options.may_use(3) {
-        return picture(job, plan, model, known, how, sink);
+        return picture(job, plan, model, survey, symbols, how, sink);
     }
     let (mut sender, taker) = relay();
     std::thread::scope(|scope| {
-        let rules = scope.spawn(move || picture(job, plan, model, known, how, &mut sender));
+        let rules = scope.spawn(move || picture(job, plan, model, survey, symbols, how, &mut sender));
         let taken = taker.run(sink);
         let made = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the sink fails, the rules fail as well. The error of the sink is the cause.
@@ -41,8 +42,12 @@ pub(crate) fn make(
     })
 }
 
-/// The minimum timestamps of the streams, and the requirements of a single pass.
-pub(crate) type PassRequirements = (MinTimestamps, Option<SinglePassState>);
+/// The requirements of a pass that sends Pajé operations.
+pub(crate) struct PassRequirements {
+    pub(crate) floors: MinTimestamps,
+    /// The requirements of a single pass.
+    pub(crate) once: Option<SinglePassState>,
+}
 
 /// Runs the rules over all records and sends the Pajé operations. Returns the counters and the last
 /// timestamp. `None` if the operations that were sent are void.
@@ -50,18 +55,19 @@ fn picture(
     job: &mut ConversionJob<'_>,
     plan: &ConversionPlan<'_>,
     model: &RuleModel,
-    (survey, symbols): (&mut FirstPassResult, &mut Symbols),
-    (floors, once): PassRequirements,
+    survey: &mut FirstPassResult,
+    symbols: &mut Symbols,
+    PassRequirements { floors, once }: PassRequirements,
     sink: &mut dyn PajeSink,
 ) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
-    let mut picture = Emitter::begin(plan, model, survey, symbols, sink, (job.run.may_have_gaps(), once))?;
+    let mut picture = Emitter::begin(plan, model, survey, symbols, sink, once)?;
     let purpose = match once {
         _ if job.options.by_record => PassKind::Records,
         Some(_) => PassKind::Once,
         None => PassKind::Picture(model),
     };
-    let end = job.records(plan, (floors, ItemSelection::ALL, purpose), &mut picture);
+    let end = job.records(plan, PassSelection { floors, taking: ItemSelection::ALL, purpose }, &mut picture);
     if picture.is_void() {
         return Ok(None);
     }
@@ -73,7 +79,7 @@ fn picture(
 }
 
 impl RecordVisitor for Emitter<'_> {
-    fn record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
+    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
         let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
         match due.scope(self.plan) {
             Some(scope) => self.record(&scope, due.only, due.date, (stream, due.ordinal))?,
@@ -83,16 +89,16 @@ impl RecordVisitor for Emitter<'_> {
         Ok(())
     }
 
-    fn know(&mut self, number: u32, act: OpTemplate) {
+    fn visit_template(&mut self, number: u32, act: OpTemplate) {
         self.know(number, act);
     }
 
     #[inline(always)]
-    fn ready(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
+    fn visit_operation(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
         Ok(self.ready(turn)?)
     }
 
-    fn wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         Ok(self.wide(turn, words)?)
     }
 }

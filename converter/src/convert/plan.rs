@@ -67,6 +67,17 @@ impl TypeColumns {
     }
 }
 
+/// A value in a column from which an action computes its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ColumnValue {
+    pub(crate) program: u32,
+    pub(crate) action: u16,
+    /// The process, which determines the meaning of the word.
+    pub(crate) process: u32,
+    /// The word in the column.
+    pub(crate) value: u64,
+}
+
 /// For each process and record id: the data that a pass needs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequiredColumns(Vec<Vec<TypeColumns>>);
@@ -78,13 +89,20 @@ impl RequiredColumns {
     }
 }
 
+/// The plan of a conversion, the type tree of its rules, and the texts of the run.
+pub(crate) struct ConversionSetup<'r> {
+    pub(crate) plan: ConversionPlan<'r>,
+    pub(crate) model: RuleModel,
+    pub(crate) symbols: Symbols,
+}
+
 /// Builds the plan, the type tree and the texts of a run.
 pub(crate) fn plan<'r>(
     run: &'r OpenRun,
     options: &ConvertOptions,
     clocks: &mut RunClocks,
     remarks: &mut Vec<String>,
-) -> Result<(ConversionPlan<'r>, RuleModel, Symbols), ConvertError> {
+) -> Result<ConversionSetup<'r>, ConvertError> {
     if let Some(rules) = &options.rules {
         remarks.extend(fit(rules, options.output.as_deref(), run)?);
     }
@@ -97,21 +115,26 @@ pub(crate) fn plan_of_layouts<'r>(
     run: &'r OpenRun,
     clocks: &mut RunClocks,
 ) -> Result<(ConversionPlan<'r>, Symbols), ConvertError> {
-    let (plan, _, symbols) = build(run, clocks, |schema, model, symbols| {
+    let ConversionSetup { plan, symbols, .. } = build(run, clocks, |schema, model, symbols| {
         let spec = with_default_picture(&layouts(schema), false);
-        Ok((compile_spec(&spec, schema, None, model, symbols, &mut Vec::new()), None))
+        let rules = compile_spec(&spec, schema, None, model, symbols, &mut Vec::new());
+        Ok(SchemaPrograms { rules, prologue: None })
     })?;
     Ok((plan, symbols))
 }
 
-/// The programs of a schema, and the prologue of a text output.
-type SchemaPrograms = (CompiledRules, Option<String>);
+/// The programs of a schema.
+struct SchemaPrograms {
+    rules: CompiledRules,
+    /// The prologue of a text output.
+    prologue: Option<String>,
+}
 
 fn build<'r>(
     run: &'r OpenRun,
     clocks: &mut RunClocks,
     mut programs_of: impl FnMut(&Schema, &mut RuleModel, &mut Symbols) -> Result<SchemaPrograms, ConvertError>,
-) -> Result<(ConversionPlan<'r>, RuleModel, Symbols), ConvertError> {
+) -> Result<ConversionSetup<'r>, ConvertError> {
     let mut symbols = Symbols::default();
     let mut model = RuleModel::default();
     clocks.start_at(first_date(run, clocks));
@@ -137,9 +160,9 @@ fn build<'r>(
             let at = match known.iter().position(|(schema, ..)| **schema == provider.schema) {
                 Some(at) => at,
                 None => {
-                    let (compiled, prologue) = programs_of(&provider.schema, &mut model, &mut symbols)?;
+                    let SchemaPrograms { rules, prologue } = programs_of(&provider.schema, &mut model, &mut symbols)?;
                     plan.prologues.extend(prologue);
-                    let CompiledRules { records, thread_end, process_end } = compiled;
+                    let CompiledRules { records, thread_end, process_end } = rules;
                     let numbers = plan.add(records);
                     let mut of_end = |program: Option<RecordProgram>| plan.add(program.map(Some).into_iter().collect());
                     let ends = EndProgramNumbers { thread: of_end(thread_end), process: of_end(process_end) };
@@ -156,7 +179,7 @@ fn build<'r>(
         plan.table.push(table);
         plan.ends.push(ends);
     }
-    Ok((plan, model, symbols))
+    Ok(ConversionSetup { plan, model, symbols })
 }
 
 impl<'r> ConversionPlan<'r> {
@@ -281,16 +304,16 @@ impl<'r> ConversionPlan<'r> {
     /// The value type and the key of a column value, for an action of a program.
     pub(crate) fn value_of(
         &self,
-        (program, arrow, process): (u32, u16, usize),
+        found: &ColumnValue,
         stream: usize,
-        value: u64,
         symbols: &mut Symbols,
     ) -> Option<(TypeId, KeyPart)> {
-        let program = self.programs.get(program as usize)?;
-        let (ty, read) = program.arrows.get(usize::from(arrow))?.plain_value()?;
+        let program = self.programs.get(found.program as usize)?;
+        let (ty, read) = program.arrows.get(usize::from(found.action))?.plain_value()?;
         let mut body = vec![0; read.place?.0];
-        body.extend_from_slice(&value.to_le_bytes());
-        let (facts, stream, fine) = (self.facts.get(process)?, self.streams.get(stream)?, self.fines.get(stream)?);
+        body.extend_from_slice(&found.value.to_le_bytes());
+        let (facts, stream, fine) =
+            (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.fines.get(stream)?);
         let (time, site, ordinal) = (0, 0, 0);
         let scope = RecordScope { program, facts, stream, time, site, ordinal, body: &body, fine, is_shown: false };
         let mut scratch = String::new();
@@ -367,11 +390,12 @@ fn programs_of(
             let known: Vec<String> = spec.outputs.iter().map(|output| format!("`{}`", output.name)).collect();
             return Err(ConvertError::NoOutput { name: name.clone(), known: known.join(", ") });
         };
-        let prologue = spec.outputs[output].prologue.clone();
-        return Ok((compile_spec(spec, schema, Some(output), model, symbols, remarks), Some(prologue)));
+        let rules = compile_spec(spec, schema, Some(output), model, symbols, remarks);
+        return Ok(SchemaPrograms { rules, prologue: Some(spec.outputs[output].prologue.clone()) });
     }
     let spec = with_default_picture(spec, ranked);
-    Ok((compile_spec(&spec, schema, None, model, symbols, remarks), None))
+    let rules = compile_spec(&spec, schema, None, model, symbols, remarks);
+    Ok(SchemaPrograms { rules, prologue: None })
 }
 
 /// The facts that all records of a stream share, for each stream.

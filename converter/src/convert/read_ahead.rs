@@ -11,7 +11,6 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
 use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
@@ -20,19 +19,25 @@ use super::columnar::stream::{FirstValues, StreamCursor, StreamTally};
 use super::plan::{ConversionPlan, RequiredColumns};
 use super::time_order::{ItemSelection, OrderedStream};
 use crate::run::RunReadError;
+use tumit_paje::recycling_channel::{RecyclingReceiver, RecyclingSender, recycling_channel};
 
 /// For each stream whose actions set their own timestamps: the minimum timestamp in each block and
 /// all later ones.
 pub(crate) type MinTimestamps = Vec<Option<Vec<i64>>>;
 
+/// The items that a pass reads, and the form in which it needs them.
+pub(crate) struct PassSelection<'p> {
+    pub(crate) floors: MinTimestamps,
+    pub(crate) taking: ItemSelection,
+    /// The pass that the operations are for.
+    pub(crate) purpose: PassKind<'p>,
+}
+
 /// A pass to run.
 pub(crate) struct MergePass<'p> {
     pub(crate) plan: &'p ConversionPlan<'p>,
-    pub(crate) floors: MinTimestamps,
-    pub(crate) taking: ItemSelection,
+    pub(crate) selection: PassSelection<'p>,
     pub(crate) needs: RequiredColumns,
-    /// The pass that the operations are for.
-    pub(crate) purpose: PassKind<'p>,
     /// Whether a separate thread merges records ahead of the consumer.
     pub(crate) ahead: bool,
     /// Number of reader threads. 1 means that no separate thread reads.
@@ -64,8 +69,11 @@ pub(crate) struct StreamBlock {
     pub(crate) read: u64,
 }
 
-/// The data that a reader needs of a stream: its number, its file, its minimum timestamps.
-type StreamInput = (usize, Arc<File>, Option<Vec<i64>>);
+/// The data that a reader needs of a stream.
+struct StreamInput {
+    file: Arc<File>,
+    floors: Option<Vec<i64>>,
+}
 
 /// The settings of readers.
 #[derive(Clone)]
@@ -119,7 +127,7 @@ impl<'p> AheadReader<'p> {
         let StreamBlock { dates, made, .. } = block;
         block.stream = stream;
         let reading = &mut self.lanes[stream / self.how.readers];
-        if let StreamReadState::Before((_, file, floors)) = reading {
+        if let StreamReadState::Before(StreamInput { file, floors }) = reading {
             let ReadOptions { plan, taking, needs, .. } = &self.how;
             let feed = OrderedStream::idle(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
             *reading = StreamReadState::Begun(Box::new(StreamCursor::new(plan, feed, Arc::clone(needs))));
@@ -148,20 +156,15 @@ impl<'p> AheadReader<'p> {
     }
 
     /// Reads all blocks ahead, until the end or until the receiver is gone.
-    fn run(
-        mut self,
-        number: usize,
-        full: &SyncSender<StreamBlock>,
-        used: &Receiver<StreamBlock>,
-    ) -> Result<PassStats, RunReadError> {
+    fn run(mut self, number: usize, blocks: &RecyclingSender<StreamBlock>) -> Result<PassStats, RunReadError> {
         let streams = (0..self.lanes.len()).map(|lane| lane * self.how.readers + number);
         let begin = |stream: usize| self.how.begins.get(stream).copied().unwrap_or(i64::MIN);
         let mut due: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
+        let mut block = StreamBlock::default();
         while let Some(Reverse((_, stream))) = due.pop() {
-            let mut block = used.try_recv().unwrap_or_default();
             self.read(stream, &mut block)?;
             due.extend(block.dates.last().map(|last| Reverse((*last, stream))));
-            if full.send(block).is_err() {
+            if blocks.exchange(&mut block).is_err() {
                 break;
             }
         }
@@ -171,11 +174,11 @@ impl<'p> AheadReader<'p> {
 
 /// Opens the streams of a pass and distributes them among the readers.
 fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Vec<StreamInput>>), RunReadError> {
-    let MergePass { plan, floors, taking, needs, purpose, .. } = pass;
+    let MergePass { plan, selection: PassSelection { floors, taking, purpose }, needs, .. } = pass;
     let begins = plan.begins(&floors).into();
     let mut shares: Vec<Vec<StreamInput>> = (0..readers).map(|_| Vec::new()).collect();
     for (stream, (file, floors)) in plan.files()?.into_iter().zip(floors).enumerate() {
-        shares[stream % readers].push((stream, file, floors));
+        shares[stream % readers].push(StreamInput { file, floors });
     }
     Ok((ReadOptions { plan, taking, needs: Arc::new(needs), purpose, readers, begins }, shares))
 }
@@ -188,8 +191,7 @@ pub(crate) struct ReaderThreads<'s> {
 }
 
 struct ReaderThread<'s> {
-    filled: Receiver<StreamBlock>,
-    used: SyncSender<StreamBlock>,
+    blocks: RecyclingReceiver<StreamBlock>,
     handle: ScopedJoinHandle<'s, Result<PassStats, RunReadError>>,
 }
 
@@ -206,11 +208,10 @@ impl<'s> ReaderThreads<'s> {
         let early = pass.plan.streams.iter().map(|_| VecDeque::new()).collect();
         let (how, shares) = share(pass, readers)?;
         let start = |(number, streams)| {
-            let (full, filled) = sync_channel(BLOCKS);
-            let (used, emptied) = sync_channel(2 * BLOCKS);
+            let (sender, receiver) = recycling_channel(BLOCKS);
             let how = how.clone();
-            let handle = scope.spawn(move || AheadReader::new(how, number, streams).run(number, &full, &emptied));
-            ReaderThread { filled, used, handle }
+            let handle = scope.spawn(move || AheadReader::new(how, number, streams).run(number, &sender));
+            ReaderThread { blocks: receiver, handle }
         };
         Ok(Self { threads: shares.into_iter().enumerate().map(start).collect(), early })
     }
@@ -229,16 +230,14 @@ impl<'s> ReaderThreads<'s> {
                 found
             }
             None => loop {
-                let found = thread.filled.recv().ok()?;
+                let found = thread.blocks.receive()?;
                 if found.stream == stream {
                     break found;
                 }
                 self.early[found.stream].push_back(found);
             },
         };
-        let used = std::mem::replace(block, found);
-        // The thread may have ended, or have enough blocks.
-        let _ = thread.used.try_send(used);
+        thread.blocks.recycle(std::mem::replace(block, found));
         Some(())
     }
 
@@ -251,9 +250,9 @@ impl<'s> ReaderThreads<'s> {
         let readers = threads.len();
         let mut all = PassStats::default();
         let mut tallies = Vec::new();
-        for ReaderThread { filled, used, handle } in threads {
+        for ReaderThread { blocks, handle } in threads {
             // Makes a thread that still reads stop.
-            drop((filled, used));
+            drop(blocks);
             let passed = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             #[expect(clippy::iter_over_hash_type, reason = "the least of each, in whatever order")]
             for (place, first) in passed.values {

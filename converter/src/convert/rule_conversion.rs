@@ -2,8 +2,8 @@
 
 use super::job::ConversionJob;
 use super::options::{ConvertError, ConvertOptions};
-use super::paje_pass::make;
-use super::plan::plan;
+use super::paje_pass::{PassRequirements, make};
+use super::plan::{ConversionSetup, plan};
 use super::single_pass;
 use crate::report::ConversionReport;
 use crate::run::OpenRun;
@@ -17,17 +17,18 @@ pub(crate) fn convert_rules(
 ) -> Result<ConversionReport, ConvertError> {
     let options = ConvertOptions { output: None, ..options.clone() };
     let mut job = ConversionJob::new(run, &options);
-    let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
     if sink.can_begin_anew() && single_pass::is_possible(&job, &plan, &model) {
         match single_pass::convert(job, &plan, &model, &mut symbols, sink)? {
             Some(report) => return Ok(report),
             None => sink.begin_anew()?,
         }
         job = ConversionJob::new(run, &options);
-        (plan, model, symbols) = self::plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+        ConversionSetup { plan, model, symbols } = self::plan(run, &options, &mut job.clocks, &mut job.remarks)?;
     }
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    let made = make(&mut job, &plan, &model, (&mut survey, &mut symbols), (floors, None), sink)?;
+    let how = PassRequirements { floors, once: None };
+    let made = make(&mut job, &plan, &model, &mut survey, &mut symbols, how, sink)?;
     // Only a single pass can return `None`.
     let (counts, end) = made.unwrap_or_default();
     job.note_reversed(counts.reversed_links);

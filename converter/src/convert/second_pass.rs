@@ -9,6 +9,7 @@ pub(crate) mod container_cache;
 mod containers;
 pub(crate) mod definitions;
 mod ends;
+mod entities;
 pub(crate) mod event_headers;
 pub(crate) mod failures;
 mod gaps;
@@ -16,8 +17,6 @@ mod links;
 
 use std::borrow::Cow;
 use std::io;
-
-use smallvec::SmallVec;
 
 use super::first_pass::notes::ActionPosition;
 use super::first_pass::survey::FirstPassResult;
@@ -29,7 +28,7 @@ use crate::rules::eval::RecordScope;
 use crate::rules::model::RuleModel;
 use crate::rules::program::{ActionOp, ContainerTarget, ExprCode, ProgramAction, RecordProgram, ValueCode};
 use crate::rules::stacks::{StackId, StateStack};
-use crate::rules::value::{KeyPart, RuleValue, SymbolId, Symbols};
+use crate::rules::value::{KeyPart, Symbols};
 use crate::rules::value_cache::KnownValues;
 use crate::rules::values::ValueTable;
 use ambiguous_ids::AmbiguousReferences;
@@ -37,14 +36,12 @@ use columnar::TemplateTable;
 use container_cache::ContainerCache;
 pub(crate) use definitions::SinglePassState;
 use ends::EndTable;
+use entities::{EntityHead, InstanceValue};
 use failures::EvaluationFailures;
 use gaps::StreamGaps;
 use links::OpenLink;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{
-    ContainerId, ExtraField, ExtraValue, PajeEvent, PajeSink, PlainEvent, PlainKind, SourcePosition, TypeId, ValueId,
-    VariableOp,
-};
+use tumit_paje::{PajeEvent, PajeSink, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
 use tumit_spill::endpoint_map::EndpointMap;
 
 /// The state of the second pass.
@@ -84,47 +81,18 @@ pub(crate) struct OmissionReport {
     pub(crate) ambiguous: Vec<String>,
 }
 
-/// An operation that is sent with a value, fields and a source position.
-#[derive(Clone, Copy, Debug)]
-enum EntityHead {
-    Set,
-    Push,
-    Mark,
-}
-
-impl EntityHead {
-    #[inline]
-    fn event<'a>(
-        self,
-        (time, container, ty, value): (GlobalNanos, ContainerId, TypeId, ValueId),
-        extra: &'a [ExtraField<'a>],
-        source: Option<SourcePosition<'a>>,
-    ) -> PajeEvent<'a> {
-        match self {
-            Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
-            Self::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
-            Self::Mark => PajeEvent::NewEvent { time, container, ty, value, extra, source },
-        }
-    }
-}
-
-type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
-/// The additions of an entity to its value: fields and related containers.
-type EntityExtras<'a> = (&'a [(&'a str, RuleValue)], &'a [(&'a str, ContainerId)]);
-type RelatedContainers<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
-
 impl<'p> Emitter<'p> {
     /// Sends the definitions and creates the containers of types with exactly one container.
     ///
-    /// If `has_gaps` is set, records are missing, and values for unknown states are defined as
-    /// well. `once` is set in a single pass.
+    /// If records may be missing, values for unknown states are defined as well. `once` is set in a
+    /// single pass.
     pub(crate) fn begin(
         plan: &'p ConversionPlan<'p>,
         model: &'p RuleModel,
         survey: &'p mut FirstPassResult,
         symbols: &'p mut Symbols,
         sink: &'p mut dyn PajeSink,
-        (has_gaps, once): (bool, Option<SinglePassState>),
+        once: Option<SinglePassState>,
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
         let mut picture = Self {
@@ -151,7 +119,7 @@ impl<'p> Emitter<'p> {
             counts: ConversionCounts { paje_events: events, ..ConversionCounts::default() },
         };
         picture.label_suffixes = LabelSuffixes::of(plan, model, picture.symbols);
-        if has_gaps {
+        if plan.run().may_have_gaps() {
             for ty in model.containers.iter().flat_map(|container| &container.states) {
                 picture.unknown_value(*ty)?;
             }
@@ -183,7 +151,7 @@ impl<'p> Emitter<'p> {
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
     /// Inlined because it runs once for each record; end rules, the other caller, are rare.
     #[inline(always)]
-    fn arrows(&mut self, scope: &RecordScope<'_>, only: Option<u16>, place: (u32, u64)) -> io::Result<()> {
+    fn arrows(&mut self, scope: &RecordScope<'_>, only: Option<u16>, (stream, ordinal): (u32, u64)) -> io::Result<()> {
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -194,7 +162,7 @@ impl<'p> Emitter<'p> {
             if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut self.scratch, self.symbols)) {
                 continue;
             }
-            self.arrow(scope, arrow, (place.0, place.1, number))?;
+            self.arrow(scope, arrow, ActionPosition { stream, ordinal, action: number })?;
         }
         Ok(())
     }
@@ -251,39 +219,39 @@ impl<'p> Emitter<'p> {
             ActionOp::SetState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.set(self.instances.stack(instance, *slot), value, place.0)?;
-                self.entity(scope, arrow, EntityHead::Set, (instance, *ty, value))
+                self.set(self.instances.stack(instance, *slot), value, place.stream)?;
+                self.entity(scope, arrow, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.push(self.instances.stack(instance, *slot), value, place.0);
-                self.entity(scope, arrow, EntityHead::Push, (instance, *ty, value))
+                self.push(self.instances.stack(instance, *slot), value, place.stream);
+                self.entity(scope, arrow, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PopState { slot, ty, value, on } => {
                 let Some(instance) = self.existing(scope, on) else {
-                    self.pop_nowhere(place.0);
+                    self.pop_nowhere(place.stream);
                     return Ok(());
                 };
                 let wanted = match value {
                     Some(value) => self.value(scope, *ty, value).map(Some),
                     None => Some(None),
                 };
-                self.pop_to(self.instances.stack(instance, *slot), wanted, place.0)
+                self.pop_to(self.instances.stack(instance, *slot), wanted, place.stream)
             }
             ActionOp::ResetState { slot, on, .. } => {
                 let Some(instance) = self.existing(scope, on) else { return Ok(()) };
-                self.reset(self.instances.stack(instance, *slot), place.0)
+                self.reset(self.instances.stack(instance, *slot), place.stream)
             }
             ActionOp::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let number = scope.shown().eval(value, &mut self.scratch, self.symbols).number();
-                self.variable(instance, (*ty, *op, number), scope.program, value)
+                self.variable(instance, *ty, *op, number, scope.program, value)
             }
             ActionOp::Mark { ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.entity(scope, arrow, EntityHead::Mark, (instance, *ty, value))
+                self.entity(scope, arrow, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::Link { .. } => self.link_arrow(scope, arrow, place),
             ActionOp::Line { .. } | ActionOp::Nothing => Ok(()),
@@ -300,39 +268,6 @@ impl<'p> Emitter<'p> {
         self.counts.ambiguous += 1;
         self.ambiguous.add(reference, referent, &values, self.symbols);
         true
-    }
-
-    /// Sends a state or point event, with its fields and source position.
-    fn entity(
-        &mut self,
-        scope: &RecordScope<'_>,
-        arrow: &ProgramAction,
-        what: EntityHead,
-        (instance, ty, value): (usize, TypeId, ValueId),
-    ) -> io::Result<()> {
-        if arrow.with.is_empty() && arrow.related.is_empty() {
-            return self.tell(what, (instance, ty, value), (&[], &[]), scope.source());
-        }
-        let (given, related) = self.fields(scope, arrow)?;
-        self.tell(what, (instance, ty, value), (&given, &related), scope.source())
-    }
-
-    fn tell(
-        &mut self,
-        what: EntityHead,
-        (instance, ty, value): (usize, TypeId, ValueId),
-        (given, related): EntityExtras<'_>,
-        source: Option<(SymbolId, u32)>,
-    ) -> io::Result<()> {
-        let (time, container) = (self.now, self.instances.get(instance).id);
-        self.counts.paje_events += 1;
-        let source = source_of(source, self.symbols);
-        if given.is_empty() && related.is_empty() {
-            return self.sink.event(&what.event((time, container, ty, value), &[], source));
-        }
-        let mut extra = SinkExtras::new();
-        fill(&mut extra, (given, related), &mut self.scratch, self.symbols);
-        self.sink.event(&what.event((time, container, ty, value), &extra, source))
     }
 
     /// Makes `value` the only open state of a stack.
@@ -361,7 +296,9 @@ impl<'p> Emitter<'p> {
     fn variable(
         &mut self,
         instance: usize,
-        (ty, op, number): (TypeId, VariableOp, Option<f64>),
+        ty: TypeId,
+        op: VariableOp,
+        number: Option<f64>,
         program: &RecordProgram,
         code: &ExprCode,
     ) -> io::Result<()> {
@@ -463,60 +400,4 @@ impl Emitter<'_> {
             }
         }
     }
-
-    /// Evaluates the fields of an action and finds its related containers.
-    fn fields<'a>(
-        &mut self,
-        scope: &RecordScope<'_>,
-        arrow: &'a ProgramAction,
-    ) -> io::Result<(NamedValues<'a>, RelatedContainers<'a>)> {
-        let mut related = RelatedContainers::new();
-        for (how, whom) in &arrow.related {
-            if self.is_ambiguous(scope, whom) {
-                continue;
-            }
-            let instance = self.locate(scope, whom)?;
-            related.push((how, self.instances.get(instance).id));
-        }
-        let mut given = NamedValues::new();
-        for (name, code) in &arrow.with {
-            given.push((name, scope.shown().eval(code, &mut self.scratch, self.symbols)));
-        }
-        Ok((given, related))
-    }
-}
-
-/// Fields in the form of the sink.
-type SinkExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
-
-/// Converts fields and related containers to the form of the sink. Values that are not numbers
-/// become text. `extras` must be empty.
-fn fill<'a>(
-    extras: &mut SinkExtras<'a>,
-    (given, related): EntityExtras<'a>,
-    scratch: &'a mut String,
-    symbols: &'a Symbols,
-) {
-    let number = |val: &RuleValue| match *val {
-        RuleValue::Int(value) => Some(ExtraValue::Integer(value)),
-        RuleValue::Float(value) => Some(ExtraValue::Float(value)),
-        _ => None,
-    };
-    if given.iter().all(|(_, val)| number(val).is_some()) {
-        extras.extend(given.iter().filter_map(|(name, val)| Some(ExtraField { name, value: number(val)? })));
-    } else {
-        // Text first, because it grows the scratch text from which the fields then borrow.
-        let given: NamedValues<'_> =
-            given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
-        let scratch: &'a String = scratch;
-        let text = |val: RuleValue| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
-        extras.extend(
-            given.iter().map(|(name, val)| ExtraField { name, value: number(val).unwrap_or_else(|| text(*val)) }),
-        );
-    }
-    extras.extend(related.iter().map(|(name, id)| ExtraField { name, value: ExtraValue::Container(*id) }));
-}
-
-fn source_of(source: Option<(SymbolId, u32)>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
-    source.map(|(file, line)| SourcePosition { file: symbols.text(file), line })
 }

@@ -8,7 +8,7 @@
 use super::first_pass::survey::FirstPassResult;
 use super::job::ConversionJob;
 use super::options::ConvertError;
-use super::paje_pass::make;
+use super::paje_pass::{PassRequirements, make};
 use super::plan::ConversionPlan;
 use super::second_pass::SinglePassState;
 use crate::clock::{CausalityReport, CorrectionMethod};
@@ -47,8 +47,8 @@ pub(crate) fn convert(
     job.total = plan.records();
     let is_graph = job.options.clock == CorrectionMethod::Graph;
     let (mut survey, once) = (FirstPassResult::default(), SinglePassState::new(job.options.causal || is_graph));
-    let floors = vec![None; plan.streams.len()];
-    let made = make(&mut job, plan, model, (&mut survey, symbols), (floors, Some(once)), sink)?;
+    let how = PassRequirements { floors: vec![None; plan.streams.len()], once: Some(once) };
+    let made = make(&mut job, plan, model, &mut survey, symbols, how, sink)?;
     let Some((counts, end)) = made else { return Ok(None) };
     job.counts.links = counts.links;
     job.counts.unmatched_starts = counts.unmatched_starts;

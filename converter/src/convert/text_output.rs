@@ -9,7 +9,8 @@ use super::columnar::single_records::RecordRef;
 use super::job::ConversionJob;
 use super::merge_pass::RecordVisitorFn;
 use super::options::{ConvertError, ConvertOptions};
-use super::plan::plan;
+use super::plan::{ConversionSetup, plan};
+use super::read_ahead::PassSelection;
 use super::text_lines::write_lines;
 use super::time_order::ItemSelection;
 use super::timestamps::fine_dates;
@@ -64,7 +65,7 @@ pub(crate) fn write_text(
     write: &mut LineWriter<'_>,
 ) -> Result<ConversionReport, ConvertError> {
     let mut job = ConversionJob::new(run, options);
-    let (mut plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
+    let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, options, &mut job.clocks, &mut job.remarks)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     if let Some(dates) = fine_dates(run, options)? {
         plan.fines = dates.fines;
@@ -92,6 +93,7 @@ pub(crate) fn write_text(
         line.clear();
         Ok(())
     };
-    let end = job.records(&plan, (floors, ItemSelection::RECORDS, PassKind::Records), &mut RecordVisitorFn(take))?;
+    let selection = PassSelection { floors, taking: ItemSelection::RECORDS, purpose: PassKind::Records };
+    let end = job.records(&plan, selection, &mut RecordVisitorFn(take))?;
     Ok(job.report(counts, end))
 }

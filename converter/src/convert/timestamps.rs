@@ -2,7 +2,7 @@
 
 use super::job::ConversionJob;
 use super::options::{ConvertError, ConvertOptions};
-use super::plan::plan;
+use super::plan::{ConversionSetup, plan};
 use crate::clock::{CausalityReport, CorrectionMethod, RunClocks, TimestampMap};
 use crate::rules::ActionOp;
 use crate::run::OpenRun;
@@ -33,7 +33,7 @@ pub(crate) fn fine_dates(run: &OpenRun, options: &ConvertOptions) -> Result<Opti
     if !options.causal && (options.clock != CorrectionMethod::Graph || job.clocks.domain_of.len() < 2) {
         return Ok(None);
     }
-    let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut Vec::new())?;
+    let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, &options, &mut job.clocks, &mut Vec::new())?;
     let mut arrows = plan.programs.iter().flat_map(|program| &program.arrows);
     if !arrows.any(|arrow| matches!(arrow.op, ActionOp::Link { .. })) {
         return Ok(None);

@@ -22,7 +22,7 @@ use crate::convert::columnar::single_records::RecordRef;
 use crate::convert::gaps::MissingRecords;
 use crate::convert::merge_pass::RecordVisitorFn;
 use crate::convert::plan::{ConversionPlan, plan_of_layouts};
-use crate::convert::read_ahead::MergePass;
+use crate::convert::read_ahead::{MergePass, PassSelection};
 use crate::convert::time_order::ItemSelection;
 use crate::convert::{ConvertError, ConvertOptions, fine_dates};
 use crate::run::OpenRun;
@@ -113,10 +113,8 @@ pub fn sort<W: Write>(
     let needs = plan.needs(ItemSelection::ALL.wanted, false);
     let pass = MergePass {
         plan: &plan,
-        floors,
-        taking: ItemSelection::ALL,
+        selection: PassSelection { floors, taking: ItemSelection::ALL, purpose: PassKind::Records },
         needs,
-        purpose: PassKind::Records,
         ahead,
         readers,
     };

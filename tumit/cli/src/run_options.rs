@@ -95,7 +95,31 @@ impl LaunchChoice {
     }
 }
 
-/// The options of a conversion.
+/// The options of a conversion that the command line determines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConvertChoices<'a> {
+    pub(crate) dating: ClockOptions,
+    pub(crate) resources: ResourceOptions,
+    /// The path of a spec whose rules are used.
+    pub(crate) rules: Option<&'a str>,
+    pub(crate) text_output: Option<&'a str>,
+}
+
+impl ConvertChoices<'_> {
+    /// The options in the form of the converter. `None` when the user's spec has mistakes, which
+    /// are already reported.
+    pub(crate) fn options(self) -> anyhow::Result<Option<ConvertOptions>> {
+        let mut options = options(self.dating, self.resources);
+        options.output = self.text_output.map(str::to_owned);
+        if let Some(path) = self.rules {
+            let Some(spec) = spec_files::compile(path)? else { return Ok(None) };
+            options.rules = Some(spec);
+        }
+        Ok(Some(options))
+    }
+}
+
+/// The options of a reader of records, which needs no rules.
 pub(crate) fn options(dating: ClockOptions, resources: ResourceOptions) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.clock = dating.clock.into();
@@ -131,18 +155,19 @@ impl RunOptions {
     /// The options in the form of the library. `None` when the user's spec has mistakes, which are
     /// already reported.
     pub(crate) fn of(&self, index: IndexChoice) -> anyhow::Result<Option<OpenOptions>> {
+        let choices = ConvertChoices {
+            dating: self.dating,
+            resources: self.resources,
+            rules: self.rules.as_deref(),
+            text_output: self.text_output.as_deref(),
+        };
+        let Some(convert) = choices.options()? else { return Ok(None) };
         let mut open = OpenOptions::default();
-        let ConvertOptions { clock, causal, threads, memory, .. } = options(self.dating, self.resources);
-        (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
-        open.output.clone_from(&self.text_output);
+        open.convert = convert;
         open.launches = self.launch.launches();
         open.unit = self.unit.unwrap_or_default().into();
         open.unit_is_known = self.unit.is_some();
         open.index = index;
-        if let Some(path) = &self.rules {
-            let Some(spec) = spec_files::compile(path)? else { return Ok(None) };
-            open.rules = Some(spec);
-        }
         Ok(Some(open))
     }
 
@@ -159,7 +184,7 @@ impl RunOptions {
         input.apply(&mut options);
         let path = input.path();
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-        options.progress = bar.teller();
+        options.convert.progress = bar.teller();
         let opened = open(path, &options);
         drop(bar);
         match opened {

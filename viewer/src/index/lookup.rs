@@ -101,11 +101,11 @@ impl IndexLookup {
         let options_text = format!(
             "{} {:?} {} {:?} {:?} {:?} {:?} {}",
             env!("CARGO_PKG_VERSION"),
-            options.clock,
-            options.causal,
-            options.output,
+            options.convert.clock,
+            options.convert.causal,
+            options.convert.output,
             options.unit,
-            options.rules,
+            options.convert.rules,
             options.launches,
             options.unit_is_known
         );

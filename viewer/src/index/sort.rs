@@ -132,9 +132,14 @@ pub(crate) struct SortedRows<const N: usize, const K: usize> {
     rows_read: usize,
 }
 
-/// The first row of a run: its key, the number of the run, and the row. Earlier rows have lower run
-/// numbers.
-type RunHead<const N: usize, const K: usize> = ([u64; K], usize, [u64; N]);
+/// The first row of a run. The fields are in the order of comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RunHead<const N: usize, const K: usize> {
+    key: [u64; K],
+    /// The number of the run. Earlier rows have lower run numbers.
+    run: usize,
+    row: [u64; N],
+}
 
 impl<const N: usize, const K: usize> SortedRows<N, K> {
     fn advance(&mut self, at: usize) -> io::Result<()> {
@@ -153,14 +158,14 @@ impl<const N: usize, const K: usize> SortedRows<N, K> {
         }
         if let Some(&row) = run.buffer.get(run.next) {
             run.next += 1;
-            self.heap.push(Reverse((std::array::from_fn(|at| row[at]), at, row)));
+            self.heap.push(Reverse(RunHead { key: std::array::from_fn(|at| row[at]), run: at, row }));
         }
         Ok(())
     }
 
     /// The next row.
     pub(crate) fn next(&mut self) -> io::Result<Option<[u64; N]>> {
-        let Some(Reverse((_, run, row))) = self.heap.pop() else { return Ok(None) };
+        let Some(Reverse(RunHead { run, row, .. })) = self.heap.pop() else { return Ok(None) };
         self.advance(run)?;
         Ok(Some(row))
     }

@@ -2,15 +2,12 @@
 
 use std::fmt;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tumit::Spec;
-use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::launches::LaunchSelection;
-use tumit_converter::convert::{ConvertError, ProgressFn};
+use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_paje::read::PajeReadError;
 use tumit_paje::time::TimeUnit;
 
@@ -23,21 +20,9 @@ pub(crate) const READ_BYTES: u64 = 32 << 20;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// Callback for progress with the numbers of steps done and of all steps: bytes of a Pajé file,
-    /// or records of a run.
-    pub progress: Option<ProgressFn>,
-    /// The method of clock correction of a run.
-    pub clock: CorrectionMethod,
-    /// Whether links of a run that end before they start are put in order.
-    pub causal: bool,
-    /// Rules to use instead of those in the run.
-    pub rules: Option<Spec>,
-    /// A text output of the run's spec that is read as Pajé instead of its rules for Pajé.
-    pub output: Option<String>,
-    /// Maximum number of threads that convert a run. As many as are useful if `None`.
-    pub threads: Option<NonZeroUsize>,
-    /// Memory budget in bytes for the link endpoints of a run. The rest goes to temporary files.
-    pub memory: usize,
+    /// The choices for the conversion of a run. Its text output must be Pajé, and is read as such.
+    /// A Pajé file uses the progress callback only: the steps are its bytes.
+    pub convert: ConvertOptions,
     /// The launches of a run folder to read.
     pub launches: LaunchSelection,
     /// The unit of the timestamps of Pajé text.
@@ -81,15 +66,8 @@ pub enum IndexChoice {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        let memory = tumit_converter::convert::DEFAULT_MEMORY;
         Self {
-            progress: None,
-            clock: CorrectionMethod::default(),
-            causal: true,
-            rules: None,
-            output: None,
-            threads: None,
-            memory,
+            convert: ConvertOptions::default(),
             launches: LaunchSelection::default(),
             unit: TimeUnit::default(),
             unit_is_known: false,
@@ -107,7 +85,7 @@ impl Default for OpenOptions {
 
 impl fmt::Debug for OpenOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenOptions").field("clock", &self.clock).field("output", &self.output).finish_non_exhaustive()
+        f.debug_struct("OpenOptions").field("convert", &self.convert).finish_non_exhaustive()
     }
 }
 

@@ -52,9 +52,9 @@ impl TraceInputFile {
         if input.fill_buf().map_err(io_error)?.starts_with(&tracer_format::FILE_MAGIC) {
             return Ok(Self::Run(Box::new(OpenRun::open_launches(path, options.launches)?)));
         }
-        let is_for_runs =
-            options.rules.is_some() || options.output.is_some() || options.launches != LaunchSelection::default();
-        if is_for_runs || options.clock != CorrectionMethod::default() || !options.causal {
+        let ConvertOptions { clock, causal, rules, output, .. } = &options.convert;
+        let is_for_runs = rules.is_some() || output.is_some() || options.launches != LaunchSelection::default();
+        if is_for_runs || *clock != CorrectionMethod::default() || !causal {
             return Err(TraceOpenError::NoRun { path: path.to_owned() });
         }
         tumit_converter::run::output_permissions::note_input(path);
@@ -128,8 +128,8 @@ impl TraceInputFile {
             Self::Run(run) => feed_run(&run, options, sink),
             Self::Paje(path, input) => {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
-                let input =
-                    CountingReader { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
+                let progress = options.convert.progress.as_ref();
+                let input = CountingReader { inner: input, done: 0, told: 0, total, progress };
                 match reader(input, options).with_parts_beside(&path).read(sink) {
                     Ok(report) => {
                         Ok(InputDiagnostics { faults: report.remarks(), remarks: warnings(&report), wall_clock: None })
@@ -159,44 +159,39 @@ fn reader<R: Read>(input: R, options: &OpenOptions) -> PajeReader<R> {
 
 /// The requested text output of a run, or the run's own Pajé output.
 fn output_of(run: &OpenRun, options: &OpenOptions) -> Option<String> {
-    let own = if options.rules.is_none() { own_paje_output(run) } else { None };
-    options.output.clone().or(own)
+    let ConvertOptions { rules, output, .. } = &options.convert;
+    let own = if rules.is_none() { own_paje_output(run) } else { None };
+    output.clone().or(own)
 }
 
 fn feed_run(run: &OpenRun, options: &OpenOptions, sink: &mut dyn PajeSink) -> Result<InputDiagnostics, TraceOpenError> {
-    let mut convert_options = ConvertOptions::default();
-    convert_options.clock = options.clock;
-    convert_options.causal = options.causal;
-    convert_options.threads = options.threads;
-    convert_options.memory = options.memory;
-    convert_options.rules.clone_from(&options.rules);
-    convert_options.progress.clone_from(&options.progress);
-    convert_options.output = output_of(run, options);
+    let mut options = options.clone();
+    options.convert.output = output_of(run, &options);
     let mut faults = Vec::new();
-    let report = match &convert_options.output {
+    let report = match &options.convert.output {
         None if options.unit != TimeUnit::default() => return Err(TraceOpenError::NoText { path: run.path.clone() }),
-        None => convert(run, &convert_options, sink)?,
-        Some(output) => feed_text(run, &convert_options, (output, options), sink, &mut faults)?,
+        None => convert(run, &options.convert, sink)?,
+        Some(output) => feed_text(run, output, &options, sink, &mut faults)?,
     };
     faults.extend(report.faults());
     let wall_clock = wall_clock::start_of(run, &report.clocks);
     Ok(InputDiagnostics { faults, remarks: report.remarks, wall_clock })
 }
 
-/// Sends the text output of a run, which must be Pajé. The text is streamed through a pipe and is
-/// never stored as a whole.
+/// Sends the text output of a run that the options select, which must be Pajé. The text is streamed
+/// through a pipe and is never stored as a whole.
 fn feed_text(
     run: &OpenRun,
-    options: &ConvertOptions,
-    (output, open_options): (&str, &OpenOptions),
+    output: &str,
+    options: &OpenOptions,
     sink: &mut dyn PajeSink,
     faults: &mut Vec<String>,
 ) -> Result<ConversionReport, TraceOpenError> {
     let (text, out) = io::pipe().map_err(ConvertError::Write)?;
     let (made, read) = std::thread::scope(|scope| {
         // Each side closes its end of the pipe when it is done.
-        let writer = scope.spawn(move || convert_to_text(run, options, &mut io::BufWriter::new(out)));
-        let read = reader(text, open_options).read(sink);
+        let writer = scope.spawn(move || convert_to_text(run, &options.convert, &mut io::BufWriter::new(out)));
+        let read = reader(text, options).read(sink);
         (writer.join(), read)
     });
     let made = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));

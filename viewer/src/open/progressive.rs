@@ -55,8 +55,8 @@ pub fn begin(path: &Path, options: &OpenOptions, ended: CompletionFn) -> Result<
     let name = TraceInputFile::find_name(path);
     let current = CurrentTrace::empty(&name, TraceAvailability::Reading { done: 0, total: 0 });
     let (shown, path, mut options) = (current.clone(), path.to_owned(), options.clone());
-    let (told, progress) = (current.clone(), options.progress.take());
-    options.progress = Some(Arc::new(move |done, total| {
+    let (told, progress) = (current.clone(), options.convert.progress.take());
+    options.convert.progress = Some(Arc::new(move |done, total| {
         told.stand(TraceAvailability::Reading { done, total });
         if let Some(progress) = &progress {
             progress(done, total);

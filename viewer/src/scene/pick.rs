@@ -34,7 +34,7 @@ pub fn mixture(
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
     let view = ChartView { interval, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
     let context = ChartContext::new(source, layout, options, view);
-    for (lanes, of, (top, height)) in lanes(source, row).into_iter().rev() {
+    for DrawnLanes { lanes, of, top, height } in lanes(source, row).into_iter().rev() {
         if is_at(top, height) {
             let found = within(&context, &lanes, of)?;
             if found.is_some() {
@@ -65,9 +65,20 @@ pub fn variable(
     Ok(series.into_iter().next().flatten().map(|column| (strip.ty, column)))
 }
 
-/// Lanes that are drawn together, the number of lanes that fill the height, and the vertical
-/// position.
-type DrawnLanes = (Vec<StateLaneId>, usize, (f32, f32));
+/// Lanes that are drawn together.
+struct DrawnLanes {
+    lanes: Vec<StateLaneId>,
+    /// The number of lanes that fill the height.
+    of: usize,
+    top: f32,
+    height: f32,
+}
+
+impl DrawnLanes {
+    fn new(lanes: Vec<StateLaneId>, of: usize, (top, height): (f32, f32)) -> Self {
+        Self { lanes, of, top, height }
+    }
+}
 
 /// The states of a row, in drawing order.
 fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
@@ -77,7 +88,7 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
         match &strip.kind {
             StripKind::States { depths } => {
                 let lane = |depth| StateLaneId { container: row.container, ty, depth };
-                all.extend((0..*depths).map(|depth| (vec![lane(depth)], 1, strip.lane(depth, *depths))));
+                all.extend((0..*depths).map(|depth| DrawnLanes::new(vec![lane(depth)], 1, strip.lane(depth, *depths))));
             }
             StripKind::Summary { members } => {
                 let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
@@ -85,7 +96,7 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
                 for depth in 0..depths {
                     let deep = members.iter().filter(|member| member.1 > depth);
                     let lanes = deep.map(|&(container, _)| StateLaneId { container, ty, depth }).collect();
-                    all.push((lanes, of, strip.lane(depth, depths)));
+                    all.push(DrawnLanes::new(lanes, of, strip.lane(depth, depths)));
                 }
             }
             StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => {}

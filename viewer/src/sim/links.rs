@@ -4,9 +4,10 @@ use std::io;
 use std::sync::Arc;
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, KeyId, TypeId, ValueId};
+use tumit_paje::{ContainerId, ExtraField, KeyId, SourcePosition, TypeId, ValueId};
 use tumit_spill::endpoint_map::{self, EndpointMap, EndpointMatch, OverflowStore, spread};
 
+use super::Simulation;
 use super::entities::{EndedLink, EntitySink};
 use super::faults::{Fault, FaultCounts};
 
@@ -44,6 +45,40 @@ impl endpoint_map::Endpoint<5> for LinkHalf {
             detail: detail as u32,
             key: KeyId(key),
             line: line >> 1,
+        }
+    }
+}
+
+/// One endpoint of a link, as an operation gives it.
+pub(super) struct LinkOperation<'a> {
+    pub(super) starts: bool,
+    pub(super) time: i64,
+    /// The container that holds the link.
+    pub(super) holder: ContainerId,
+    pub(super) ty: TypeId,
+    pub(super) value: ValueId,
+    /// The container of the endpoint.
+    pub(super) end: ContainerId,
+    pub(super) key: KeyId,
+    pub(super) extra: &'a [ExtraField<'a>],
+    pub(super) source: Option<SourcePosition<'a>>,
+}
+
+impl<E: EntitySink> Simulation<E> {
+    /// Processes an endpoint, which may complete a link.
+    pub(super) fn half(&mut self, operation: &LinkOperation<'_>) {
+        let &LinkOperation { starts, time, holder, ty, value, end, key, extra, source } = operation;
+        if self.can_link(starts, holder, ty, value, end) {
+            let detail = self.detail(extra, source);
+            self.entities.wait(detail);
+            let half = LinkHalf { starts, time, value, container: end, detail, key, line: self.faults.line };
+            let pair = self.links.take((holder, ty), half, &mut self.faults, &mut self.entities);
+            if let Some((from, to)) = pair {
+                if !self.peer && from < self.containers.from(holder) && holder != ContainerId::ROOT {
+                    self.faults.count(Fault::LateCreation);
+                }
+                self.containers.hold(holder, from, to);
+            }
         }
     }
 }

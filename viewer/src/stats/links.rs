@@ -16,8 +16,16 @@ pub struct LinkTraffic {
     pub size: Option<f64>,
 }
 
-/// The start and end container of a link, and its value.
-type LinkEndsKey = (ContainerId, ContainerId, ValueId);
+/// The containers of a link, and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkTrafficKey {
+    /// The container in which the links start.
+    pub start: ContainerId,
+    /// The container in which they end.
+    pub end: ContainerId,
+    /// Their value.
+    pub value: ValueId,
+}
 
 /// The communication matrix: the links of a type that overlap an interval, by endpoints and value.
 /// Reads each link, and its facts if `field` is given.
@@ -29,10 +37,11 @@ pub fn exchanges(
     ty: TypeId,
     interval: TimeRange,
     field: Option<&str>,
-) -> Result<BTreeMap<LinkEndsKey, LinkTraffic>, QueryError> {
-    let mut all: BTreeMap<LinkEndsKey, (Vec<i64>, Option<f64>)> = BTreeMap::new();
+) -> Result<BTreeMap<LinkTrafficKey, LinkTraffic>, QueryError> {
+    let mut all: BTreeMap<LinkTrafficKey, (Vec<i64>, Option<f64>)> = BTreeMap::new();
     walk::links(source, ty, interval, |link| {
-        let (nanos, sum) = all.entry((link.start, link.end, link.value)).or_default();
+        let key = LinkTrafficKey { start: link.start, end: link.end, value: link.value };
+        let (nanos, sum) = all.entry(key).or_default();
         nanos.push(link.end_time.0.saturating_sub(link.start_time.0));
         if let Some(field) = field
             && let Some(size) = number(source, link.id, field)?

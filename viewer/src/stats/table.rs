@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    ContinuationTypes, Durations, VariableExtreme, durations, exchanges, size_field, tasks_of, times_of, variable,
+    ContinuationTypes, Durations, LinkTrafficKey, VariableExtreme, durations, exchanges, size_field, tasks_of,
+    times_of, variable,
 };
 use crate::query::{
     ContainerId, ContainerInfo, ContainersByType, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeInfo,
@@ -343,7 +344,8 @@ impl StatsTableBuilder<'_> {
             None => size_field(self.source, ty.id, self.interval)?,
         };
         let mut joined: BTreeMap<_, (Vec<Durations>, Option<f64>)> = BTreeMap::new();
-        for ((start, end, value), one) in exchanges(self.source, ty.id, self.interval, field.as_deref())? {
+        for (of, one) in exchanges(self.source, ty.id, self.interval, field.as_deref())? {
+            let LinkTrafficKey { start, end, value } = of;
             let key = match self.by {
                 RowGrouping::Container => (Some((start, end)), Some(value)),
                 RowGrouping::Value => (None, Some(value)),

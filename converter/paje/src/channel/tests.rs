@@ -1,7 +1,10 @@
 //! The consumer receives the operations of the producer.
 
 use super::*;
-use crate::MarkShape;
+use crate::{
+    DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, MarkShape, PajeTypeKind, RgbColor,
+    SourcePosition, TypeId, ValueId, VariableOp,
+};
 use proptest::prelude::*;
 
 /// Keeps all calls of a sink as text.

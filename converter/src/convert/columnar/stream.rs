@@ -14,7 +14,7 @@ use super::evaluate::{ColumnEvaluator, StreamTemplates};
 use super::ops::OpBatch;
 use super::single_records::RowBatch;
 use crate::convert::merge::loser_tree::TimeOrdered;
-use crate::convert::plan::{ConversionPlan, RequiredColumns};
+use crate::convert::plan::{ColumnValue, ConversionPlan, RequiredColumns};
 use crate::convert::time_order::OrderedStream;
 use crate::run::{BlockPosition, RunReadError};
 
@@ -36,12 +36,17 @@ pub(crate) struct StreamTally {
     pub(crate) end: i64,
 }
 
-/// Values that occur in columns, each with the first record that has it. Key: (program, action,
-/// process, value).
-pub(crate) type FirstValues = FxHashMap<(u32, u16, u32, u64), FirstRecord>;
+/// Values that occur in columns, each with the first record that has it.
+pub(crate) type FirstValues = FxHashMap<ColumnValue, FirstRecord>;
 
-/// The first record with a value: timestamp, stream, position in the stream.
-pub(crate) type FirstRecord = (i64, u32, u64);
+/// The first record with a value. The fields are in the order of comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FirstRecord {
+    pub(crate) time: i64,
+    pub(crate) stream: u32,
+    /// The position in the stream.
+    pub(crate) ordinal: u64,
+}
 
 /// A stream being read.
 #[derive(Debug)]
@@ -89,7 +94,7 @@ impl<'r> StreamCursor<'r> {
         loop {
             let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
             if let Some((columns, block)) = self.feed.next_columns(needs)? {
-                self.of_block(&columns, &block, (maker, values), dates, made);
+                self.of_block(&columns, &block, maker, values, dates, made);
                 if !dates.is_empty() {
                     return Ok(self.feed.is_at_end());
                 }
@@ -110,7 +115,8 @@ impl<'r> StreamCursor<'r> {
         &mut self,
         columns: &BlockColumns,
         block: &BlockPosition,
-        (maker, values): (&mut ColumnEvaluator<'_>, &mut FirstValues),
+        maker: &mut ColumnEvaluator<'_>,
+        values: &mut FirstValues,
         dates: &mut Vec<i64>,
         made: &mut OpBatch,
     ) {
@@ -165,8 +171,10 @@ impl<'r> StreamCursor<'r> {
                     let Some(((place, _), ticks)) = places.nth(number - met) else { break };
                     met = number + 1;
                     let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
-                    let found = (self.feed.coarse(block, ticks), stream, block.first_ordinal + place);
-                    let key = (need.program, arrow, u32::try_from(process).unwrap_or(u32::MAX), value);
+                    let (time, ordinal) = (self.feed.coarse(block, ticks), block.first_ordinal + place);
+                    let found = FirstRecord { time, stream, ordinal };
+                    let process = u32::try_from(process).unwrap_or(u32::MAX);
+                    let key = ColumnValue { program: need.program, action: arrow, process, value };
                     let first = values.entry(key).or_insert(found);
                     *first = found.min(*first);
                 }

@@ -12,8 +12,14 @@ use rustc_hash::FxHashMap;
 
 use crate::run::read_at;
 
-/// An action of a record: stream, position of the record in the stream, action.
-pub(crate) type ActionPosition = (u32, u64, u16);
+/// The position of an action: its record, and its number in the record's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ActionPosition {
+    pub(crate) stream: u32,
+    /// The position of the record in the stream.
+    pub(crate) ordinal: u64,
+    pub(crate) action: u16,
+}
 
 /// Number of entries per page.
 const PAGE: usize = 256;
@@ -24,8 +30,21 @@ const PAGES: usize = 4096;
 /// Buffer size for reading and writing a file, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Stream, position in the stream, action, and the note.
-type NoteEntry = (u32, u64, u16, u16);
+/// The position of an action, and the note. The fields are in the order of comparison, and those of
+/// [`ActionPosition`] are not nested, because the entry would be larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct NoteEntry {
+    stream: u32,
+    ordinal: u64,
+    action: u16,
+    note: u16,
+}
+
+impl NoteEntry {
+    const fn place(&self) -> ActionPosition {
+        ActionPosition { stream: self.stream, ordinal: self.ordinal, action: self.action }
+    }
+}
 
 /// Collects notes in any order.
 #[derive(Debug)]
@@ -65,11 +84,12 @@ impl NoteWriter {
     }
 
     /// Adds a note. Each place may have only one.
-    pub(crate) fn note(&mut self, (stream, ordinal, arrow): ActionPosition, what: u16) {
+    pub(crate) fn note(&mut self, place: ActionPosition, note: u16) {
         if self.entries.len() >= self.limit && self.failed.is_none() {
             self.failed = self.spill().err();
         }
-        self.entries.push((stream, ordinal, arrow, what));
+        let ActionPosition { stream, ordinal, action } = place;
+        self.entries.push(NoteEntry { stream, ordinal, action, note });
     }
 
     fn spill(&mut self) -> io::Result<()> {
@@ -136,25 +156,25 @@ impl NoteTable {
         if self.entries.is_empty() {
             return None;
         }
-        let stream = place.0 as usize;
+        let stream = place.stream as usize;
         if stream >= self.hints.len() {
             self.hints.resize(stream + 1, 0);
         }
         let hint = self.hints[stream];
-        let is_before = |at: usize| self.entries.get(at).is_some_and(|entry| key_of(entry) < place);
+        let is_before = |at: usize| self.entries.get(at).is_some_and(|entry| entry.place() < place);
         let is_behind = hint == 0 || is_before(hint - 1);
         let near = (hint..=hint + NEAR).find(|at| !is_before(*at)).filter(|_| is_behind);
-        let at = near.unwrap_or_else(|| self.entries.partition_point(|entry| key_of(entry) < place));
+        let at = near.unwrap_or_else(|| self.entries.partition_point(|entry| entry.place() < place));
         self.hints[stream] = at;
-        self.entries.get(at).filter(|entry| key_of(entry) == place).map(|entry| entry.3)
+        self.entries.get(at).filter(|entry| entry.place() == place).map(|entry| entry.note)
     }
 }
 
 impl PagedNotes {
     fn find(&mut self, place: ActionPosition) -> io::Result<Option<u16>> {
-        let after = self.firsts.partition_point(|entry| key_of(entry) <= place);
+        let after = self.firsts.partition_point(|entry| entry.place() <= place);
         let Some(page) = after.checked_sub(1) else { return Ok(None) };
-        if let Some((number, entries)) = self.recent.get(&place.0)
+        if let Some((number, entries)) = self.recent.get(&place.stream)
             && *number == page
         {
             return Ok(among(entries, place));
@@ -163,29 +183,25 @@ impl PagedNotes {
         let filled = read_at(&self.file, &mut bytes, (page * PAGE * BYTES) as u64)?;
         let entries: Vec<NoteEntry> = bytes[..filled].chunks_exact(BYTES).map(decode).collect();
         let found = among(&entries, place);
-        if self.recent.len() >= PAGES && !self.recent.contains_key(&place.0) {
+        if self.recent.len() >= PAGES && !self.recent.contains_key(&place.stream) {
             self.recent.clear();
         }
-        self.recent.insert(place.0, (page, entries));
+        self.recent.insert(place.stream, (page, entries));
         Ok(found)
     }
 }
 
-fn key_of(&(stream, ordinal, arrow, _): &NoteEntry) -> ActionPosition {
-    (stream, ordinal, arrow)
-}
-
 fn among(entries: &[NoteEntry], place: ActionPosition) -> Option<u16> {
-    let at = entries.binary_search_by_key(&place, key_of).ok()?;
-    Some(entries[at].3)
+    let at = entries.binary_search_by_key(&place, NoteEntry::place).ok()?;
+    Some(entries[at].note)
 }
 
-fn encode((stream, ordinal, arrow, what): NoteEntry) -> [u8; BYTES] {
+fn encode(NoteEntry { stream, ordinal, action, note }: NoteEntry) -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     bytes[..4].copy_from_slice(&stream.to_le_bytes());
     bytes[4..12].copy_from_slice(&ordinal.to_le_bytes());
-    bytes[12..14].copy_from_slice(&arrow.to_le_bytes());
-    bytes[14..].copy_from_slice(&what.to_le_bytes());
+    bytes[12..14].copy_from_slice(&action.to_le_bytes());
+    bytes[14..].copy_from_slice(&note.to_le_bytes());
     bytes
 }
 
@@ -193,7 +209,8 @@ fn decode(bytes: &[u8]) -> NoteEntry {
     let part =
         |at: usize, size: usize| bytes[at..at + size].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     let short = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-    (u32::try_from(part(0, 4)).unwrap_or(u32::MAX), part(4, 8), short(12), short(14))
+    let stream = u32::try_from(part(0, 4)).unwrap_or(u32::MAX);
+    NoteEntry { stream, ordinal: part(4, 8), action: short(12), note: short(14) }
 }
 
 /// The next entry of a file. `None` at its end.
@@ -212,12 +229,17 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    fn place((stream, ordinal, action): (u32, u64, u16)) -> ActionPosition {
+        ActionPosition { stream, ordinal, action }
+    }
+
     proptest! {
         #[test]
         fn what_was_noted_is_found_with_any_memory(
             noted in prop::collection::btree_map((0u32..4, 0u64..2000, 0u16..3), any::<u16>(), 0..1500)
-                .prop_map(|noted| noted.into_iter().collect::<Vec<_>>()).prop_shuffle(),
-            asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3), 0..200),
+                .prop_map(|noted| noted.into_iter().map(|(at, what)| (place(at), what)).collect::<Vec<_>>())
+                .prop_shuffle(),
+            asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3).prop_map(place), 0..200),
             memory in 0usize..20_000,
         ) {
             let mut noting = NoteWriter::with_memory(memory);

@@ -14,7 +14,7 @@ use super::notes::{ActionPosition, NoteTable, NoteWriter};
 use crate::clock::LinkLog;
 use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
-use crate::convert::columnar::stream::FirstValues;
+use crate::convert::columnar::stream::{FirstRecord, FirstValues};
 use crate::convert::plan::ConversionPlan;
 use crate::convert::text_lines::append_line;
 use crate::convert::thread_ends::EndEvents;
@@ -92,9 +92,14 @@ pub(crate) struct FirstPassCollector {
     scratch: String,
 }
 
-/// The first record and action with a value: timestamp, stream, position in the stream, action,
-/// variant of its link type.
-type ValueRecord = (i64, u32, u64, u16, u16);
+/// The first action with a value. The fields are in the order of comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ValueRecord {
+    time: i64,
+    place: ActionPosition,
+    /// The variant of its link type.
+    variant: u16,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct StreamValues {
@@ -113,8 +118,8 @@ impl Endpoint<4> for StreamValues {
     }
 
     fn words(&self) -> [u64; 4] {
-        let (stream, ordinal, arrow) = self.place;
-        let place = u64::from(stream) << 32 | u64::from(arrow) << 16 | u64::from(self.container);
+        let ActionPosition { stream, ordinal, action } = self.place;
+        let place = u64::from(stream) << 32 | u64::from(action) << 16 | u64::from(self.container);
         let flags = u64::from(self.is_partial) << 1 | u64::from(self.starts());
         [place, ordinal, self.time.cast_unsigned(), self.link << 2 | flags]
     }
@@ -122,7 +127,7 @@ impl Endpoint<4> for StreamValues {
     fn of([place, ordinal, time, link]: [u64; 4]) -> Self {
         Self {
             end: if link & 1 == 1 { LinkSide::Start } else { LinkSide::Finish },
-            place: ((place >> 32) as u32, ordinal, (place >> 16) as u16),
+            place: ActionPosition { stream: (place >> 32) as u32, ordinal, action: (place >> 16) as u16 },
             time: time.cast_signed(),
             container: place as u16,
             is_partial: link & 2 == 2,
@@ -151,7 +156,7 @@ impl FirstPassCollector {
     pub(crate) fn record(
         &mut self,
         scope: &RecordScope<'_>,
-        place: (u32, u64),
+        (stream, ordinal): (u32, u64),
         model: &RuleModel,
         symbols: &mut Symbols,
         mut dated: impl FnMut(i64),
@@ -168,8 +173,8 @@ impl FirstPassCollector {
             if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut self.scratch, symbols)) {
                 continue;
             }
-            let arrow_number = u16::try_from(number).unwrap_or(u16::MAX);
-            self.arrow(scope, arrow, (place.0, place.1, arrow_number), time, model, symbols);
+            let action = u16::try_from(number).unwrap_or(u16::MAX);
+            self.arrow(scope, arrow, ActionPosition { stream, ordinal, action }, time, model, symbols);
         }
     }
 
@@ -201,7 +206,7 @@ impl FirstPassCollector {
             ActionOp::SetState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::PushState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
-                self.value(scope, *ty, code, (scope.time, place.0, place.1, place.2, 0), model, symbols);
+                self.value(scope, *ty, code, ValueRecord { time: scope.time, place, variant: 0 }, model, symbols);
             }
             ActionOp::Create { on } if !arrow.with.is_empty() => {
                 if on.is_ambiguous(scope, &mut self.scratch, symbols) {
@@ -220,7 +225,7 @@ impl FirstPassCollector {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
                         let variant = u16::try_from(variant).unwrap_or(u16::MAX);
-                        let met = (scope.time, place.0, place.1, place.2, variant);
+                        let met = ValueRecord { time: scope.time, place, variant };
                         self.value(scope, ty, code, met, model, symbols);
                     }
                 }
@@ -254,7 +259,7 @@ impl FirstPassCollector {
         let (Some(ready), Some(ProgramAction { op: ActionOp::Link { end, link, on, .. }, .. })) = (ready, arrow) else {
             return;
         };
-        let place = (turn.stream, turn.bits, ready.arrow);
+        let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: ready.arrow };
         self.end_of(&act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
     }
 
@@ -304,10 +309,10 @@ impl FirstPassCollector {
     ) {
         let mut values: Vec<_> = values.into_iter().collect();
         values.sort_unstable();
-        for ((program, arrow, process, value), (time, stream, ordinal)) in values {
-            let place = (program, arrow, process as usize);
-            if let Some((ty, key)) = plan.value_of(place, stream as usize, value, symbols) {
-                self.meet(ty, key, (time, stream, ordinal, arrow, 0), model);
+        for (found, FirstRecord { time, stream, ordinal }) in values {
+            if let Some((ty, key)) = plan.value_of(&found, stream as usize, symbols) {
+                let place = ActionPosition { stream, ordinal, action: found.action };
+                self.meet(ty, key, ValueRecord { time, place, variant: 0 }, model);
             }
         }
     }
@@ -322,7 +327,7 @@ impl FirstPassCollector {
     }
 
     fn link(&mut self, key: &LinkKey, mut seen: StreamValues, several: bool) {
-        let (stream, ordinal, _) = seen.place;
+        let ActionPosition { stream, ordinal, .. } = seen.place;
         let is_finish = seen.end == LinkSide::Finish;
         let Self { waiting, noting, log, .. } = self;
         let met = waiting.meet(key.hash(), !is_finish, || {

@@ -5,10 +5,12 @@ use std::io;
 
 use smallvec::SmallVec;
 
+use super::Emitter;
+use super::entities::{EntityExtras, EntityHead, InstanceValue};
 use super::links::{EndpointPosition, LinkValueRef};
-use super::{Emitter, EntityHead};
 use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
+use crate::convert::first_pass::notes::ActionPosition;
 use crate::convert::first_pass::survey::EndpointState;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{
@@ -195,7 +197,7 @@ impl<'p> Emitter<'p> {
             TemplateOp::Variable(op) => {
                 let TemplateBody { program, arrow, .. } = self.acts.whole[turn.act as usize];
                 let ActionOp::Variable { value, .. } = &arrow.op else { return Ok(()) };
-                self.variable(instance, (known.ty, op, Some(f64::from_bits(turn.bits))), program, value)
+                self.variable(instance, known.ty, op, Some(f64::from_bits(turn.bits)), program, value)
             }
             TemplateOp::Destroy => self.destroy(instance),
             _ => Ok(()),
@@ -319,7 +321,7 @@ impl<'p> Emitter<'p> {
         // An endpoint that is not sent creates no container.
         let other = match &arrow.op {
             ActionOp::Link { link, .. } => {
-                let other = self.survey.other_end((stream, ordinal, ready.arrow))?;
+                let other = self.survey.other_end(ActionPosition { stream, ordinal, action: ready.arrow })?;
                 if other == EndpointState::Missing {
                     self.skip(*link);
                     return Ok(());
@@ -345,17 +347,18 @@ impl<'p> Emitter<'p> {
             };
             given.push((name, val));
         }
+        let extras = EntityExtras { given: &given, related: &[] };
         match &arrow.op {
             ActionOp::SetState { slot, ty, .. } => {
                 self.set(self.instances.stack(instance, *slot), value, stream)?;
-                self.tell(EntityHead::Set, (instance, *ty, value), (&given, &[]), scope.source())
+                self.tell(EntityHead::Set, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
             ActionOp::PushState { slot, ty, .. } => {
                 self.push(self.instances.stack(instance, *slot), value, stream);
-                self.tell(EntityHead::Push, (instance, *ty, value), (&given, &[]), scope.source())
+                self.tell(EntityHead::Push, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
             ActionOp::Mark { ty, .. } => {
-                self.tell(EntityHead::Mark, (instance, *ty, value), (&given, &[]), scope.source())
+                self.tell(EntityHead::Mark, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
             ActionOp::Link { end, link, value, on, .. } => {
                 let is_first = self.counts.containers > containers;
@@ -368,7 +371,7 @@ impl<'p> Emitter<'p> {
                 let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
                     return Ok(());
                 };
-                self.link(paired, instance, (&given, &[]), scope.source())
+                self.link(paired, instance, extras, scope.source())
             }
             _ => Ok(()),
         }

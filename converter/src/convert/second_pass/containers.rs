@@ -6,7 +6,10 @@ use std::io;
 use smallvec::SmallVec;
 use tumit::spec::PatternPiece;
 
-use super::{Emitter, SinkExtras, fill};
+use super::Emitter;
+use super::ends::ContainerRef;
+use super::entities::{EntityExtras, SinkExtras, fill};
+use crate::convert::labels::LabelKey;
 use crate::rules::containers::PathNode;
 use crate::rules::default_rules::PROCESS_NAME;
 use crate::rules::eval::RecordScope;
@@ -16,8 +19,15 @@ use crate::rules::referent_table::{NO_PROCESS, builtin_key};
 use crate::rules::value::{KeyPart, RuleValue};
 use tumit_paje::{ContainerId, PajeEvent, VariableOp};
 
-/// A step of a path: its node, its container type, and the number of keys up to this step.
-type PathStep = (PathNode, usize, usize);
+/// A step of a path.
+#[derive(Clone, Copy, Debug)]
+struct PathStep {
+    node: PathNode,
+    /// Its container type.
+    container: usize,
+    /// The number of keys up to this step.
+    key_count: usize,
+}
 
 impl Emitter<'_> {
     /// The instance of a target. Creates it if it does not exist or has ended.
@@ -48,11 +58,11 @@ impl Emitter<'_> {
     ) -> io::Result<usize> {
         let (steps, keys) = self.steps(scope, target);
         let mut parent = None;
-        for (at, &(node, container, count)) in steps.iter().enumerate() {
+        for (at, &PathStep { node, container, key_count }) in steps.iter().enumerate() {
             let related = if at + 1 == steps.len() { related } else { &[] };
             parent = Some(match self.living(node) {
                 Some(instance) => instance,
-                None => self.create((node, container, parent), &keys[..count], Some(scope), related)?,
+                None => self.create(node, container, parent, &keys[..key_count], Some(scope), related)?,
             });
         }
         parent.ok_or_else(|| io::ErrorKind::InvalidInput.into())
@@ -92,7 +102,7 @@ impl Emitter<'_> {
             node = self.survey.paths.single(node, container);
             parent = Some(match self.living(node) {
                 Some(instance) => instance,
-                None => self.create((node, container, parent), &[], None, &[])?,
+                None => self.create(node, container, parent, &[], None, &[])?,
             });
         }
         Ok(())
@@ -144,14 +154,16 @@ impl Emitter<'_> {
         let mut keys = SmallVec::new();
         self.survey.paths.follow(target, scope, &mut self.scratch, self.symbols, |node, container, parts| {
             keys.extend_from_slice(parts);
-            steps.push((node, container, keys.len()));
+            steps.push(PathStep { node, container, key_count: keys.len() });
         });
         (steps, keys)
     }
 
     fn create(
         &mut self,
-        (node, container, parent): (PathNode, usize, Option<usize>),
+        node: PathNode,
+        container: usize,
+        parent: Option<usize>,
         keys: &[KeyPart],
         scope: Option<&RecordScope<'_>>,
         related: &[(&str, ContainerId)],
@@ -166,7 +178,7 @@ impl Emitter<'_> {
         let id = self.instances.get(number).id;
         if kind.distinct.is_some() {
             let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinct.is_none());
-            self.ends.note(own, (kind.is_stream, is_outer), (number, id));
+            self.ends.note(own, kind.is_stream, is_outer, ContainerRef { number, id });
         }
         let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
@@ -175,7 +187,7 @@ impl Emitter<'_> {
                 given.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
             let mut scratch = String::new();
             let mut extra = SinkExtras::new();
-            fill(&mut extra, (&given, related), &mut scratch, self.symbols);
+            fill(&mut extra, EntityExtras { given: &given, related }, &mut scratch, self.symbols);
             self.counts.paje_events += 1;
             self.sink.event(&PajeEvent::CreateContainer {
                 time,
@@ -261,7 +273,7 @@ impl Emitter<'_> {
         }
         let label_bytes = text.len();
         if let KeyPart::Of { process, thread } = own
-            && let Some(suffix) = self.label_suffixes.get((container, process, thread))
+            && let Some(suffix) = self.label_suffixes.get(LabelKey { container, process, thread })
         {
             text.push_str(suffix);
         }

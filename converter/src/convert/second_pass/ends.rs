@@ -16,7 +16,11 @@ use tumit_paje::ContainerId;
 use tumit_paje::time::GlobalNanos;
 
 /// A container. It is valid as long as its number still has this id.
-type ContainerRef = (usize, ContainerId);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContainerRef {
+    pub(crate) number: usize,
+    pub(crate) id: ContainerId,
+}
 
 /// The ends of threads and processes, and the containers that end with them.
 #[derive(Debug, Default)]
@@ -45,7 +49,7 @@ impl EndTable {
 
     /// Notes a new container. `is_stream`: it shows the activity of a thread. `is_outer`: its
     /// parent belongs to no process.
-    pub(crate) fn note(&mut self, of: KeyPart, (is_stream, is_outer): (bool, bool), place: ContainerRef) {
+    pub(crate) fn note(&mut self, of: KeyPart, is_stream: bool, is_outer: bool, place: ContainerRef) {
         let KeyPart::Of { process, thread } = of else { return };
         if process == NO_PROCESS {
             return;
@@ -90,7 +94,7 @@ impl Emitter<'_> {
             if self.ends.has_rules {
                 self.run_end_rules(&end)?;
             }
-            for (number, id) in self.ends.places(&end).into_iter().rev() {
+            for ContainerRef { number, id } in self.ends.places(&end).into_iter().rev() {
                 if self.instances.is_living(number, id) {
                     self.destroy(number)?;
                 }

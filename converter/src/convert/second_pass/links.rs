@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::{Emitter, EntityExtras, SinkExtras, fill, source_of};
+use super::Emitter;
+use super::entities::{EntityExtras, SinkExtras, fill, source_of};
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::convert::first_pass::survey::{EndpointState, link_key};
 use crate::rules::eval::RecordScope;
@@ -100,7 +101,7 @@ impl Emitter<'_> {
             return Ok(());
         };
         let (given, related) = self.fields(scope, arrow)?;
-        self.link(paired, at.instance, (&given, &related), scope.source())
+        self.link(paired, at.instance, EntityExtras { given: &given, related: &related }, scope.source())
     }
 
     /// Skips a link endpoint without a partner. It uses up a key nevertheless, as in a single pass,
@@ -171,7 +172,7 @@ impl Emitter<'_> {
     }
 
     /// Sends a link endpoint that is in `instance`, with its fields and source position.
-    pub(crate) fn link(
+    pub(super) fn link(
         &mut self,
         PairedEndpoint { end, started: OpenLink { key, value, .. }, ty, holder }: PairedEndpoint,
         instance: usize,

@@ -19,10 +19,10 @@ use super::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, is_mistake, options};
+use crate::run_options::{ClockOptions, ConvertChoices, LaunchChoice, ResourceOptions, is_mistake};
+use crate::term;
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
-use crate::{spec_files, term};
 
 /// Converts runs to Pajé or other text, Pajé files to repaired ones, and both to tables of entities
 #[derive(Debug, clap::Args)]
@@ -98,6 +98,17 @@ pub(crate) struct Args {
     filters: FilterOptions,
 }
 
+impl Args {
+    fn convert_choices(&self) -> ConvertChoices<'_> {
+        ConvertChoices {
+            dating: self.dating,
+            resources: self.resources,
+            rules: self.rules.as_deref(),
+            text_output: self.text_output.as_deref(),
+        }
+    }
+}
+
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OutputFormat {
@@ -140,12 +151,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         return replayed::run(args, input, &chain);
     }
     let to_stdout = args.out.as_os_str() == "-";
-    let mut options = options(args.dating, args.resources);
-    options.output.clone_from(&args.text_output);
-    if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(ExitStatus::InputHasMistakes) };
-        options.rules = Some(spec);
-    }
+    let Some(mut options) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
     let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if options.output.is_none() && options.rules.is_none() {
         options.output = own_paje_output(&recorded);

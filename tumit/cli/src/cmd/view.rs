@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     for path in &args.paths {
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-        options.progress = bar.teller();
+        options.convert.progress = bar.teller();
         let input = TraceInput::open(path)?;
         let mut options = options.clone();
         input.apply(&mut options);
@@ -200,7 +200,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
         // After the page is closed, there is no receiver.
         let ended = Box::new(move |outcome| _ = sender.send((at, outcome)));
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-        options.progress = bar.teller().filter(|_| !args.follow);
+        options.convert.progress = bar.teller().filter(|_| !args.follow);
         let begun = if args.follow {
             Ok(OpenedTrace::Going(progressive::follow(path, &options, ended)))
         } else {

@@ -40,7 +40,7 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
         Measure::Share { values, of } | Measure::SelfShare { values, of } => {
             let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
             let is_self = matches!(key.measure, Measure::SelfShare { .. });
-            let own = times(source.as_ref(), &list, (&types, &named, is_self), interval)?;
+            let own = times(source.as_ref(), &list, &types, &named, is_self, interval)?;
             // Each type separately, because a container may represent others for one type but not
             // for another.
             let mut lived: Vec<Option<f64>> = vec![None; list.len()];
@@ -56,12 +56,12 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
             sums(own).into_iter().zip(lived).map(share).collect()
         }
         Measure::Duration { which, values, of } => {
-            single::durations(source, &list, (*which, values, of.as_ref()), interval)?
+            single::durations(source, &list, *which, values, of.as_ref(), interval)?
         }
-        Measure::Field { operation, field, of } => single::fields(source, &list, (*operation, field, of), interval)?,
-        Measure::Sent { field, of } => single::links(source, &list, (true, field.as_deref(), of.as_ref()), interval)?,
+        Measure::Field { operation, field, of } => single::fields(source, &list, *operation, field, of, interval)?,
+        Measure::Sent { field, of } => single::links(source, &list, true, field.as_deref(), of.as_ref(), interval)?,
         Measure::Received { field, of } => {
-            single::links(source, &list, (false, field.as_deref(), of.as_ref()), interval)?
+            single::links(source, &list, false, field.as_deref(), of.as_ref(), interval)?
         }
         Measure::Integral { of } => {
             let of = NamePatterns::new(vec![of.clone()]);
@@ -71,7 +71,7 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
         Measure::Time { values, of } | Measure::SelfTime { values, of } => {
             let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
             let is_self = matches!(key.measure, Measure::SelfTime { .. });
-            sums(times(source.as_ref(), &list, (&types, &named, is_self), interval)?)
+            sums(times(source.as_ref(), &list, &types, &named, is_self, interval)?)
         }
         Measure::Number { values, of } => {
             let (types, named) = pattern::values(&model, values, of.as_ref())?;
@@ -130,7 +130,9 @@ fn below<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T)
 fn times(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
-    (types, values, is_self): (&[TypeId], &[ValueId], bool),
+    types: &[TypeId],
+    values: &[ValueId],
+    is_self: bool,
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let mut own = vec![None; list.len()];

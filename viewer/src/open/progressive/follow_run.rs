@@ -82,7 +82,7 @@ impl TraceFollower {
         live.extend(elsewhere.filter_map(|process| process.live_path.clone()));
         let mut simulation = Simulation::new(&run.name());
         let mut options = self.options.clone();
-        options.progress = None;
+        options.convert.progress = None;
         let told = TraceInputFile::Run(Box::new(run)).feed(&options, &mut simulation)?;
         // Missing data of a running process is not damage.
         if open > 0 {

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, Write as _};
 
-use tumit_converter::convert::ConvertOptions;
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::tables::{self, TableAccount, hierarchy};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
@@ -11,27 +10,21 @@ use super::{Args, named};
 use crate::cmd::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;
-use crate::run_options;
 use crate::run_options::is_mistake;
+use crate::term;
 use crate::trace_input::TraceInput;
-use crate::{spec_files, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) -> anyhow::Result<ExitStatus> {
     let mut options = OpenOptions::default();
-    let ConvertOptions { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
-    (options.clock, options.causal, options.threads, options.memory) = (clock, causal, threads, memory);
     options.unit = args.style.of_input()?;
     options.unit_is_known = args.style.unit.is_some();
     options.wall_clock = args.wall_clock;
     options.launches = args.launch.launches();
-    options.output.clone_from(&args.text_output);
     input.apply(&mut options);
-    if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(ExitStatus::InputHasMistakes) };
-        options.rules = Some(spec);
-    }
+    let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
+    options.convert = convert;
     let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
-    options.progress = bar.teller();
+    options.convert.progress = bar.teller();
     let made = if args.out.as_os_str() == "-" {
         tables::write(input.path(), &options, format, &mut term::stdout())
     } else {
@@ -72,7 +65,7 @@ fn write_hierarchies(args: &Args, input: &TraceInput, options: OpenOptions) -> a
         return Ok(());
     }
     let mut options = options;
-    (options.index, options.progress) = (IndexChoice::None, None);
+    (options.index, options.convert.progress) = (IndexChoice::None, None);
     let source = tumit_viewer::open(input.path(), &options)?;
     for (path, write) in wanted.into_iter().filter_map(|(path, write)| Some((path.as_ref()?, write))) {
         let file = OutputFile::create(path)?;

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use tumit_converter::convert::ConvertOptions;
 use tumit_paje::write::in_style;
 use tumit_viewer::filter::FilterChain;
 use tumit_viewer::query::replay::replay;
@@ -13,18 +12,16 @@ use crate::cmd::ExitStatus;
 use crate::cmd::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;
-use crate::run_options;
 use crate::run_options::is_mistake;
+use crate::term;
 use crate::trace_input::TraceInput;
-use crate::{spec_files, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyhow::Result<ExitStatus> {
+    let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
     let mut open = OpenOptions::default();
-    let ConvertOptions { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
-    (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
+    open.convert = convert;
     open.index = IndexChoice::None;
     open.launches = args.launch.launches();
-    open.output.clone_from(&args.text_output);
     input.apply(&mut open);
     let mut style = args.style;
     if is_paje(input.path()) {
@@ -32,12 +29,8 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
         open.unit_is_known = style.unit.is_some();
         open.unit = style.unit.take().unwrap_or_default().into();
     }
-    if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(ExitStatus::InputHasMistakes) };
-        open.rules = Some(spec);
-    }
     let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
-    open.progress = bar.teller();
+    open.convert.progress = bar.teller();
     let opened = tumit_viewer::open(input.path(), &open);
     drop(bar);
     let source = match opened {

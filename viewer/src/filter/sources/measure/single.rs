@@ -87,7 +87,9 @@ fn visit(
 pub(crate) fn durations(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    (which, values, of): (DurationRank, &NamePatterns, Option<&NamePattern>),
+    which: DurationRank,
+    values: &NamePatterns,
+    of: Option<&NamePattern>,
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
@@ -144,11 +146,24 @@ fn gathered<'a>(list: &'a [ContainerInfo], own: &'a [Vec<i64>]) -> impl Iterator
     })
 }
 
-/// Count, sum, minimum and maximum.
-type MeasureSums = (f64, f64, f64, f64);
+/// The statistics of a field.
+#[derive(Clone, Copy, Debug)]
+struct FieldSums {
+    count: f64,
+    sum: f64,
+    least: f64,
+    largest: f64,
+}
 
-fn join(a: MeasureSums, b: MeasureSums) -> MeasureSums {
-    (a.0 + b.0, a.1 + b.1, a.2.min(b.2), a.3.max(b.3))
+impl FieldSums {
+    fn joined(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            least: self.least.min(other.least),
+            largest: self.largest.max(other.largest),
+        }
+    }
 }
 
 /// The number in a field of an entity.
@@ -161,7 +176,9 @@ fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Opti
 pub(crate) fn fields(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    (operation, field, of): (ReduceOperation, &str, &NamePattern),
+    operation: ReduceOperation,
+    field: &str,
+    of: &NamePattern,
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
@@ -169,20 +186,21 @@ pub(crate) fn fields(
         pattern::types(&model, &NamePatterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
     fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = tree::positions(list);
-    let mut own: Vec<Option<MeasureSums>> = vec![None; list.len()];
+    let mut own: Vec<Option<FieldSums>> = vec![None; list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
-            let one_of = (1.0, number, number, number);
-            let once_less = (-1.0, -number, f64::INFINITY, f64::NEG_INFINITY);
+            let one_of = FieldSums { count: 1.0, sum: number, least: number, largest: number };
+            let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
+            let once_less = FieldSums { count: -1.0, sum: -number, least, largest };
             let twice = one.twice(list, &positions).map(|at| (at, once_less));
             for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
-                own[at] = Some(own[at].map_or(sum, |own| join(own, sum)));
+                own[at] = Some(own[at].map_or(sum, |own: FieldSums| own.joined(sum)));
             }
         }
         Ok(())
     })?;
-    let told = |sum: Option<MeasureSums>| {
-        sum.map(|(count, sum, least, largest)| match operation {
+    let told = |sums: Option<FieldSums>| {
+        sums.map(|FieldSums { count, sum, least, largest }| match operation {
             ReduceOperation::Count => count,
             ReduceOperation::Sum => sum,
             ReduceOperation::Mean => sum / count,
@@ -190,7 +208,7 @@ pub(crate) fn fields(
             ReduceOperation::Max => largest,
         })
     };
-    Ok(below(list, &own, join).into_iter().map(told).collect())
+    Ok(below(list, &own, FieldSums::joined).into_iter().map(told).collect())
 }
 
 /// Number of links that start (or end) in each container and below it, or the sum of one of their
@@ -198,7 +216,9 @@ pub(crate) fn fields(
 pub(crate) fn links(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    (sent, field, of): (bool, Option<&str>, Option<&NamePattern>),
+    sent: bool,
+    field: Option<&str>,
+    of: Option<&NamePattern>,
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();

@@ -1,0 +1,155 @@
+//! States and point events with their fields, related containers and source positions.
+
+use std::io;
+
+use smallvec::SmallVec;
+
+use super::Emitter;
+use crate::rules::eval::RecordScope;
+use crate::rules::program::ProgramAction;
+use crate::rules::value::{RuleValue, SymbolId, Symbols};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, ExtraField, ExtraValue, PajeEvent, SourcePosition, TypeId, ValueId};
+
+/// An operation that is sent with a value, fields and a source position.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntityHead {
+    Set,
+    Push,
+    Mark,
+}
+
+impl EntityHead {
+    #[inline]
+    fn event<'a>(
+        self,
+        EntityCore { time, container, ty, value }: EntityCore,
+        extra: &'a [ExtraField<'a>],
+        source: Option<SourcePosition<'a>>,
+    ) -> PajeEvent<'a> {
+        match self {
+            Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
+            Self::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
+            Self::Mark => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+        }
+    }
+}
+
+/// The data that every state and point event has.
+#[derive(Clone, Copy, Debug)]
+struct EntityCore {
+    time: GlobalNanos,
+    container: ContainerId,
+    ty: TypeId,
+    value: ValueId,
+}
+
+/// A value in a container.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InstanceValue {
+    pub(super) instance: usize,
+    pub(super) ty: TypeId,
+    pub(super) value: ValueId,
+}
+
+pub(super) type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
+/// The additions of an entity to its value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EntityExtras<'a> {
+    /// Fields with their values.
+    pub(super) given: &'a [(&'a str, RuleValue)],
+    pub(super) related: &'a [(&'a str, ContainerId)],
+}
+
+pub(super) type RelatedContainers<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
+
+impl Emitter<'_> {
+    /// Sends a state or point event, with its fields and source position.
+    pub(super) fn entity(
+        &mut self,
+        scope: &RecordScope<'_>,
+        arrow: &ProgramAction,
+        what: EntityHead,
+        main: InstanceValue,
+    ) -> io::Result<()> {
+        if arrow.with.is_empty() && arrow.related.is_empty() {
+            return self.tell(what, main, EntityExtras::default(), scope.source());
+        }
+        let (given, related) = self.fields(scope, arrow)?;
+        self.tell(what, main, EntityExtras { given: &given, related: &related }, scope.source())
+    }
+
+    pub(super) fn tell(
+        &mut self,
+        what: EntityHead,
+        InstanceValue { instance, ty, value }: InstanceValue,
+        extras: EntityExtras<'_>,
+        source: Option<(SymbolId, u32)>,
+    ) -> io::Result<()> {
+        let core = EntityCore { time: self.now, container: self.instances.get(instance).id, ty, value };
+        self.counts.paje_events += 1;
+        let source = source_of(source, self.symbols);
+        if extras.given.is_empty() && extras.related.is_empty() {
+            return self.sink.event(&what.event(core, &[], source));
+        }
+        let mut extra = SinkExtras::new();
+        fill(&mut extra, extras, &mut self.scratch, self.symbols);
+        self.sink.event(&what.event(core, &extra, source))
+    }
+
+    /// Evaluates the fields of an action and finds its related containers.
+    pub(super) fn fields<'a>(
+        &mut self,
+        scope: &RecordScope<'_>,
+        arrow: &'a ProgramAction,
+    ) -> io::Result<(NamedValues<'a>, RelatedContainers<'a>)> {
+        let mut related = RelatedContainers::new();
+        for (how, whom) in &arrow.related {
+            if self.is_ambiguous(scope, whom) {
+                continue;
+            }
+            let instance = self.locate(scope, whom)?;
+            related.push((how, self.instances.get(instance).id));
+        }
+        let mut given = NamedValues::new();
+        for (name, code) in &arrow.with {
+            given.push((name, scope.shown().eval(code, &mut self.scratch, self.symbols)));
+        }
+        Ok((given, related))
+    }
+}
+
+/// Fields in the form of the sink.
+pub(super) type SinkExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
+
+/// Converts fields and related containers to the form of the sink. Values that are not numbers
+/// become text. `extras` must be empty.
+pub(super) fn fill<'a>(
+    extras: &mut SinkExtras<'a>,
+    EntityExtras { given, related }: EntityExtras<'a>,
+    scratch: &'a mut String,
+    symbols: &'a Symbols,
+) {
+    let number = |val: &RuleValue| match *val {
+        RuleValue::Int(value) => Some(ExtraValue::Integer(value)),
+        RuleValue::Float(value) => Some(ExtraValue::Float(value)),
+        _ => None,
+    };
+    if given.iter().all(|(_, val)| number(val).is_some()) {
+        extras.extend(given.iter().filter_map(|(name, val)| Some(ExtraField { name, value: number(val)? })));
+    } else {
+        // Text first, because it grows the scratch text from which the fields then borrow.
+        let given: NamedValues<'_> =
+            given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
+        let scratch: &'a String = scratch;
+        let text = |val: RuleValue| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
+        extras.extend(
+            given.iter().map(|(name, val)| ExtraField { name, value: number(val).unwrap_or_else(|| text(*val)) }),
+        );
+    }
+    extras.extend(related.iter().map(|(name, id)| ExtraField { name, value: ExtraValue::Container(*id) }));
+}
+
+pub(super) fn source_of(source: Option<(SymbolId, u32)>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
+    source.map(|(file, line)| SourcePosition { file: symbols.text(file), line })
+}
