@@ -27,6 +27,16 @@ impl DiagnosticSeverity {
     pub const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
 }
 
+impl fmt::Display for DiagnosticSeverity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        })
+    }
+}
+
 /// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,7 +60,7 @@ pub enum DiagnosticKind {
     Operation,
     /// The syntax of Pajé text.
     PajeText,
-    /// The selection of the files and launches that are read.
+    /// The selection of the files and launches that are read, and the form of files that are written.
     File,
     /// The index of a trace.
     Index,
