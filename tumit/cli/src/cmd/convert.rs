@@ -22,7 +22,7 @@ use crate::progress::ProgressDisplay;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, is_mistake, options};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
-use crate::{spec_files, term};
+use crate::{diagnostics, spec_files, term};
 
 /// Converts runs to Pajé or other text, Pajé files to repaired ones, and both to tables of entities
 #[derive(Debug, clap::Args)]
@@ -176,9 +176,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         }
         Err(error) => return Err(named(error, &args.out)),
     };
-    for line in report.lines() {
-        term::note(&format!("tumit: {line}"));
-    }
+    diagnostics::print(&report.all_diagnostics());
     note_changed_texts(changed);
     Ok(if report.is_clean() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -11,7 +11,7 @@ use tumit_viewer::stats::{self, RowGrouping, StatsRow};
 use tumit_viewer::text::time::{duration, grouped, timestamp};
 
 use super::ExitStatus;
-use crate::remarks::PrintedDiagnostics;
+use crate::diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
 use crate::view_filters::{FilterOptions, interval};
 use crate::{table, term};
@@ -158,7 +158,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     told.rest(&source.summary());
-    Ok(if summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Whether a trace has no duration. Its extent may have its only nanosecond.

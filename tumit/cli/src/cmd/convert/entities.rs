@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write as _};
 
 use tumit_converter::convert::ConvertOptions;
 use tumit_viewer::query::TimelineSource;
-use tumit_viewer::tables::{self, TableAccount, hierarchy};
+use tumit_viewer::tables::{self, hierarchy};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::{Args, named};
@@ -14,7 +14,7 @@ use crate::progress::ProgressDisplay;
 use crate::run_options;
 use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
-use crate::{spec_files, term};
+use crate::{diagnostics, spec_files, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) -> anyhow::Result<ExitStatus> {
     let mut options = OpenOptions::default();
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
         }
     };
     drop(bar);
-    let TableAccount { faults, remarks, .. } = match made {
+    let account = match made {
         Ok(account) => account,
         Err(TraceOpenError::Convert(error)) if is_mistake(&error) => {
             term::error(&error.into());
@@ -56,10 +56,8 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
         Err(error) => return Err(error.into()),
     };
     write_hierarchies(args, input, options)?;
-    for line in faults.iter().chain(&remarks) {
-        term::note(&format!("tumit: {line}"));
-    }
-    Ok(if faults.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    diagnostics::print(&account.diagnostics);
+    Ok(if account.errors().is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Writes the tables of --entity-hierarchy and --type-hierarchy. They need the whole trace, which

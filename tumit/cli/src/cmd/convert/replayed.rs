@@ -16,7 +16,7 @@ use crate::progress::ProgressDisplay;
 use crate::run_options;
 use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
-use crate::{spec_files, term};
+use crate::{diagnostics, spec_files, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyhow::Result<ExitStatus> {
     let mut open = OpenOptions::default();
@@ -63,9 +63,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
         file.finish()?;
         changed
     };
-    for remark in &summary.remarks {
-        term::note(&format!("tumit: {remark}"));
-    }
+    diagnostics::print(&summary.diagnostics);
     note_changed_texts(changed);
-    Ok(if summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
