@@ -40,13 +40,14 @@ use std::sync::Arc;
 use crate::run::OpenRun;
 use burst::SyncBurst;
 use correction::TimestampCorrection;
-use diagnostics::{remarks_of, repeated_dates};
+use diagnostics::{correction_diagnostics, repeated_dates};
 use domain::domains_of;
 use domain::map::MapKnot;
 use model::leap;
 use outliers::drift_consistency::USUAL_WANDER;
 use samples::SyncSamples;
 use steps::from_messages::OF_TICKS;
+use tumit_paje::TraceDiagnostic;
 
 /// Up to this number, reversed links between processes of one clock are no evidence of different
 /// clocks.
@@ -62,7 +63,7 @@ impl RunClocks {
     pub fn new(run: &OpenRun, method: CorrectionMethod) -> Self {
         let (mut domains, domain_of) = domains_of(run);
         let anchors: Vec<Option<(u64, u64)>> = first_anchors(run, &domain_of, domains.len());
-        let mut wrong: Vec<String> = repeated_dates(run).collect();
+        let mut data_errors: Vec<TraceDiagnostic> = repeated_dates(run).collect();
         if method == CorrectionMethod::None {
             if domains.len() > 1 {
                 domains.iter_mut().for_each(|domain| domain.status = TimestampSource::Off);
@@ -70,14 +71,15 @@ impl RunClocks {
         } else {
             unset(run, &mut domains, &domain_of);
             let unset = |domain: usize, ticks: u64| domains[domain].told_sets.unset(ticks);
-            let SyncSamples { bursts, faults, absent, .. } =
+            let SyncSamples { bursts, errors, absent, .. } =
                 samples::collect(run, &domain_of, &domains, unset, USUAL_WANDER);
             domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
-            wrong.extend(faults);
-            wrong.extend(correct(&mut domains, &bursts, &anchors));
+            data_errors.extend(errors);
+            data_errors.extend(correct(&mut domains, &bursts, &anchors));
             domains.iter_mut().for_each(ClockDomain::date_sets);
         }
-        Self { remarks: remarks_of(&domains, false), domains, domain_of, wrong, wander: None }
+        let diagnostics = correction_diagnostics(&domains, false);
+        Self { diagnostics, domains, domain_of, data_errors, wander: None }
     }
 
     /// Gives separate domains to processes of one named clock if too many links between them end
@@ -141,13 +143,13 @@ impl RunClocks {
         if let Some(wander) = shown {
             samples = collect(wander);
         }
-        let SyncSamples { bursts, faults, .. } = samples;
+        let SyncSamples { bursts, errors, .. } = samples;
         let Some(refined) = fit::refinement::refine(self, &bursts, log, streams)? else {
             self.judge(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
         };
-        self.wrong = repeated_dates(run).chain(faults).collect();
-        self.wrong.extend(fit::causality_bounds::sentences(&refined.contradictions, &self.domains));
+        self.data_errors = repeated_dates(run).chain(errors).collect();
+        self.data_errors.extend(fit::causality_bounds::diagnostics(&refined.contradictions, &self.domains));
         let counted = refined.bursts.or_else(|| shown.map(|_| fit::rebase::of(self, &bursts).1));
         for (domain, bursts) in self.domains.iter_mut().zip(counted.into_iter().flatten()) {
             domain.bursts = bursts;
@@ -199,7 +201,7 @@ impl RunClocks {
             };
         }
         self.measure(run);
-        self.remarks = remarks_of(&self.domains, true);
+        self.diagnostics = correction_diagnostics(&self.domains, true);
         Ok(bends)
     }
 
@@ -287,8 +289,8 @@ fn first_anchors(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Opti
     first
 }
 
-/// Gives each domain except the reference its knots. Returns the faults of the samples.
-fn correct(domains: &mut [ClockDomain], bursts: &[SyncBurst], anchors: &[Option<(u64, u64)>]) -> Vec<String> {
+/// Gives each domain except the reference its knots. Returns the errors of the samples.
+fn correct(domains: &mut [ClockDomain], bursts: &[SyncBurst], anchors: &[Option<(u64, u64)>]) -> Vec<TraceDiagnostic> {
     let fit = samples::burst_offsets::fit(domains, bursts);
     let wrong = diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max);

@@ -5,15 +5,16 @@ use std::mem::{self, Discriminant};
 use crate::clock::{CausalityReport, RunClocks};
 use crate::run::Loss;
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of losses of one kind that are listed.
 const TOLD_OF_A_KIND: usize = 8;
 
-/// The texts of losses, one line each. Of each kind, the first ones are listed, followed by the
+/// The diagnostics of losses. Of each kind of loss, the first ones are listed, followed by the
 /// number of the others. Kinds are in the order of their first occurrence.
 #[must_use]
-pub fn told(losses: &[Loss]) -> Vec<String> {
-    let mut kinds: Vec<(Discriminant<Loss>, Vec<String>, usize)> = Vec::new();
+pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
+    let mut kinds: Vec<(Discriminant<Loss>, Vec<TraceDiagnostic>, usize)> = Vec::new();
     for loss in losses {
         let kind = mem::discriminant(loss);
         let at = kinds.iter().position(|known| known.0 == kind).unwrap_or(kinds.len());
@@ -22,15 +23,45 @@ pub fn told(losses: &[Loss]) -> Vec<String> {
         }
         let (_, lines, more) = &mut kinds[at];
         if lines.len() < TOLD_OF_A_KIND {
-            lines.push(loss.to_string());
+            lines.push(loss.diagnostic());
         } else {
             *more += 1;
         }
     }
-    let of_kind = |(_, lines, more): (_, Vec<String>, usize)| {
-        lines.into_iter().chain((more > 0).then(|| format!("… and {more} more like it: `tumit info --json` names all")))
+    let of_kind = |(_, lines, more): (_, Vec<TraceDiagnostic>, usize)| {
+        let text = format!("… and {more} more like it: `tumit info --json` names all");
+        let more = lines.first().filter(|_| more > 0).map(|first| TraceDiagnostic::error(first.kind, text));
+        lines.into_iter().chain(more)
     };
     kinds.into_iter().flat_map(of_kind).collect()
+}
+
+impl Loss {
+    /// The diagnostic of the loss: an error.
+    #[must_use]
+    pub fn diagnostic(&self) -> TraceDiagnostic {
+        let (kind, file) = match self {
+            Self::Unreadable { why } => return why.clone(),
+            Self::Copy { file, .. } => (DiagnosticKind::File, Some(file)),
+            Self::MissingRanks { .. } => (DiagnosticKind::Loss, None),
+            Self::Damage { file, .. }
+            | Self::Undecodable { file, .. }
+            | Self::Live { file, .. }
+            | Self::LeftOut { file, .. } => (DiagnosticKind::Damage, Some(file)),
+            Self::MissingBlocks { file, .. }
+            | Self::MissingPart { file, .. }
+            | Self::MissingRecords { file, .. }
+            | Self::MissingTables { file, .. }
+            | Self::NotDescribed { file, .. }
+            | Self::Dropped { file, .. }
+            | Self::NotEnded { file, .. }
+            | Self::FileFull { file, .. }
+            | Self::Buffers { file, .. }
+            | Self::LiveAlone { file } => (DiagnosticKind::Loss, Some(file)),
+        };
+        let diagnostic = TraceDiagnostic::error(kind, self.to_string());
+        file.map_or(diagnostic.clone(), |file| diagnostic.in_file(file))
+    }
 }
 
 /// Counts of a conversion.
@@ -85,11 +116,10 @@ pub struct ConversionReport {
     pub end: GlobalNanos,
     /// Dropped, missing or damaged data of the run.
     pub losses: Vec<Loss>,
-    /// Other information for the user: one sentence each.
-    pub remarks: Vec<String>,
-    /// References by value that several processes match: one sentence each, with the place of the
-    /// rule.
-    pub ambiguous: Vec<String>,
+    /// Warnings and notes for the user.
+    pub diagnostics: Vec<TraceDiagnostic>,
+    /// References by value that several processes match, with the place of the rule.
+    pub ambiguous: Vec<TraceDiagnostic>,
     /// The clock model.
     pub clocks: RunClocks,
     /// Links that end before they start by the sync samples alone. `None` if there are no links, or
@@ -98,81 +128,82 @@ pub struct ConversionReport {
     /// The result of the causal correction. `None` if there are no links or it was not requested.
     pub causality: Option<CausalityReport>,
     /// Errors in the lines of a Pajé text output that was merged with the rules.
-    pub text_faults: Vec<String>,
+    pub text_errors: Vec<TraceDiagnostic>,
 }
 
 impl ConversionReport {
     /// Whether nothing is missing, damaged or left out.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.faults().is_empty()
+        self.errors().is_empty()
     }
 
-    /// Missing, damaged, omitted or moved data, one line each.
+    /// Missing, damaged, omitted or moved data.
     #[must_use]
-    pub fn faults(&self) -> Vec<String> {
-        let of_run = told(&self.losses).into_iter().chain(self.repairs());
-        let of_run = of_run.chain(self.ambiguous.iter().cloned()).chain(self.clock_faults());
-        of_run.chain(self.text_faults.iter().cloned()).collect()
+    pub fn errors(&self) -> Vec<TraceDiagnostic> {
+        let of_run = loss_diagnostics(&self.losses).into_iter().chain(self.repairs());
+        let of_run = of_run.chain(self.ambiguous.iter().cloned()).chain(self.clock_errors());
+        of_run.chain(self.text_errors.iter().cloned()).collect()
     }
 
-    /// Faults of the clocks, the sync samples or the order of links, with their treatment, one line
-    /// each.
+    /// Errors of the clocks, the sync samples or the order of links, with their treatment.
     #[must_use]
-    pub fn clock_faults(&self) -> Vec<String> {
-        let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
+    pub fn clock_errors(&self) -> Vec<TraceDiagnostic> {
+        let of_order = self.causality.map(|found| found.errors(&self.clocks)).unwrap_or_default();
         let beyond = (self.end == GlobalNanos::LAST).then(|| {
             "the run goes on for more than 292 years, and what is later is dated there: the program gave a wrong rate for its clock, or \
              its clock jumped (`tumit info` shows the rate)"
-                .to_owned()
         });
-        self.clocks.faults().into_iter().chain(of_order).chain(beyond).collect()
+        let beyond = beyond.map(|text| TraceDiagnostic::error(DiagnosticKind::Clock, text));
+        self.clocks.errors().into_iter().chain(of_order).chain(beyond).collect()
     }
 
-    /// All messages for the user, one line each: losses, corrections, remarks.
+    /// All diagnostics: first the errors, then the warnings and notes.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        self.faults().into_iter().chain(self.remarks.iter().cloned()).collect()
+    pub fn all_diagnostics(&self) -> Vec<TraceDiagnostic> {
+        self.errors().into_iter().chain(self.diagnostics.iter().cloned()).collect()
     }
 
     /// The corrections: data that were left out or moved.
-    fn repairs(&self) -> Vec<String> {
+    fn repairs(&self) -> Vec<TraceDiagnostic> {
         let counts = &self.counts;
-        let mut lines = Vec::new();
-        let mut say = |count: u64, one: &str, many: &str| match count {
+        let mut found = Vec::new();
+        let mut say = |kind: DiagnosticKind, count: u64, one: &str, many: &str| match count {
             0 => {}
-            1 => lines.push(format!("1 {one}")),
-            count => lines.push(format!("{count} {many}")),
+            1 => found.push(TraceDiagnostic::error(kind, format!("1 {one}"))),
+            count => found.push(TraceDiagnostic::error(kind, format!("{count} {many}"))),
         };
         let (one, many) = ("link start without an end: left out", "link starts without an end: left out");
-        say(counts.unmatched_starts, one, many);
+        say(DiagnosticKind::Link, counts.unmatched_starts, one, many);
         let (one, many) = ("link end without a start: left out", "link ends without a start: left out");
-        say(counts.unmatched_ends, one, many);
+        say(DiagnosticKind::Link, counts.unmatched_ends, one, many);
         let (one, many) = ("pop of a state that was not open: left out", "pops of states that were not open: left out");
-        say(counts.pops_of_nothing, one, many);
+        say(DiagnosticKind::Operation, counts.pops_of_nothing, one, many);
         let (one, many) = (
             "state is not known, as records are lost: shown as `unknown (records lost)`",
             "states are not known, as records are lost: shown as `unknown (records lost)`",
         );
-        say(counts.unknown_states, one, many);
+        say(DiagnosticKind::Loss, counts.unknown_states, one, many);
         let (one, many) = ("date before the first record: moved to it", "dates before the first record: moved to it");
-        say(counts.early_dates, one, many);
+        say(DiagnosticKind::Record, counts.early_dates, one, many);
         let (one, many) = (
             "record is dated before the one recorded before it: it got that date",
             "records are dated before the ones recorded before them: they got those dates",
         );
-        say(counts.backward_records, one, many);
+        say(DiagnosticKind::Record, counts.backward_records, one, many);
         let (one, many) = ("value could not be computed: left out", "values could not be computed: left out");
-        say(counts.not_computable, one, many);
+        say(DiagnosticKind::Rule, counts.not_computable, one, many);
         let (one, many) = ("record could not be decoded: left out", "records could not be decoded: left out");
-        say(counts.unknown_records, one, many);
-        lines
+        say(DiagnosticKind::Damage, counts.unknown_records, one, many);
+        found
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+
+    use tumit_paje::diagnostic_texts;
 
     use super::*;
 
@@ -181,11 +212,13 @@ mod tests {
         let dropped = |at: u64| Loss::Dropped { file: PathBuf::from(format!("{at}.tmt")), records: at };
         let ended = |at: u64| Loss::NotEnded { file: PathBuf::from(format!("{at}.tmt")), live_records: 0 };
         let losses: Vec<Loss> = (2..32).map(dropped).zip((2..10).map(ended).cycle()).flat_map(<[_; 2]>::from).collect();
-        let told = told(&losses);
+        let diagnostics = loss_diagnostics(&losses);
+        assert!(diagnostics.iter().all(|found| found.is_error() && found.kind == DiagnosticKind::Loss));
+        let told = diagnostic_texts(&diagnostics);
         assert_eq!(told.len(), 2 * (TOLD_OF_A_KIND + 1));
         assert_eq!(told[0], "2.tmt: 2 records were dropped");
         assert!(told[8].starts_with("… and 22 more like it"), "{}", told[8]);
         assert!(told[9].contains("did not end in order") && told[17].starts_with("… and 22 more"), "{told:?}");
-        assert_eq!(super::told(&losses[..16]).len(), 16);
+        assert_eq!(loss_diagnostics(&losses[..16]).len(), 16);
     }
 }

@@ -25,6 +25,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 use tracer_format::block::flag;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 pub use error::RunReadError;
 pub use levels::{LevelName, levels_of_live};
@@ -55,8 +56,8 @@ pub struct OpenRun {
     pub path: PathBuf,
     /// Its processes in order of rank, then those without a rank in order of file name.
     pub processes: Vec<ProcessInRun>,
-    /// Files that are not part of the run, each with the reason in one sentence.
-    pub unreadable: Vec<String>,
+    /// The reason for each file that is not part of the run.
+    pub unreadable: Vec<TraceDiagnostic>,
     /// Live files of processes that ended before they recorded anything.
     pub empty_live: Vec<PathBuf>,
     /// Files left out as copies, each with the file that is used instead.
@@ -114,16 +115,22 @@ pub fn is_spec(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tumit")) && path.is_file()
 }
 
+/// The diagnostic about a file that is not part of the run.
+fn not_read(file: &Path, text: String) -> TraceDiagnostic {
+    TraceDiagnostic::error(DiagnosticKind::Damage, text).in_file(file)
+}
+
 fn others(count: usize) -> String {
     if count > 1 { format!(" (and {} more files like it)", count - 1) } else { String::new() }
 }
 
-/// A sentence that reports truncated records. `None` if `count` is 0.
+/// Reports truncated records. `None` if `count` is 0.
 #[must_use]
-pub fn truncation_remark(count: u64) -> Option<String> {
+pub fn truncation_diagnostic(count: u64) -> Option<TraceDiagnostic> {
     let records = if count == 1 { "1 record is".to_owned() } else { format!("{count} records are") };
     let cut = "the longest texts, bytes or arrays of a record that was larger than a slot of the recorder are cut";
-    (count > 0).then(|| format!("{records} truncated: {cut}; `tumit dump` marks such records"))
+    let text = format!("{records} truncated: {cut}; `tumit dump` marks such records");
+    (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Record, text))
 }
 
 impl OpenRun {
@@ -160,7 +167,7 @@ impl OpenRun {
                     let live = Some(file.with_extension("live")).filter(|live| live.is_file());
                     // If the process file is still empty, all data are in the live file.
                     if live.is_none() || file.metadata().is_ok_and(|file| file.len() > 0) {
-                        run.unreadable.push(error.to_string());
+                        run.unreadable.push(not_read(file, error.to_string()));
                     }
                     alone.extend(live);
                 }
@@ -170,14 +177,14 @@ impl OpenRun {
             match ProcessInRun::open_live(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
                 Err(LiveError::Empty) => run.empty_live.push(file.clone()),
-                Err(why) => run.unreadable.push(format!("{}: {why}", file.display())),
+                Err(why) => run.unreadable.push(not_read(file, format!("{}: {why}", file.display()))),
             }
         }
         if run.processes.is_empty() {
-            let told = |file: &PathBuf| format!("{}: {}", file.display(), LiveError::Empty);
+            let told = |file: &PathBuf| not_read(file, format!("{}: {}", file.display(), LiveError::Empty));
             run.unreadable.extend(run.empty_live.iter().map(told));
             let count = run.unreadable.len();
-            return Err(RunOpenError::NothingUsable { first: run.unreadable.swap_remove(0), count });
+            return Err(RunOpenError::NothingUsable { first: run.unreadable.swap_remove(0).text, count });
         }
         run.leave_out_copies();
         run.processes.sort_by(|a, b| {
@@ -206,11 +213,11 @@ impl OpenRun {
         self.processes = kept;
     }
 
-    /// A sentence that reports the number of truncated records, if there are any.
+    /// Reports the number of truncated records, if there are any.
     #[must_use]
-    pub fn truncation_remark(&self) -> Option<String> {
+    pub fn truncation_diagnostic(&self) -> Option<TraceDiagnostic> {
         let count = self.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.truncated));
-        truncation_remark(count)
+        truncation_diagnostic(count)
     }
 
     /// The ranks of the job without a file: the first, their number, and the size of the job.
@@ -241,11 +248,12 @@ impl OpenRun {
 
     /// A warning about the first rank that several processes have. Their rows are distinct.
     #[must_use]
-    pub fn rank_remark(&self) -> Option<String> {
+    pub fn rank_diagnostic(&self) -> Option<TraceDiagnostic> {
         let (rank, times) = self.same_rank()?;
-        Some(format!(
+        let text = format!(
             "{times} processes have rank {rank}: MPI worlds that were started by `MPI_Comm_spawn`, or several runs; their rows are distinct"
-        ))
+        );
+        Some(TraceDiagnostic::warning(DiagnosticKind::Name, text))
     }
 
     /// The first rank that several processes have, and their number. Children of a rank are not

@@ -17,6 +17,7 @@ use tumit_converter::tools::dump::RecordSelection;
 use tumit_converter::tools::sort::sort;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
+use tumit_paje::{TraceDiagnostic, diagnostic_texts};
 
 #[test]
 fn a_scene_has_what_it_says() {
@@ -54,17 +55,21 @@ fn no_link_is_reversed_however_wrong_the_clocks_are() {
     }
 }
 
+fn error_texts(diagnostics: &[TraceDiagnostic]) -> Vec<String> {
+    diagnostics.iter().filter(|found| found.is_error()).map(ToString::to_string).collect()
+}
+
 #[test]
 fn a_listing_tells_a_wrong_model_as_a_conversion_does() {
     let scene = Scene { nodes: 2, links: 2000, seconds: 5.0, lie: Some(Lie::Later(5_000_000)), ..Scene::default() };
-    let faults = judge(&scene, &options(CorrectionMethod::Bursts)).report.faults();
-    assert!(faults.iter().any(|fault| fault.contains("model is wrong")), "{faults:?}");
+    let errors = diagnostic_texts(&judge(&scene, &options(CorrectionMethod::Bursts)).report.errors());
+    assert!(errors.iter().any(|error| error.contains("model is wrong")), "{errors:?}");
     let folder = tempfile::tempdir().unwrap();
     truth::write(&scene, folder.path());
     let run = OpenRun::open(folder.path()).unwrap();
     let told = tumit_converter::tools::dump::list::<ConvertError>(&run, &options(CorrectionMethod::Bursts), |_| Ok(()))
         .unwrap();
-    assert_eq!(told.faults, faults);
+    assert_eq!(error_texts(&told.diagnostics), errors);
 }
 
 #[test]
@@ -79,7 +84,7 @@ fn the_graph_fit_needs_no_bursts() {
             if bursts == Bursts::None { TimestampSource::Messages } else { TimestampSource::BurstsAndMessages };
         let domains = &verdict.report.clocks.domains;
         assert!(domains[1..].iter().all(|domain| domain.status == status && domain.messages > 100), "{domains:?}");
-        assert!(verdict.report.clocks.remarks.is_empty(), "{:?}", verdict.report.clocks.remarks);
+        assert!(verdict.report.clocks.diagnostics.is_empty(), "{:?}", verdict.report.clocks.diagnostics);
     }
 }
 
@@ -104,11 +109,11 @@ fn two_components_are_joined_by_the_real_time_clock_and_flagged() {
     let domains = &verdict.report.clocks.domains;
     assert!(domains[1..4].iter().all(|domain| domain.status == TimestampSource::Messages), "{domains:?}");
     assert!(domains[4..].iter().all(|domain| domain.status == TimestampSource::RealTime), "{domains:?}");
-    let remarks = &verdict.report.clocks.remarks;
+    let warnings = &verdict.report.clocks.diagnostics;
     assert_eq!(
-        remarks.iter().filter(|remark| remark.contains("no messages join it to the first")).count(),
+        warnings.iter().filter(|warning| warning.text.contains("no messages join it to the first")).count(),
         4,
-        "{remarks:?}"
+        "{warnings:?}"
     );
     // Within milliseconds, the accuracy of the real-time clocks.
     assert!(verdict.max < 50_000_000, "{}", verdict.max);
@@ -133,7 +138,7 @@ fn one_way_traffic_is_said_to_be_so() {
     let verdict = in_order("one way", &Scene { nodes: 3, open: true, ..scene });
     let domains = &verdict.report.clocks.domains;
     assert!(domains[1..].iter().all(|domain| domain.status == TimestampSource::OneWay), "{domains:?}");
-    assert!(verdict.report.clocks.remarks.iter().any(|remark| remark.contains("one direction only")));
+    assert!(verdict.report.clocks.diagnostics.iter().any(|found| found.text.contains("one direction only")));
     // The error is the latency of messages.
     assert!(verdict.max < 30_000, "{}", verdict.max);
 }
@@ -149,8 +154,8 @@ fn coarse_ticks() {
 fn ticks_of_milliseconds_are_no_drift() {
     for seed in 1..6 {
         let scene = Scene { nodes: 2, quantum: 3_999_998.7, links: 4000, seconds: 0.8, seed, ..Scene::default() };
-        let remarks = judge(&scene, &options(CorrectionMethod::Graph)).report.remarks;
-        assert!(remarks.is_empty(), "{seed}: {remarks:?}");
+        let diagnostics = judge(&scene, &options(CorrectionMethod::Graph)).report.diagnostics;
+        assert!(diagnostics.is_empty(), "{seed}: {diagnostics:?}");
     }
 }
 
@@ -165,7 +170,7 @@ fn of_ticks_of_a_tenth_of_a_millisecond_dates_are_off_by_a_tick_or_two() {
         // The causal pass moves many links by a tick at most. These shifts do not add up.
         assert!(verdict.median <= 100_000 && verdict.max <= 250_000, "{} {}", verdict.median, verdict.max);
         let report = verdict.report;
-        assert!(report.is_clean() && report.remarks.is_empty(), "{:?} {:?}", report.faults(), report.remarks);
+        assert!(report.is_clean() && report.diagnostics.is_empty(), "{:?} {:?}", report.errors(), report.diagnostics);
         let certain = report.clocks.domains[1].certified_nanos.expect("it is heard both ways");
         assert!(certain >= 100_000.0, "{certain}");
         // Samples alone are as accurate, and none is reported as wrong. Records at a regular beat
@@ -179,7 +184,7 @@ fn of_ticks_of_a_tenth_of_a_millisecond_dates_are_off_by_a_tick_or_two() {
             alone.report.is_clean() && alone.max <= 250_000 || bursts == Bursts::None,
             "{} {:?}",
             alone.max,
-            alone.report.faults()
+            alone.report.errors()
         );
         let certain = alone.report.clocks.domains[1].certified_nanos;
         assert!(
@@ -206,7 +211,7 @@ fn a_clock_that_was_set_is_told_and_followed() {
         let sets = &verdict.report.clocks.domains[1].sets;
         assert_eq!(sets.len(), 1, "{sets:?}");
         assert!((sets[0].0 as f64 - 10e9).abs() < 0.3e9 && (sets[0].1 as f64 - step_nanos).abs() < 60e3, "{sets:?}");
-        assert!(verdict.report.faults().iter().any(|fault| fault.contains("was set by")));
+        assert!(verdict.report.errors().iter().any(|error| error.text.contains("was set by")));
         assert!(verdict.median <= 100 && verdict.max <= 10_000, "{} {}", verdict.median, verdict.max);
     }
 }
@@ -228,8 +233,8 @@ fn a_clock_that_was_set_is_told_by_its_own_process() {
         // Drift within a second cannot be distinguished from a step.
         let (date, by) = (sets[0].0 as f64, sets[0].1 as f64);
         assert!((date - 10e9).abs() < 0.02e9 && (by - step_nanos).abs() < 60e3, "{what}: {sets:?}");
-        let faults = verdict.report.faults();
-        assert!(faults.iter().any(|fault| fault.contains("was set by")), "{what}: {faults:?}");
+        let errors = diagnostic_texts(&verdict.report.errors());
+        assert!(errors.iter().any(|error| error.contains("was set by")), "{what}: {errors:?}");
         assert!(verdict.median <= 40_000, "{what}: {}", verdict.median);
     }
 }
@@ -251,19 +256,19 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
     let still = Scene { nodes: 3, links: 0, moments: 200, seconds: 20.0, ..Scene::default() };
     let scene = Scene { bursts: Bursts::Many(7), ..still };
     let honest = judge(&scene, &options(CorrectionMethod::Graph));
-    assert!(honest.report.is_clean(), "{:?}", honest.report.faults());
+    assert!(honest.report.is_clean(), "{:?}", honest.report.errors());
     for (bursts, step_nanos) in [(7, 1.2e6), (7, -1.2e6), (3, 3e6), (4, -3e6), (4, 0.5e6), (5, -0.3e6)] {
         let stepped = Scene { step_nanos, bursts: Bursts::Many(bursts), ..scene.clone() };
-        let faults = judge(&stepped, &options(CorrectionMethod::Graph)).report.faults();
-        assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {step_nanos}: {faults:?}");
+        let errors = diagnostic_texts(&judge(&stepped, &options(CorrectionMethod::Graph)).report.errors());
+        assert!(errors.iter().any(|error| error.contains("between two bursts")), "{bursts} {step_nanos}: {errors:?}");
     }
     // Steps in the middle are difficult, because most pairs of bursts have the step between them.
     for (bursts, lie) in [5, 6, 8, 10, 12, 20].into_iter().flat_map(|n| [(n, None), (n, Some(Lie::Late(1_000_000)))]) {
         let step_nanos = if lie.is_none() { 1e6 } else { 0.0 };
         let long = Scene { step_nanos, lie, bursts: Bursts::Many(bursts), seconds: 600.0, nodes: 2, ..scene.clone() };
         let report = judge(&long, &options(CorrectionMethod::Graph)).report;
-        let faults = report.faults();
-        assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {lie:?}: {faults:?}");
+        let errors = diagnostic_texts(&report.errors());
+        assert!(errors.iter().any(|error| error.contains("between two bursts")), "{bursts} {lie:?}: {errors:?}");
         assert!(!report.is_clean());
     }
     // Four or five bursts agree well enough to find the wrong one.
@@ -272,9 +277,9 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
         let lie = Some(Lie::Once(500_000));
         let few = Scene { lie, seconds, bursts: Bursts::Many(bursts), nodes: 2, ..scene.clone() };
         let verdict = judge(&few, &options(CorrectionMethod::Graph));
-        let faults = verdict.report.faults();
-        assert!(faults.len() == 1 && faults[0].ends_with("left out"), "{bursts}: {faults:?}");
-        assert!(verdict.max < 3000, "{bursts}: {} {faults:?}", verdict.max);
+        let errors = diagnostic_texts(&verdict.report.errors());
+        assert!(errors.len() == 1 && errors[0].ends_with("left out"), "{bursts}: {errors:?}");
+        assert!(verdict.max < 3000, "{bursts}: {} {errors:?}", verdict.max);
     }
     // With and without messages, wrong samples are left out, and the result is as accurate as
     // without them.
@@ -283,9 +288,9 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
     for (lie, links, nodes) in lies.into_iter().flat_map(|lie| [(lie, 0, 2), (lie, 6000, 2), (lie, 6000, 3)]) {
         let scene = Scene { nodes, lie: Some(lie), links, bursts: Bursts::Many(9), ..scene.clone() };
         let verdict = judge(&scene, &options(CorrectionMethod::Graph));
-        let faults = verdict.report.faults();
-        assert!(faults.len() < nodes && faults.iter().all(|fault| fault.contains("left out")), "{lie:?}: {faults:?}");
-        assert!(verdict.max < 3000, "{lie:?} {links}: {} {faults:?}", verdict.max);
+        let errors = diagnostic_texts(&verdict.report.errors());
+        assert!(errors.len() < nodes && errors.iter().all(|error| error.contains("left out")), "{lie:?}: {errors:?}");
+        assert!(verdict.max < 3000, "{lie:?} {links}: {} {errors:?}", verdict.max);
         let certain = verdict.report.clocks.domains.iter().map(|domain| domain.certified_nanos);
         assert!(certain.clone().all(|bound| bound.is_some()), "{lie:?} {links}: {certain:?}");
     }
@@ -297,14 +302,16 @@ fn two_clocks_that_lie_to_each_other_are_found_by_the_others() {
     let scene = Scene { links: 0, moments: 200, bursts, lie: Some(Lie::Later(1_000_000)), ..Scene::default() };
     // Eight clocks have other paths.
     let verdict = judge(&Scene { nodes: 8, per_node: 1, ..scene.clone() }, &options(CorrectionMethod::Graph));
-    let faults = verdict.report.faults();
+    let errors = diagnostic_texts(&verdict.report.errors());
     let told = "sync samples of 3 bursts between clocks `node 0` and `node 1` are off by";
-    assert!(faults.len() == 1 && faults[0].contains(told) && faults[0].ends_with("left out"), "{faults:?}");
+    assert!(errors.len() == 1 && errors[0].contains(told) && errors[0].ends_with("left out"), "{errors:?}");
     assert!(verdict.max < 3000, "{}", verdict.max);
     // Four clocks have a single loop.
-    let faults = judge(&Scene { nodes: 4, per_node: 1, ..scene }, &options(CorrectionMethod::Graph)).report.faults();
+    let errors = diagnostic_texts(
+        &judge(&Scene { nodes: 4, per_node: 1, ..scene }, &options(CorrectionMethod::Graph)).report.errors(),
+    );
     let told = "between clocks `node 0` and `node 1`, `node 0` and `node 2`, `node 1` and `node 3` or `node 2` and `node 3` are wrong";
-    assert!(faults.len() == 1 && faults[0].contains(told) && faults[0].contains("cannot be known"), "{faults:?}");
+    assert!(errors.len() == 1 && errors[0].contains(told) && errors[0].contains("cannot be known"), "{errors:?}");
 }
 
 #[test]
@@ -314,16 +321,16 @@ fn of_few_bursts_messages_tell_which_one_lies() {
         for lie in [Lie::First(200_000), Lie::First(-1_000_000), Lie::Last(-200_000), Lie::Last(5_000_000)] {
             let scene = Scene { nodes, one_way, lie: Some(lie), ..scene.clone() };
             let verdict = in_order("three bursts", &scene);
-            let faults = verdict.report.faults();
-            assert!(!faults.is_empty(), "{nodes} {lie:?}");
-            assert!(faults.iter().all(|fault| fault.contains("left out")), "{nodes} {lie:?}: {faults:?}");
-            assert!(verdict.max < 2000, "{nodes} {lie:?}: {} {faults:?}", verdict.max);
+            let errors = diagnostic_texts(&verdict.report.errors());
+            assert!(!errors.is_empty(), "{nodes} {lie:?}");
+            assert!(errors.iter().all(|error| error.contains("left out")), "{nodes} {lie:?}: {errors:?}");
+            assert!(verdict.max < 2000, "{nodes} {lie:?}: {} {errors:?}", verdict.max);
             // The correct samples are still used.
             let domain = &verdict.report.clocks.domains[1];
             assert_eq!(
                 (domain.status, domain.bursts),
                 (TimestampSource::BurstsAndMessages, 2),
-                "{nodes} {lie:?}: {faults:?}"
+                "{nodes} {lie:?}: {errors:?}"
             );
         }
     }
@@ -336,10 +343,15 @@ fn bursts_that_are_slow_one_way_are_worth_little_and_no_lies() {
         let scene = Scene { nodes: 2, links: 6000, seconds: 20.0, bursts: Bursts::Many(6), lie, ..Scene::default() };
         let verdict = in_order("slow bursts", &scene);
         let report = &verdict.report;
-        assert!(report.is_clean() && report.remarks.is_empty(), "{nanos}: {:?} {:?}", report.faults(), report.remarks);
+        assert!(
+            report.is_clean() && report.diagnostics.is_empty(),
+            "{nanos}: {:?} {:?}",
+            report.errors(),
+            report.diagnostics
+        );
         verdict.check("slow bursts", 150, 500);
         let alone = judge(&Scene { links: 0, moments: 500, ..scene }, &options(CorrectionMethod::Graph));
-        assert!(alone.report.is_clean() && alone.max < 2000, "{nanos}: {} {:?}", alone.max, alone.report.faults());
+        assert!(alone.report.is_clean() && alone.max < 2000, "{nanos}: {} {:?}", alone.max, alone.report.errors());
     }
 }
 
@@ -352,9 +364,9 @@ fn a_slow_burst_at_an_end_moves_no_dates() {
                 let many = Bursts::Many(bursts);
                 let scene = Scene { nodes, lie, links, moments: 500, seconds: 20.0, bursts: many, ..Scene::default() };
                 let verdict = judge(&scene, &options(CorrectionMethod::Graph));
-                let faults = verdict.report.faults();
-                assert!(verdict.report.is_clean(), "{bursts} {nodes} {lie:?} {links}: {faults:?}");
-                assert!(verdict.max < 3000, "{bursts} {nodes} {lie:?} {links}: {} {faults:?}", verdict.max);
+                let errors = diagnostic_texts(&verdict.report.errors());
+                assert!(verdict.report.is_clean(), "{bursts} {nodes} {lie:?} {links}: {errors:?}");
+                assert!(verdict.max < 3000, "{bursts} {nodes} {lie:?} {links}: {} {errors:?}", verdict.max);
             }
         }
     }
@@ -369,9 +381,9 @@ fn clocks_drift_while_a_slow_burst_lasts() {
             let (lie, bursts) = (Some(lie), Bursts::Many(bursts));
             let scene = Scene { nodes, lie, bursts, links: 0, moments: 500, seconds: 100.0, ..Scene::default() };
             let verdict = judge(&scene, &options(CorrectionMethod::Graph));
-            let faults = verdict.report.faults();
-            assert!(verdict.report.is_clean(), "{nodes} {lie:?}: {faults:?}");
-            assert!(verdict.max < 5000, "{nodes} {lie:?}: {} {faults:?}", verdict.max);
+            let errors = diagnostic_texts(&verdict.report.errors());
+            assert!(verdict.report.is_clean(), "{nodes} {lie:?}: {errors:?}");
+            assert!(verdict.max < 5000, "{nodes} {lie:?}: {} {errors:?}", verdict.max);
         }
     }
 }
@@ -388,7 +400,7 @@ fn samples_with_processes_that_are_gone_are_told() {
     let clocks = tumit_converter::clock::RunClocks::new(&run, CorrectionMethod::Graph);
     assert_eq!(clocks.domains[1].status, TimestampSource::RealTime);
     let told = "has 20 sync samples, all with processes that are not in the run";
-    assert!(clocks.remarks.iter().any(|remark| remark.contains(told)), "{:?}", clocks.remarks);
+    assert!(clocks.diagnostics.iter().any(|found| found.text.contains(told)), "{:?}", clocks.diagnostics);
 }
 
 #[test]
@@ -405,25 +417,25 @@ fn samples_that_lie_are_named_and_do_no_harm() {
     let honest = Scene { nodes: 4, links: 6000, seconds: 20.0, ..Scene::default() };
     for lie in [Lie::Later(5_000_000), Lie::Later(-40_000_000), Lie::Always(77), Lie::Always(1 << 63)] {
         let verdict = in_order("a lie", &Scene { lie: Some(lie), ..honest.clone() });
-        let faults = verdict.report.faults();
+        let errors = diagnostic_texts(&verdict.report.errors());
         let named =
-            faults.iter().any(|fault| fault.contains("cannot be true") || fault.contains("contradict the messages"));
-        assert!(named, "{lie:?}: {faults:?}");
+            errors.iter().any(|error| error.contains("cannot be true") || error.contains("contradict the messages"));
+        assert!(named, "{lie:?}: {errors:?}");
         assert!(verdict.median <= 150 && verdict.max <= 500, "{lie:?}: {} {}", verdict.median, verdict.max);
         // A sort reports it, too, because it can no longer be found in the sorted run.
         let folder = tempfile::tempdir().unwrap();
         truth::write(&Scene { lie: Some(lie), ..honest.clone() }, folder.path());
         let sorted =
             sort(&OpenRun::open(folder.path()).unwrap(), &options(CorrectionMethod::Graph), Vec::new()).unwrap();
-        assert_eq!(sorted.1.faults, faults, "{lie:?}");
+        assert_eq!(error_texts(&sorted.1), errors, "{lie:?}");
         // A cut by a time range reports it, too, because its ends are timestamps.
         let mut first = RecordSelection::default();
         first.times.push(TimeRange { from: GlobalNanos(0), to: GlobalNanos(1_000_000_000) }.into());
         let (run, method) = (OpenRun::open(folder.path()).unwrap(), options(CorrectionMethod::Graph));
         let of_cut = |selection: &RecordSelection, name| {
-            cut(&run, &method, selection, &folder.path().join(name)).unwrap().faults
+            diagnostic_texts(&cut(&run, &method, selection, &folder.path().join(name)).unwrap().errors)
         };
-        assert_eq!(of_cut(&first, "first.tmt"), faults, "{lie:?}");
+        assert_eq!(of_cut(&first, "first.tmt"), errors, "{lie:?}");
         assert_eq!(of_cut(&RecordSelection::default(), "all.tmt"), [""; 0], "what is cut elsewhere needs no dates");
         // Without messages, values that no clock showed are still left out.
         let alone = judge(
@@ -443,7 +455,7 @@ fn samples_that_lie_are_named_and_do_no_harm() {
         assert!(ticks.iter().all(|tick| (tick - coarse.quantum).abs() < 1e3), "{lie:?}: {ticks:?}");
     }
     let verdict = in_order("the truth", &honest);
-    assert!(verdict.report.is_clean(), "{:?}", verdict.report.faults());
+    assert!(verdict.report.is_clean(), "{:?}", verdict.report.errors());
 }
 
 #[test]
@@ -485,7 +497,7 @@ fn processes_of_one_node_whose_counters_disagree_get_clocks_of_their_own() {
     let verdict = in_order("counters that disagree", &Scene { bursts: Bursts::None, ..scene });
     let clocks = &verdict.report.clocks;
     assert_eq!(clocks.domains.len(), 4);
-    assert!(clocks.remarks.iter().any(|remark| remark.contains("disagree")), "{:?}", clocks.remarks);
+    assert!(clocks.diagnostics.iter().any(|found| found.text.contains("disagree")), "{:?}", clocks.diagnostics);
     assert!(
         clocks.domains[1..].iter().all(|domain| domain.status == TimestampSource::Messages),
         "{:?}",
@@ -533,7 +545,7 @@ fn waiting_for_neighbours_does_not_hide_the_network() {
     for (links, seed) in [(1600, 1), (4000, 3)] {
         let verdict = judge(&Scene { links, seed, ..ring.clone() }, &clocks_alone(CorrectionMethod::Graph));
         verdict.check(&format!("{links} links, seed {seed}"), 130, 600);
-        assert!(verdict.report.is_clean() && verdict.report.remarks.is_empty(), "{:?}", verdict.report.faults());
+        assert!(verdict.report.is_clean() && verdict.report.diagnostics.is_empty(), "{:?}", verdict.report.errors());
     }
     for step_nanos in [5e6, -5e6] {
         let stepped = Scene { step_nanos, links: 3200, nodes: 5, ..ring.clone() };
@@ -550,13 +562,13 @@ fn honest_bursts_far_apart_are_believed_and_help() {
         let hour = Scene { nodes: 4, per_node: 1, seconds: 3600.0, links: 6000, wander, ..Scene::default() };
         let without = judge(&Scene { bursts: Bursts::None, ..hour.clone() }, &clocks_alone(CorrectionMethod::Graph));
         let with = judge(&Scene { bursts: Bursts::Many(5), ..hour.clone() }, &clocks_alone(CorrectionMethod::Graph));
-        assert!(with.report.clock_faults().is_empty(), "{:?}", with.report.clock_faults());
+        assert!(with.report.clock_errors().is_empty(), "{:?}", with.report.clock_errors());
         assert!(with.max <= 2 * without.max, "{} with, {} without", with.max, without.max);
         let alone = judge(
             &Scene { bursts: Bursts::Many(5), links: 0, moments: 100, ..hour },
             &options(CorrectionMethod::Graph),
         );
-        assert!(alone.report.clock_faults().is_empty(), "{:?}", alone.report.clock_faults());
+        assert!(alone.report.clock_errors().is_empty(), "{:?}", alone.report.clock_errors());
     }
 }
 
@@ -575,8 +587,8 @@ fn bursts_of_clocks_whose_rates_change_are_believed() {
         let bursts = Bursts::Many(5);
         let scene = Scene { slewed_ppm: 20.0, seconds: 600.0, links: 6000, bursts, seed, nodes: 3, ..Scene::default() };
         let verdict = in_order("rates change, five bursts", &Scene { per_node: 1, ..scene });
-        let faults = verdict.report.clock_faults();
-        assert!(!faults.iter().any(|fault| fault.contains("left out")), "{seed}: {faults:?}");
+        let errors = diagnostic_texts(&verdict.report.clock_errors());
+        assert!(!errors.iter().any(|error| error.contains("left out")), "{seed}: {errors:?}");
     }
 }
 
@@ -586,8 +598,8 @@ fn samples_are_believed_where_few_messages_show_that_rates_change() {
         let scene =
             Scene { slewed_ppm: 20.0, seconds: 1200.0, links: 150, bursts: Bursts::Many(5), ..Scene::default() };
         let verdict = judge(&Scene { nodes: 3, per_node: 1, seed, ..scene }, &clocks_alone(CorrectionMethod::Graph));
-        let faults = verdict.report.clock_faults();
-        assert!(!faults.iter().any(|fault| fault.contains("left out")), "{seed}: {faults:?}");
+        let errors = diagnostic_texts(&verdict.report.clock_errors());
+        assert!(!errors.iter().any(|error| error.contains("left out")), "{seed}: {errors:?}");
     }
 }
 

@@ -223,7 +223,7 @@ impl PajeSink for Kept {
 fn converted(run: &OpenRun, options: &ConvertOptions, can_begin_anew: bool) -> (Told, String, (usize, usize)) {
     let mut kept = Kept { can_begin_anew, ..Kept::default() };
     let report = convert(run, options, &mut kept).unwrap();
-    let (counts, lines, reversed) = (report.counts, report.lines(), report.reversed_coarse);
+    let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_coarse);
     (
         kept.told,
         format!("{counts:?} {:?} {lines:?} {reversed:?} {:?}", report.end, report.causality),

@@ -62,7 +62,7 @@ fn one_pass_finds_what_a_conversion_finds() {
             };
             assert_eq!(counts(&found.report), counts(&expected), "{what}");
             assert_eq!(found.report.end, expected.end, "{what}");
-            assert_eq!(found.report.clock_faults(), expected.clock_faults(), "{what}");
+            assert_eq!(found.report.clock_errors(), expected.clock_errors(), "{what}");
             let certain = |report: &tumit_converter::report::ConversionReport| {
                 report.clocks.domains.iter().map(|domain| domain.certified_nanos).collect::<Vec<_>>()
             };

@@ -12,7 +12,7 @@ use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ExtraValue, PajeEvent, PajeSink};
+use tumit_paje::{ExtraValue, PajeEvent, PajeSink, diagnostic_texts};
 
 const SPEC: &str = r#"
 trace ring;
@@ -190,7 +190,7 @@ fn bursts_at_both_ends_bring_dates_to_a_microsecond() {
     let (judge, report) = judge(&BOTH_ENDS, CorrectionMethod::Bursts);
     assert!(judge.worst < 1000, "worst error {} ns", judge.worst);
     assert_eq!(report.counts.reversed_links, 0);
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let domains = &report.clocks.domains;
     assert_eq!(domains[0].status, TimestampSource::Reference);
     for (domain, (offset, ppm)) in domains[1..].iter().zip([(1e9, 50.0), (-1e9, -50.0), (0.3e9, 20.0)]) {
@@ -210,7 +210,7 @@ fn clocks_may_have_begun_longer_ago_than_dates_reach() {
         // 190 to 4,750 years.
         let (far, of_far) = judge_of(&BOTH_ENDS, method, 13 << 60);
         assert!(far.worst <= near.worst + 1, "{} ns, {} where clocks began with the run", far.worst, near.worst);
-        assert!(of_far.is_clean(), "{:?}", of_far.lines());
+        assert!(of_far.is_clean(), "{:?}", of_far.all_diagnostics());
         assert!((of_far.end.0 - report.end.0).abs() <= 1, "{:?} {:?}", of_far.end, report.end);
     }
 }
@@ -232,8 +232,8 @@ fn a_clock_of_a_wrong_rate_that_passes_the_last_date_is_told() {
     let run = OpenRun::open(folder.path()).unwrap();
     let report = convert(&run, &ConvertOptions::default(), &mut Judge::default()).unwrap();
     assert_eq!((report.end, report.counts.records), (GlobalNanos::LAST, 4));
-    let faults = report.faults();
-    assert!(faults.iter().any(|fault| fault.contains("more than 292 years")), "{faults:?}");
+    let errors = diagnostic_texts(&report.errors());
+    assert!(errors.iter().any(|error| error.contains("more than 292 years")), "{errors:?}");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn without_samples_the_real_time_clock_serves() {
     let run = OpenRun::open(folder.path()).unwrap();
     let clocks = RunClocks::new(&run, CorrectionMethod::Bursts);
     assert_eq!(clocks.domains[1].status, TimestampSource::RealTime);
-    assert_eq!(clocks.remarks.len(), 1);
+    assert_eq!(clocks.diagnostics.len(), 1);
     let date = |process: usize, ticks| clocks.map(process).global_from_local(tumit_paje::time::LocalTicks(ticks));
     assert_eq!(date(1, 5_000_002_000), date(0, 2_000));
 }

@@ -139,7 +139,7 @@ fn a_whole_run_is_clean() {
     for codec in [PayloadCodec::Raw, PayloadCodec::Lz4, PayloadCodec::Columns] {
         let folder = tempfile::tempdir().unwrap();
         let report = convert_bytes(folder.path(), &options(), &small(codec)).unwrap();
-        assert!(report.is_clean(), "{:?}", report.lines());
+        assert!(report.is_clean(), "{:?}", report.all_diagnostics());
         assert_eq!((report.counts.records, report.counts.links), (12, 2));
     }
 }
@@ -157,7 +157,7 @@ fn every_cut_is_told() {
         let Some(report) = report else { continue };
         let unended = report.losses.iter().any(|loss| matches!(loss, Loss::NotEnded { .. }));
         // The padding after the last block contains no information.
-        assert_eq!(unended, cut < end, "cut at {cut}: {:?}", report.lines());
+        assert_eq!(unended, cut < end, "cut at {cut}: {:?}", report.all_diagnostics());
     }
 }
 

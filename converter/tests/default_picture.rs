@@ -16,6 +16,7 @@ use tracer_format::tags::{append_tag, tag};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
+use tumit_paje::diagnostic_texts;
 use tumit_paje::write::PajeWriter;
 
 fn schema() -> Schema {
@@ -50,7 +51,7 @@ fn spans_are_states_and_events_marks() {
     let run = OpenRun::open(folder.path()).unwrap();
     let mut writer = PajeWriter::new(Vec::new());
     let report = convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     assert_eq!(report.counts.records, 3);
     let rows = pj_dump::rows(&writer.into_inner());
     assert_eq!(
@@ -256,7 +257,7 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     }
     let (rows, report) = converted(folder.path());
     assert_eq!(report.counts.ambiguous, 2, "{rows:#?}");
-    let told = report.faults().join("\n");
+    let told = diagnostic_texts(&report.errors()).join("\n");
     assert!(
         told.contains("`thread[id]` matches several processes (first occurrence: tid 8): 2 actions were left out"),
         "{told}"

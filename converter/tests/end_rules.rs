@@ -59,7 +59,7 @@ fn rules_react_to_the_ends_of_threads_and_processes() {
         options.by_record = by_record;
         let mut writer = PajeWriter::new(Vec::new());
         let report = convert(&run, &options, &mut writer).unwrap();
-        assert!(report.is_clean(), "{:?}", report.lines());
+        assert!(report.is_clean(), "{:?}", report.all_diagnostics());
         // The ends are not records.
         assert_eq!(report.counts.records, 2);
         let rows = pj_dump::rows(&writer.into_inner());

@@ -149,7 +149,7 @@ fn existing_containers_are_not_made_and_ignored_events_not_shown() {
         records.record(1, 5_000, &8u16.to_le_bytes());
     });
     let (rows, report) = rows(&run);
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     assert_eq!(report.counts.without_container, 4);
     assert_eq!(
         rows,
@@ -206,7 +206,7 @@ fn parts_of_an_async_span_are_linked() {
     file.end();
     file.save(folder.path(), "a.tmt");
     let (rows, report) = rows(&OpenRun::open(folder.path()).unwrap());
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let links: Vec<&String> = rows.iter().filter(|row| row.starts_with("Link")).collect();
     assert_eq!(
         links,
@@ -259,7 +259,7 @@ fn the_standard_spec_writes_paje() {
     options.output = Some("paje".to_owned());
     let mut text = Vec::new();
     let report = convert_to_text(&run, &options, &mut text).unwrap();
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let rows = pj_dump::rows(&text);
     let has = |start: &str| assert!(rows.iter().any(|row| row.starts_with(start)), "no `{start}` in {rows:#?}");
     has("State, Thread one, Activity, 0.000012000");

@@ -300,7 +300,7 @@ fn the_result_does_not_depend_on_the_memory_for_blocks() {
             let report = convert(&run, &options, &mut writer).unwrap();
             assert_eq!((report.counts.records, report.counts.links), (21_600, 5400));
             let mut hasher = std::hash::DefaultHasher::new();
-            (writer.into_inner(), report.lines()).hash(&mut hasher);
+            (writer.into_inner(), report.all_diagnostics()).hash(&mut hasher);
             println!("result {}", hasher.finish());
         }
         check_peak();
@@ -338,7 +338,7 @@ fn a_million_records_in_bounded_memory() {
         let mut writer = PajeWriter::new(std::io::sink());
         let report = convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
         assert_eq!((report.counts.records, report.counts.links), (RECORDS, RECORDS / 4));
-        assert!(report.is_clean(), "{:?}", report.lines());
+        assert!(report.is_clean(), "{:?}", report.all_diagnostics());
         check_peak();
     } else {
         let folder = tempfile::tempdir().unwrap();
@@ -353,7 +353,7 @@ fn half_a_million_containers_that_end_in_bounded_memory() {
         let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
         let report = convert(&run, &ConvertOptions::default(), &mut PajeWriter::new(std::io::sink())).unwrap();
         assert_eq!((report.counts.records, report.counts.containers), (RECORDS, RECORDS / 2 + 1));
-        assert!(report.is_clean(), "{:?}", report.lines());
+        assert!(report.is_clean(), "{:?}", report.all_diagnostics());
         check_peak();
     } else {
         let folder = tempfile::tempdir().unwrap();

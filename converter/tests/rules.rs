@@ -85,7 +85,7 @@ fn taktuk(file: &mut File, records: &mut Records) {
 fn the_tour() {
     let (_folder, run) = run_of(TAKTUK, taktuk);
     let (rows, report) = paje_of(&run);
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     assert_eq!(report.counts.links, 1);
     let expected = [
         "Container, 0, 0, 0, 6e-07, 6e-07, 0",
@@ -212,7 +212,7 @@ fn reset_and_states_left_open() {
         records.record(2, 300, &one);
         records.record(0, 400, &body(&[&one, &text("c"), &[0; 8]]));
     });
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let ends: Vec<&str> = rows.iter().map(|row| row.split(", ").nth(4).unwrap()).collect();
     assert_eq!(ends, ["0.000000300", "0.000000300", "0.000001000"]);
 }
@@ -245,7 +245,7 @@ fn links_between_several_types_of_container() {
         records.record(7, 100, &body(&[&1u32.to_le_bytes(), &5u64.to_le_bytes()]));
         records.record(8, 200, &5u64.to_le_bytes());
     });
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     assert_eq!(rows, ["Link, Program, Grant, 0.000000100, 0.000000200, 0.000000100, Grant, T1, Lock, k0"]);
 }
 
@@ -258,7 +258,7 @@ fn counters_begin_at_zero_and_marks_have_colours() {
         // The source position precedes the fields.
         records.record(3, 300, &body(&[&0u32.to_le_bytes(), &1u32.to_le_bytes(), &[1]]));
     });
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     assert_eq!(
         rows,
         [
@@ -311,7 +311,7 @@ fn a_rule_for_one_end_of_a_span_leaves_no_default_for_the_other() {
         }
     });
     let (rows, report) = paje_of(&run);
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let said: Vec<&String> = rows.iter().filter(|row| !row.starts_with("Container")).collect();
     assert_eq!(said.len(), 2, "{rows:?}");
     assert!(said.iter().any(|row| row.starts_with("Event, Program, Log,") && row.ends_with("begun")), "{rows:?}");
@@ -334,7 +334,7 @@ fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
     assert_eq!(report.counts.not_computable, 2);
     assert!(!report.is_clean());
     let told = "the rules of `a` could not compute 2 values of `measured` from its field `value`";
-    assert!(report.remarks.iter().any(|remark| remark == told), "{:?}", report.remarks);
+    assert!(report.diagnostics.iter().any(|found| found.text == told), "{:?}", report.diagnostics);
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
     assert_eq!(said, ["2", "2"], "{rows:?}");
     assert_eq!(report.counts.not_computable, 2);
     let told = "the rules of `a` could not compute 2 values of `e` from its field `n`";
-    assert!(report.remarks.iter().any(|remark| remark == told), "{:?}", report.remarks);
+    assert!(report.diagnostics.iter().any(|found| found.text == told), "{:?}", report.diagnostics);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn one_field_is_the_value_of_two_types() {
         }
     });
     let (rows, report) = paje_of(&run);
-    assert!(report.is_clean(), "{:?}", report.lines());
+    assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let count =
         |kind: &str, value: &str| rows.iter().filter(|row| row.starts_with(kind) && row.ends_with(value)).count();
     let counts = ["one", "two"].map(|value| [count("Event", value), count("State", value)]);

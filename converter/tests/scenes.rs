@@ -40,7 +40,7 @@ fn what_is_said_of_dates_is_true() {
             }
             assert!(graph.max <= 3 * bursts.max + 500, "{} by messages, {} without: {scene:?}", graph.max, bursts.max);
         }
-        assert!(graph.report.is_clean(), "{:?} {scene:?}", graph.report.faults());
+        assert!(graph.report.is_clean(), "{:?} {scene:?}", graph.report.errors());
     }
     // Clocks with messages in one direction only are not bounded.
     assert!(bounded * 10 > clocks * 7, "{bounded} of {clocks} clocks are bounded");

@@ -176,9 +176,9 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     assert_eq!(launches[0]["start"], "2025-11-25T13:18:31.500000000Z");
     assert_eq!(all["start"], "2025-11-25T13:19:31.500000000Z");
     assert_eq!((&launches[0]["read"], &launches[1]["read"]), (&Value::from(false), &Value::from(true)));
-    let remark = "launch 2 of 2 (began 2025-11-25T13:19:31.500000000Z), the latest, is read";
+    let launch = "launch 2 of 2 (began 2025-11-25T13:19:31.500000000Z), the latest, is read";
     for (args, records, said) in [
-        (&[][..], 6, remark),
+        (&[][..], 6, launch),
         (&["--launch", "1"], 3, "launch 1 of 2 (began"),
         (&["--launch", "all"], 9, "all 2 launches of the run are read as one"),
     ] {

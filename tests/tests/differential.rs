@@ -76,7 +76,7 @@ fn generated_files_give_the_same_rows() {
         };
         let (ours, account) = ours(&path);
         if let Some(difference) = difference(&theirs, &ours) {
-            return Err(TestCaseError::fail(format!("{difference}\n{:?}\n{}", account.faults, made.text)));
+            return Err(TestCaseError::fail(format!("{difference}\n{:?}\n{}", account.errors(), made.text)));
         }
         Ok(())
     });
@@ -178,7 +178,7 @@ fn files_of_producers_give_the_same_rows() {
         let theirs = theirs(&path).unwrap_or_else(|said| panic!("pj_dump refuses {name}: {said}"));
         let (ours, account) = ours(&path);
         assert_eq!(difference(&theirs, &ours), None, "{name}");
-        assert_eq!((ours.len(), account.faults), (rows, Vec::new()), "{name}");
+        assert_eq!((ours.len(), account.errors()), (rows, Vec::new()), "{name}");
     }
 }
 
@@ -189,15 +189,15 @@ fn files_that_pj_dump_refuses_are_read() {
     assert!(theirs(&path).is_err());
     let (rows, account) = ours(&path);
     assert_eq!(rows, ours(&corpus("simgrid-platform.trace")).0);
-    assert!(account.faults[0].contains("fewer values than its definition has fields"), "{:?}", account.faults);
-    assert_eq!(account.faults.len(), 1);
+    assert!(account.errors()[0].text.contains("fewer values than its definition has fields"), "{:?}", account.errors());
+    assert_eq!(account.errors().len(), 1);
     // The fields have old names, and all states come after the end of their containers.
     let path = corpus("starpu-schedule.trace");
     assert!(theirs(&path).is_err());
     let (rows, account) = ours(&path);
     assert_eq!(rows.len(), 3);
     let told = "6 operations were left out: their containers have ended or never existed (the first in line ";
-    assert!(account.faults.len() == 1 && account.faults[0].starts_with(told), "{:?}", account.faults);
+    assert!(account.errors().len() == 1 && account.errors()[0].text.starts_with(told), "{:?}", account.errors());
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn our_examples_give_the_same_rows_as_runs_and_as_files() {
     for path in [&run, &paje] {
         let (ours, account) = ours(path);
         assert_eq!(difference(&theirs, &ours), None, "{}", path.display());
-        assert_eq!(account.faults, Vec::<String>::new());
+        assert!(account.errors().is_empty(), "{:?}", account.errors());
     }
 }
 
@@ -274,7 +274,7 @@ fn what_begins_before_0_and_what_is_no_number_are_as_pj_dump_has_them() {
     }
     let (ours, account) = ours(&path);
     assert_eq!(difference(&theirs, &ours), None);
-    assert!(!account.faults.iter().any(|fault| fault.contains("finite")), "{:?}", account.faults);
+    assert!(!account.errors().iter().any(|error| error.text.contains("finite")), "{:?}", account.errors());
 }
 
 /// A header with one definition of each kind, and one container `c`.
@@ -288,7 +288,7 @@ fn odd_numbers_and_ends_are_as_pj_dump_reads_them() {
         std::fs::write(&path, text).unwrap();
         let (theirs, (ours, account)) = (theirs(&path).unwrap(), ours(&path));
         if let Some(difference) = difference(&theirs, &ours) {
-            panic!("{what}: {difference}\n{:?}", account.faults);
+            panic!("{what}: {difference}\n{:?}", account.errors());
         }
         account
     };
@@ -302,7 +302,7 @@ fn odd_numbers_and_ends_are_as_pj_dump_reads_them() {
     let words = "abc 1,5 2x . - -0 +1e2x 0x10 0x1.8p3 0x inf -inf nan infinite 1e39 1e400 1e-50 16777217 0.1";
     for word in words.split(' ') {
         let text = format!("{HEAD}6 1 c V 5\n6 2 c V {word}\n7 3 c V {word}\n8 4 c V 1\n5 9 c CT\n");
-        let told = !check(&format!("value {word}"), &text).faults.is_empty();
+        let told = !check(&format!("value {word}"), &text).errors().is_empty();
         assert_eq!(
             told,
             word.parse().map_or(!word.starts_with("0x1"), |value: f64| !value.is_finite()) || word == "0x1.8p3",

@@ -72,7 +72,7 @@ fn a_run_and_its_paje_file_show_the_same() {
     succeed(molecular_dynamics().args(["--steps", "3", "--placement", "random"]).env("TUMIT_TRACE", &run));
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
     let (recorded, written) = (open(&run), open(&paje));
-    assert!(recorded.summary().intact && written.summary().intact, "{:?}", written.summary().remarks);
+    assert!(recorded.summary().is_intact() && written.summary().is_intact(), "{:?}", written.summary().diagnostics);
     let (a, b) = (rows(recorded.as_ref()), rows(written.as_ref()));
     assert!(a.len() > 1000);
     for (a, b) in a.iter().zip(&b) {

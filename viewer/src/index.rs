@@ -180,8 +180,7 @@ pub(crate) fn build(
     let make = || -> Result<(), TraceOpenError> {
         let write_error = |source| TraceOpenError::Index { path: target.to_owned(), source };
         let told = input.feed_shown(options, &mut simulation)?;
-        simulation.fault(told.faults);
-        simulation.remark(told.remarks);
+        simulation.report(told.diagnostics);
         simulation.set_wall_clock(told.wall_clock);
         let file = room.file().map_err(write_error)?;
         let copy = file.try_clone().map_err(write_error)?;

@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
+
 use crate::index::self_repair::{RebuildResult, SelfRepairingIndex};
 use crate::index::{self, IndexError, IndexKey, IndexLookup, IndexPath, IndexReader};
 use crate::input::options::{OpenOptions, TraceOpenError};
@@ -26,7 +28,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
     let Some(lookup) = IndexLookup::new(path, options).map_err(io_error)? else {
         return in_memory(TraceInputFile::find(path, options)?, options, None);
     };
-    let mut remark = None;
+    let mut diagnostic = None;
     for place in &lookup.target.newest_first() {
         match IndexReader::open_up_to(place, lookup.key, options.read_up_to) {
             Ok(index) => return Ok(Arc::new(SelfRepairingIndex::new(index, lookup.key, path, options, anew))),
@@ -34,7 +36,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
                 return Err(TraceOpenError::NoIndex { path: place.clone() });
             }
             Err(IndexError::Io(_)) => {}
-            Err(why) => remark = Some(format!("the index {} is made anew: {why}", place.display())),
+            Err(why) => diagnostic = Some(rebuilt(place, &why)),
         }
     }
     let input = TraceInputFile::find(path, options)?;
@@ -47,15 +49,15 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
             let cannot =
                 |error: IndexError| TraceOpenError::Index { path: place.clone(), source: io::Error::other(error) };
             let index = IndexReader::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot)?;
-            Ok(Arc::new(SelfRepairingIndex::new(index.remarking(remark), lookup.key, path, options, anew)))
+            Ok(Arc::new(SelfRepairingIndex::new(index.reporting(diagnostic), lookup.key, path, options, anew)))
         }
         Err((place, source)) if matches!(lookup.target, IndexPath::Given(_)) => {
             Err(TraceOpenError::Index { path: place, source })
         }
         Err((place, why)) => {
             let place = place.display();
-            let remark = format!("the trace is kept in memory, as no index can be written ({place}: {why})");
-            in_memory(input, options, Some(remark))
+            let text = format!("the trace is kept in memory, as no index can be written ({place}: {why})");
+            in_memory(input, options, Some(TraceDiagnostic::warning(DiagnosticKind::Index, text)))
         }
     }
 }
@@ -68,8 +70,8 @@ fn anew(path: &Path, options: &OpenOptions, key: IndexKey) -> RebuildResult {
     let lookup = lookup.ok_or_else(|| io_error(io::Error::other("the trace is another one by now")))?;
     let input = TraceInputFile::find(path, options)?;
     let Ok(place) = writable(&lookup.target) else {
-        let remark = "the index was damaged, and none can be written: the trace is kept in memory";
-        return in_memory(input, options, Some(remark.to_owned())).map(Err);
+        let text = "the index was damaged, and none can be written: the trace is kept in memory";
+        return in_memory(input, options, Some(TraceDiagnostic::warning(DiagnosticKind::Index, text))).map(Err);
     };
     index::build(input, options, &lookup, &place)?;
     let cannot = |error: IndexError| TraceOpenError::Index { path: place.clone(), source: io::Error::other(error) };
@@ -115,7 +117,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
         let summary = index.summary();
         Ok(PreparedIndex { path: place.to_owned(), bytes: std::fs::metadata(place)?.len(), was_there, summary })
     };
-    let mut remark = None;
+    let mut diagnostic = None;
     for place in &lookup.target.newest_first() {
         match found(place, true) {
             Ok(indexed) => return Ok(indexed),
@@ -123,26 +125,31 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
                 return Err(TraceOpenError::NoIndex { path: place.clone() });
             }
             Err(IndexError::Io(_)) => {}
-            Err(why) => remark = Some(format!("the index {} is made anew: {why}", place.display())),
+            Err(why) => diagnostic = Some(rebuilt(place, &why)),
         }
     }
     let cannot = |(path, source)| TraceOpenError::Index { path, source };
     let place = writable(&lookup.target).map_err(cannot)?;
     index::build(input, options, &lookup, &place)?;
     let mut made = found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))?;
-    made.summary.remarks.extend(remark);
+    made.summary.diagnostics.extend(diagnostic);
     Ok(made)
+}
+
+/// A note about an index that could not be used.
+fn rebuilt(place: &Path, why: &IndexError) -> TraceDiagnostic {
+    let text = format!("the index {} is made anew: {why}", place.display());
+    TraceDiagnostic::note(DiagnosticKind::Index, text).in_file(place)
 }
 
 fn in_memory(
     input: TraceInputFile,
     options: &OpenOptions,
-    remark: Option<String>,
+    diagnostic: Option<TraceDiagnostic>,
 ) -> Result<Arc<dyn TimelineSource>, TraceOpenError> {
     let mut simulation = Simulation::new(&input.title(options));
     let told = input.feed_shown(options, &mut simulation)?;
-    simulation.fault(told.faults);
-    simulation.remark(told.remarks.into_iter().chain(remark));
+    simulation.report(told.diagnostics.into_iter().chain(diagnostic));
     simulation.set_wall_clock(told.wall_clock);
     Ok(Arc::new(simulation.into_store()))
 }
@@ -164,6 +171,8 @@ fn writable(target: &IndexPath) -> Result<PathBuf, (PathBuf, io::Error)> {
 
 #[cfg(test)]
 mod tests {
+    use tumit_paje::diagnostic_texts;
+
     use super::{OpenOptions, TraceOpenError, make_index, open};
     use crate::input::options::IndexChoice;
 
@@ -212,18 +221,18 @@ mod tests {
     fn an_index_is_made_anew_when_it_must_be() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (path, options) = traced(folder.path());
-        let remarks = || open(&path, &options).expect("it is a Pajé file").summary().remarks;
-        assert!(remarks().is_empty() && remarks().is_empty());
+        let texts = || diagnostic_texts(&open(&path, &options).expect("it is a Pajé file").summary().diagnostics);
+        assert!(texts().is_empty() && texts().is_empty());
         let index = folder.path().join("small.tmtx");
         let mut bytes = std::fs::read(&index).expect("it was made");
         bytes[5000] ^= 1;
         std::fs::write(&index, bytes).expect("room for it");
-        assert!(remarks()[0].ends_with("small.tmtx is made anew: it is damaged"));
+        assert!(texts()[0].ends_with("small.tmtx is made anew: it is damaged"));
         let mut text = std::fs::read_to_string(&path).expect("it is there");
         text.push_str("6 3 u 0 T u\n");
         std::fs::write(&path, text).expect("room for it");
-        assert!(remarks()[0].contains("the trace has changed"));
-        assert!(remarks().is_empty());
+        assert!(texts()[0].contains("the trace has changed"));
+        assert!(texts().is_empty());
         // Another file at the path that the user gave is left unchanged.
         std::fs::write(&index, "mine").expect("room for it");
         assert!(matches!(open(&path, &options), Err(TraceOpenError::NoIndex { .. })));
@@ -261,7 +270,7 @@ mod tests {
             std::fs::write(&place, bytes).expect("room for it");
             let source = open(&path, &options).expect("it is a Pajé file");
             assert!(rows(source.as_ref()) == expected, "byte {at}");
-            mended += usize::from(source.summary().remarks.iter().any(|remark| remark.contains("made anew")));
+            mended += usize::from(source.summary().diagnostics.iter().any(|found| found.text.contains("made anew")));
             // A scan of the whole file finds damage in parts that were not queried.
             let made = make_index(&path, &options).expect("it is a Pajé file");
             assert!(std::fs::read(&place).expect("it is there") == whole, "byte {at}");

@@ -23,7 +23,10 @@ use std::sync::Arc;
 
 pub use tumit_paje::time::GlobalNanos;
 pub use tumit_paje::time_range::{OpenTimeRange, TimeRange};
-pub use tumit_paje::{ContainerId, DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
+pub use tumit_paje::{
+    ContainerId, DiagnosticKind, DiagnosticLocation, DiagnosticSeverity, DrawStyle, MarkShape, PajeTypeKind, RgbColor,
+    TraceDiagnostic, TypeId, ValueId,
+};
 
 pub(crate) use cells::MixtureCellWriter;
 pub use cells::{MixtureCell, MixtureCells, ValueShares};
@@ -66,16 +69,22 @@ pub struct TraceSummary {
     pub links: u64,
     /// Number of values of variables.
     pub samples: u64,
-    /// Diagnostics for the user, above all problems of the trace, as sentences with counts.
-    pub remarks: Vec<String>,
-    /// Whether no data is dropped, missing, damaged, left out or repaired. The diagnostics are then
-    /// only informative.
-    pub intact: bool,
+    /// Diagnostics for the user, above all errors of the trace, with counts in their texts.
+    pub diagnostics: Vec<TraceDiagnostic>,
     /// The wall clock at trace time 0, in nanoseconds since 1970. It is known if the trace is a run
     /// with processes that read that clock.
     pub wall_clock: Option<i64>,
     /// Changes whenever answers may change.
     pub generation: u64,
+}
+
+impl TraceSummary {
+    /// Whether no data is dropped, missing, damaged, left out or repaired: no diagnostic is an
+    /// error.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        !self.diagnostics.iter().any(TraceDiagnostic::is_error)
+    }
 }
 
 /// A type of the type tree.

@@ -5,7 +5,7 @@
 //! Pending endpoints of links go to a file if there are many.
 //!
 //! The format leaves some cases open. Each of them is decided here, counted, and reported in
-//! [`crate::query::TraceSummary::remarks`]:
+//! [`crate::query::TraceSummary::diagnostics`]:
 //!
 //! - A timestamp before the last one of the same type in the same container: states and variables
 //!   move to the last one; point events are sorted.
@@ -51,10 +51,11 @@ mod variables;
 
 use std::io;
 
+use tumit_paje::read::TraceLine;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    ContainerId, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind,
-    RgbColor, SourcePosition, TypeId, ValueId,
+    ContainerId, DiagnosticKind, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent,
+    PlainKind, RgbColor, SourcePosition, TraceDiagnostic, TypeId, ValueId,
 };
 
 use crate::query::RawValue;
@@ -89,11 +90,12 @@ pub struct SimFault {
 }
 
 impl SimFault {
-    /// A sentence with the error, its number, the line or timestamp of the first occurrence, and
-    /// advice.
+    /// The diagnostic: an error. Its text has the number of occurrences, the line or timestamp of
+    /// the first one, and advice.
     #[must_use]
-    pub fn sentence(&self) -> String {
-        faults::sentence(self)
+    pub fn diagnostic(&self) -> TraceDiagnostic {
+        let kind = if self.fault.is_of_links() { DiagnosticKind::Link } else { DiagnosticKind::Operation };
+        TraceDiagnostic::error(kind, faults::sentence(self)).at_line(&self.file, TraceLine::of(self.line).line)
     }
 }
 
@@ -126,9 +128,8 @@ pub struct Simulation<E = EntityGatherer> {
     peer_text: bool,
     /// Number of states, events, links and samples so far.
     taken: u64,
-    remarks: Vec<String>,
-    /// Whether no error was reported from outside.
-    intact: bool,
+    /// Diagnostics from outside of the simulation.
+    diagnostics: Vec<TraceDiagnostic>,
     /// As [`TraceSummary::wall_clock`](crate::query::TraceSummary::wall_clock).
     wall_clock: Option<i64>,
 }
@@ -195,8 +196,7 @@ impl<E: EntitySink> Simulation<E> {
             peer: false,
             peer_text: false,
             taken: 0,
-            remarks: Vec::new(),
-            intact: true,
+            diagnostics: Vec::new(),
             wall_clock: None,
         }
     }
@@ -230,16 +230,9 @@ impl<E: EntitySink> Simulation<E> {
         self.faults.found().collect()
     }
 
-    /// Adds sentences about errors that were found in the trace before the simulation.
-    pub fn fault(&mut self, faults: impl IntoIterator<Item = String>) {
-        let before = self.remarks.len();
-        self.remarks.extend(faults);
-        self.intact &= self.remarks.len() == before;
-    }
-
-    /// Adds sentences for the user that report no error.
-    pub fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
-        self.remarks.extend(remarks);
+    /// Adds diagnostics from outside of the simulation, such as those of the reader.
+    pub fn report(&mut self, diagnostics: impl IntoIterator<Item = TraceDiagnostic>) {
+        self.diagnostics.extend(diagnostics);
     }
 
     /// Sets the wall clock at trace time 0, in nanoseconds since 1970.

@@ -24,10 +24,11 @@ use std::path::Path;
 
 use tumit_converter::convert::ConvertError;
 use tumit_converter::convert::wall_clock;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use crate::input::options::{OpenOptions, TraceOpenError};
 use crate::input::trace::TraceInputFile;
-use crate::sim::Simulation;
+use crate::sim::{SimFault, Simulation};
 use columns::ExtraColumns;
 use row::RowForm;
 use writer::{RowOutput, RowWriter};
@@ -53,10 +54,16 @@ pub enum TableFormat {
 pub struct TableAccount {
     /// Number of rows without the header.
     pub rows: u64,
-    /// Problems of the trace, one sentence each.
-    pub faults: Vec<String>,
-    /// Other information for the user.
-    pub remarks: Vec<String>,
+    /// Diagnostics about the trace and its table, errors first.
+    pub diagnostics: Vec<TraceDiagnostic>,
+}
+
+impl TableAccount {
+    /// The diagnostics that are errors.
+    #[must_use]
+    pub fn errors(&self) -> Vec<&TraceDiagnostic> {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect()
+    }
 }
 
 /// Writes all containers and entities of the trace at `path` to `out`. `out` needs no buffer.
@@ -129,14 +136,17 @@ fn write_as<F: RowForm>(
         input.announce(&mut simulation)?;
     }
     let mut told = input.feed(options, &mut simulation)?;
-    told.faults.extend(simulation.found().iter().map(crate::sim::SimFault::sentence));
+    told.diagnostics.extend(simulation.found().iter().map(SimFault::diagnostic));
     let ExtraColumns { late, .. } = simulation.entities().columns();
     if !late.is_empty() {
         let names: Vec<&str> = late.iter().map(String::as_str).collect();
-        told.faults.push(format!(
+        let text = format!(
             "fields that the trace defined after its first entity are not in the table: {}; they are in JSON lines",
             names.join(", ")
-        ));
+        );
+        told.diagnostics.push(TraceDiagnostic::error(DiagnosticKind::File, text));
     }
-    Ok(TableAccount { rows: simulation.entities().rows(), faults: told.faults, remarks: told.remarks })
+    // The sort is stable.
+    told.diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
+    Ok(TableAccount { rows: simulation.entities().rows(), diagnostics: told.diagnostics })
 }

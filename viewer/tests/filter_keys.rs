@@ -195,7 +195,7 @@ fn every_statistic_is_what_it_says() {
     for seed in 1..6 {
         let trace = written(seed);
         let source: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("t", trace.text.as_bytes()).unwrap());
-        assert_eq!(source.summary().remarks, Vec::<String>::new());
+        assert_eq!(source.summary().diagnostics, []);
         let durations = |members: &[usize], value: Option<&str>| {
             let mine =
                 trace.states.iter().filter(|one| members.contains(&one.0) && value.is_none_or(|value| one.1 == value));

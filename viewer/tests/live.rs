@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use tumit_paje::diagnostic_texts;
 use tumit_viewer::open::progressive::{CurrentTrace, OpenedTrace, TraceAvailability, TraceSnapshot, begin, follow};
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError, open};
@@ -68,15 +69,15 @@ fn a_growing_file_is_followed_by_whole_lines() {
     // The earlier source still answers from its own generation.
     assert_eq!(count(&first), 0);
 
-    assert!(grown.source.summary().intact, "what is open is no fault");
+    assert!(grown.source.summary().is_intact(), "what is open is no fault");
 
     // An incomplete line is read when it is complete.
     append(&path, "11 5 t S");
     append(&path, " i\n11 7 t S w\nno event\n");
-    let more = wait(&current, |now| count(now) == 5 && !now.source.summary().intact);
+    let more = wait(&current, |now| count(now) == 5 && !now.source.summary().is_intact());
     assert_eq!(more.source.extent().to, GlobalNanos(7_000_000_001), "the last state has just begun");
-    let remark = &more.source.summary().remarks[0];
-    assert!(remark.contains("line"), "{remark}");
+    let fault = &more.source.summary().diagnostics[0];
+    assert!(fault.is_error() && fault.text.contains("line"), "{fault}");
     assert_eq!(count(&grown), 3);
 
     // A new file in its place is read from the start. So is the same file after it was cut.
@@ -124,8 +125,8 @@ fn following_a_split_trace_reports_the_files_that_are_not_read() {
     let (options, cancel) = cancellable();
     let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
     let now = wait(&current, |now| count(now) == 3);
-    let remarks = now.source.summary().remarks.join("\n");
-    assert!(remarks.contains("`--follow` does not read the file that this trace is split into"), "{remarks}");
+    let texts = diagnostic_texts(&now.source.summary().diagnostics).join("\n");
+    assert!(texts.contains("`--follow` does not read the file that this trace is split into"), "{texts}");
     cancel.store(true, Ordering::Relaxed);
 }
 

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tumit_paje::diagnostic_texts;
 use tumit_paje::read::{ReadReport, read};
 use tumit_paje::write::{HeaderStyle, PajeStyle, in_style};
 use tumit_viewer::export::{ImageFormat, encode};
@@ -159,7 +160,7 @@ fn what_a_value_does_not_say_its_type_says() {
         ("m", look(None, Some(3.0))),
     ];
     assert_eq!(looks(&source), all.map(|(name, look)| (name.to_owned(), look)));
-    assert!(source.summary().intact, "{:?}", source.summary().remarks);
+    assert!(source.summary().is_intact(), "{:?}", source.summary().diagnostics);
 }
 
 #[test]
@@ -167,13 +168,13 @@ fn what_is_no_shape_or_size_is_told_and_left_out() {
     let wrong = text().replace("Log diamond 2", "Log star -1").replace("Load 2", "Load huge");
     let mut lines = Vec::new();
     let report: ReadReport = read(wrong.as_bytes(), &mut *in_style(&mut lines, PajeStyle::default())).unwrap();
-    let remarks = report.remarks();
-    assert_eq!(remarks.len(), 1, "{remarks:?}");
-    assert!(remarks[0].starts_with("3 times") && remarks[0].contains("shape or size") && remarks[0].contains("`star`"));
+    let errors = diagnostic_texts(&report.errors());
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].starts_with("3 times") && errors[0].contains("shape or size") && errors[0].contains("`star`"));
     assert_eq!(looks(&store(&wrong))[1].1, DrawStyle::NONE);
     // Blanks have no meaning, and are not an error.
     let blank = store(&text().replace("Log diamond 2", "Log \" \" \" \""));
-    assert!(blank.summary().intact, "{:?}", blank.summary().remarks);
+    assert!(blank.summary().is_intact(), "{:?}", blank.summary().diagnostics);
 }
 
 #[test]
@@ -187,9 +188,9 @@ fn text_that_is_written_is_read_as_the_same() {
         let written = String::from_utf8(written).unwrap();
         let again = store(&written);
         assert!(
-            again.summary().remarks.iter().all(|remark| remark.contains("old name")),
+            again.summary().diagnostics.iter().all(|found| found.text.contains("old name")),
             "{:?}",
-            again.summary().remarks
+            again.summary().diagnostics
         );
         if header == HeaderStyle::Basic {
             assert!(!written.contains("Shape") && !written.contains("Size"), "{written}");

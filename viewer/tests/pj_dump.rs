@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use proptest::prelude::*;
-use tumit_viewer::query::TimelineSource as _;
+use tumit_viewer::query::{TimelineSource as _, TraceDiagnostic};
 use tumit_viewer::store::TraceStore;
 
 const HEADER: &str = include_str!("header.paje");
@@ -45,11 +45,11 @@ fn pj_dump(text: &str) -> Vec<String> {
     sorted(&rows)
 }
 
-fn ours(text: &str) -> (Vec<String>, Vec<String>) {
+fn ours(text: &str) -> (Vec<String>, Vec<TraceDiagnostic>) {
     let store = TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file");
     let mut rows = Vec::new();
     tumit_viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
-    (sorted(&String::from_utf8(rows).expect("text")), store.summary().remarks)
+    (sorted(&String::from_utf8(rows).expect("text")), store.summary().diagnostics)
 }
 
 fn sorted(rows: &str) -> Vec<String> {
@@ -60,9 +60,9 @@ fn sorted(rows: &str) -> Vec<String> {
 
 fn check(body: &str) {
     let text = format!("{HEADER}{TYPES}{body}");
-    let (rows, remarks) = ours(&text);
+    let (rows, diagnostics) = ours(&text);
     assert_eq!(rows, pj_dump(&text), "{text}");
-    assert_eq!(remarks, Vec::<String>::new(), "{text}");
+    assert_eq!(diagnostics, [], "{text}");
 }
 
 /// The operations. Numbers are taken modulo the number of choices.
@@ -257,9 +257,9 @@ fn traces_of_simgrid() {
         (include_str!("data/simgrid-platform.trace"), [6, 12, 2, 24]),
     ];
     for (text, counts) in traces {
-        let (rows, remarks) = ours(text);
+        let (rows, diagnostics) = ours(text);
         assert_eq!(rows, pj_dump(text));
-        assert_eq!(remarks, Vec::<String>::new());
+        assert_eq!(diagnostics, []);
         let count = |kind: &str| rows.iter().filter(|row| row.starts_with(kind)).count();
         assert_eq!(["Container", "State", "Link", "Variable"].map(count), counts);
     }

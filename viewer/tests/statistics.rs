@@ -199,9 +199,10 @@ fn the_longest_trace_is_counted_to_its_end_and_what_is_further_away_is_told() {
     assert_eq!((state.count, state.share), (Some(1), Some(1.0)));
     assert!(close(state.time, Some(all)) && close(state.duration_max, Some(all)), "{state:?}");
     assert_eq!(rows.iter().filter(|row| row.kind == "event").map(|row| row.count).collect::<Vec<_>>(), [Some(1)]);
-    let told = &store.summary().remarks;
+    let told = &store.summary().diagnostics;
     assert!(
-        told.iter().any(|one| one.starts_with("2 times, first in line") && one.contains("beyond 146 years (`6e9`)")),
+        told.iter()
+            .any(|one| one.text.starts_with("2 times, first in line") && one.text.contains("beyond 146 years (`6e9`)")),
         "{told:?}"
     );
 }

@@ -65,10 +65,10 @@ impl AccuracyResults {
         self.backward += verdict.backward;
         self.beyond += beyond(verdict).len();
         self.seconds.push(seconds);
-        let faults = verdict.report.clock_faults();
-        self.faulty += usize::from(!faults.is_empty());
-        for fault in faults.iter().chain(&verdict.report.remarks).take(3) {
-            println!("    {fault}");
+        let errors = verdict.report.clock_errors();
+        self.faulty += usize::from(!errors.is_empty());
+        for diagnostic in errors.iter().chain(&verdict.report.diagnostics).take(3) {
+            println!("    {diagnostic}");
         }
         let certain = verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos);
         let certain = certain.fold(0.0, f64::max);

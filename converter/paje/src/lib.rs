@@ -3,6 +3,7 @@
 
 pub mod channel;
 pub mod compression;
+mod diagnostic;
 mod event;
 pub mod field_sets;
 pub mod number_text;
@@ -15,6 +16,7 @@ pub mod time_range;
 pub mod time_text;
 pub mod write;
 
+pub use diagnostic::{DiagnosticKind, DiagnosticLocation, DiagnosticSeverity, TraceDiagnostic, diagnostic_texts};
 pub use event::{
     ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind, RgbColor,
     SourcePosition, TypeId, ValueId, VariableOp,

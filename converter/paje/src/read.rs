@@ -31,6 +31,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::PajeSink;
+use super::diagnostic::TraceDiagnostic;
 use super::other_formats::{OtherFormat, foreign_format};
 use super::time::{GlobalNanos, TimeUnit};
 use definitions::{Definitions, FieldRole};
@@ -61,10 +62,10 @@ pub struct ReadReport {
 }
 
 impl ReadReport {
-    /// A sentence for each kind of fault.
+    /// A diagnostic for each kind of fault.
     #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
-        self.faults.iter().map(ToString::to_string).collect()
+    pub fn errors(&self) -> Vec<TraceDiagnostic> {
+        self.faults.iter().map(FaultSummary::diagnostic).collect()
     }
 }
 

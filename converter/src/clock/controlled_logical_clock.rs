@@ -25,6 +25,7 @@ use super::RunClocks;
 use super::domain::timestamp_map::{TimestampJump, TimestampJumps, TimestampMap};
 use super::link_log::{LinkEndpoint, LinkLog};
 use super::steps::from_messages::OF_TICKS;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Minimum length of a link that was moved, nanoseconds.
 const LEAST: i64 = 1;
@@ -80,21 +81,23 @@ impl CausalityReport {
         )
     }
 
-    /// Errors of the run, one sentence each.
-    pub(crate) fn faults(&self, clocks: &RunClocks) -> Vec<String> {
+    /// Errors of the order of links.
+    pub(crate) fn errors(&self, clocks: &RunClocks) -> Vec<TraceDiagnostic> {
         let Self { links, circular, .. } = *self;
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
+        let clock_error = |text: String| TraceDiagnostic::error(DiagnosticKind::Clock, text);
         if circular > 0 {
-            faults.push(format!(
+            let text = format!(
                 "{circular} of {links} links contradict the order of the records in their streams, so no dates can put them in order: do the keys of the rules pair the right ends?"
-            ));
+            );
+            errors.push(TraceDiagnostic::error(DiagnosticKind::Link, text));
         }
         if self.is_impossible(clocks) {
-            faults.push(format!("the clock model is wrong, by more than clocks can be: {}", self.moved()));
+            errors.push(clock_error(format!("the clock model is wrong, by more than clocks can be: {}", self.moved())));
         } else if self.is_odd(clocks) && clocks.claim_all() {
-            faults.push(format!("the clock model is wrong: {}", self.moved()));
+            errors.push(clock_error(format!("the clock model is wrong: {}", self.moved())));
         }
-        faults
+        errors
     }
 
     /// Whether there are suspicious shifts that the resolution of the clocks does not explain.
@@ -104,10 +107,11 @@ impl CausalityReport {
         self.is_suspicious() && is_beyond_ticks
     }
 
-    /// Additional notes for the user, one sentence each.
-    pub(crate) fn remarks(&self, clocks: &RunClocks) -> Vec<String> {
+    /// A warning if the shifts are suspicious, but the clocks claim no precision.
+    pub(crate) fn warning(&self, clocks: &RunClocks) -> Option<TraceDiagnostic> {
         let is_told = self.is_odd(clocks) && !self.is_impossible(clocks) && !clocks.claim_all();
-        is_told.then(|| format!("the clock model is wrong: {}", self.moved())).into_iter().collect()
+        let text = || format!("the clock model is wrong: {}", self.moved());
+        is_told.then(|| TraceDiagnostic::warning(DiagnosticKind::Clock, text()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Diagnostics about clocks, one sentence each: errors in the data, and properties of the result.
+//! Diagnostics about clocks: errors in the data, and properties of the result.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,23 @@ use super::outliers::loop_closure::LoopMisclosure;
 use super::samples::burst_offsets::{DriftOutlier, OffsetFit, OutlierKind};
 use super::{ClockDomain, TimestampSource};
 use crate::run::OpenRun;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
+
+fn clock_error(text: String) -> TraceDiagnostic {
+    TraceDiagnostic::error(DiagnosticKind::Clock, text)
+}
 
 /// Diagnostics about processes with a clock that went back.
-pub(crate) fn repeated_dates(run: &OpenRun) -> impl Iterator<Item = String> {
+pub(crate) fn repeated_dates(run: &OpenRun) -> impl Iterator<Item = TraceDiagnostic> {
     run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
         let (file, times) = (process.path.display(), process.repeated_dates);
-        format!("{file}: its clock went back: {times} records have the date of the one before them")
+        clock_error(format!("{file}: its clock went back: {times} records have the date of the one before them"))
+            .in_file(&process.path)
     })
 }
 
 /// Diagnostics about samples that contradict each other or the behaviour of clocks.
-pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<String> {
+pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<TraceDiagnostic> {
     // By list of pairs: the number of bursts and the largest error in nanoseconds.
     let mut wrong: BTreeMap<&[(usize, usize)], (usize, f64)> = BTreeMap::new();
     for LoopMisclosure { pairs, nanos } in &fit.misclosures {
@@ -48,54 +54,56 @@ pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<Str
             ),
         }
     });
-    wrong.chain(odd).collect()
+    wrong.chain(odd).map(clock_error).collect()
 }
 
 /// Diagnostics about clock steps.
-pub(crate) fn sets_of(domains: &[ClockDomain]) -> impl Iterator<Item = String> {
+pub(crate) fn sets_of(domains: &[ClockDomain]) -> impl Iterator<Item = TraceDiagnostic> {
     let sets = domains.iter().flat_map(|domain| domain.sets.iter().map(|set| (&domain.name, *set)));
     sets.map(|(name, (date, forward))| {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
-        format!(
+        clock_error(format!(
             "clock `{name}` was set by {forward:+.3} ms at about {date:.3} s: what it recorded near that date may be off by as much"
-        )
+        ))
     })
 }
 
-/// Notes for the user about the correction.
-pub(crate) fn remarks_of(domains: &[ClockDomain], by_messages: bool) -> Vec<String> {
+/// Warnings and notes about the correction.
+pub(crate) fn correction_diagnostics(domains: &[ClockDomain], by_messages: bool) -> Vec<TraceDiagnostic> {
     let wrapped =
         domains.iter().filter(|domain| domain.clock_wraps > 0).map(|ClockDomain { name, clock_wraps, .. }| {
             let times = if *clock_wraps == 1 { "once".to_owned() } else { format!("{clock_wraps} times") };
-            format!(
+            let text = format!(
                 "clock `{name}` is a counter of 32 bits and began again at 0 {times}: its timestamps go on after that"
-            )
+            );
+            TraceDiagnostic::note(DiagnosticKind::Clock, text)
         });
-    let mut remarks: Vec<String> = wrapped.collect();
+    let mut diagnostics: Vec<TraceDiagnostic> = wrapped.collect();
+    let mut warn = |text: String| diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Clock, text));
     if domains.len() > 1 && domains[0].status == TimestampSource::Off {
-        remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
-        return remarks;
+        warn(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
+        return diagnostics;
     }
     for ClockDomain { name, status, drift_ppm, was_split, rate_is_unknown, drift_shows, absent_samples, .. } in domains
     {
         if *rate_is_unknown {
-            remarks.push(format!(
+            warn(format!(
                 "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
             ));
         }
         if *was_split {
-            remarks.push(format!(
+            warn(format!(
                 "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"
             ));
         }
         if *absent_samples > 0 && *status != TimestampSource::RealTime {
-            remarks.push(format!(
+            warn(format!(
                 "{absent_samples} sync samples of clock `{name}` are with processes that are not in the run: their files are missing, or were cut out"
             ));
         }
         match status {
-            TimestampSource::RealTime => remarks.push(format!(
+            TimestampSource::RealTime => warn(format!(
                 "clock `{name}` has {}{}: its dates come from the real-time clock and may be off by milliseconds",
                 match absent_samples {
                     0 => "no sync samples".to_owned(),
@@ -104,18 +112,18 @@ pub(crate) fn remarks_of(domains: &[ClockDomain], by_messages: bool) -> Vec<Stri
                 if by_messages { ", and no messages join it to the first" } else { "" }
             )),
             TimestampSource::Isolated => {
-                remarks.push(format!("nothing relates clock `{name}` to the others: its dates are as it says"));
+                warn(format!("nothing relates clock `{name}` to the others: its dates are as it says"));
             }
-            TimestampSource::OneWay => remarks.push(format!(
+            TimestampSource::OneWay => warn(format!(
                 "clock `{name}` is heard in one direction only: no message is reversed, but how long they took is not known, so its dates may be off by as much"
             )),
             _ => {}
         }
         if *drift_shows && drift_ppm.abs() > 500.0 {
-            remarks.push(format!(
+            warn(format!(
                 "clock `{name}` runs {drift_ppm:+.0} ppm against the reference, more than real clocks do: its bursts are too close together or its clock was set"
             ));
         }
     }
-    remarks
+    diagnostics
 }

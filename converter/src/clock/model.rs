@@ -5,6 +5,7 @@ use super::domain::map::ClockMap;
 use super::domain::step_ticks;
 use super::domain::timestamp_map::LineLeap;
 use super::domain::{ClockDomain, TimestampSource};
+use tumit_paje::TraceDiagnostic;
 
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,10 +28,10 @@ pub struct RunClocks {
     pub domains: Vec<ClockDomain>,
     /// The domain of each process.
     pub domain_of: Vec<usize>,
-    /// Notes on the correction for the user, one sentence each.
-    pub remarks: Vec<String>,
-    /// Faults in the clock data of processes and how they were handled, one sentence each.
-    pub(crate) wrong: Vec<String>,
+    /// Warnings and notes about the correction.
+    pub diagnostics: Vec<TraceDiagnostic>,
+    /// Errors in the clock data of processes, and their treatment.
+    pub(crate) data_errors: Vec<TraceDiagnostic>,
     /// The fitted wander of the clocks, per square root of a second.
     pub wander: Option<f64>,
 }
@@ -56,10 +57,10 @@ impl RunClocks {
         self.domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max)
     }
 
-    /// Faults of the clocks and samples of the run and how they were handled, one sentence each.
+    /// Errors of the clocks and samples of the run, and their treatment.
     #[must_use]
-    pub fn faults(&self) -> Vec<String> {
-        self.wrong.iter().cloned().chain(sets_of(&self.domains)).collect()
+    pub fn errors(&self) -> Vec<TraceDiagnostic> {
+        self.data_errors.iter().cloned().chain(sets_of(&self.domains)).collect()
     }
 
     /// The forward leaps of the timestamps of a domain, in order of time.

@@ -14,6 +14,7 @@ use super::domain::lifetime::life;
 use super::outliers::drift_consistency::{self, OmittedSamples};
 use crate::run::OpenRun;
 use crate::run::ProcessInRun;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Largest difference between the rates of two clocks.
 const RATES: f64 = 1e-3;
@@ -31,8 +32,8 @@ const SLOW_NANOS: f64 = 3000.0;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SyncSamples {
     pub(crate) bursts: Vec<SyncBurst>,
-    /// Reasons for samples that were left out, one sentence each.
-    pub(crate) faults: Vec<String>,
+    /// Reasons for samples that were left out.
+    pub(crate) errors: Vec<TraceDiagnostic>,
     /// Some bursts were left out because they contradict other bursts.
     pub(crate) has_odd: bool,
     /// By domain: the number of samples that involve a process that is not in the run.
@@ -100,22 +101,29 @@ pub(crate) fn collect(
     let odd = odd.into_iter().map(|OmittedSamples { pair: (a, b), bursts, samples, nanos }| {
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
         let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
-        format!(
+        sample_error(format!(
             "{samples} sync samples of {of} between clocks `{a}` and `{b}` are off by up to {micros:.1} us from what the other bursts say: left out"
-        )
+        ))
     });
     let contradicting = off.into_iter().map(|((a, b), samples)| {
         let (a, b) = (&domains[a].name, &domains[b].name);
-        format!("{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: left out")
+        sample_error(format!(
+            "{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: left out"
+        ))
     });
-    let faults = counts.into_iter().filter(|(_, (_, wrong))| *wrong > 0).map(|((asked, answered), (all, wrong))| {
+    let errors = counts.into_iter().filter(|(_, (_, wrong))| *wrong > 0).map(|((asked, answered), (all, wrong))| {
         let (asked, answered) = (run.process_name(asked), run.process_name(answered));
-        format!(
+        sample_error(format!(
             "{wrong} of the {all} sync samples that {asked} took with {answered} cannot be true: left out (one of them did not run at those dates, or {answered} took longer to answer than {asked} waited)"
-        )
+        ))
+        .of_process(&asked)
     });
-    let faults = faults.chain(contradicting).chain(odd).collect();
-    SyncSamples { bursts: bursts.into_values().collect(), faults, has_odd, absent }
+    let errors = errors.chain(contradicting).chain(odd).collect();
+    SyncSamples { bursts: bursts.into_values().collect(), errors, has_odd, absent }
+}
+
+fn sample_error(text: String) -> TraceDiagnostic {
+    TraceDiagnostic::error(DiagnosticKind::Clock, text)
 }
 
 /// Keeps those exchanges of a burst that agree with the most others, for each ordered pair of

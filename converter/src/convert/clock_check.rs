@@ -27,7 +27,8 @@ pub struct ClockCheck {
 pub fn check_clocks(run: &OpenRun, options: &ConvertOptions) -> Result<ClockCheck, ConvertError> {
     let options = ConvertOptions { output: None, ..options.clone() };
     let mut job = ConversionJob { reversed_raw: Some(0), ..ConversionJob::new(run, &options) };
-    let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    let ConversionSetup { mut plan, mut model, mut symbols } =
+        plan(run, &options, &mut job.clocks, &mut job.diagnostics)?;
     job.survey(&mut plan, &mut model, &mut symbols)?;
     job.note_reversed(job.counts.reversed_links);
     let reversed_raw = job.reversed_raw.unwrap_or(0);

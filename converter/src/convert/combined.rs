@@ -22,7 +22,8 @@ use crate::run::OpenRun;
 use tumit_paje::read::PajeReader;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    ContainerId, ExtraField, ExtraValue, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId,
+    ContainerId, ExtraField, ExtraValue, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, TraceDiagnostic, TypeId,
+    ValueId,
 };
 
 /// A text output is Pajé text if its prologue begins with this.
@@ -83,7 +84,9 @@ pub(crate) fn convert(
         let written = written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut report = rules?;
         written?;
-        report.text_faults = found.iter().map(|fault| format!("text output `{output}`: {fault}")).collect();
+        let of_output =
+            |found: TraceDiagnostic| TraceDiagnostic { text: format!("text output `{output}`: {found}"), ..found };
+        report.text_errors = found.into_iter().map(of_output).collect();
         Ok(report)
     })
 }
@@ -316,7 +319,7 @@ struct MergedSink<'a> {
     containers: Vec<ContainerId>,
     next: NextNumbers,
     sink: &'a mut dyn PajeSink,
-    found: Vec<String>,
+    found: Vec<TraceDiagnostic>,
 }
 
 impl<'a> MergedSink<'a> {
@@ -430,7 +433,7 @@ impl PajeSink for MergedSink<'_> {
             let (numbers, next) = (&mut self.of_text, &mut self.next);
             let mut sink = TextEventSink { numbers, next, sink: self.sink, end: &mut end };
             let report = text.finish(&mut sink).map_err(io::Error::other)?;
-            self.found = report.remarks();
+            self.found = report.errors();
         }
         self.sink.finish(GlobalNanos(end))
     }

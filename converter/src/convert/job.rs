@@ -17,15 +17,17 @@ use crate::report::{ConversionCounts, ConversionReport};
 use crate::rules::{RecordProgram, RuleModel, Symbols};
 use crate::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// A conversion in progress: its clocks, counters and diagnostics.
 pub(crate) struct ConversionJob<'o> {
     pub(crate) run: &'o OpenRun,
     pub(crate) options: &'o ConvertOptions,
     pub(crate) clocks: RunClocks,
-    pub(crate) remarks: Vec<String>,
-    /// A sentence for each ambiguous reference.
-    pub(crate) ambiguous: Vec<String>,
+    /// Warnings and notes.
+    pub(crate) diagnostics: Vec<TraceDiagnostic>,
+    /// An error for each ambiguous reference.
+    pub(crate) ambiguous: Vec<TraceDiagnostic>,
     pub(crate) counts: ConversionCounts,
     pub(crate) reversed_coarse: Option<u64>,
     pub(crate) causality: Option<CausalityReport>,
@@ -50,7 +52,7 @@ impl<'o> ConversionJob<'o> {
             run,
             options,
             clocks,
-            remarks: Vec::new(),
+            diagnostics: Vec::new(),
             ambiguous: Vec::new(),
             counts: ConversionCounts::default(),
             reversed_coarse: None,
@@ -106,7 +108,7 @@ impl<'o> ConversionJob<'o> {
                 fine.leaps.clone_from(&leaps[self.clocks.domain_of[plan.streams[number].process]]);
             }
             let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;
-            self.remarks.extend(found.remarks(&self.clocks));
+            self.diagnostics.extend(found.warning(&self.clocks));
             self.causality = Some(found);
         }
         if let Some(raw) = raw {
@@ -174,7 +176,8 @@ impl<'o> ConversionJob<'o> {
         self.counts.reversed_links = reversed;
         if reversed > 0 {
             let links = self.counts.links;
-            self.remarks.push(format!("{reversed} of {links} links end before they start"));
+            let text = format!("{reversed} of {links} links end before they start");
+            self.diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Link, text));
         }
     }
 
@@ -216,12 +219,12 @@ impl<'o> ConversionJob<'o> {
 
     pub(crate) fn report(self, made: ConversionCounts, end: i64) -> ConversionReport {
         let Self { run, clocks, .. } = self;
-        let remarks = run
-            .launch_remark()
+        let diagnostics = run
+            .launch_diagnostic()
             .into_iter()
-            .chain(run.truncation_remark())
-            .chain(clocks.remarks.iter().cloned())
-            .chain(self.remarks)
+            .chain(run.truncation_diagnostic())
+            .chain(clocks.diagnostics.iter().cloned())
+            .chain(self.diagnostics)
             .collect();
         let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped()));
         let counts = ConversionCounts {
@@ -241,12 +244,12 @@ impl<'o> ConversionJob<'o> {
             counts,
             end: GlobalNanos(end),
             losses,
-            remarks,
+            diagnostics,
             ambiguous: self.ambiguous,
             clocks,
             reversed_coarse,
             causality,
-            text_faults: Vec::new(),
+            text_errors: Vec::new(),
         }
     }
 }

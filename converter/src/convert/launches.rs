@@ -15,6 +15,7 @@ use super::wall_clock;
 use crate::run::ProcessInRun;
 pub use crate::run::{Launch, LaunchSelection};
 use crate::run::{OpenRun, RunOpenError};
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 impl OpenRun {
     /// Opens the selected launches of a run folder. [`OpenRun::open`] opens the latest launch.
@@ -58,23 +59,25 @@ impl OpenRun {
         Ok(())
     }
 
-    /// A sentence that names the launch that is read, if the folder has several.
+    /// A note that names the launch that is read, if the folder has several.
     #[must_use]
-    pub fn launch_remark(&self) -> Option<String> {
+    pub fn launch_diagnostic(&self) -> Option<TraceDiagnostic> {
         let count = self.launches.len();
         if count < 2 {
             return None;
         }
         let mut read = self.launches.iter().filter(|launch| launch.is_read);
         let (Some(launch), None) = (read.next(), read.next()) else {
-            return Some(format!("all {count} launches of the run are read as one; `--launch N` takes one of them"));
+            let text = format!("all {count} launches of the run are read as one; `--launch N` takes one of them");
+            return Some(TraceDiagnostic::note(DiagnosticKind::File, text));
         };
         let began = launch.time.map(|(start, _)| format!(" (began {})", wall_clock::text(start))).unwrap_or_default();
         let latest = if launch.number == count { ", the latest," } else { "" };
-        Some(format!(
+        let text = format!(
             "launch {} of {count}{began}{latest} is read; `--launch N` takes another (1 to {count}), `--launch all` all of them",
             launch.number
-        ))
+        );
+        Some(TraceDiagnostic::note(DiagnosticKind::File, text))
     }
 }
 
@@ -216,10 +219,10 @@ mod tests {
         assert!("0".parse::<LaunchSelection>().is_err() && "x".parse::<LaunchSelection>().is_err());
         let mut run = run();
         run.keep(LaunchSelection::Latest).unwrap();
-        let remark = run.launch_remark().unwrap();
+        let launch = run.launch_diagnostic().unwrap().text;
         assert!(
-            remark.starts_with("launch 2 of 2 (began 1970-01-01T00:00:00.000001050Z), the latest, is read"),
-            "{remark}"
+            launch.starts_with("launch 2 of 2 (began 1970-01-01T00:00:00.000001050Z), the latest, is read"),
+            "{launch}"
         );
     }
 }

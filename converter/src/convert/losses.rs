@@ -11,8 +11,7 @@ impl OpenRun {
     /// All losses of the run, by file. Empty if nothing is missing or damaged.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
-        let mut losses: Vec<Loss> =
-            self.unreadable.iter().map(|message| Loss::Unreadable { message: message.clone() }).collect();
+        let mut losses: Vec<Loss> = self.unreadable.iter().map(|why| Loss::Unreadable { why: why.clone() }).collect();
         losses.extend(self.copies.iter().map(|(file, of)| Loss::Copy { file: file.clone(), of: of.clone() }));
         if let Some((first, missing, ranks)) = self.missing_ranks() {
             losses.push(Loss::MissingRanks { first, missing, ranks });
@@ -62,7 +61,7 @@ impl OpenRun {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable { message } => f.write_str(message),
+            Self::Unreadable { why } => f.write_str(&why.text),
             Self::Copy { file, of } => {
                 write!(f, "{}: holds the same process as {}; left out", file.display(), of.display())
             }

@@ -73,7 +73,7 @@ fn picture(
     }
     let end = end?.max(picture.last_end());
     let Some((counts, explanations)) = picture.finish(end)? else { return Ok(None) };
-    job.remarks.extend(explanations.failed);
+    job.diagnostics.extend(explanations.failed);
     job.ambiguous = explanations.ambiguous;
     Ok(Some((counts, end)))
 }

@@ -17,7 +17,7 @@ use crate::rules::{
 };
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};
-use tumit_paje::TypeId;
+use tumit_paje::{TraceDiagnostic, TypeId};
 
 /// Marks a record type without a program.
 const NO_PROGRAM: u32 = u32::MAX;
@@ -101,13 +101,13 @@ pub(crate) fn plan<'r>(
     run: &'r OpenRun,
     options: &ConvertOptions,
     clocks: &mut RunClocks,
-    remarks: &mut Vec<String>,
+    diagnostics: &mut Vec<TraceDiagnostic>,
 ) -> Result<ConversionSetup<'r>, ConvertError> {
     if let Some(rules) = &options.rules {
-        remarks.extend(fit(rules, options.output.as_deref(), run)?);
+        diagnostics.extend(fit(rules, options.output.as_deref(), run)?);
     }
     let ranked = run.processes.iter().all(|process| process.rank.is_some());
-    build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, remarks))
+    build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, diagnostics))
 }
 
 /// Builds a plan that ignores the specs. Every record type has one action with all its fields.
@@ -374,13 +374,13 @@ fn programs_of(
     ranked: bool,
     model: &mut RuleModel,
     symbols: &mut Symbols,
-    remarks: &mut Vec<String>,
+    diagnostics: &mut Vec<TraceDiagnostic>,
 ) -> Result<SchemaPrograms, ConvertError> {
     let own;
     let spec: &Spec = match &options.rules {
         Some(rules) => rules,
         None => {
-            own = spec_of(schema, remarks);
+            own = spec_of(schema, diagnostics);
             &own
         }
     };
@@ -390,11 +390,11 @@ fn programs_of(
             let known: Vec<String> = spec.outputs.iter().map(|output| format!("`{}`", output.name)).collect();
             return Err(ConvertError::NoOutput { name: name.clone(), known: known.join(", ") });
         };
-        let rules = compile_spec(spec, schema, Some(output), model, symbols, remarks);
+        let rules = compile_spec(spec, schema, Some(output), model, symbols, diagnostics);
         return Ok(SchemaPrograms { rules, prologue: Some(spec.outputs[output].prologue.clone()) });
     }
     let spec = with_default_picture(spec, ranked);
-    let rules = compile_spec(&spec, schema, None, model, symbols, remarks);
+    let rules = compile_spec(&spec, schema, None, model, symbols, diagnostics);
     Ok(SchemaPrograms { rules, prologue: None })
 }
 

@@ -17,14 +17,15 @@ pub(crate) fn convert_rules(
 ) -> Result<ConversionReport, ConvertError> {
     let options = ConvertOptions { output: None, ..options.clone() };
     let mut job = ConversionJob::new(run, &options);
-    let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    let ConversionSetup { mut plan, mut model, mut symbols } =
+        plan(run, &options, &mut job.clocks, &mut job.diagnostics)?;
     if sink.can_begin_anew() && single_pass::is_possible(&job, &plan, &model) {
         match single_pass::convert(job, &plan, &model, &mut symbols, sink)? {
             Some(report) => return Ok(report),
             None => sink.begin_anew()?,
         }
         job = ConversionJob::new(run, &options);
-        ConversionSetup { plan, model, symbols } = self::plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+        ConversionSetup { plan, model, symbols } = self::plan(run, &options, &mut job.clocks, &mut job.diagnostics)?;
     }
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     let how = PassRequirements { floors, once: None };

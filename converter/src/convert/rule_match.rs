@@ -9,16 +9,17 @@ use tumit::Spec;
 
 use super::options::ConvertError;
 use crate::run::OpenRun;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of names in a message.
 const MOST: usize = 8;
 
-/// Mismatches between the rules and the run, one sentence each. A new spec for an old run may have
+/// Warnings about mismatches between the rules and the run. A new spec for an old run may have
 /// more events, so missing events are no error.
 ///
 /// # Errors
 /// If the run has no event of the spec.
-pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<Vec<String>, ConvertError> {
+pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<Vec<TraceDiagnostic>, ConvertError> {
     let mut schemas: Vec<&Schema> = Vec::new();
     for provider in run.processes.iter().flat_map(|process| &process.providers) {
         if !schemas.contains(&&provider.schema) {
@@ -58,7 +59,7 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<V
             "fields have other types in the spec `{spec}` than in this run, whose types count: {differing}"
         ));
     }
-    Ok(told)
+    Ok(told.into_iter().map(|text| TraceDiagnostic::warning(DiagnosticKind::Rule, text)).collect())
 }
 
 /// Fields that have the same name in both, and different types.

@@ -41,7 +41,7 @@ use failures::EvaluationFailures;
 use gaps::StreamGaps;
 use links::OpenLink;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{PajeEvent, PajeSink, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
+use tumit_paje::{PajeEvent, PajeSink, PlainEvent, PlainKind, TraceDiagnostic, TypeId, ValueId, VariableOp};
 use tumit_spill::endpoint_map::EndpointMap;
 
 /// The state of the second pass.
@@ -72,13 +72,13 @@ pub(crate) struct Emitter<'p> {
     pub(crate) counts: ConversionCounts,
 }
 
-/// Explanations of omitted actions and values: one sentence each.
+/// Diagnostics about omitted actions and values.
 #[derive(Debug, Default)]
 pub(crate) struct OmissionReport {
     /// Values that could not be computed.
-    pub(crate) failed: Vec<String>,
+    pub(crate) failed: Vec<TraceDiagnostic>,
     /// Ambiguous references.
-    pub(crate) ambiguous: Vec<String>,
+    pub(crate) ambiguous: Vec<TraceDiagnostic>,
 }
 
 impl<'p> Emitter<'p> {
@@ -180,7 +180,7 @@ impl<'p> Emitter<'p> {
         }
         self.sink.finish(self.now)?;
         let explanations =
-            OmissionReport { failed: self.failed.told(self.symbols), ambiguous: self.ambiguous.sentences() };
+            OmissionReport { failed: self.failed.diagnostics(self.symbols), ambiguous: self.ambiguous.diagnostics() };
         Ok(Some((self.counts, explanations)))
     }
 

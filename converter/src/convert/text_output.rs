@@ -65,13 +65,14 @@ pub(crate) fn write_text(
     write: &mut LineWriter<'_>,
 ) -> Result<ConversionReport, ConvertError> {
     let mut job = ConversionJob::new(run, options);
-    let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, options, &mut job.clocks, &mut job.remarks)?;
+    let ConversionSetup { mut plan, mut model, mut symbols } =
+        plan(run, options, &mut job.clocks, &mut job.diagnostics)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     if let Some(dates) = fine_dates(run, options)? {
         plan.fines = dates.fines;
         job.clocks = dates.clocks;
         job.causality = dates.causality;
-        job.remarks.extend(dates.remarks);
+        job.diagnostics.extend(dates.diagnostics);
     }
     for prologue in &plan.prologues {
         write(prologue.as_bytes(), None)?;

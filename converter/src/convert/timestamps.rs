@@ -6,6 +6,7 @@ use super::plan::{ConversionSetup, plan};
 use crate::clock::{CausalityReport, CorrectionMethod, RunClocks, TimestampMap};
 use crate::rules::ActionOp;
 use crate::run::OpenRun;
+use tumit_paje::TraceDiagnostic;
 
 /// The corrected timestamps of a run.
 pub(crate) struct CorrectedTimestamps {
@@ -13,14 +14,15 @@ pub(crate) struct CorrectedTimestamps {
     pub(crate) fines: Vec<TimestampMap>,
     pub(crate) clocks: RunClocks,
     pub(crate) causality: Option<CausalityReport>,
-    pub(crate) remarks: Vec<String>,
+    /// Warnings that the clocks do not contain.
+    pub(crate) diagnostics: Vec<TraceDiagnostic>,
 }
 
 impl CorrectedTimestamps {
-    /// Faults of the clocks, the samples and the order of links, one sentence each.
-    pub(crate) fn faults(&self) -> Vec<String> {
-        let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
-        self.clocks.faults().into_iter().chain(of_order).collect()
+    /// Errors of the clocks, the samples and the order of links.
+    pub(crate) fn errors(&self) -> Vec<TraceDiagnostic> {
+        let of_order = self.causality.map(|found| found.errors(&self.clocks)).unwrap_or_default();
+        self.clocks.errors().into_iter().chain(of_order).collect()
     }
 }
 
@@ -39,6 +41,6 @@ pub(crate) fn fine_dates(run: &OpenRun, options: &ConvertOptions) -> Result<Opti
         return Ok(None);
     }
     job.survey(&mut plan, &mut model, &mut symbols)?;
-    let ConversionJob { clocks, causality, remarks, .. } = job;
-    Ok(Some(CorrectedTimestamps { fines: plan.fines, clocks, causality, remarks }))
+    let ConversionJob { clocks, causality, diagnostics, .. } = job;
+    Ok(Some(CorrectedTimestamps { fines: plan.fines, clocks, causality, diagnostics }))
 }

@@ -19,7 +19,7 @@ use super::program::{
 use super::value::{KeyPart, Symbols};
 use actions::{ActionCompiler, MissingField};
 use tree::{TypeTree, add_tree};
-use tumit_paje::TypeId;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic, TypeId};
 
 impl ContainerTarget {
     /// The container type of the target.
@@ -77,14 +77,14 @@ pub(crate) struct CompiledRules {
 ///
 /// Records and fields are matched by name, so that the rules may come from another spec than the
 /// schema. If a rule needs a field that the schema does not have, its action is left out and
-/// `remarks` reports it.
+/// a warning reports it.
 pub(crate) fn compile_spec(
     spec: &Spec,
     schema: &Schema,
     output: Option<usize>,
     model: &mut RuleModel,
     symbols: &mut Symbols,
-    remarks: &mut Vec<String>,
+    diagnostics: &mut Vec<TraceDiagnostic>,
 ) -> CompiledRules {
     let tree = if output.is_some() { TypeTree::default() } else { add_tree(spec, model, symbols) };
     let mut names =
@@ -119,10 +119,13 @@ pub(crate) fn compile_spec(
                 Ok(arrow) => arrows.push(arrow),
                 // An absent end has no parameters: this is no error.
                 Err(MissingField(_)) if is_absent_end => {}
-                Err(MissingField(field)) => remarks.push(format!(
-                    "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
-                    layout.name
-                )),
+                Err(MissingField(field)) => {
+                    let text = format!(
+                        "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
+                        layout.name
+                    );
+                    diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Rule, text));
+                }
             }
         }
         if arrows.is_empty() {

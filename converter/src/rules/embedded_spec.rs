@@ -4,21 +4,22 @@ use tracer_format::Schema;
 use tracer_format::schema::{EnumInfo, EnumValueInfo, RecordKind};
 use tumit::Spec;
 use tumit::spec::{Enum, EnumValue, FieldText, Level, LevelId, RecordDecl, SourceFile};
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// The spec of a schema. Its source texts are compiled again, so that an old run uses the current
 /// meaning of the rules. If they do not compile, the spec has only the layouts of the schema.
-pub(crate) fn spec_of(schema: &Schema, remarks: &mut Vec<String>) -> Spec {
+pub(crate) fn spec_of(schema: &Schema, diagnostics: &mut Vec<TraceDiagnostic>) -> Spec {
     if schema.sources.is_empty() {
         return layouts(schema);
     }
     let sources: Vec<SourceFile> =
         schema.sources.iter().map(|s| SourceFile { path: s.path.clone(), text: s.text.clone() }).collect();
-    let (spec, diagnostics) = tumit::compile_sources(&sources);
+    let (spec, of_spec) = tumit::compile_sources(&sources);
     spec.unwrap_or_else(|| {
-        let why = diagnostics.render(false);
+        let why = of_spec.render(false);
         let first = why.lines().next().unwrap_or("").trim().to_owned();
-        remarks
-            .push(format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name));
+        let text = format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name);
+        diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Rule, text));
         layouts(schema)
     })
 }

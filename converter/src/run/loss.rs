@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
 
 /// The position of the missing last records of a process.
@@ -19,8 +20,8 @@ pub struct MissingEnd {
 pub enum Loss {
     /// A file could not be used at all.
     Unreadable {
-        /// A message with the name of the file and the reason.
-        message: String,
+        /// The reason.
+        why: TraceDiagnostic,
     },
     /// A file is a copy of another, or of a part of it, and was left out.
     Copy {

@@ -14,6 +14,7 @@ use crate::convert::plan::{ConversionPlan, plan_of_layouts};
 use crate::convert::{ConvertError, ConvertOptions, ProgressFn, fine_dates};
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunReadError, StreamInRun, open_shared};
+use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
 
 /// Statistics of a cut.
@@ -32,8 +33,8 @@ pub struct CutSummary {
     /// correct checksum.
     pub unreadable: u64,
     /// If a time range is cut: errors of the clocks, the samples or the order of links that make
-    /// its ends imprecise, one sentence each.
-    pub faults: Vec<String>,
+    /// its ends imprecise.
+    pub errors: Vec<TraceDiagnostic>,
 }
 
 /// Reasons why a run could not be cut.
@@ -72,12 +73,12 @@ pub fn cut(
 ) -> Result<CutSummary, CutError> {
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks)?;
-    let mut faults = clocks.faults();
+    let mut errors = clocks.errors();
     // Only time ranges need timestamps.
     if !selection.times.is_empty()
         && let Some(dates) = fine_dates(run, options)?
     {
-        faults = dates.faults();
+        errors = dates.errors();
         plan.fines = dates.fines;
     }
     let plan = plan;
@@ -85,8 +86,8 @@ pub fn cut(
     let kinds = kinds.map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
     let kinds: Vec<bool> = kinds.collect();
     let wanted = selection.streams_of(run);
-    let faults = if selection.times.is_empty() { Vec::new() } else { faults };
-    let (made, progress) = (CutSummary { faults, ..CutSummary::default() }, options.progress.as_ref());
+    let errors = if selection.times.is_empty() { Vec::new() } else { errors };
+    let (made, progress) = (CutSummary { errors, ..CutSummary::default() }, options.progress.as_ref());
     let mut cutting = CutJob { plan: &plan, selection, kinds, made, progress, done: 0 };
     let mut first = 0;
     for process in &run.processes {

@@ -13,6 +13,7 @@ use crate::convert::{ConvertError, ConvertOptions, fine_dates};
 use crate::rules::{RecordScope, RuleValue, Symbols, append_value};
 use crate::run::StreamInRun;
 use crate::run::{Loss, OpenRun};
+use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::OpenTimeRange;
 
@@ -133,10 +134,9 @@ impl RecordSelection {
 pub struct DumpReport {
     /// The clock model.
     pub clocks: RunClocks,
-    /// Errors of clocks, samples or the order of links, one sentence each.
-    pub faults: Vec<String>,
-    /// Further notes on timestamps from the order of links, one sentence each.
-    pub remarks: Vec<String>,
+    /// Errors of clocks, samples or the order of links. Then warnings about timestamps from the
+    /// order of links.
+    pub diagnostics: Vec<TraceDiagnostic>,
     /// Data that was read and could not be decoded.
     pub unreadable: Vec<Loss>,
 }
@@ -167,13 +167,12 @@ pub fn list_selected<E: From<ConvertError>>(
 ) -> Result<DumpReport, E> {
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
-    let mut remarks = Vec::new();
-    let mut faults = clocks.faults();
+    let mut diagnostics = clocks.errors();
     if let Some(dates) = fine_dates(run, options).map_err(E::from)? {
-        faults = dates.faults();
+        diagnostics = dates.errors();
+        diagnostics.extend(dates.diagnostics);
         plan.fines = dates.fines;
         clocks = dates.clocks;
-        remarks = dates.remarks;
     }
     let plan = plan;
     let start = wall_clock::start_of(run, &clocks);
@@ -218,7 +217,7 @@ pub fn list_selected<E: From<ConvertError>>(
         gaps::add_undecodable(&mut unreadable, feed.reader());
     }
     match stopped {
-        Ok(()) | Err(DumpStop::Enough) => Ok(DumpReport { clocks, faults, remarks, unreadable }),
+        Ok(()) | Err(DumpStop::Enough) => Ok(DumpReport { clocks, diagnostics, unreadable }),
         Err(DumpStop::Visitor(error)) => Err(error),
         Err(DumpStop::Read(error)) => Err(ConvertError::from(error).into()),
     }

@@ -27,6 +27,7 @@ use crate::convert::time_order::ItemSelection;
 use crate::convert::{ConvertError, ConvertOptions, fine_dates};
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, StreamInRun};
+use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::LocalTicks;
 
 /// Minimum size in bytes of the records that are made into blocks together.
@@ -52,18 +53,9 @@ pub struct SortSummary {
     pub unreadable: u64,
 }
 
-/// Messages about the sort for the user.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct SortReport {
-    /// Errors of the clocks, the samples or the order of links, one sentence each.
-    pub faults: Vec<String>,
-    /// Further notes for the user, one sentence each.
-    pub remarks: Vec<String>,
-}
-
 /// Writes a run as one file with blocks in order of time. `options` determine the correction of
-/// clocks and the progress reports. The other options apply to conversions only.
+/// clocks and the progress reports. The other options apply to conversions only. Returns the
+/// diagnostics about the clocks, the samples and the order of links. Errors come first.
 ///
 /// Memory is that of a conversion plus that of [`FileWriter::sorted`]: a megabyte of records, or
 /// two kilobytes per stream.
@@ -74,18 +66,18 @@ pub fn sort<W: Write>(
     run: &OpenRun,
     options: &ConvertOptions,
     out: W,
-) -> Result<(SortSummary, SortReport), ConvertError> {
+) -> Result<(SortSummary, Vec<TraceDiagnostic>), ConvertError> {
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, _symbols) = plan_of_layouts(run, &mut clocks)?;
-    let mut told = SortReport::default();
+    let mut diagnostics;
     if let Some(dates) = fine_dates(run, options)? {
-        told.faults = dates.faults();
+        diagnostics = dates.errors();
         plan.fines = dates.fines;
-        told.remarks = dates.clocks.remarks;
-        told.remarks.extend(dates.remarks);
+        diagnostics.extend(dates.clocks.diagnostics);
+        diagnostics.extend(dates.diagnostics);
     } else {
-        told.faults = clocks.faults();
-        told.remarks.append(&mut clocks.remarks);
+        diagnostics = clocks.errors();
+        diagnostics.append(&mut clocks.diagnostics);
     }
     let plan = plan;
     let slice = SLICE_BYTES.max(plan.streams.len().saturating_mul(SLICE_BYTES_PER_STREAM));
@@ -120,7 +112,7 @@ pub fn sort<W: Write>(
     };
     let passed = pass.run(tell, &mut RecordVisitorFn(|due: RecordRef<'_>| Ok(writing.take(&due)?)))?;
     writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
-    Ok((writing.finish()?, told))
+    Ok((writing.finish()?, diagnostics))
 }
 
 /// By stream of a process: its gap, if the process has no other gap. In this case the number of

@@ -28,8 +28,8 @@ pub fn rows(run: &Path) -> String {
     let text = succeed(Command::new("pj_dump").args(["-l", "9", "-e", "1e300"]).arg(&path));
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
-    let faults = report.faults();
-    lines.extend(faults.iter().map(String::as_str));
+    let errors = report.errors();
+    lines.extend(errors.iter().map(|error| error.text.as_str()));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

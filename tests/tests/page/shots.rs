@@ -164,7 +164,7 @@ fn faults() {
     state(&mut browser, "damaged");
     browser.click((200.0, 24.0));
     browser.wait("document.querySelector('dialog[open] li')");
-    state(&mut browser, "damaged-remarks");
+    state(&mut browser, "damaged-diagnostics");
 
     let viewer = ViewProcess::start();
     let mut browser = page(&viewer, "", LIGHT, (1280, 720));

@@ -78,8 +78,11 @@ fn what_is_empty_and_what_is_damaged_is_told() {
         browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("Damaged")).unwrap();
     let at = browser.place(&button).center();
     browser.click(at);
-    let remarks = read(&mut browser, "dialog", "Remarks on the trace");
-    assert!(remarks.contains("Part of the trace is lost or damaged") && remarks.contains("nobody"), "{remarks}");
+    let diagnostics = read(&mut browser, "dialog", "Diagnostics of the trace");
+    assert!(diagnostics.contains("Part of the trace is lost or damaged"), "{diagnostics}");
+    assert!(diagnostics.contains("nobody"), "{diagnostics}");
+    let severities = "[...document.querySelectorAll('dialog[open] li')].map(item => item.className).join(' ')";
+    assert_eq!(browser.evaluate(severities), "error error");
 }
 
 #[test]

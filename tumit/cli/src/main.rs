@@ -2,12 +2,12 @@
 
 mod args;
 mod cmd;
+mod diagnostics;
 mod filters;
 mod help;
 mod output_file;
 mod output_path;
 mod progress;
-mod remarks;
 mod run_options;
 mod signals;
 mod sizes;

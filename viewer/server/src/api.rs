@@ -269,8 +269,8 @@ pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(ask): Query<
         "events": summary.events,
         "links": summary.links,
         "samples": summary.samples,
-        "remarks": summary.remarks,
-        "intact": summary.intact,
+        "diagnostics": summary.diagnostics,
+        "intact": summary.is_intact(),
         // The wall clock at the page's time 0, as text because JavaScript's numbers cannot
         // represent it.
         "clock": summary.wall_clock.map(|zero| (i128::from(zero) + i128::from(extent.from.0)).to_string()),

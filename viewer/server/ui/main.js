@@ -23,7 +23,7 @@ import { listenToInterval, tellInterval } from "./interval.js";
 import { listenToLegend } from "./legend.js";
 import { tellMeasured } from "./measure.js";
 import { first, listenToMemory, nameOf } from "./memory.js";
-import { message, remarks, trouble } from "./message.js";
+import { diagnostics, message, trouble } from "./message.js";
 import { listenToPalette } from "./palette.js";
 import { listenToPanel, refreshPanel, restorePanel, setSide, toggleSide } from "./panel.js";
 import { state as over } from "./over.js";
@@ -85,7 +85,7 @@ function entitle(summary) {
   byId("name").title = `${summary.name}: ${what}`;
   document.title = `${summary.name} · Tumit`;
   byId("chart").setAttribute("aria-label", `Space-time diagram of ${summary.name}: ${what}`);
-  remarks(summary);
+  diagnostics(summary);
 }
 
 /** Shows the reason for an empty diagram, if it is empty. @param {any} summary */

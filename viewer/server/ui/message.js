@@ -45,20 +45,20 @@ export function trouble(text, again = () => {}) {
 
 /**
  * Shows the diagnostics of the trace next to its name.
- * @param {{ remarks: string[], intact: boolean }} summary
+ * @param {{ diagnostics: { severity: "error" | "warning" | "note", text: string }[], intact: boolean }} summary
  */
-export function remarks({ remarks, intact }) {
-  const pill = byId("remarks");
-  pill.hidden = remarks.length === 0;
-  const many = remarks.length === 1 ? "1 remark" : `${remarks.length} remarks`;
+export function diagnostics({ diagnostics, intact }) {
+  const pill = byId("diagnostics");
+  pill.hidden = diagnostics.length === 0;
+  const many = diagnostics.length === 1 ? "1 diagnostic" : `${diagnostics.length} diagnostics`;
   pill.textContent = intact ? many : `Damaged: ${many}`;
   pill.classList.toggle("alert", !intact);
-  pill.title = remarks.join("\n");
+  pill.title = diagnostics.map(({ text }) => text).join("\n");
   pill.onclick = () => {
-    const sheet = make("dialog", { class: "sheet", "aria-label": "Remarks on the trace" },
-      make("h2", { text: intact ? "Remarks on the trace" : "Part of the trace is lost or damaged" }),
+    const sheet = make("dialog", { class: "sheet", "aria-label": "Diagnostics of the trace" },
+      make("h2", { text: intact ? "Diagnostics of the trace" : "Part of the trace is lost or damaged" }),
       !intact && make("p", { class: "fine", text: "What is good is shown; this is what is known of the rest:" }),
-      make("ul", {}, ...remarks.map((text) => make("li", {}, ...typed(text)))),
+      make("ul", {}, ...diagnostics.map(({ severity, text }) => make("li", { class: severity }, ...typed(text)))),
       make("form", { method: "dialog" }, make("button", { text: "Close" })));
     sheet.addEventListener("close", () => sheet.remove());
     document.body.append(sheet);

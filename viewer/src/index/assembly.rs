@@ -59,18 +59,8 @@ fn gathered(lanes: impl Iterator<Item = LaneStreams>, streams: &mut TemporaryStr
 
 /// Writes the index of a simulated trace into an empty file.
 pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File) -> io::Result<()> {
-    let SimOutcome {
-        entities,
-        name,
-        types,
-        values,
-        containers,
-        container_details,
-        extent,
-        remarks,
-        intact,
-        wall_clock,
-    } = outcome;
+    let SimOutcome { entities, name, types, values, containers, container_details, extent, diagnostics, wall_clock } =
+        outcome;
     entities.look()?;
     let type_count = types.len() as u64;
     let model = model(types, values);
@@ -102,12 +92,11 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         events: marks.entities,
         links: links.entities,
         samples: variables.entities,
-        remarks,
-        intact,
+        diagnostics,
         wall_clock,
         generation: 1,
     };
-    summary.remarks.shrink_to_fit();
+    summary.diagnostics.shrink_to_fit();
     let whole = ModelTables { summary, model, containers, details: container_details };
     assembly.finish(details, [states, marks, variables, links, nested], overviews, &whole)
 }

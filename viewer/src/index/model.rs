@@ -1,7 +1,10 @@
 //! The part of an index that is read as a whole at opening: summary, types, values and containers.
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
+use tumit_paje::{
+    ContainerId, DiagnosticKind, DiagnosticLocation, DiagnosticSeverity, DrawStyle, MarkShape, PajeTypeKind, RgbColor,
+    TraceDiagnostic, TypeId, ValueId,
+};
 
 use super::bit_fields::{put, take};
 use crate::query::{ContainerInfo, TimeRange, TraceSummary, TypeInfo, TypeModel, ValueInfo};
@@ -41,6 +44,30 @@ fn look(out: &mut Vec<u8>, look: DrawStyle) {
     put(out, look.size.map_or(0, f32::to_bits).into());
 }
 
+/// Writes kind and severity by their positions, the location as 0 for none, 1 for a file, 2 for a
+/// line or 3 for a process, and the text.
+fn diagnostic(out: &mut Vec<u8>, TraceDiagnostic { kind, severity, location, text: sentence }: &TraceDiagnostic) {
+    put(out, *kind as u64);
+    put(out, *severity as u64);
+    match location {
+        None => put(out, 0),
+        Some(DiagnosticLocation::File(path)) => {
+            put(out, 1);
+            text(out, path);
+        }
+        Some(DiagnosticLocation::Line { file, line }) => {
+            put(out, 2);
+            text(out, file);
+            put(out, *line);
+        }
+        Some(DiagnosticLocation::Process(name)) => {
+            put(out, 3);
+            text(out, name);
+        }
+    }
+    text(out, sentence);
+}
+
 impl ModelTables {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -50,11 +77,10 @@ impl ModelTables {
         for count in [summary.containers, summary.states, summary.events, summary.links, summary.samples] {
             put(&mut out, count);
         }
-        put(&mut out, u64::from(summary.intact));
         put(&mut out, summary.wall_clock.map_or(0, i64::cast_unsigned));
         put(&mut out, u64::from(summary.wall_clock.is_some()));
-        put(&mut out, summary.remarks.len() as u64);
-        summary.remarks.iter().for_each(|remark| text(&mut out, remark));
+        put(&mut out, summary.diagnostics.len() as u64);
+        summary.diagnostics.iter().for_each(|found| diagnostic(&mut out, found));
         put(&mut out, model.types.len() as u64);
         for ty in &model.types {
             let (kind, ends) = match ty.kind {
@@ -98,8 +124,8 @@ impl ModelTables {
         let (name, extent) = (from.text()?, from.interval()?);
         let [containers, states, events, links, samples] =
             [from.number()?, from.number()?, from.number()?, from.number()?, from.number()?];
-        let (intact, nanos, is_known) = (from.number()? == 1, from.number()?.cast_signed(), from.number()? == 1);
-        let (wall_clock, remarks) = (is_known.then_some(nanos), from.list(ModelReader::text)?);
+        let (nanos, is_known) = (from.number()?.cast_signed(), from.number()? == 1);
+        let (wall_clock, diagnostics) = (is_known.then_some(nanos), from.list(ModelReader::diagnostic)?);
         let summary = TraceSummary {
             name,
             extent,
@@ -108,8 +134,7 @@ impl ModelTables {
             events,
             links,
             samples,
-            remarks,
-            intact,
+            diagnostics,
             wall_clock,
             generation: 1,
         };
@@ -171,6 +196,19 @@ impl ModelReader<'_> {
         Some(DrawStyle { shape, size })
     }
 
+    fn diagnostic(&mut self) -> Option<TraceDiagnostic> {
+        let kind = *DiagnosticKind::ALL.get(usize::try_from(self.number()?).ok()?)?;
+        let severity = *DiagnosticSeverity::ALL.get(usize::try_from(self.number()?).ok()?)?;
+        let location = match self.number()? {
+            0 => None,
+            1 => Some(DiagnosticLocation::File(self.text()?)),
+            2 => Some(DiagnosticLocation::Line { file: self.text()?, line: self.number()? }),
+            3 => Some(DiagnosticLocation::Process(self.text()?)),
+            _ => return None,
+        };
+        Some(TraceDiagnostic { kind, severity, location, text: self.text()? })
+    }
+
     /// Reads a list that starts with its length. Each item takes at least one byte.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let length = usize::try_from(self.number()?).ok().filter(|&length| length <= self.0.len())?;
@@ -200,5 +238,34 @@ impl ModelReader<'_> {
         let [id, ty, parent, depth] = [self.small()?, self.small()?, self.small()?, self.small()?];
         let (name, life) = (self.text()?, self.interval()?);
         Some(ContainerInfo { id: ContainerId(id), ty: TypeId(ty), parent: ContainerId(parent), depth, name, life })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diagnostics_keep_kind_severity_and_location() {
+        let line = |file: &str| DiagnosticLocation::Line { file: file.to_owned(), line: 7_000 };
+        let locations = [
+            None,
+            Some(DiagnosticLocation::File("a.tmt".to_owned())),
+            Some(line("")),
+            Some(line("part.paje")),
+            Some(DiagnosticLocation::Process("rank 3".to_owned())),
+        ];
+        let mut bytes = Vec::new();
+        let mut all = Vec::new();
+        for (at, kind) in DiagnosticKind::ALL.into_iter().enumerate() {
+            let severity = DiagnosticSeverity::ALL[at % DiagnosticSeverity::ALL.len()];
+            let location = locations[at % locations.len()].clone();
+            all.push(TraceDiagnostic { kind, severity, location, text: format!("number {at}") });
+        }
+        all.iter().for_each(|found| diagnostic(&mut bytes, found));
+        let mut from = ModelReader(&bytes);
+        assert!(all.iter().all(|expected| from.diagnostic().as_ref() == Some(expected)));
+        assert!(from.0.is_empty() && from.diagnostic().is_none());
+        assert!(ModelReader(&[200, 0, 0, 0]).diagnostic().is_none());
     }
 }

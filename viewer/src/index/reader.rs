@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
-use tumit_paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
 
 use super::format::{IndexKey, IndexRefusal, LaneRecord, PageBytes};
 use super::image::{ImageError, IndexImage, touched};
@@ -84,9 +84,9 @@ impl IndexReader {
         self.image.is_whole()
     }
 
-    /// Adds a sentence about this opening to the summary.
-    pub(crate) fn remarking(mut self, remark: Option<String>) -> Self {
-        self.summary.remarks.extend(remark);
+    /// Adds a diagnostic about this opening to the summary.
+    pub(crate) fn reporting(mut self, diagnostic: Option<TraceDiagnostic>) -> Self {
+        self.summary.diagnostics.extend(diagnostic);
         self
     }
 

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tumit_paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, DiagnosticKind, TraceDiagnostic, TypeId, ValueId};
 
 use crate::index::{IndexKey, IndexReader};
 use crate::input::options::{OpenOptions, TraceOpenError};
@@ -90,9 +90,9 @@ impl SelfRepairingIndex {
             return false;
         }
         *made += 1;
-        let remark = "the index was damaged, and has been made anew";
+        let repair = TraceDiagnostic::note(DiagnosticKind::Index, "the index was damaged, and has been made anew");
         let next = match (self.rebuild)(&self.path, &self.options, self.key) {
-            Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.remarking(Some(remark.to_owned())))),
+            Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.reporting(Some(repair)))),
             Ok(Err(memory)) => AnswerSource::Memory(memory),
             // The trace was removed or changed.
             Err(_) => return false,

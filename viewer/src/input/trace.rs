@@ -10,9 +10,9 @@ use tumit_converter::convert::wall_clock;
 use tumit_converter::convert::{ConvertError, ConvertOptions, ProgressFn, convert, convert_to_text, own_paje_output};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
-use tumit_paje::PajeSink;
-use tumit_paje::read::{FaultKind, PajeReadError, PajeReader, ReadReport, parts_of};
+use tumit_paje::read::{FaultKind, FaultSummary, PajeReadError, PajeReader, ReadReport, parts_of};
 use tumit_paje::time::TimeUnit;
+use tumit_paje::{PajeSink, TraceDiagnostic};
 
 use super::options::{OpenOptions, TraceOpenError};
 use super::preview::PreviewSink;
@@ -26,11 +26,10 @@ pub(crate) enum TraceInputFile {
     Paje(PathBuf, BufReader<File>),
 }
 
-/// Diagnostics about a trace, and further information for the user.
+/// Diagnostics about a trace, errors first, and its wall clock.
 #[derive(Debug, Default)]
 pub(crate) struct InputDiagnostics {
-    pub(crate) faults: Vec<String>,
-    pub(crate) remarks: Vec<String>,
+    pub(crate) diagnostics: Vec<TraceDiagnostic>,
     /// See [`TraceSummary::wall_clock`](crate::query::TraceSummary::wall_clock).
     pub(crate) wall_clock: Option<i64>,
 }
@@ -132,7 +131,8 @@ impl TraceInputFile {
                 let input = CountingReader { inner: input, done: 0, told: 0, total, progress };
                 match reader(input, options).with_parts_beside(&path).read(sink) {
                     Ok(report) => {
-                        Ok(InputDiagnostics { faults: report.remarks(), remarks: warnings(&report), wall_clock: None })
+                        let diagnostics = report.errors().into_iter().chain(warnings(&report)).collect();
+                        Ok(InputDiagnostics { diagnostics, wall_clock: None })
                     }
                     Err(PajeReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
                     Err(source) => Err(TraceOpenError::Read { path, source }),
@@ -144,10 +144,10 @@ impl TraceInputFile {
 
 /// Warns about timestamps that are probably not in seconds, because the text does not state the
 /// unit. Also warns about lines that other readers ignore.
-fn warnings(report: &ReadReport) -> Vec<String> {
+fn warnings(report: &ReadReport) -> impl Iterator<Item = TraceDiagnostic> {
     let notes = report.notes.iter();
     let notes = notes.filter(|note| matches!(note.kind, FaultKind::LongTime | FaultKind::EarlyEnd));
-    notes.map(ToString::to_string).collect()
+    notes.map(FaultSummary::diagnostic)
 }
 
 /// A reader of text, including the text of a run.
@@ -167,15 +167,15 @@ fn output_of(run: &OpenRun, options: &OpenOptions) -> Option<String> {
 fn feed_run(run: &OpenRun, options: &OpenOptions, sink: &mut dyn PajeSink) -> Result<InputDiagnostics, TraceOpenError> {
     let mut options = options.clone();
     options.convert.output = output_of(run, &options);
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     let report = match &options.convert.output {
         None if options.unit != TimeUnit::default() => return Err(TraceOpenError::NoText { path: run.path.clone() }),
         None => convert(run, &options.convert, sink)?,
-        Some(output) => feed_text(run, output, &options, sink, &mut faults)?,
+        Some(output) => feed_text(run, output, &options, sink, &mut diagnostics)?,
     };
-    faults.extend(report.faults());
+    diagnostics.extend(report.all_diagnostics());
     let wall_clock = wall_clock::start_of(run, &report.clocks);
-    Ok(InputDiagnostics { faults, remarks: report.remarks, wall_clock })
+    Ok(InputDiagnostics { diagnostics, wall_clock })
 }
 
 /// Sends the text output of a run that the options select, which must be Pajé. The text is streamed
@@ -185,7 +185,7 @@ fn feed_text(
     output: &str,
     options: &OpenOptions,
     sink: &mut dyn PajeSink,
-    faults: &mut Vec<String>,
+    errors: &mut Vec<TraceDiagnostic>,
 ) -> Result<ConversionReport, TraceOpenError> {
     let (text, out) = io::pipe().map_err(ConvertError::Write)?;
     let (made, read) = std::thread::scope(|scope| {
@@ -204,7 +204,7 @@ fn feed_text(
         }
         (Err(error), _) => Err(error.into()),
         (Ok(report), Ok(read)) => {
-            faults.extend(read.remarks());
+            errors.extend(read.errors());
             Ok(report)
         }
     }

@@ -22,7 +22,7 @@ use super::{EntitySink, Simulation};
 /// The first bytes of a saved state.
 const MAGIC: [u8; 8] = *b"TMTSIM\r\n";
 /// The version of the format. It increases with each change of the saved data.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// Bytes of magic, version, length and checksum.
 const HEAD: usize = 8 + 4 + 8 + 8;
 
@@ -105,9 +105,9 @@ impl<E: EntitySink + DeserializeOwned> Simulation<E> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tumit_paje::PajeSink as _;
     use tumit_paje::read::PajeReader;
     use tumit_paje::time::GlobalNanos;
+    use tumit_paje::{PajeSink as _, diagnostic_texts};
 
     use super::CheckpointError;
     use crate::query::TimelineSource as _;
@@ -150,7 +150,7 @@ mod tests {
         let store = simulation.into_store();
         let mut rows = Vec::new();
         crate::text::entity_rows::write(&store, &mut rows).unwrap();
-        (String::from_utf8(rows).unwrap(), store.summary().remarks)
+        (String::from_utf8(rows).unwrap(), diagnostic_texts(&store.summary().diagnostics))
     }
 
     proptest! {

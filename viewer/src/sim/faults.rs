@@ -27,6 +27,12 @@ macro_rules! faults {
                 match self { $(Self::$name => $one,)* }
             }
 
+            /// Whether the fault concerns links only.
+            #[must_use]
+            pub(crate) const fn is_of_links(self) -> bool {
+                matches!(self, Self::DeadLinkEnd | Self::KeyInUse | Self::LinkValue | Self::IncompleteLink)
+            }
+
             /// The advice for the producer of the trace.
             #[must_use]
             pub const fn advice(self) -> &'static str {

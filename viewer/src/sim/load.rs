@@ -27,7 +27,7 @@ impl TraceStore {
     pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, tumit_paje::read::PajeReadError> {
         let mut simulation = Simulation::new(name);
         let report = tumit_paje::read::read(text, &mut simulation)?;
-        simulation.fault(report.remarks());
+        simulation.report(report.errors());
         Ok(simulation.into_store())
     }
 }

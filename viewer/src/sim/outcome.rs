@@ -1,5 +1,7 @@
 //! The result of a simulation, and the store made from it.
 
+use tumit_paje::TraceDiagnostic;
+
 use super::Simulation;
 use crate::query::RawValue;
 use crate::query::{ContainerInfo, TypeInfo};
@@ -17,9 +19,7 @@ pub(crate) struct SimOutcome<E> {
     pub(crate) container_details: Vec<u32>,
     /// First and last timestamp of the trace.
     pub(crate) extent: (i64, i64),
-    pub(crate) remarks: Vec<String>,
-    /// Whether no entry of `remarks` reports a problem of the trace.
-    pub(crate) intact: bool,
+    pub(crate) diagnostics: Vec<TraceDiagnostic>,
     pub(crate) wall_clock: Option<i64>,
 }
 
@@ -27,10 +27,8 @@ impl<E> Simulation<E> {
     /// Ends the simulation. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish))
     /// first.
     pub(crate) fn into_outcome(self) -> SimOutcome<E> {
-        let mut remarks = self.remarks;
-        let told = remarks.len();
-        remarks.extend(self.faults.found().map(|found| found.sentence()));
-        let intact = self.intact && remarks.len() == told;
+        let mut diagnostics = self.diagnostics;
+        diagnostics.extend(self.faults.found().map(|found| found.diagnostic()));
         let (containers, container_details) = self.containers.into_parts();
         SimOutcome {
             entities: self.entities,
@@ -40,8 +38,7 @@ impl<E> Simulation<E> {
             containers,
             container_details,
             extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
-            remarks,
-            intact,
+            diagnostics,
             wall_clock: self.wall_clock,
         }
     }
@@ -59,8 +56,7 @@ impl Simulation {
             containers,
             container_details,
             extent,
-            remarks,
-            intact,
+            diagnostics,
             wall_clock,
         } = self.into_outcome();
         StoreParts {
@@ -75,8 +71,7 @@ impl Simulation {
             links: entities.links,
             details: entities.details,
             extent,
-            remarks,
-            intact,
+            diagnostics,
             wall_clock,
         }
         .seal()

@@ -1,7 +1,7 @@
 //! Tests of the cases that the format leaves open, with the resulting rows and diagnostics.
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, DrawStyle, PajeEvent, PajeTypeKind, TypeId, ValueId, VariableOp};
+use tumit_paje::{ContainerId, DrawStyle, PajeEvent, PajeTypeKind, TypeId, ValueId, VariableOp, diagnostic_texts};
 
 use crate::query::TimelineSource as _;
 use crate::store::TraceStore;
@@ -28,14 +28,17 @@ fn run(body: &str) -> (Vec<String>, Vec<String>) {
     let mut rows = Vec::new();
     crate::text::entity_rows::write(&store, &mut rows).unwrap();
     let rows = String::from_utf8(rows).unwrap().replace(".000000000", "");
-    (rows.lines().filter(|row| !row.starts_with("Container")).map(str::to_owned).collect(), store.summary().remarks)
+    (
+        rows.lines().filter(|row| !row.starts_with("Container")).map(str::to_owned).collect(),
+        diagnostic_texts(&store.summary().diagnostics),
+    )
 }
 
-fn check(body: &str, rows: &[&str], remarks: &[&str]) {
+fn check(body: &str, rows: &[&str], texts: &[&str]) {
     let found = run(body);
     assert_eq!(found.0, rows, "{body}");
-    assert_eq!(found.1.len(), remarks.len(), "{body}: {:?}", found.1);
-    for (found, expected) in found.1.iter().zip(remarks) {
+    assert_eq!(found.1.len(), texts.len(), "{body}: {:?}", found.1);
+    for (found, expected) in found.1.iter().zip(texts) {
         assert!(found.contains(expected), "{found}");
     }
 }
@@ -71,20 +74,24 @@ fn states() {
 #[test]
 fn the_first_of_a_kind_is_told_and_what_to_do() {
     let lines = HEADER.lines().count() + TREE.lines().count();
-    let (_, remarks) = run("13 1 t S\n11 1 t S a\n13 2 t S\n13 2 t S\n");
+    let (_, texts) = run("13 1 t S\n11 1 t S a\n13 2 t S\n13 2 t S\n");
     let told =
         format!("2 pops of states found no state to end (the first in line {}); the producer should pop", lines + 1);
-    assert!(remarks.len() == 1 && remarks[0].starts_with(&told), "{remarks:?}");
-    let (_, remarks) = run("11 1 t S a\n15 1 0 L t l k\n");
+    assert!(texts.len() == 1 && texts[0].starts_with(&told), "{texts:?}");
+    let (_, texts) = run("11 1 t S a\n15 1 0 L t l k\n");
     let told = format!("1 link has only a start or only an end, and is not shown (in line {})", lines + 2);
-    assert!(remarks.len() == 1 && remarks[0].starts_with(&told), "{remarks:?}");
+    assert!(texts.len() == 1 && texts[0].starts_with(&told), "{texts:?}");
     // Without lines, the position is a timestamp.
     let mut simulation = super::Simulation::new("run");
     let (ty, container) = (TypeId(7), ContainerId(9));
     simulation.take(&PajeEvent::PopState { time: GlobalNanos(1_500_000_000), container, ty });
     let found = simulation.found();
     assert_eq!((found[0].count, found[0].line, found[0].time), (1, 0, Some(GlobalNanos(1_500_000_000))));
-    assert!(found[0].sentence().contains(" (at 1.500000000 s); the producer should "), "{}", found[0].sentence());
+    assert!(
+        found[0].diagnostic().text.contains(" (at 1.500000000 s); the producer should "),
+        "{}",
+        found[0].diagnostic()
+    );
 }
 
 #[test]
@@ -93,13 +100,13 @@ fn nesting_without_end() {
         let pushes = "12 1 t S a\n".repeat(depth);
         run(&format!("{pushes}{}7 9 P p\n", "13 2 t S\n".repeat(depth)))
     };
-    let (rows, remarks) = nested(5000);
-    assert_eq!((rows.len(), remarks.len()), (5000, 0), "{remarks:?}");
-    let (rows, remarks) = nested((1 << 16) + 904);
+    let (rows, texts) = nested(5000);
+    assert_eq!((rows.len(), texts.len()), (5000, 0), "{texts:?}");
+    let (rows, texts) = nested((1 << 16) + 904);
     assert_eq!(rows.len(), 1 << 16);
     assert!(rows.iter().all(|row| row.contains(", 1, 2, 1, ")));
-    assert!(remarks[0].starts_with("904 states are nested deeper"), "{remarks:?}");
-    assert_eq!(remarks.len(), 1);
+    assert!(texts[0].starts_with("904 states are nested deeper"), "{texts:?}");
+    assert_eq!(texts.len(), 1);
 }
 
 #[test]
@@ -140,9 +147,9 @@ fn links() {
     );
     // An endpoint at a container that was created in a destroyed one is dropped. The pair after it
     // stays complete.
-    let (rows, remarks) =
+    let (rows, texts) =
         run("7 1 P p\n6 2 x T p x\n6 2 q 0 P q\n6 2 u q T u\n16 3 0 L x l k\n15 4 0 L u l k\n16 5 0 L u l k\n");
-    assert_eq!(rows, ["Link, 0, Message, 4, 5, 1, M, u, u, k"], "{remarks:?}");
+    assert_eq!(rows, ["Link, 0, Message, 4, 5, 1, M, u, u, k"], "{texts:?}");
     // Endpoints at a container that has ended.
     check(
         "7 4 P p\n15 5 0 L t l k\n16 6 0 L t l k\n",
@@ -178,11 +185,11 @@ fn order_of_a_destruction_and_what_is_in_the_container_does_not_matter() {
             let mut order: Vec<&str> = lines[1..].iter().map(String::as_str).collect();
             order.insert(place, &lines[0]);
             let text = order.concat();
-            let (rows, remarks) = run(&text);
+            let (rows, texts) = run(&text);
             assert_eq!(rows.len(), 5, "{text}");
             // The reader warns about lines after the destruction.
             let expected = format!("{told} containers end before the last dates in them");
-            assert!(remarks.len() * 2 == told && remarks.iter().all(|one| one.starts_with(&expected)), "{remarks:?}");
+            assert!(texts.len() * 2 == told && texts.iter().all(|one| one.starts_with(&expected)), "{texts:?}");
             let lives = lives(&text).0;
             assert_eq!(*known.get_or_insert_with(|| (rows.clone(), lives.clone())), (rows, lives), "{text}");
         }
@@ -198,17 +205,17 @@ fn lives(body: &str) -> (Vec<String>, Vec<String>) {
         .iter()
         .map(|one| format!("{} {}..{}", one.name, second(one.life.from), second(one.life.to)))
         .collect();
-    (lives, store.summary().remarks)
+    (lives, diagnostic_texts(&store.summary().diagnostics))
 }
 
 #[test]
 fn a_container_lasts_as_long_as_what_it_holds() {
     let check = |body: &str, expected: [&str; 2], told: &[&str]| {
-        let (lives, remarks) = lives(&format!("6 20 q 0 P q\n6 20 u q T u\n{body}17 90 t E x\n"));
+        let (lives, texts) = lives(&format!("6 20 q 0 P q\n6 20 u q T u\n{body}17 90 t E x\n"));
         assert_eq!(lives[3..], expected, "{body}");
-        assert_eq!(remarks.len(), told.len(), "{body}: {remarks:?}");
-        for (remark, told) in remarks.iter().zip(told) {
-            assert!(remark.starts_with(told), "{remark}");
+        assert_eq!(texts.len(), told.len(), "{body}: {texts:?}");
+        for (text, told) in texts.iter().zip(told) {
+            assert!(text.starts_with(told), "{text}");
         }
     };
     let early = "1 date is before the creation of the container that holds it; the container begins then (in line";
@@ -224,26 +231,26 @@ fn a_container_lasts_as_long_as_what_it_holds() {
     // It ends before its parent does in the file, but after it in time. Then: it is created before
     // its parent.
     check("7 40 T u\n7 30 P q\n", ["q 20..40", "u 20..40"], &[ends[1]]);
-    let (lives, remarks) = lives("6 20 q 0 P q\n6 10 u q T u\n17 90 t E x\n");
+    let (lives, texts) = lives("6 20 q 0 P q\n6 10 u q T u\n17 90 t E x\n");
     assert_eq!(lives[3..], ["q 10..90", "u 10..90"]);
-    assert!(remarks.len() == 1 && remarks[0].starts_with(early), "{remarks:?}");
+    assert!(texts.len() == 1 && texts[0].starts_with(early), "{texts:?}");
 }
 
 #[test]
 fn the_root_begins_with_the_trace_whatever_it_holds() {
     let types = "2 R 0 Phase\n5 r R A \"0 1 0\"\n1 W 0 Load \"0 0 1\"\n3 F 0 Mark \"0 0 1\"\n";
     for body in ["11 5 0 R r\n17 9 t E x\n", "8 5 0 W 1\n17 9 t E x\n", "17 5 0 F x\n17 9 t E x\n"] {
-        let (lives, remarks) = lives(&format!("{types}{body}"));
-        assert_eq!((lives[0].as_str(), remarks.len()), ("trace 0..9", 0), "{body}: {remarks:?}");
+        let (lives, texts) = lives(&format!("{types}{body}"));
+        assert_eq!((lives[0].as_str(), texts.len()), ("trace 0..9", 0), "{body}: {texts:?}");
     }
 }
 
 #[test]
 fn a_container_lasts_as_long_as_the_links_that_it_holds() {
     let types = "4 M P T T Inner\n5 i M I \"1 1 1\"\n6 20 q 0 P q\n";
-    let (lives, remarks) = lives(&format!("{types}15 10 q M t i k\n16 40 q M t i k\n7 30 P q\n17 90 t E x\n"));
+    let (lives, texts) = lives(&format!("{types}15 10 q M t i k\n16 40 q M t i k\n7 30 P q\n17 90 t E x\n"));
     assert_eq!(lives[3], "q 10..40");
-    assert_eq!(remarks.len(), 2, "{remarks:?}");
+    assert_eq!(texts.len(), 2, "{texts:?}");
 }
 
 #[test]
@@ -297,6 +304,7 @@ fn operations_that_make_no_sense_are_left_out() {
     );
     let summary = store.summary();
     assert_eq!((summary.containers, summary.states, summary.samples), (0, 0, 0));
-    let counts: Vec<&str> = summary.remarks.iter().filter_map(|remark| remark.split(' ').next()).collect();
-    assert_eq!(counts, ["3", "2", "2", "3", "4", "1"], "{:?}", summary.remarks);
+    let texts = diagnostic_texts(&summary.diagnostics);
+    let counts: Vec<&str> = texts.iter().filter_map(|text| text.split(' ').next()).collect();
+    assert_eq!(counts, ["3", "2", "2", "3", "4", "1"], "{texts:?}");
 }

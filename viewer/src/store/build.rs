@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use tumit_paje::{ContainerId, DrawStyle, PajeTypeKind, RgbColor, TypeId, ValueId};
+use tumit_paje::{ContainerId, DrawStyle, PajeTypeKind, RgbColor, TraceDiagnostic, TypeId, ValueId};
 
 use super::details::DetailTable;
 use super::links::StoreLinks;
@@ -46,9 +46,7 @@ pub(crate) struct StoreParts {
     pub(crate) details: DetailTable,
     /// First and last timestamp of the trace.
     pub(crate) extent: (i64, i64),
-    pub(crate) remarks: Vec<String>,
-    /// Whether no entry of `remarks` reports a problem of the trace.
-    pub(crate) intact: bool,
+    pub(crate) diagnostics: Vec<TraceDiagnostic>,
     /// See [`TraceSummary::wall_clock`].
     pub(crate) wall_clock: Option<i64>,
 }
@@ -87,8 +85,7 @@ impl StoreParts {
             events: marks.iter().map(|lane| lane.len() as u64).sum(),
             links: links.iter().map(|table| table.rows.len() as u64).sum(),
             samples: variables.iter().map(|lane| lane.len() as u64).sum(),
-            remarks: self.remarks,
-            intact: self.intact,
+            diagnostics: self.diagnostics,
             wall_clock: self.wall_clock,
             generation: 1,
         };

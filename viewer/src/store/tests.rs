@@ -119,7 +119,7 @@ fn counts_and_order() {
     let store = small();
     let summary = store.summary();
     assert_eq!((summary.containers, summary.states, summary.events, summary.links, summary.samples), (2, 3, 1, 1, 2));
-    assert_eq!(summary.remarks, Vec::<String>::new());
+    assert_eq!(summary.diagnostics, []);
     // The event at the last timestamp is inside the extent.
     assert_eq!(summary.extent, span(0, 101));
     assert_eq!(store.events(ContainerId(1), FAULT, summary.extent, 9).unwrap().total, 1);

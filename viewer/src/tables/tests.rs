@@ -53,7 +53,7 @@ fn rows(format: TableFormat, body: &str) -> (String, Vec<String>) {
     let account = write(&path, &OpenOptions::default(), format, &mut out).expect("it is a Pajé file");
     let text = String::from_utf8(out).expect("rows are text");
     assert_eq!(text.lines().count() as u64, account.rows + u64::from(format == TableFormat::Csv));
-    (text, account.faults)
+    (text, account.errors().into_iter().map(ToString::to_string).collect())
 }
 
 const BODY: &str = "\

@@ -150,8 +150,7 @@ impl TimelineSource for Tables {
             events: self.events.len() as u64,
             links: self.links.len() as u64,
             samples: self.samples.len() as u64,
-            remarks: Vec::new(),
-            intact: true,
+            diagnostics: Vec::new(),
             wall_clock: None,
             generation: 1,
         }

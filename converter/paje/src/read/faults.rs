@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::split_files::TraceLine;
+use crate::diagnostic::{DiagnosticKind, TraceDiagnostic};
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident: $what:literal, $advice:literal;)*) => {
@@ -180,6 +181,15 @@ pub struct FaultSummary {
     pub file: String,
     /// The text at the first occurrence.
     pub found: String,
+}
+
+impl FaultSummary {
+    /// The diagnostic: an error, or a warning if the file was read completely nevertheless.
+    #[must_use]
+    pub fn diagnostic(&self) -> TraceDiagnostic {
+        let make = if self.kind.is_note() { TraceDiagnostic::warning } else { TraceDiagnostic::error };
+        make(DiagnosticKind::PajeText, self.to_string()).at_line(&self.file, self.line)
+    }
 }
 
 impl fmt::Display for FaultSummary {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{FaultKind, FaultSummary, PajeReadError, PajeReader, announce, read};
 use crate::time::GlobalNanos;
-use crate::{ContainerId, FieldSet, KeyId, PajeEvent, PajeSink};
+use crate::{ContainerId, FieldSet, KeyId, PajeEvent, PajeSink, diagnostic_texts};
 
 /// Keeps each operation as text.
 #[derive(Default)]
@@ -466,7 +466,7 @@ fn the_report_says_where_what_and_what_to_do() {
     let report = read(with_header("5 1 S nobody R\n5 1 S c9 R\n").as_slice(), &mut EventLog::default()).unwrap();
     let line = HEADER_LINES + TREE.lines().count() as u64 + 1;
     assert_eq!(
-        report.remarks(),
+        diagnostic_texts(&report.errors()),
         [format!(
             "2 times, first in line {line}: line whose container was not created (`nobody`); the producer of the file \
              should create each container before its first use, and name it by its alias"

@@ -14,6 +14,7 @@ use crate::clock::ClockDomain;
 use crate::clock::min_delays::{CoarseExchange, difference};
 use crate::clock::samples::burst_offsets::CONTRADICTION;
 use crate::clock::steps::from_messages::OF_TICKS;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Samples of a burst between two clocks that messages contradict.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,20 +36,21 @@ impl ContradictedBurst {
     }
 }
 
-/// Notes for the user, one sentence for each pair of clocks.
-pub(crate) fn sentences(found: &[ContradictedBurst], domains: &[ClockDomain]) -> Vec<String> {
+/// An error for each pair of clocks.
+pub(crate) fn diagnostics(found: &[ContradictedBurst], domains: &[ClockDomain]) -> Vec<TraceDiagnostic> {
     let mut pairs: BTreeMap<(usize, usize), (u64, f64)> = BTreeMap::new();
     for found in found {
         let (samples, nanos) = pairs.entry((found.a, found.b)).or_default();
         (*samples, *nanos) = (*samples + found.samples, nanos.max(found.nanos));
     }
-    let sentence = |((a, b), (samples, nanos)): ((usize, usize), (u64, f64))| {
+    let diagnostic = |((a, b), (samples, nanos)): ((usize, usize), (u64, f64))| {
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
-        format!(
+        let text = format!(
             "{samples} sync samples between clocks `{a}` and `{b}` contradict the messages by {micros:.1} us at least: left out"
-        )
+        );
+        TraceDiagnostic::error(DiagnosticKind::Clock, text)
     };
-    pairs.into_iter().map(sentence).collect()
+    pairs.into_iter().map(diagnostic).collect()
 }
 
 /// Samples that contradict a fit to messages alone, by burst. `exchanges` are in raw timestamps.

@@ -9,6 +9,7 @@ use tumit::spec::Builtin;
 use crate::rules::program::{PathReferent, WrittenReference};
 use crate::rules::referent_table::key_name;
 use crate::rules::value::{KeyPart, Symbols};
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// References that are reported one by one.
 const MOST: usize = 8;
@@ -49,11 +50,12 @@ impl AmbiguousReferences {
         }
     }
 
-    /// A sentence for each reference.
-    pub(crate) fn sentences(&self) -> Vec<String> {
+    /// An error for each reference.
+    pub(crate) fn diagnostics(&self) -> Vec<TraceDiagnostic> {
         let more = self.0.len().saturating_sub(MOST);
         let more = (more > 0).then(|| format!("… and {more} more ambiguous references"));
-        self.0.iter().take(MOST).map(AmbiguousReference::sentence).chain(more).collect()
+        let texts = self.0.iter().take(MOST).map(AmbiguousReference::sentence).chain(more);
+        texts.map(|text| TraceDiagnostic::error(DiagnosticKind::Rule, text)).collect()
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::rules::program::{ExprCode, FieldRead, RecordProgram, TextPart};
 use crate::rules::value::{SymbolId, Symbols};
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of entries that are reported one by one.
 const MOST: usize = 8;
@@ -35,8 +36,8 @@ impl EvaluationFailures {
         }
     }
 
-    /// One sentence for each event and its fields.
-    pub(crate) fn told(&self, symbols: &Symbols) -> Vec<String> {
+    /// A warning for each event and its fields. The error is the count of all such values.
+    pub(crate) fn diagnostics(&self, symbols: &Symbols) -> Vec<TraceDiagnostic> {
         let sentence = |EvaluationFailure { spec, event, fields, count }: &EvaluationFailure| {
             let values = if *count == 1 { "value" } else { "values" };
             let from = match fields.matches(", ").count() {
@@ -49,7 +50,8 @@ impl EvaluationFailures {
         };
         let more = self.0.len().saturating_sub(MOST);
         let more = (more > 0).then(|| format!("… and values of {more} more events or fields could not be computed"));
-        self.0.iter().take(MOST).map(sentence).chain(more).collect()
+        let texts = self.0.iter().take(MOST).map(sentence).chain(more);
+        texts.map(|text| TraceDiagnostic::warning(DiagnosticKind::Rule, text)).collect()
     }
 }
 

@@ -20,9 +20,9 @@ use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{ClockOptions, ConvertChoices, LaunchChoice, ResourceOptions, is_mistake};
-use crate::term;
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
+use crate::{diagnostics, term};
 
 /// Converts runs to Pajé or other text, Pajé files to repaired ones, and both to tables of entities
 #[derive(Debug, clap::Args)]
@@ -182,9 +182,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         }
         Err(error) => return Err(named(error, &args.out)),
     };
-    for line in report.lines() {
-        term::note(&format!("tumit: {line}"));
-    }
+    diagnostics::print(&report.all_diagnostics());
     note_changed_texts(changed);
     Ok(if report.is_clean() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use tumit_converter::report::told;
+use tumit_converter::report::loss_diagnostics;
 use tumit_converter::run::OpenRun;
 use tumit_converter::tools::cut::{CutSummary, cut};
 
@@ -14,8 +14,8 @@ use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
-use crate::term;
 use crate::trace_input::TraceInput;
+use crate::{diagnostics, term};
 
 /// Writes a smaller run: the records of an interval, levels, threads or a launch
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     options.progress = bar.teller();
     let made = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);
-    let CutSummary { processes, streams, kept, left_out, unreadable, faults, .. } = made;
+    let CutSummary { processes, streams, kept, left_out, unreadable, errors, .. } = made;
     if processes == 0 {
         bail!("no process or thread of `{}` fits: `tumit info` lists them", args.input.display());
     }
@@ -86,19 +86,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     )
     .and_then(|()| out.flush())
     .context("cannot write")?;
-    if let Some(remark) = recorded.launch_remark().filter(|_| !args.launch.is_given()) {
-        term::note(&format!("tumit: {remark}"));
-    }
+    diagnostics::print(&recorded.launch_diagnostic().filter(|_| !args.launch.is_given()));
     let losses = recorded.losses();
-    for loss in told(&losses) {
-        term::note(&format!("tumit: {loss}"));
-    }
-    for fault in &faults {
-        term::note(&format!("tumit: {fault}"));
-    }
+    diagnostics::print(&loss_diagnostics(&losses));
+    diagnostics::print(&errors);
     if unreadable > 0 {
         term::note(&format!("tumit: {unreadable} records could not be read: left out"));
     }
-    let is_good = losses.is_empty() && unreadable == 0 && faults.is_empty();
+    let is_good = losses.is_empty() && unreadable == 0 && errors.is_empty();
     Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

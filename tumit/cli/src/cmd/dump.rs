@@ -7,15 +7,16 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use tumit_converter::convert::wall_clock;
-use tumit_converter::report::told;
+use tumit_converter::report::loss_diagnostics;
 use tumit_converter::run::OpenRun;
 use tumit_converter::tools::dump::{DumpValue, ListedRecord, list_selected};
+use tumit_paje::TraceDiagnostic;
 
 use super::ExitStatus;
 use crate::filters::RecordFilters;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
-use crate::{table, term};
+use crate::{diagnostics, table, term};
 
 /// Prints the records of a run, in order of time
 #[derive(Debug, clap::Args)]
@@ -96,16 +97,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     out.flush().context("cannot write")?;
     let mut losses = recorded.losses();
     losses.extend(listed.unreadable);
-    for loss in told(&losses) {
-        term::note(&format!("tumit: {loss}"));
-    }
-    let (launch, truncation) = (recorded.launch_remark(), recorded.truncation_remark());
-    for remark in
-        listed.faults.iter().chain(&launch).chain(&truncation).chain(&listed.clocks.remarks).chain(&listed.remarks)
-    {
-        term::note(&format!("tumit: {remark}"));
-    }
-    let is_good = losses.is_empty() && listed.faults.is_empty();
+    diagnostics::print(&loss_diagnostics(&losses));
+    let (errors, others): (Vec<_>, Vec<_>) = listed.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
+    diagnostics::print(&errors);
+    diagnostics::print(&recorded.launch_diagnostic());
+    diagnostics::print(&recorded.truncation_diagnostic());
+    diagnostics::print(&listed.clocks.diagnostics);
+    diagnostics::print(&others);
+    let is_good = losses.is_empty() && errors.is_empty();
     Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 

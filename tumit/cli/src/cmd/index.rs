@@ -6,7 +6,7 @@ use tumit_viewer::{IndexChoice, make_index};
 
 use super::ExitStatus;
 use crate::run_options::RunOptions;
-use crate::term;
+use crate::{diagnostics, term};
 
 /// Prepares a large run or Pajé file, so that it opens sooner
 #[derive(Debug, clap::Args)]
@@ -36,12 +36,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let index = args.output.as_ref().map_or(IndexChoice::Auto, |path| IndexChoice::At(path.clone()));
     let Some(made) = args.run.open(&args.path, index, make_index)? else { return Ok(ExitStatus::InputHasMistakes) };
-    for remark in &made.summary.remarks {
-        term::note(&format!("tumit: {remark}"));
-    }
+    diagnostics::print(&made.summary.diagnostics);
     let (path, verb) = (made.path.display(), if made.was_there { "is there already" } else { "made" });
     let entities = made.summary.states + made.summary.events + made.summary.links + made.summary.samples;
     let each = made.bytes as f64 / entities.max(1) as f64;
     term::note(&format!("{path}: {verb}, {} bytes for {entities} entities, {each:.1} each", made.bytes));
-    Ok(if made.summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    Ok(if made.summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

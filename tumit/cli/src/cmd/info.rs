@@ -7,15 +7,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tumit_converter::clock::RunClocks;
 use tumit_converter::convert::ConvertOptions;
 use tumit_converter::convert::launches::Launch;
 use tumit_converter::convert::wall_clock;
-use tumit_converter::report::told;
-use tumit_converter::run::{Loss, OpenRun, truncation_remark};
+use tumit_converter::report::loss_diagnostics;
+use tumit_converter::run::{Loss, OpenRun, truncation_diagnostic};
 use tumit_converter::run::{ProcessInRun, StreamInRun};
 use tumit_converter::tools::info::{self, DroppedRange};
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use super::ExitStatus;
 use crate::run_options::LaunchChoice;
@@ -75,12 +76,20 @@ struct RunInfo {
     events: Vec<EventInfo>,
     clocks: Vec<ClockInfo>,
     lost: Vec<DropInfo>,
-    losses: Vec<String>,
+    #[serde(serialize_with = "texts")]
+    losses: Vec<TraceDiagnostic>,
     /// The losses for the terminal. Of losses that many processes share, only some are
     /// included.
     #[serde(skip)]
-    told: Vec<String>,
-    remarks: Vec<String>,
+    told: Vec<TraceDiagnostic>,
+    /// Other diagnostics. Their key is part of the output and does not change.
+    #[serde(rename = "remarks", serialize_with = "texts")]
+    diagnostics: Vec<TraceDiagnostic>,
+}
+
+/// Serialises the texts of diagnostics.
+fn texts<S: Serializer>(diagnostics: &[TraceDiagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(|diagnostic| &diagnostic.text))
 }
 
 /// A launch of the folder. Launches that are not read are included.
@@ -230,7 +239,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
     let start_ns = wall_clock::start_of(run, &census.clocks);
-    let replaced: Vec<String> = names::replaced(run).into_iter().collect();
+    let replaced = names::replaced(run);
     Ok(RunInfo {
         run: run.path.display().to_string(),
         records: census.records,
@@ -254,17 +263,17 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         processes: by_rank(run).into_iter().map(|at| process_info(run, at)).collect(),
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
-        losses: losses.iter().map(ToString::to_string).chain(replaced.iter().cloned()).collect(),
-        told: told(&losses).into_iter().chain(replaced).collect(),
-        remarks: run
-            .launch_remark()
+        losses: losses.iter().map(Loss::diagnostic).chain(replaced.iter().cloned()).collect(),
+        told: loss_diagnostics(&losses).into_iter().chain(replaced).collect(),
+        diagnostics: run
+            .launch_diagnostic()
             .into_iter()
-            .chain(run.rank_remark())
+            .chain(run.rank_diagnostic())
             .chain(names::cut(run))
-            .chain(truncation_remark(census.truncated))
+            .chain(truncation_diagnostic(census.truncated))
             .chain(private(run))
-            .chain(census.clocks.faults())
-            .chain(census.clocks.remarks.iter().cloned())
+            .chain(census.clocks.errors())
+            .chain(census.clocks.diagnostics.iter().cloned())
             .collect(),
         clocks: clock_infos(&census.clocks),
     })
@@ -304,11 +313,12 @@ fn lost_info(run: &OpenRun, lost: &DroppedRange) -> DropInfo {
 }
 
 /// A message about processes that could not create their live file.
-fn private(run: &OpenRun) -> Option<String> {
+fn private(run: &OpenRun) -> Option<TraceDiagnostic> {
     let count = run.processes.iter().filter(|process| process.buffers == Some(2)).count();
     let of =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
-    (count > 0).then(|| format!("{of} were private, as no live file could be made: killed, it loses its last second"))
+    let text = format!("{of} were private, as no live file could be made: killed, it loses its last second");
+    (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Loss, text))
 }
 
 /// The state of a process, with the information of this machine.

@@ -8,20 +8,21 @@ use anyhow::{Context, bail};
 use indexmap::IndexMap;
 use tumit_converter::convert::ConvertError;
 use tumit_converter::convert::launches::LaunchSelection;
-use tumit_converter::report;
+use tumit_converter::report::loss_diagnostics;
 use tumit_converter::run::ProcessInRun;
 use tumit_converter::run::output_permissions;
 use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::join;
 use tumit_converter::tools::sort::sort;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use super::ExitStatus;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{ClockOptions, ResourceOptions, options};
-use crate::term;
 use crate::trace_input::TraceInput;
+use crate::{diagnostics, term};
 
 /// Joins runs into one: the parts of a job that were recorded into several folders
 #[derive(Debug, clap::Args)]
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     OpenRun::adopt_live_files(&mut runs)?;
     different(&runs)?;
     let folder = OutputFolder::create(&args.output)?;
-    let unreadable: Vec<String> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
+    let unreadable: Vec<TraceDiagnostic> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
     // The result does not have the unreadable pieces of the inputs.
     let mut told = unreadable;
     let is_changed = join::mark_as_merged(&mut runs);
@@ -100,12 +101,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     writeln!(out, "{}: {count} processes, {records} records", args.output.display())
         .and_then(|()| out.flush())
         .context("cannot write")?;
-    let mut losses = report::told(&joined.losses());
-    losses.extend(told);
-    for loss in &losses {
-        term::note(&format!("tumit: {loss}"));
-    }
-    Ok(if losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    let mut errors = loss_diagnostics(&joined.losses());
+    errors.extend(told);
+    diagnostics::print(&errors);
+    Ok(if errors.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Rejects a process that occurs twice.
@@ -135,8 +134,9 @@ fn different(runs: &[OpenRun]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes all processes into one file, in order of their timestamps. Returns the losses.
-fn sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<String>> {
+/// Writes all processes into one file, in order of their timestamps. Prints warnings and notes, and
+/// returns the errors.
+fn sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<TraceDiagnostic>> {
     let run = OpenRun::join(runs);
     let path = folder.join("sorted.tmt");
     let file = output_permissions::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
@@ -144,14 +144,13 @@ fn sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.teller();
     let out = BufWriter::with_capacity(1 << 20, file);
-    let (made, said) = sort(&run, &options, out).map_err(|error| match error {
+    let (made, found) = sort(&run, &options, out).map_err(|error| match error {
         ConvertError::Write(source) => anyhow::Error::new(source).context(format!("cannot write `{}`", path.display())),
         other => other.into(),
     })?;
     drop(bar);
-    for remark in said.remarks {
-        term::note(&format!("tumit: {remark}"));
-    }
+    let (of_clocks, others): (Vec<_>, Vec<_>) = found.into_iter().partition(TraceDiagnostic::is_error);
+    diagnostics::print(&others);
     // The result itself records the dropped records of a process and its missing blocks.
     let kept = |loss: &Loss| {
         use Loss::{Dropped, MissingBlocks, MissingPart, MissingRecords, NotEnded, Unreadable};
@@ -166,12 +165,13 @@ fn sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<
         )
     };
     let losses: Vec<Loss> = run.losses().into_iter().filter(kept).collect();
-    let mut told = report::told(&losses);
-    told.extend(said.faults);
+    let mut errors = loss_diagnostics(&losses);
+    errors.extend(of_clocks);
     if made.unreadable > 0 {
-        told.push(format!("{} records could not be decoded: left out", made.unreadable));
+        let text = format!("{} records could not be decoded: left out", made.unreadable);
+        errors.push(TraceDiagnostic::error(DiagnosticKind::Damage, text));
     }
-    Ok(told)
+    Ok(errors)
 }
 
 /// Copies the process file of these processes. The copy includes the contents of the live file.

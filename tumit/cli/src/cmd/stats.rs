@@ -10,7 +10,7 @@ use tumit_viewer::stats::{self, RowGrouping, StatsRow};
 use tumit_viewer::text::time::{duration, grouped, timestamp};
 
 use super::ExitStatus;
-use crate::remarks::PrintedDiagnostics;
+use crate::diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
 use crate::time_range::{self, time_range};
 use crate::view_filters::FilterOptions;
@@ -157,7 +157,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     told.rest(&source.summary());
-    Ok(if summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Whether a trace has no duration. Its extent may have its only nanosecond.

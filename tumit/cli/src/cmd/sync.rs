@@ -10,14 +10,15 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use tumit_converter::clock::ClockDomain;
 use tumit_converter::convert::{ClockCheck, check_clocks};
-use tumit_converter::report::{ConversionReport, told};
+use tumit_converter::report::{ConversionReport, loss_diagnostics};
 use tumit_converter::run::OpenRun;
+use tumit_paje::diagnostic_texts;
 
 use super::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
-use crate::{table, term};
+use crate::{diagnostics, table, term};
 
 /// Shows how the clocks of a run are brought together
 #[derive(Debug, clap::Args)]
@@ -79,13 +80,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;
         file.finish()?;
     }
-    if let Some(remark) = recorded.launch_remark() {
-        term::note(&format!("tumit: {remark}"));
-    }
-    for loss in told(&corrected.losses) {
-        term::note(&format!("tumit: {loss}"));
-    }
-    let is_good = corrected.counts.reversed_links == 0 && corrected.clock_faults().is_empty();
+    diagnostics::print(&recorded.launch_diagnostic());
+    diagnostics::print(&loss_diagnostics(&corrected.losses));
+    let is_good = corrected.counts.reversed_links == 0 && corrected.clock_errors().is_empty();
     Ok(if is_good && corrected.losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
@@ -161,8 +158,8 @@ impl SyncReport<'_> {
         if let Some(wander) = corrected.clocks.wander {
             text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));
         }
-        for remark in corrected.clock_faults().iter().chain(&corrected.remarks) {
-            text.push_str(&format!("! {remark}\n"));
+        for diagnostic in corrected.clock_errors().iter().chain(&corrected.diagnostics) {
+            text.push_str(&format!("! {diagnostic}\n"));
         }
         text
     }
@@ -206,8 +203,8 @@ impl SyncReport<'_> {
             "circular_links": corrected.causality.map(|found| found.circular),
             "wander": corrected.clocks.wander,
             "seconds": seconds,
-            "faults": corrected.clock_faults(),
-            "remarks": corrected.remarks,
+            "faults": diagnostic_texts(&corrected.clock_errors()),
+            "remarks": diagnostic_texts(&corrected.diagnostics),
         })
     }
 }

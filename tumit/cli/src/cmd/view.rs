@@ -21,8 +21,8 @@ use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::ExitStatus;
+use crate::diagnostics::PrintedDiagnostics;
 use crate::progress::ProgressDisplay;
-use crate::remarks::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
 use crate::time_range::{self, bound, time_range};
@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
         draw(args, filtered.as_ref(), range, &outputs)?;
         told.rest(&source.summary());
-        if !source.summary().intact {
+        if !source.summary().is_intact() {
             return Ok(ExitStatus::InputHasMistakes);
         }
     }

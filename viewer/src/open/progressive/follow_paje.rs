@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tumit_paje::read::{PajeReadError, PajeReader, parts_of};
+use tumit_paje::read::{FaultSummary, PajeReadError, PajeReader, parts_of};
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use super::{LOOK_EVERY, TraceAvailability, TraceFollower};
 use crate::input::options::TraceOpenError;
@@ -112,8 +113,8 @@ impl TraceFollower {
         let begin = Instant::now();
         let mut copy = simulation.clone();
         let is_kept = matches!(self.current.now().standing, TraceAvailability::Kept(_));
-        copy.fault(self.parts_left_out());
-        copy.fault(reader.found().filter(|fault| !fault.kind.is_note()).map(ToString::to_string));
+        copy.report(self.parts_left_out());
+        copy.report(reader.found().filter(|fault| !fault.kind.is_note()).map(FaultSummary::diagnostic));
         let source = shown(copy);
         // The previous image stays until another file has content.
         let summary = source.summary();
@@ -123,13 +124,15 @@ impl TraceFollower {
         *past = ShownPosition { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
     }
 
-    /// A diagnostic if the file is the root of a split trace, because its other files are not
+    /// An error if the file is the root of a split trace, because its other files are not
     /// followed.
-    fn parts_left_out(&self) -> Option<String> {
+    fn parts_left_out(&self) -> Option<TraceDiagnostic> {
         let count = parts_of(&self.path).map_or(0, |parts| parts.len());
         let files = if count == 1 { "the file".to_owned() } else { format!("the {count} files") };
         (count > 0).then(|| {
-            format!("`--follow` does not read {files} that this trace is split into: open it without `--follow`")
+            let text =
+                format!("`--follow` does not read {files} that this trace is split into: open it without `--follow`");
+            TraceDiagnostic::error(DiagnosticKind::File, text)
         })
     }
 
@@ -157,7 +160,7 @@ impl TraceFollower {
         let mut simulation = Simulation::new(&name);
         let input = TraceInputFile::find(&self.path, &self.options)?;
         let told = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
-        simulation.fault(told.faults);
+        simulation.report(told.diagnostics.into_iter().filter(TraceDiagnostic::is_error));
         self.current.put(Arc::new(simulation.into_store()), TraceAvailability::Final);
         Ok(())
     }

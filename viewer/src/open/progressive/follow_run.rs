@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Instant, UNIX_EPOCH};
 
 use tumit_converter::run::OpenRun;
+use tumit_paje::TraceDiagnostic;
 use twox_hash::XxHash3_64;
 
 use super::{LOOK_EVERY, TraceAvailability, TraceFollower};
@@ -85,12 +86,9 @@ impl TraceFollower {
         options.convert.progress = None;
         let told = TraceInputFile::Run(Box::new(run)).feed(&options, &mut simulation)?;
         // Missing data of a running process is not damage.
-        if open > 0 {
-            simulation.remark(told.faults);
-        } else {
-            simulation.fault(told.faults);
-        }
-        simulation.remark(told.remarks);
+        let is_running = open > 0;
+        let of_now = |found: TraceDiagnostic| if is_running { found.at_most_warning() } else { found };
+        simulation.report(told.diagnostics.into_iter().map(of_now));
         simulation.set_wall_clock(told.wall_clock);
         Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { open, processes }))
     }

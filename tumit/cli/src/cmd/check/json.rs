@@ -5,6 +5,7 @@ use serde::Serialize;
 use tumit::diag::{Diagnostic, DiagnosticLabel, Severity};
 use tumit::source::SourceMap;
 use tumit::{Diagnostics, Spec};
+use tumit_paje::DiagnosticSeverity;
 
 use super::paje::{PajeContents as Holding, PajeFinding, PajeReport};
 
@@ -108,7 +109,7 @@ pub(super) fn paje_lines(file: &str, report: &PajeReport) -> serde_json::Result<
     for finding in &report.findings {
         push(&mut out, &JsonLine::Fault { file, finding })?;
     }
-    let (errors, warnings) = (report.count("error"), report.count("warning"));
+    let (errors, warnings) = (report.count(DiagnosticSeverity::Error), report.count(DiagnosticSeverity::Warning));
     push(&mut out, &JsonLine::PajeSummary { file, errors, warnings, holds: report.holds })?;
     Ok(out)
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use serde::Serialize;
+use tumit_paje::DiagnosticSeverity;
 use tumit_paje::read::{PajeReadError, PajeReader, TraceLine};
 use tumit_viewer::sim::{EntityCounts, Simulation};
 
@@ -19,7 +20,7 @@ use crate::unit::TimeUnitChoice;
 pub(super) struct PajeFinding {
     /// A name for programs, which never changes.
     name: String,
-    severity: &'static str,
+    severity: DiagnosticSeverity,
     message: String,
     advice: &'static str,
     /// The first line with the mistake, from 1.
@@ -53,12 +54,12 @@ pub(super) struct PajeReport {
 }
 
 impl PajeReport {
-    pub(super) fn count(&self, severity: &str) -> usize {
+    pub(super) fn count(&self, severity: DiagnosticSeverity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
     pub(super) fn status(&self, strict: bool) -> ExitStatus {
-        let is_right = self.count(ERROR) == 0 && (!strict || self.findings.is_empty());
+        let is_right = self.count(DiagnosticSeverity::Error) == 0 && (!strict || self.findings.is_empty());
         if is_right { ExitStatus::Done } else { ExitStatus::InputHasMistakes }
     }
 
@@ -75,7 +76,7 @@ impl PajeReport {
             );
         }
         let PajeContents { lines, complete, containers, states, events, variables, links } = self.holds;
-        let (errors, warnings) = (self.count(ERROR), self.count(WARNING));
+        let (errors, warnings) = (self.count(DiagnosticSeverity::Error), self.count(DiagnosticSeverity::Warning));
         let verdict = match (errors, warnings) {
             (0, 0) => "is right".to_owned(),
             (0, warnings) => format!("can be read in full; {} for other readers", super::count(warnings, "warning")),
@@ -96,9 +97,6 @@ impl PajeReport {
         text
     }
 }
-
-const ERROR: &str = "error";
-const WARNING: &str = "warning";
 
 /// Whether a file is Pajé text: by its name, or by its first bytes.
 pub(crate) fn is_paje(path: &Path) -> bool {
@@ -179,7 +177,7 @@ fn report(
 ) -> PajeReport {
     let read = read.into_iter().map(|fault| PajeFinding {
         name: format!("{:?}", fault.kind),
-        severity: if fault.kind.is_note() { WARNING } else { ERROR },
+        severity: fault.diagnostic().severity,
         message: fault.kind.what().to_owned(),
         advice: fault.kind.advice(),
         line: fault.line,
@@ -189,7 +187,7 @@ fn report(
     });
     let simulated = simulated.into_iter().map(|found| PajeFinding {
         name: format!("{:?}", found.fault),
-        severity: ERROR,
+        severity: found.diagnostic().severity,
         message: found.fault.what().to_owned(),
         advice: found.fault.advice(),
         line: TraceLine::of(found.line).line,

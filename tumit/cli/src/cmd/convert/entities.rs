@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write as _};
 
 use tumit_viewer::query::TimelineSource;
-use tumit_viewer::tables::{self, TableAccount, hierarchy};
+use tumit_viewer::tables::{self, hierarchy};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::{Args, named};
@@ -11,8 +11,8 @@ use crate::cmd::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;
 use crate::run_options::is_mistake;
-use crate::term;
 use crate::trace_input::TraceInput;
+use crate::{diagnostics, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) -> anyhow::Result<ExitStatus> {
     let mut options = OpenOptions::default();
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
         }
     };
     drop(bar);
-    let TableAccount { faults, remarks, .. } = match made {
+    let account = match made {
         Ok(account) => account,
         Err(TraceOpenError::Convert(error)) if is_mistake(&error) => {
             term::error(&error.into());
@@ -49,10 +49,8 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
         Err(error) => return Err(error.into()),
     };
     write_hierarchies(args, input, options)?;
-    for line in faults.iter().chain(&remarks) {
-        term::note(&format!("tumit: {line}"));
-    }
-    Ok(if faults.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    diagnostics::print(&account.diagnostics);
+    Ok(if account.errors().is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Writes the tables of --entity-hierarchy and --type-hierarchy. They need the whole trace, which

@@ -13,8 +13,8 @@ use crate::cmd::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;
 use crate::run_options::is_mistake;
-use crate::term;
 use crate::trace_input::TraceInput;
+use crate::{diagnostics, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyhow::Result<ExitStatus> {
     let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
@@ -56,9 +56,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
         file.finish()?;
         changed
     };
-    for remark in &summary.remarks {
-        term::note(&format!("tumit: {remark}"));
-    }
+    diagnostics::print(&summary.diagnostics);
     note_changed_texts(changed);
-    Ok(if summary.intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -2,6 +2,7 @@
 
 use tumit_converter::run::OpenRun;
 use tumit_converter::run::ProcessInRun;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of bytes that recorders keep of an interned text, and the maximum by which a
 /// truncated text is shorter. Truncation never splits a character.
@@ -11,12 +12,14 @@ const LESS_BYTES: usize = 3;
 /// The names that replace those beyond the table, in the Rust recorder and in the C recorder.
 const TOO_MANY: [&str; 2] = ["(too many different strings)", "(more names than the recorder keeps)"];
 
-/// A sentence for each process with missing names.
-pub(super) fn replaced(run: &OpenRun) -> Vec<String> {
+/// An error for each process with missing names.
+pub(super) fn replaced(run: &OpenRun) -> Vec<TraceDiagnostic> {
     let said = |process: &ProcessInRun| {
         let text = TOO_MANY.into_iter().find(|text| names(process).any(|name| name == *text))?;
         let file = process.path.display();
-        Some(format!("{file}: it had more different names than a recorder keeps: the others are shown as `{text}`"))
+        let text =
+            format!("{file}: it had more different names than a recorder keeps: the others are shown as `{text}`");
+        Some(TraceDiagnostic::error(DiagnosticKind::Name, text).in_file(&process.path))
     };
     run.processes.iter().filter_map(said).collect()
 }
@@ -26,14 +29,14 @@ pub(super) fn long_names(process: &ProcessInRun) -> usize {
     names(process).filter(|name| (MOST_BYTES - LESS_BYTES..=MOST_BYTES).contains(&name.len())).count()
 }
 
-/// A sentence for each process with possibly truncated names.
-pub(super) fn cut(run: &OpenRun) -> Vec<String> {
+/// A warning for each process with possibly truncated names.
+pub(super) fn cut(run: &OpenRun) -> Vec<TraceDiagnostic> {
     let said = |process: &ProcessInRun| {
         let count = long_names(process);
         let names = if count == 1 { "name" } else { "names" };
         let file = process.path.display();
-        (count > 0)
-            .then(|| format!("{file}: {count} {names} may be cut: of an interned text, {MOST_BYTES} bytes are kept"))
+        let text = format!("{file}: {count} {names} may be cut: of an interned text, {MOST_BYTES} bytes are kept");
+        (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Name, text).in_file(&process.path))
     };
     run.processes.iter().filter_map(said).collect()
 }

@@ -114,7 +114,7 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
         ]);
     }
     table::append(&mut text, &rows, &[2, 3, 5, 6, 7]);
-    for line in info.told.iter().chain(&info.remarks) {
+    for line in info.told.iter().chain(&info.diagnostics) {
         text.push_str(&format!("\n! {line}"));
     }
     if info.losses.is_empty() {

@@ -1,12 +1,20 @@
 //! Diagnostics about a trace, printed on standard error.
 
+use tumit_paje::TraceDiagnostic;
 use tumit_viewer::query::TraceSummary;
 
 use crate::term;
 
+/// Prints each diagnostic as one line.
+pub(crate) fn print<'d>(diagnostics: impl IntoIterator<Item = &'d TraceDiagnostic>) {
+    for diagnostic in diagnostics {
+        term::note(&format!("tumit: {diagnostic}"));
+    }
+}
+
 /// The diagnostics that are already printed.
 #[derive(Debug)]
-pub(crate) struct PrintedDiagnostics(Vec<String>);
+pub(crate) struct PrintedDiagnostics(Vec<TraceDiagnostic>);
 
 impl PrintedDiagnostics {
     /// Prints all diagnostics.
@@ -19,10 +27,10 @@ impl PrintedDiagnostics {
     /// Prints new diagnostics. One is added, for example, when an index turns out to be damaged
     /// during a query and is built again.
     pub(crate) fn rest(&mut self, summary: &TraceSummary) {
-        for remark in &summary.remarks {
-            if !self.0.contains(remark) {
-                term::note(&format!("tumit: {remark}"));
-                self.0.push(remark.clone());
+        for diagnostic in &summary.diagnostics {
+            if !self.0.contains(diagnostic) {
+                print([diagnostic]);
+                self.0.push(diagnostic.clone());
             }
         }
     }
