@@ -112,7 +112,7 @@ fn readers_and_copies_show_which_records_are_truncated() {
     let (sorted, cut) = (folder.path().join("sorted.tmt"), folder.path().join("cut.tmt"));
     succeed(tumit().args(["merge", "--sort"]).arg(&run).arg("-o").arg(&sorted));
     succeed(tumit().args(["cut", "--event", "say"]).arg(&run).arg("-o").arg(&cut));
-    let text = "2 records are truncated";
+    let expected_text = "2 records are truncated";
     for (run, ticks) in [(&run, 1), (&sorted, 1), (&cut, 0)] {
         let marks = |records: &[Value]| records.iter().map(|record| record["truncated"] == true).collect::<Vec<_>>();
         let expected = [vec![false; ticks], vec![true, false, true], vec![false; ticks]].concat();
@@ -124,15 +124,15 @@ fn readers_and_copies_show_which_records_are_truncated() {
         let told = output(tumit().arg("dump").arg(run));
         let lines = String::from_utf8(told.stdout).unwrap();
         assert_eq!(lines.lines().filter(|line| line.ends_with("  (truncated)")).count(), 2, "{name}");
-        assert!(String::from_utf8_lossy(&told.stderr).contains(text) && told.status.success(), "{name}");
+        assert!(String::from_utf8_lossy(&told.stderr).contains(expected_text) && told.status.success(), "{name}");
         let info: Value = serde_json::from_str(&succeed(tumit().args(["info", "--json"]).arg(run))).unwrap();
         assert_eq!((&info["truncated_records"], &info["losses"]), (&Value::from(2), &Value::Array(Vec::new())));
-        assert!(info["remarks"].to_string().contains(text), "{name}: {}", info["remarks"]);
+        assert!(info["remarks"].to_string().contains(expected_text), "{name}: {}", info["remarks"]);
         let shown = succeed(tumit().arg("info").arg(run));
-        assert!(shown.contains(text) && shown.ends_with("\nNo other data was lost or damaged.\n"), "{shown}");
+        assert!(shown.contains(expected_text) && shown.ends_with("\nNo other data was lost or damaged.\n"), "{shown}");
         let converted = output(tumit().arg("convert").arg(run).args(["-o", "-"]));
         let text = String::from_utf8_lossy(&converted.stdout);
         assert!(!text.contains("unknown (records lost)"), "{name}");
-        assert!(String::from_utf8_lossy(&converted.stderr).contains(&*text), "{name}");
+        assert!(String::from_utf8_lossy(&converted.stderr).contains(expected_text), "{name}");
     }
 }
