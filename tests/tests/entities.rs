@@ -129,8 +129,8 @@ fn what_cannot_be_made_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let file = corpus("two-nodes.paje");
     for (args, words) in [
-        (&["-o", "x.txt"][..], "should end in .paje"),
-        (&["-o", "x.csv", "--filter", "hide value a of b"], "filters are for Pajé text"),
+        (&["-o", "x.txt"][..], "expected .paje"),
+        (&["-o", "x.csv", "--filter", "hide value a of b"], "filters need Pajé text"),
         (&["-o", "x.csv", "--clock", "none"], "for a run only"),
         (&["-o", "none/x.csv"], "none/x.csv"),
     ] {
@@ -198,7 +198,7 @@ fn paje_files_are_checked() {
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
     assert!(said.contains("wrong:86: error: line whose container was not created (`n7`)\n"), "{said}");
-    assert!(!said.contains(":87:") && said.ends_with("stopped here\n"), "{said}");
+    assert!(!said.contains(":87:") && said.ends_with("reading stopped at this line\n"), "{said}");
     // Checks a spec, a missing file and a wrong one together.
     fs::write(dir.path().join("a.tumit"), "trace a;\nlevel L { event e {} }\n").unwrap();
     let out = output(tumit().args(["check", "a.tumit", "none.paje", "wrong"]).current_dir(dir.path()));

@@ -80,10 +80,10 @@ pub enum BuildError {
         reason: String,
     },
     /// The path of the spec is not Unicode.
-    #[error("the path `{}` of the spec is not Unicode: rename it", .0.display())]
+    #[error("the path `{}` of the spec is not Unicode: rename the file or its folder", .0.display())]
     Path(PathBuf),
     /// There is neither a build script nor an output folder.
-    #[error("`OUT_DIR` is not set: call this from a build script, or say where to write by `out_dir`")]
+    #[error("`OUT_DIR` is not set: call this function in a build script, or name a folder by `out_dir`")]
     NoFolder,
     /// The file cannot be written.
     #[error("cannot write `{}`: {source}", path.display())]

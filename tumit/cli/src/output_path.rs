@@ -81,7 +81,11 @@ pub(crate) fn keep_inputs<'i>(target: &Path, inputs: impl IntoIterator<Item = &'
         let mut files = fs::read_dir(&root).into_iter().flatten().flatten();
         if let Some(file) = files.find(|file| there.is_some() && identity(&file.path()) == there) {
             let file = file.path();
-            bail!("`{}` is the file `{}` of the input: name another file to write to", target.display(), file.display());
+            bail!(
+                "`{}` is the file `{}` of the input: name another file to write to",
+                target.display(),
+                file.display()
+            );
         }
     }
     Ok(())

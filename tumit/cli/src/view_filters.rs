@@ -55,7 +55,9 @@ impl FilterOptions {
         let mut chain = self.filters.as_deref().map(FilterChain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(ChainEntry::from));
         if let Some(path) = &self.save_filters {
-            tumit_viewer::generated_file::FILTERS.write(path, &chain.to_text()).context("the filters were not saved")?;
+            tumit_viewer::generated_file::FILTERS
+                .write(path, &chain.to_text())
+                .context("the filters were not saved")?;
         }
         Ok(chain)
     }

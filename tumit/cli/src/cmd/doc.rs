@@ -71,6 +71,9 @@ fn by_ending(path: &Path) -> anyhow::Result<DocFormat> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("html" | "htm") => Ok(DocFormat::Html),
         Some("md" | "markdown") => Ok(DocFormat::Markdown),
-        _ => bail!("`{}` ends neither in .html nor in .md: name the format with --format html or --format markdown", path.display()),
+        _ => bail!(
+            "`{}` ends neither in .html nor in .md: name the format with --format html or --format markdown",
+            path.display()
+        ),
     }
 }

@@ -62,10 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     out.flush().context("cannot write")?;
     if changed > 0 {
         let (files, are) = if changed == 1 { ("file", "is") } else { ("files", "are") };
-        term::note(&format!(
-            "{changed} {files} of {} {are} not formatted; `tumit fmt` formats them",
-            args.files.len()
-        ));
+        term::note(&format!("{changed} {files} of {} {are} not formatted; `tumit fmt` formats them", args.files.len()));
     }
     Ok(match (unreadable, mistakes || changed > 0) {
         (true, _) => ExitStatus::CouldNotRun,

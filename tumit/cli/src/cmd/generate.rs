@@ -125,11 +125,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
 fn print(files: &GeneratedFiles) -> anyhow::Result<()> {
     let [file] = files.0.as_slice() else {
         let names: Vec<_> = files.0.iter().map(|file| file.name.as_str()).collect();
-        bail!(
-            "there are {} files, {}: name their place by -o FILE or -o FOLDER/",
-            names.len(),
-            names.join(" and ")
-        );
+        bail!("there are {} files, {}: name their place by -o FILE or -o FOLDER/", names.len(), names.join(" and "));
     };
     let mut out = term::stdout();
     out.write_all(file.text.as_bytes()).context("cannot write")?;

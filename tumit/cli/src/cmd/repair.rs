@@ -178,7 +178,10 @@ fn refuse(args: &Args, process: &ProcessInRun, repair: Option<&FileRepair>) -> a
     let Some(repair) = repair.filter(|repair| repair.unended) else { return Ok(()) };
     let empty = |path: &Path| fs::metadata(path).map_or(true, |data| data.len() < PREAMBLE_BYTES as u64);
     if process.live_alone && args.output.is_none() && !empty(&repair.file) {
-        bail!("`{}` would be replaced, but it is not empty and cannot be read: move it to another place", repair.file.display());
+        bail!(
+            "`{}` would be replaced, but it is not empty and cannot be read: move it to another place",
+            repair.file.display()
+        );
     }
     let live = repair.live.as_deref();
     let files: Vec<&Path> = std::iter::once(process.path.as_path()).chain(live).collect();

@@ -54,7 +54,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &args.output {
-        ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: expected a name that ends in .svg", path.display());
+        ensure!(
+            path.extension().is_some_and(|ending| ending == "svg"),
+            "{}: expected a name that ends in .svg",
+            path.display()
+        );
     }
     let input = TraceInput::open(&args.input)?;
     let mut recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;

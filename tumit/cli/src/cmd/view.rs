@@ -281,8 +281,7 @@ fn draw(args: &Args, source: &dyn TimelineSource, outputs: &[ImageOutput<'_>]) -
             ));
         }
         for note in &scene.notes {
-            let name =
-                if is_standard_output(output.path) { "the image".into() } else { output.path.to_string_lossy() };
+            let name = if is_standard_output(output.path) { "the image".into() } else { output.path.to_string_lossy() };
             term::note(&format!("{name}: {note}"));
         }
         output.draw(&scene, scale)?;

@@ -78,7 +78,9 @@ impl PajeReport {
         let (errors, warnings) = (self.count(ERROR), self.count(WARNING));
         let verdict = match (errors, warnings) {
             (0, 0) => "is correct".to_owned(),
-            (0, warnings) => format!("can be read completely; {} about other readers", super::count(warnings, "warning")),
+            (0, warnings) => {
+                format!("can be read completely; {} about other readers", super::count(warnings, "warning"))
+            }
             (errors, 0) => super::count(errors, "kind") + " of mistakes",
             (errors, warnings) => {
                 format!(

@@ -16,7 +16,9 @@ pub(super) fn replaced(run: &OpenRun) -> Vec<String> {
     let said = |process: &ProcessInRun| {
         let text = TOO_MANY.into_iter().find(|text| names(process).any(|name| name == *text))?;
         let file = process.path.display();
-        Some(format!("{file}: the process has more different names than a recorder keeps; further names are shown as `{text}`"))
+        Some(format!(
+            "{file}: the process has more different names than a recorder keeps; further names are shown as `{text}`"
+        ))
     };
     run.processes.iter().filter_map(said).collect()
 }
@@ -32,8 +34,9 @@ pub(super) fn cut(run: &OpenRun) -> Vec<String> {
         let count = long_names(process);
         let names = if count == 1 { "name" } else { "names" };
         let file = process.path.display();
-        (count > 0)
-            .then(|| format!("{file}: {count} {names} may be truncated: recorders keep {MOST_BYTES} bytes of an interned text"))
+        (count > 0).then(|| {
+            format!("{file}: {count} {names} may be truncated: recorders keep {MOST_BYTES} bytes of an interned text")
+        })
     };
     run.processes.iter().filter_map(said).collect()
 }

@@ -61,7 +61,10 @@ pub(super) fn outputs(paths: &[PathBuf], asked: Option<ImageFormatChoice>) -> an
         && let Some(first) = outputs.first()
         && outputs.iter().all(|output| output.format != asked)
     {
-        bail!("the ending of `{}` gives another format than --format: leave --format out, or change the name", first.path.display());
+        bail!(
+            "the ending of `{}` gives another format than --format: leave --format out, or change the name",
+            first.path.display()
+        );
     }
     let to_standard_output: Vec<_> = outputs.iter().filter(|output| is_standard_output(output.path)).collect();
     if to_standard_output.len() > 1 {
