@@ -170,8 +170,7 @@ fn an_input_is_not_written_over() {
         let out = output(tumit().args(args).current_dir(dir.path()));
         assert_eq!(out.status.code(), Some(2), "{args:?}");
         let told = told(&out);
-        let is_clear =
-            ["itself", "is inside the input", "of the input"].iter().any(|words| told.contains(words));
+        let is_clear = ["itself", "is inside the input", "of the input"].iter().any(|words| told.contains(words));
         assert!(is_clear && told.lines().count() == 1, "{args:?}: {told}");
     }
     assert!(before == (fs::read(dir.path().join("x.paje")).unwrap(), fs::read(&process).unwrap()));

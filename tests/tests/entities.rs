@@ -167,7 +167,7 @@ fn paje_files_are_checked() {
     let dir = tempfile::tempdir().unwrap();
     let good = corpus("two-nodes.paje");
     let said = succeed(tumit().arg("check").arg(&good));
-    assert!(said.contains("two-nodes.paje: is right: 85 lines, 6 containers, 8 states"), "{said}");
+    assert!(said.contains("two-nodes.paje: is correct: 85 lines, 6 containers, 8 states"), "{said}");
     let mut wrong = fs::read_to_string(&good).unwrap();
     wrong.push_str("5 1.5 S n7 w\n5 2 S t00 w\n5 1.75 S nobody w\n");
     let path = dir.path().join("wrong");
@@ -203,7 +203,7 @@ fn paje_files_are_checked() {
     fs::write(dir.path().join("a.tumit"), "trace a;\nlevel L { event e {} }\n").unwrap();
     let out = output(tumit().args(["check", "a.tumit", "none.paje", "wrong"]).current_dir(dir.path()));
     assert_eq!(out.status.code(), Some(2));
-    assert!(text(&out.stderr).contains("none.paje") && text(&out.stdout).contains("`a` is right"));
+    assert!(text(&out.stderr).contains("none.paje") && text(&out.stdout).contains("`a` is correct"));
 }
 
 #[test]

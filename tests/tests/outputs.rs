@@ -119,10 +119,7 @@ fn the_median_of_an_even_number_of_durations_is_the_lower_one() {
     assert_eq!((&row["duration_mean"], &row["duration_median"]), (&2.0.into(), &1.0.into()));
     let help = String::from_utf8(call(dir.path(), &["stats", "--help"]).1).unwrap();
     assert!(
-        help.split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .contains("the median is the lower one of the middle two")
+        help.split_whitespace().collect::<Vec<_>>().join(" ").contains("the median is the lower one of the middle two")
     );
 }
 

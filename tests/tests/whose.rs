@@ -304,7 +304,8 @@ fn a_live_file_alone_is_not_made_a_run_by_mistake() {
     let before = fs::read(&live).unwrap();
     let (status, told, error) = run(&["repair"], &lives);
     assert_eq!((status, told.as_str()), (Some(2), ""), "{error}");
-    for part in ["a.live: the process's file `a.tmt` is not in the same folder", "`tumit repair` of that run", "`--force`"]
+    for part in
+        ["a.live: the process's file `a.tmt` is not in the same folder", "`tumit repair` of that run", "`--force`"]
     {
         assert!(error.contains(part), "{error}");
     }

@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn headlines_are_one_sentence() {
-        assert_eq!(headline(Code::UseCycle), "A file uses itself, perhaps through others");
+        assert_eq!(headline(Code::UseCycle), "A file uses itself, directly or through other files");
         assert!(Code::ALL.iter().all(|code| !headline(*code).is_empty() && headline(*code).len() < 140));
     }
 }

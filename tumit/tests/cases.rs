@@ -93,7 +93,7 @@ fn a_spec_of_many_megabytes_is_refused() {
         "{drawn}"
     );
     assert!(
-        drawn.contains("goes beyond the limit of 8388608") && drawn.contains("help: make several specs"),
+        drawn.contains("exceeds the limit of 8388608 bytes") && drawn.contains("help: write several specs"),
         "{drawn}"
     );
 }
@@ -134,7 +134,7 @@ fn good_specs_give_what_they_say() {
 
 /// Removes the spans of references, which change with every edit of a spec.
 fn remove_places(text: &mut String) {
-    while let Some(start) = text.find(", span: Some(Span {") {
+    while let Some(start) = text.find(", span: Some(SourceSpan {") {
         let end = text[start..].find("})").expect("the end of the place") + start;
         text.replace_range(start..end + "})".len(), "");
     }

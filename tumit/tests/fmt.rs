@@ -168,7 +168,7 @@ fn meaning(path: &Path, text: &str) -> Option<String> {
         alias.text = kept(&alias.text).0.join(" ");
     }
     let mut meaning = format!("{spec:?}");
-    while let Some(start) = meaning.find("span: Some(Span {") {
+    while let Some(start) = meaning.find("span: Some(SourceSpan {") {
         let end = meaning[start..].find("})").expect("the end of the span") + "})".len();
         meaning.replace_range(start..start + end, "span: removed");
     }

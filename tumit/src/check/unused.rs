@@ -178,7 +178,7 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
         let name = &entity.name;
         if !uses.used {
             diagnostics.push(
-                Diagnostic::warning(Code::UnusedType, format!("no rule creates a `{name}`"))
+                Diagnostic::warning(Code::UnusedType, format!("no rule creates anything of type `{name}`"))
                     .at(span, "nothing of this type is shown")
                     .help(match entity.nature {
                         EntityNature::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),

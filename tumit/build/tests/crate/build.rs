@@ -2,5 +2,5 @@
 
 fn main() {
     tumit_build::compile("specs/app.tumit");
-    tumit_build::Build::new("specs/app.tumit").off(["APP"]).file_name("quiet.rs").compile();
+    tumit_build::BuildScript::new("specs/app.tumit").off(["APP"]).file_name("quiet.rs").compile();
 }

@@ -13,7 +13,7 @@ use crate::term;
 #[command(after_help = "\
 Examples:
   tumit completions bash > ~/.local/share/bash-completion/completions/tumit
-  tumit completions zsh  > ~/.zfunc/_tumit       needs `fpath+=~/.zfunc` before compinit in ~/.zshrc
+  tumit completions zsh > ~/.zfunc/_tumit        needs `fpath+=~/.zfunc` before compinit in ~/.zshrc
   tumit completions fish > ~/.config/fish/completions/tumit.fish
   source <(tumit completions bash)               for the running shell only")]
 pub(crate) struct Args {

@@ -20,8 +20,8 @@ use crate::term;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The contents of live files (NAME.live) are moved into the files of their processes, which get an end. Damaged bytes are left out
-and counted. Names and undamaged blocks do not change. All launches of the folder are repaired. All commands also read a run
-without repair: repair runs that are archived, moved or sent.
+and counted. Names and undamaged blocks do not change. All launches of the folder are repaired. Reading needs no repair: repair
+a run before it is archived, moved or sent.
 
 Examples:
   tumit repair run.tmt --dry-run         shows the repairs, and does not make them
