@@ -230,7 +230,10 @@ mod tests {
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains("\npub mod trace {\n") && text.contains("\n        pub fn post(n: u8)"), "{text}");
         let error = build.clone().module("a b").try_compile().unwrap_err().to_string();
-        assert!(error.ends_with("app.tumit`: `a b` cannot be the name of a module in Rust: choose another name"), "{error}");
+        assert!(
+            error.ends_with("app.tumit`: `a b` cannot be the name of a module in Rust: choose another name"),
+            "{error}"
+        );
         let error = build.clone().off(["COMM"]).try_compile().unwrap_err().to_string();
         assert!(error.ends_with("app.tumit`: no level `COMM`; did you mean `COM`?"), "{error}");
         let error = build.out_dir(folder.path().join("nowhere")).try_compile().unwrap_err().to_string();

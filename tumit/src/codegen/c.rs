@@ -82,46 +82,52 @@ impl CHeader<'_> {
             comment(root)
         );
         out.push_str(
-            " * You may copy and use this file without restrictions. It needs a C99 or C++11 compiler on Linux, and no\n \
-             * library; link with -pthread.\n *\n",
+            " * You may copy and use this file without restrictions. It needs a C99 or C++11 compiler on Linux,\n \
+             * and no library; link with -pthread.\n *\n",
         );
         for line in self.spec.doc.lines() {
             let _ = writeln!(out, "{}", format!(" * {}", comment(line)).trim_end());
         }
         let level = self.spec.levels.first().map_or("LEVEL", |level| level.name.as_str());
         let off = self.names.off(self.names.levels.first().map_or("LEVEL", String::as_str));
+        let switch = format!("TUMIT_LEVELS={level}=off");
+        let policy = format!("TUMIT_POLICY={level}=block");
+        let call = format!("tumit1_set_level(\"{level}\", 0)");
         let _ = write!(
             out,
             " *
  * Environment variables of the traced program:
  *   TUMIT_TRACE=run.tmt     the run folder [default: named after the program]
- *   TUMIT_LEVELS={level}=off   switches levels at the start of the program
+ *   {switch:<23} switches levels at the start of the program
  *   TUMIT_MEMORY=64M        memory for records that are not in the file yet [default: 16M]
- *   TUMIT_POLICY={level}=block  threads wait instead of dropping records of the level;
+ *   {policy:<23} threads wait instead of dropping records of the level;
  *                           =overwrite keeps the newest records, until tumit1_dump() or the end
- *   TUMIT_BUFFERS=private   keeps records in private memory instead of a live file NAME.live; a killed
- *                           program then loses its last records
+ *   TUMIT_BUFFERS=private   keeps records in private memory instead of a live file NAME.live; a
+ *                           killed program then loses its last records
  *   TUMIT_LIVE=folder       the folder of the live file [default: the run folder]
- *   TUMIT_START=1           starts the recorder with the program, so that `tumit level` can switch on levels
+ *   TUMIT_START=1           starts the recorder with the program, so that `tumit level` can switch on
+ *                           levels before the first record
  * Macros, defined before this file is included:
  *   #define TUMIT_OFF       removes all tracing
- *   #define {off}   removes the level {level}
- *   #define TUMIT_EXTERN    uses the recorder of another file of the program, which includes this header
- *                           without this macro
- *   #define TUMIT_MPI       in the file with the recorder, and in files that call MPI_Init and MPI_Finalize
+ *   #define {off:<15} removes the level {level}
+ *   #define TUMIT_EXTERN    uses the recorder of another file of the program, which includes this
+ *                           header without this macro
+ *   #define TUMIT_MPI       for programs with MPI: in the file with the recorder, and in files that
+ *                           call MPI_Init and MPI_Finalize
  *   #define TUMIT_LZ4       compresses with liblz4: link with -llz4
  *   #define TUMIT_NO_THREAD no writer thread: threads write their own records
  *   #define TUMIT_CLOCK()   another clock, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
  * Functions at run time:
  *   tumit1_start(&config)                   starts the recorder with options instead of variables
- *   tumit1_set_level(\"{level}\", 0)           switches a level off
- *   tumit1_set_thread_name(\"name\")        names the calling thread
+ *   {call:<39} switches a level off
+ *   tumit1_set_thread_name(\"name\")          names the calling thread
  *   tumit1_now(), tumit1_new_task()         values for parameters of type `date`, and for `task`
  *   tumit1_set_clock(ticks, hz, domain)     sets another clock, before the first record
- *   tumit1_flush(), tumit1_dump()           write all records; write the records of overwriting levels
+ *   tumit1_flush(), tumit1_dump()           write all records; write the records of levels that
+ *                                           overwrite
  *   tumit1_pause(), tumit1_resume(), tumit1_finish(), tumit1_get_stats(&stats)
- * A record is in NAME.live when its call returns. A writer thread then writes it to NAME.tmt. A killed program
- * loses no records. */
+ * A record is in NAME.live when its call returns, so a killed program loses no records. A writer
+ * thread writes the records to NAME.tmt. */
 
 "
         );

@@ -131,7 +131,7 @@ Unsigned numbers above the range of their kind are the negative numbers with the
 kind of that size, or the default kind. f32 is real(c_float), the default kind; f64 is real(c_double). Blanks at the end of texts \
 are not recorded. bytes are an array of integer(c_int8_t), or characters with all their blanks. Arguments of type date are results \
 of tumit_now(), pointers are type(c_ptr).
-A scope that uses two such modules renames their common names: use other_trace, other_now => tumit_now";
+A scope with two such modules renames common names: use other_trace, other_now => tumit_now";
 
 /// Writes the functions that narrow default integers, if the procedures use them.
 fn narrowing(out: &mut CodeWriter, bodies: &str) {
@@ -155,9 +155,10 @@ end function tumit_low{bits}",
 /// The C file.
 fn routines(module: &str, header: &str, procedures: &[FortranProcedure<'_>]) -> String {
     let mut out = format!(
-        "/* The routines of {module}.f90, and the recorder. Compile this file with -O2 and link it with the program.\n \
-         * Programs with MPI need -DTUMIT_MPI (and mpicc). -DTUMIT_OFF removes all tracing. The file contains the C header\n \
-         * of the same spec; C and C++ files of the same program may include that header. */\n\n"
+        "/* The routines of {module}.f90, and the recorder. Compile this file with -O2 and link it with\n \
+         * the program. Programs with MPI need -DTUMIT_MPI (and mpicc). -DTUMIT_OFF removes all tracing. The\n \
+         * file contains the C header of the same spec; C and C++ files of the same program may include\n \
+         * that header. */\n\n"
     );
     out.push_str(header);
     out.push_str(RUNTIME);

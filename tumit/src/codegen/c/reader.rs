@@ -127,7 +127,8 @@ impl CReaderHeader<'_> {
         );
         let _ = write!(
             out,
-            " * You may copy and use this file without restrictions. It needs a C99 or C++11 compiler, and no library.
+            " * You may copy and use this file without restrictions. It needs a C99 or C++11 compiler, and no
+ * library.
  *
  *   struct tumit1r_run *run = tumit1r_open(\"run.tmt\", stderr);       a folder, or a process file
  *   struct tumit1r_reader *reader = tumit1r_read(run, 0);            one process; all: tumit1r_read_by_date(run)
@@ -140,9 +141,10 @@ impl CReaderHeader<'_> {
  *   }}
  *   tumit1r_finish(writer); tumit1r_end(reader); tumit1r_losses(run, stderr); tumit1r_close(run);
  *
- * Pointers of a record are valid until the next record is read. If the run has another version of the spec, events,
- * fields and enum values are matched by name: a field that the file does not have is 0 (see tumit1r_has()), and an
- * event that this header does not have is TUMIT1R_OTHER. Damaged data are counted and skipped. */
+ * Pointers of a record are valid until the next record is read. If the run has another version of
+ * the spec, events, fields and enum values are matched by name: a field that the file does not have
+ * is 0 (see tumit1r_has()), and an event that this header does not have is TUMIT1R_OTHER. Damaged
+ * data are counted and skipped. */
 
 ",
             record = own.record,
