@@ -116,7 +116,7 @@ fn blocks_that_are_cut_out_are_missed_by_every_command() {
         }
         fails(dir.path(), &["dump", "run.tmt"], 1, words);
         fails(dir.path(), &["convert", "run.tmt", "-o", "run.paje"], 1, &words[..1]);
-        let repaired = fails(dir.path(), &["repair", "run.tmt"], 1, &[words[0], "no repair brings that back"]);
+        let repaired = fails(dir.path(), &["repair", "run.tmt"], 1, &[words[0], "this cannot be repaired"]);
         assert!(String::from_utf8_lossy(&repaired.stdout).contains("nothing that can be repaired"));
         fails(dir.path(), &["repair", "run.tmt", "-o", "copy.tmt"], 1, &words[..1]);
         let copy = output(tumit().args(["info", "copy.tmt"]).current_dir(dir.path()));

@@ -132,8 +132,8 @@ fn a_unit_is_one_for_all_readers_of_a_file() {
     assert_eq!([indexed("ms.paje", "ms", "c.tmtx"), indexed("ms.paje", "s", "c.tmtx")], [right, wrong]);
     for (args, words) in [
         (&["run.tmt", "-o", "x.csv", "--unit", "ms"][..], "is a run"),
-        (&["run.tmt", "-o", "x.csv", "--precision", "3"], "`--precision` is for Pajé text"),
-        (&["s.paje", "-o", "x.json", "--header", "old"], "`--header` is for Pajé text"),
+        (&["run.tmt", "-o", "x.csv", "--precision", "3"], "`--precision` needs Pajé text"),
+        (&["s.paje", "-o", "x.json", "--header", "old"], "`--header` needs Pajé text"),
         (&["run.tmt", "-o", "x.paje", "--precision", "10"], "0..=9"),
     ] {
         let out = convert(dir.path(), args);
@@ -170,8 +170,7 @@ fn an_input_is_not_written_over() {
         let out = output(tumit().args(args).current_dir(dir.path()));
         assert_eq!(out.status.code(), Some(2), "{args:?}");
         let told = told(&out);
-        let is_clear =
-            ["itself", "is inside the run", "of the run that is read"].iter().any(|words| told.contains(words));
+        let is_clear = ["itself", "is inside the input", "of the input"].iter().any(|words| told.contains(words));
         assert!(is_clear && told.lines().count() == 1, "{args:?}: {told}");
     }
     assert!(before == (fs::read(dir.path().join("x.paje")).unwrap(), fs::read(&process).unwrap()));

@@ -78,7 +78,7 @@ fn joined_runs_have_what_their_parts_have() {
     let twice = folder.path().join("twice.tmt");
     let refused = output(tumit().arg("merge").args([&parts[0], &parts[0]]).arg("-o").arg(&twice));
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("are of one process"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("are files of the same process"));
     let names: Vec<String> = std::fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -93,9 +93,9 @@ fn mistakes_are_told() {
     record(&whole);
     let part = folder.path().join("part.tmt");
     for (filters, expected) in [
-        (&[][..], "nothing says what to keep"),
+        (&[][..], "no filter is given"),
         (&["--event", "sennd"], "did you mean `send`"),
-        (&["--thread", "nobody"], "no thread of this run is `nobody`"),
+        (&["--thread", "nobody"], "this run has no thread `nobody`"),
     ] {
         let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(filters));
         assert_eq!(refused.status.code(), Some(2));

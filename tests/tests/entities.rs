@@ -129,8 +129,8 @@ fn what_cannot_be_made_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let file = corpus("two-nodes.paje");
     for (args, words) in [
-        (&["-o", "x.txt"][..], "should end in .paje"),
-        (&["-o", "x.csv", "--filter", "hide value a of b"], "filters are for Pajé text"),
+        (&["-o", "x.txt"][..], "expected .paje"),
+        (&["-o", "x.csv", "--filter", "hide value a of b"], "filters need Pajé text"),
         (&["-o", "x.csv", "--clock", "none"], "for a run only"),
         (&["-o", "none/x.csv"], "none/x.csv"),
     ] {
@@ -167,7 +167,7 @@ fn paje_files_are_checked() {
     let dir = tempfile::tempdir().unwrap();
     let good = corpus("two-nodes.paje");
     let said = succeed(tumit().arg("check").arg(&good));
-    assert!(said.contains("two-nodes.paje: is right: 85 lines, 6 containers, 8 states"), "{said}");
+    assert!(said.contains("two-nodes.paje: is correct: 85 lines, 6 containers, 8 states"), "{said}");
     let mut wrong = fs::read_to_string(&good).unwrap();
     wrong.push_str("5 1.5 S n7 w\n5 2 S t00 w\n5 1.75 S nobody w\n");
     let path = dir.path().join("wrong");
@@ -198,12 +198,12 @@ fn paje_files_are_checked() {
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
     assert!(said.contains("wrong:86: error: line whose container was not created (`n7`)\n"), "{said}");
-    assert!(!said.contains(":87:") && said.ends_with("stopped here\n"), "{said}");
+    assert!(!said.contains(":87:") && said.ends_with("reading stopped at this line\n"), "{said}");
     // Checks a spec, a missing file and a wrong one together.
     fs::write(dir.path().join("a.tumit"), "trace a;\nlevel L { event e {} }\n").unwrap();
     let out = output(tumit().args(["check", "a.tumit", "none.paje", "wrong"]).current_dir(dir.path()));
     assert_eq!(out.status.code(), Some(2));
-    assert!(text(&out.stderr).contains("none.paje") && text(&out.stdout).contains("`a` is right"));
+    assert!(text(&out.stderr).contains("none.paje") && text(&out.stdout).contains("`a` is correct"));
 }
 
 #[test]

@@ -120,7 +120,10 @@ fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
         assert_eq!(convert(&run, &["--clock", "none"]).reversed_links(), 0);
         let plot = dir.path().join("clocks.svg");
         let shown = succeed(tumit().arg("sync").arg(&run).arg("-o").arg(&plot));
-        assert!(["bursts+messages", "certain", "0 in the end"].iter().all(|word| shown.contains(word)), "{shown}");
+        assert!(
+            ["bursts+messages", "certain", "0 with final timestamps"].iter().all(|word| shown.contains(word)),
+            "{shown}"
+        );
         let plot = std::fs::read_to_string(plot).unwrap();
         assert_eq!(plot.matches("<polyline").count(), 4, "a curve for each clock");
         // One reversed link in a hundred by the clocks alone would mean a wrong model.

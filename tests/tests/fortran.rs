@@ -478,10 +478,10 @@ fn names_that_differ_in_case_alone_are_refused() {
     };
     assert_eq!(
         refused("trace t; level L { event recvDone {} event recvdone {} }"),
-        "`recvDone` and `recvdone` would both be `t_recvdone` in Fortran, which does not tell upper from lower case: rename one"
+        "`recvDone` and `recvdone` both become `t_recvdone` in Fortran, which ignores upper and lower case: rename one"
     );
     assert_eq!(
         refused("trace t; level L { event trace {} }"),
-        "the module and `trace` would both be `t_trace` in Fortran, which does not tell upper from lower case: rename one"
+        "the module and `trace` both become `t_trace` in Fortran, which ignores upper and lower case: rename one"
     );
 }

@@ -74,8 +74,8 @@ fn pictures_need_one_format() {
     fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
     for (args, expected) in [
         (&["-o", "-"][..], "name the format with --format svg, --format png or --format html"),
-        (&["-o", "-", "-o", "-", "--format", "svg"], "standard output takes one picture"),
-        (&["-o", "b.svg", "--format", "png"], "the ending of `b.svg` names another format than --format"),
+        (&["-o", "-", "-o", "-", "--format", "svg"], "standard output is used for several images"),
+        (&["-o", "b.svg", "--format", "png"], "the ending of `b.svg` gives another format than --format"),
         (&["-o", "plain"], "`plain` names no format"),
         (&["--format", "svg"], "--output <FILE>"),
     ] {
@@ -119,10 +119,7 @@ fn the_median_of_an_even_number_of_durations_is_the_lower_one() {
     assert_eq!((&row["duration_mean"], &row["duration_median"]), (&2.0.into(), &1.0.into()));
     let help = String::from_utf8(call(dir.path(), &["stats", "--help"]).1).unwrap();
     assert!(
-        help.split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .contains("the median is the lower of the two middle ones")
+        help.split_whitespace().collect::<Vec<_>>().join(" ").contains("the median is the lower one of the middle two")
     );
 }
 

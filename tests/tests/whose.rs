@@ -114,11 +114,11 @@ fn who_is_not_there_is_a_mistake() {
     let path = folder.path().join("run.tmt");
     ranks(&path);
     for (asked, expected) in [
-        (&["--process", "99"][..], "no process of this run is `99`: it has rank 0/100, rank 0/201, rank 1"),
-        (&["--process", "1/100"], "no process of this run is `1/100`"),
-        (&["--thread", "nobody"], "no thread of this run is `nobody`: there are main"),
+        (&["--process", "99"][..], "this run has no process `99`; its processes are rank 0/100, rank 0/201, rank 1"),
+        (&["--process", "1/100"], "this run has no process `1/100`"),
+        (&["--thread", "nobody"], "this run has no thread `nobody`; the threads are main"),
         (&["--thread", "mian"], "did you mean `main`?"),
-        (&["--process", "1", "--thread", "io"], "no thread of these processes is `io`: there are main"),
+        (&["--process", "1", "--thread", "io"], "these processes have no thread `io`; the threads are main"),
     ] {
         for command in ["dump", "cut"] {
             let part = folder.path().join("part.tmt");
@@ -304,7 +304,8 @@ fn a_live_file_alone_is_not_made_a_run_by_mistake() {
     let before = fs::read(&live).unwrap();
     let (status, told, error) = run(&["repair"], &lives);
     assert_eq!((status, told.as_str()), (Some(2), ""), "{error}");
-    for part in ["a.live: the process's own file, `a.tmt`, is not beside it", "`tumit repair` of that run", "`--force`"]
+    for part in
+        ["a.live: the process's file `a.tmt` is not in the same folder", "`tumit repair` of that run", "`--force`"]
     {
         assert!(error.contains(part), "{error}");
     }

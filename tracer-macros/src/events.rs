@@ -28,32 +28,32 @@ impl Parse for EventsInput {
         let visibility: Visibility = input.parse()?;
         let plain = quote!(#visibility).to_string().replace(' ', "");
         if !["", "pub", "pub(crate)"].contains(&plain.as_str()) {
-            return Err(syn::Error::new_spanned(visibility, "the functions are `pub` or `pub(crate)`, nothing else"));
+            return Err(syn::Error::new_spanned(visibility, "expected `pub`, `pub(crate)` or no visibility"));
         }
-        let path = input.parse().map_err(|error| {
-            syn::Error::new(error.span(), "the path of a spec is expected: `events!(\"NAME.tumit\")`")
-        })?;
+        let path = input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), "expected the path of a spec: `events!(\"NAME.tumit\")`"))?;
         let (mut off, mut module) = (None, None);
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             if input.peek(LitStr) {
-                return Err(input.error("nothing more is expected here"));
+                return Err(input.error("unexpected input; expected the end of the macro call"));
             }
             let option = input.call(Ident::parse_any)?;
             let is_second = if option == "off" { off.is_some() } else { option == "mod" && module.is_some() };
             if is_second {
-                return Err(syn::Error::new(option.span(), format!("`{option} = …` is here a second time")));
+                return Err(syn::Error::new(option.span(), format!("`{option} = …` is given twice")));
             }
             if option == "off" {
                 off = Some(levels(input)?);
             } else if option == "mod" {
                 module = Some(module_name(input)?);
             } else {
-                let what = "no such option; there are `off = [LEVEL, …]` and `mod = NAME`";
+                let what = "unknown option; the options are `off = [LEVEL, …]` and `mod = NAME`";
                 return Err(syn::Error::new(option.span(), what));
             }
         }
         if !input.is_empty() {
-            return Err(input.error("nothing more is expected here"));
+            return Err(input.error("unexpected input; expected the end of the macro call"));
         }
         Ok(Self { visibility, path, off: off.unwrap_or_default(), module })
     }
@@ -63,7 +63,7 @@ impl Parse for EventsInput {
 fn levels(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     input.parse::<Token![=]>()?;
     if !input.peek(Bracket) {
-        return Err(input.error("a list of levels is expected: `off = [LEVEL, …]`"));
+        return Err(input.error("expected a list of levels: `off = [LEVEL, …]`"));
     }
     let list;
     bracketed!(list in input);
@@ -73,7 +73,7 @@ fn levels(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
 /// `= NAME`
 fn module_name(input: ParseStream<'_>) -> syn::Result<Ident> {
     input.parse::<Token![=]>()?;
-    input.parse().map_err(|error| syn::Error::new(error.span(), "the name of a new module is expected: `mod = trace`"))
+    input.parse().map_err(|error| syn::Error::new(error.span(), "expected the name of a new module: `mod = trace`"))
 }
 
 pub(crate) fn expand(input: &EventsInput) -> syn::Result<TokenStream> {
@@ -109,7 +109,9 @@ pub(crate) fn watched(path: &str) -> TokenStream {
 
 fn reason(full: &Path, error: &std::io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => format!("there is no file `{}`; paths count from the package's folder", full.display()),
+        ErrorKind::NotFound => {
+            format!("the file `{}` does not exist; paths are relative to the folder of the package", full.display())
+        }
         ErrorKind::InvalidData => format!("`{}` is not UTF-8 text", full.display()),
         _ => format!("{error} (`{}`)", full.display()),
     }

@@ -21,10 +21,10 @@ impl Parse for RecordsInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let visibility: Visibility = input.parse()?;
         let path = input.parse().map_err(|error| {
-            syn::Error::new(error.span(), "the path of a spec is expected: `records!(\"NAME.tumit\")`")
+            syn::Error::new(error.span(), "expected the path of a spec: `records!(\"NAME.tumit\")`")
         })?;
         if !input.is_empty() {
-            return Err(input.error("nothing more is expected here"));
+            return Err(input.error("unexpected input; expected the end of the macro call"));
         }
         Ok(Self { visibility, path })
     }

@@ -23,7 +23,7 @@ struct TracedAttribute {
 
 impl Parse for TracedAttribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        const EXPECTED: &str = "the path of a span is expected: `#[traced(level::span(arguments))]`";
+        const EXPECTED: &str = "expected the path of a span: `#[traced(level::span(arguments))]`";
         if input.is_empty() {
             return Err(syn::Error::new(Span::call_site(), EXPECTED));
         }
@@ -39,7 +39,7 @@ impl Parse for TracedAttribute {
         if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let option: Ident = input.parse()?;
             if option != "task" {
-                let what = "no such option; there is `task = NUMBER`, and arguments stand in the brackets of the span";
+                let what = "unknown option; the only option is `task = NUMBER`, and arguments are written in the brackets of the span";
                 return Err(syn::Error::new(option.span(), what));
             }
             input.parse::<Token![=]>()?;
@@ -47,7 +47,7 @@ impl Parse for TracedAttribute {
             input.parse::<Option<Token![,]>>()?;
         }
         if !input.is_empty() {
-            return Err(input.error("nothing more is expected here"));
+            return Err(input.error("unexpected input; expected the end of the attribute"));
         }
         Ok(Self { span, arguments, task })
     }
@@ -78,11 +78,11 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     if let Some(keyword) = function.sig.constness.as_ref() {
         return Err(syn::Error::new(
             keyword.span(),
-            "a `const` function cannot record: it may run in the compiler; trace the functions that call it",
+            "a `const` function cannot record, because it may run in the compiler: trace its callers",
         ));
     }
     if let Some(naked) = function.attrs.iter().find(|attribute| attribute.path().is_ident("naked")) {
-        return Err(syn::Error::new_spanned(naked, "a naked function has no place for a span: trace its callers"));
+        return Err(syn::Error::new_spanned(naked, "a naked function cannot contain a span: trace its callers"));
     }
     let body = if function.sig.asyncness.is_some() {
         async_body(&traced, &function)
@@ -113,20 +113,20 @@ fn function(item: TokenStream) -> syn::Result<ItemFn> {
     if let Ok(method) = syn::parse2::<TraitItemFn>(item.clone())
         && method.default.is_none()
     {
-        let what = "this function has no body to trace: put `#[traced]` on those that do, in the `impl`s";
+        let what = "this function has no body to trace: write `#[traced]` on its implementations";
         return Err(syn::Error::new_spanned(method.sig, what));
     }
     match syn::parse2::<Item>(item) {
-        Ok(Item::Impl(other)) => Err(misplaced(other.impl_token, "the functions in it")),
-        Ok(Item::Mod(other)) => Err(misplaced(other.mod_token, "the functions in it")),
-        Ok(Item::Trait(other)) => Err(misplaced(other.trait_token, "the functions in it that have bodies")),
-        Ok(other) => Err(syn::Error::new_spanned(other, "`#[traced]` stands on a function or method with a body")),
+        Ok(Item::Impl(other)) => Err(misplaced(other.impl_token, "its functions")),
+        Ok(Item::Mod(other)) => Err(misplaced(other.mod_token, "its functions")),
+        Ok(Item::Trait(other)) => Err(misplaced(other.trait_token, "its functions with bodies")),
+        Ok(other) => Err(syn::Error::new_spanned(other, "`#[traced]` needs a function or method with a body")),
         Err(_) => Err(error),
     }
 }
 
 fn misplaced(keyword: impl ToTokens, where_else: &str) -> syn::Error {
-    syn::Error::new_spanned(keyword, format!("`#[traced]` stands on a function: put it on {where_else}"))
+    syn::Error::new_spanned(keyword, format!("`#[traced]` needs a function: write it on {where_else}"))
 }
 
 /// The guard is the first local variable, so it is dropped last.

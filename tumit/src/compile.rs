@@ -48,7 +48,7 @@ pub fn compile_text(path: &str, text: &str) -> (Option<Spec>, Diagnostics) {
 pub fn compile_sources(sources: &[SourceFile]) -> (Option<Spec>, Diagnostics) {
     let Some(root) = sources.first() else {
         let mut diagnostics = Diagnostics::default();
-        diagnostics.push(Diagnostic::error(Code::CannotRead, "there is no source text to compile"));
+        diagnostics.push(Diagnostic::error(Code::CannotRead, "the spec has no source text"));
         return (None, diagnostics);
     };
     compile(&root.path, &mut TextLoader(sources))
@@ -60,6 +60,6 @@ struct TextLoader<'a>(&'a [SourceFile]);
 impl Loader for TextLoader<'_> {
     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         let found = self.0.iter().find(|source| source.path == path);
-        found.map(|source| source.text.clone()).ok_or_else(|| SpecLoadError::new("no such file is at hand"))
+        found.map(|source| source.text.clone()).ok_or_else(|| SpecLoadError::new("the file is not among the sources"))
     }
 }

@@ -101,7 +101,7 @@ impl Loader for ExplainExample<'_> {
             return Ok(self.root.to_owned());
         }
         let found = self.files.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| text.clone()).ok_or_else(|| SpecLoadError::new("there is no such file"))
+        found.map(|(_, text)| text.clone()).ok_or_else(|| SpecLoadError::new("the file does not exist"))
     }
 }
 
@@ -128,7 +128,7 @@ pub fn text(code: Code, color: bool) -> String {
     if !page.wrong.is_empty() {
         let said = page.compile(&page.wrong).render(color);
         let _ = write!(out, "\n{bold}Wrong:{plain}\n\n{}", indented(&page.wrong));
-        let _ = write!(out, "\n{bold}What the compiler says:{plain}\n\n{}", indented(without_count(&said)));
+        let _ = write!(out, "\n{bold}Output of the compiler:{plain}\n\n{}", indented(without_count(&said)));
     }
     let _ = write!(out, "\n{bold}Right:{plain}\n\n{}", indented(&page.right));
     out
@@ -157,8 +157,8 @@ pub fn markdown(code: Code) -> String {
 #[must_use]
 pub fn markdown_page() -> String {
     let mut out = String::from(
-        "# Mistakes in specs\n\nWhat `tumit check` finds, by its code. `tumit explain T0062` shows the same in a terminal.\n\n\
-         | code | means |\n|---|---|\n",
+        "# Mistakes in specs\n\nThe mistakes that `tumit check` reports, by code. `tumit explain T0062` shows a section in a terminal.\n\n\
+         | code | meaning |\n|---|---|\n",
     );
     for code in Code::ALL {
         let _ = writeln!(
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn headlines_are_one_sentence() {
-        assert_eq!(headline(Code::UseCycle), "A file uses itself, perhaps through others");
+        assert_eq!(headline(Code::UseCycle), "A file uses itself, directly or through other files");
         assert!(Code::ALL.iter().all(|code| !headline(*code).is_empty() && headline(*code).len() < 140));
     }
 }

@@ -134,9 +134,9 @@ impl ExprScope<'_> {
             }
             if self.record == OF_CONSTANTS {
                 diagnostics.push(
-                    Diagnostic::error(Code::UnknownName, format!("`{}` is known for records only", name.text))
+                    Diagnostic::error(Code::UnknownName, format!("`{}` is known in rules only", name.text))
                         .at(name.span, "not a constant")
-                        .help("write it in the rules themselves"),
+                        .help("use it in the expressions of rules"),
                 );
                 return bad();
             }
@@ -154,7 +154,7 @@ impl ExprScope<'_> {
         if matches!(builtin, Builtin::File | Builtin::Line) && !record.layout.located {
             diagnostics.push(
                 Diagnostic::error(Code::NotLocated, format!("`{}` does not record its source position", record.name))
-                    .at(name.span, "not known")
+                    .at(name.span, "not recorded")
                     .also(self.model.record_spans[self.record.index()], "declared without `located`")
                     .help(format!("declare it as `event {} located {{ … }}`", record.name)),
             );
@@ -163,8 +163,8 @@ impl ExprScope<'_> {
 
     fn unknown_at_end(&self, name: &Ident) -> Diagnostic {
         Diagnostic::error(Code::EndRule, format!("`{}` is unknown at the end of a thread or process", name.text))
-            .at(name.span, "there is no record with parameters")
-            .help(format!("known are `{}` and constants", AT_ENDS.replace(' ', "`, `")))
+            .at(name.span, "no record with parameters")
+            .help(format!("write one of `{}`, or a constant", AT_ENDS.replace(' ', "`, `")))
     }
 
     fn unknown(&self, name: &Ident) -> Diagnostic {
@@ -180,7 +180,7 @@ impl ExprScope<'_> {
         }
         if is_function(&name.text) {
             return Diagnostic::error(Code::UnknownName, format!("`{}` is a function", name.text))
-                .at(name.span, "without its arguments")
+                .at(name.span, "arguments are missing")
                 .help(format!("write `{}(…)`", name.text));
         }
         let record = model.record_name(self.record);
@@ -202,13 +202,13 @@ impl ExprScope<'_> {
         if let Some(item) = of_enum {
             return diagnostic
                 .also(model.record_spans[self.record.index()], "the event")
-                .help(format!("values are named with their enum: write `{}.{}`", item.name, name.text));
+                .help(format!("write the value with its enum: `{}.{}`", item.name, name.text));
         }
         let builtins = BUILTINS.iter().map(|(builtin, ..)| *builtin);
         let help =
             did_you_mean(&name.text, parameters.iter().copied().chain(builtins).chain(constants())).or_else(|| {
                 let fields = listed(&parameters)?;
-                Some(format!("of parameters {fields}"))
+                Some(format!("as parameters, {fields}"))
             });
         let help = help.or_else(|| {
             let span = model.spec.span_of(self.record).filter(|span| span.end == self.record)?;
@@ -262,7 +262,7 @@ impl ExprScope<'_> {
         if !values.contains(&text) && !diagnostics.is_full() {
             diagnostics.push(
                 Diagnostic::error(Code::UnknownValue, format!("enum `{}` has no value `{text}`", item.name))
-                    .at(span, "equal to none of its values")
+                    .at(span, "not one of its values")
                     .maybe_help(did_you_mean(text, values.iter().copied()).or_else(|| listed(&values))),
             );
         }
@@ -316,7 +316,7 @@ impl ExprScope<'_> {
             diagnostics.push(
                 Diagnostic::error(Code::DivisionByZero, "division by zero")
                     .at(right.span, "this is zero")
-                    .help("divide by something else"),
+                    .help("divide by another value"),
             );
         }
         (Expr::Binary(operator, Box::new(left_value), Box::new(right_value)), result)
@@ -371,7 +371,7 @@ fn misfit(operator: BinaryOp, left: (SourceSpan, ValueType), right: (SourceSpan,
     let sign = sign(operator);
     let diagnostic = Diagnostic::error(
         Code::WrongType,
-        format!("`{sign}` does not work on {} and {}", left.1.name(), right.1.name()),
+        format!("`{sign}` is not possible for {} and {}", left.1.name(), right.1.name()),
     )
     .at(left.0, format!("this is {}", left.1.name()))
     .also(right.0, format!("this is {}", right.1.name()));

@@ -57,7 +57,8 @@ fn mistakes(path: &str, text: &str) -> Diagnostics {
     syntax::parse(file, &mut diagnostics);
     if !diagnostics.has_errors() {
         let title = "the file cannot be read as a spec";
-        diagnostics.push(Diagnostic::error(Code::Syntax, title).at(SourceSpan::new(file, 0..0), "nothing was changed"));
+        diagnostics
+            .push(Diagnostic::error(Code::Syntax, title).at(SourceSpan::new(file, 0..0), "the file is not changed"));
     }
     diagnostics.sort();
     diagnostics

@@ -29,7 +29,7 @@ pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagno
         let kept: BTreeSet<&str> = new.enums[at].values.iter().map(|value| value.name.as_str()).collect();
         for value in item.values.iter().filter(|value| !kept.contains(value.name.as_str())) {
             let what = format!("value `{}` of enum `{}`", value.name, item.name);
-            growth.removed(&what, model.enum_spans[at], "no longer has it");
+            growth.removed(&what, model.enum_spans[at], "removed here");
         }
     }
 }
@@ -46,11 +46,14 @@ impl GrowthCheck<'_> {
     fn version(&mut self) {
         let (old, new) = (self.old.version, self.model.spec.version);
         if new < old {
-            let said = if new == 0 { "says none".to_owned() } else { format!("is {new}") };
+            let said = if new == 0 { "missing".to_owned() } else { new.to_string() };
             self.diagnostics.push(
-                Diagnostic::error(Code::VersionOrder, format!("the version was {old} and {said} now"))
-                    .at(self.model.version_span, "versions do not go down")
-                    .help(format!("write `version {};`, or `version {old};` if older traces are still shown", old + 1)),
+                Diagnostic::error(Code::VersionOrder, format!("the version was {old} and is {said} now"))
+                    .at(self.model.version_span, "versions never decrease")
+                    .help(format!(
+                        "write `version {};`, or `version {old};` if the rules still show older traces",
+                        old + 1
+                    )),
             );
         }
     }
@@ -66,8 +69,8 @@ impl GrowthCheck<'_> {
             let level = self.old.levels.get(old.level.index()).map_or("", |level| level.name.as_str());
             let level = self.model.levels.get(level).and_then(|level| self.model.level_spans.get(level.index()));
             let (place, label) = match level {
-                Some(span) => (*span, "no longer has it"),
-                None => (self.model.version_span, "no longer has its level either"),
+                Some(span) => (*span, "removed here"),
+                None => (self.model.version_span, "its level is also removed"),
             };
             return self.removed(&format!("{what} `{}`", old.name), place, label);
         };
@@ -89,7 +92,7 @@ impl GrowthCheck<'_> {
             let Some(new) = record.layout.fields.iter().find(|new| new.name == field.name) else {
                 let what =
                     format!("parameter `{}` of {}`{}`", field.name, if is_end { "the end of " } else { "" }, old.name);
-                self.removed(&what, span, "no longer has it");
+                self.removed(&what, span, "removed here");
                 continue;
             };
             let (before, after) = (class(field.ty, self.old), class(new.ty, &self.model.spec));
@@ -125,8 +128,8 @@ impl GrowthCheck<'_> {
                     Code::NoLongerUsed,
                     format!("no rule uses `{}` of `{}` any more", field.name, old.layout.name),
                 )
-                .at(span, "records it in vain, where nothing else reads it")
-                .help(format!("use it in `rule {}`, or leave it out if nothing reads it", old.layout.name)),
+                .at(span, "recorded, but not shown")
+                .help(format!("use it in `rule {}`, or remove it if no other program reads it", old.layout.name)),
             );
         }
     }
@@ -144,19 +147,19 @@ impl GrowthCheck<'_> {
                     Code::Added,
                     format!("older traces do not have `{}` of `{}`", field.name, old.name),
                 )
-                .at(span, "the arrows of its rule that need it are left out for them"),
+                .at(span, "the actions that need it are skipped for these traces"),
             );
         }
     }
 
     fn removed(&mut self, what: &str, place: SourceSpan, label: &str) {
-        let diagnostic = self.severe(Code::Removed, format!("{what} is gone"));
+        let diagnostic = self.severe(Code::Removed, format!("{what} is removed"));
         self.diagnostics.push(diagnostic.at(place, label));
     }
 
     fn changed(&mut self, title: &str, place: SourceSpan) {
         let diagnostic = self.severe(Code::Changed, title.to_owned());
-        self.diagnostics.push(diagnostic.at(place, "not what older traces hold"));
+        self.diagnostics.push(diagnostic.at(place, "differs in older traces"));
     }
 
     /// A diagnostic that is a warning if the version was raised, and an error otherwise.
@@ -165,7 +168,7 @@ impl GrowthCheck<'_> {
             return Diagnostic::warning(code, title);
         }
         let next = self.old.version.max(self.model.spec.version) + 1;
-        Diagnostic::error(code, title).help(format!("keep it as it was, or write `version {next};`"))
+        Diagnostic::error(code, title).help(format!("restore it, or write `version {next};`"))
     }
 }
 

@@ -104,7 +104,7 @@ impl UseWalk<'_> {
                     diagnostic = diagnostic.at(span, "used here").note(if path.starts_with(STANDARD) {
                         "the standard specs are `std:paje` and `std:tracer`"
                     } else {
-                        "the path counts from the file that uses it"
+                        "the path is relative to the file that uses it"
                     });
                 }
                 return self.diagnostics.push(diagnostic);
@@ -123,7 +123,7 @@ impl UseWalk<'_> {
                             Code::UseCycle,
                             format!("more than {MAX_CHAIN} files use each other in a chain"),
                         )
-                        .at(used.span, "not followed any further"),
+                        .at(used.span, "not read"),
                     );
                     break;
                 }
@@ -133,7 +133,7 @@ impl UseWalk<'_> {
                         Diagnostic::warning(Code::RepeatedUse, format!("`{}` is used twice", used.path))
                             .at(used.span, "again")
                             .also(first, "already used here")
-                            .help("leave one of them out"),
+                            .help("remove one of them"),
                     );
                 }
                 self.visit(&target, Some(used.span));
@@ -150,8 +150,8 @@ impl UseWalk<'_> {
             self.too_large = true;
             self.diagnostics.push(
                 Diagnostic::error(Code::SpecTooLarge, format!("the files of the spec have {bytes} bytes"))
-                    .at(SourceSpan::new(file, 0..0), format!("`{path}` goes beyond the limit of {MAX_BYTES}"))
-                    .help("make several specs: a program can use more than one"),
+                    .at(SourceSpan::new(file, 0..0), format!("`{path}` exceeds the limit of {MAX_BYTES} bytes"))
+                    .help("write several specs: a program can use more than one"),
             );
         }
     }
@@ -161,12 +161,12 @@ impl UseWalk<'_> {
         round.push(path);
         let mut diagnostic = Diagnostic::error(Code::UseCycle, format!("`{path}` uses itself"));
         if let Some(span) = from {
-            diagnostic = diagnostic.at(span, "this closes the circle");
+            diagnostic = diagnostic.at(span, "this closes the cycle");
         }
         self.diagnostics.push(
             diagnostic
-                .note(format!("the circle is {}", round.join(" -> ")))
-                .help("move what both files need into a third one"),
+                .note(format!("the cycle is {}", round.join(" -> ")))
+                .help("move common declarations into a third file"),
         );
     }
 }

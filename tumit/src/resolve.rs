@@ -80,7 +80,7 @@ impl SpecModel {
         check_name(first, diagnostics);
         for second in names {
             diagnostics.push(
-                Diagnostic::error(Code::NoTrace, "the spec is named twice")
+                Diagnostic::error(Code::NoTrace, "the spec has two names")
                     .at(second.span, "a second name")
                     .also(first.span, "the first one"),
             );
@@ -114,14 +114,14 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     if name.text.len() > MAX_NAME {
         diagnostics.push(
             Diagnostic::error(Code::NameTooLong, format!("a name has {} characters", name.text.len()))
-                .at(name.span, format!("at most {MAX_NAME} are accepted")),
+                .at(name.span, format!("at most {MAX_NAME} are possible")),
         );
     }
     if OPERATORS.contains(&name.text.as_str()) && !name.raw {
         diagnostics.push(
             Diagnostic::error(Code::ReservedName, format!("`{}` is an operator of expressions", name.text))
                 .at(name.span, "cannot be a name")
-                .help(format!("put it in backquotes, `` `{}` ``, here and wherever it is used", name.text)),
+                .help(format!("put it in backquotes, `` `{}` ``, at each use", name.text)),
         );
     }
     let lower = name.text.to_ascii_lowercase();
@@ -129,7 +129,7 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     let ours = diagnostics.sources.get(name.span.file).is_some_and(|source| source.path.starts_with(STANDARD));
     if lower.starts_with("tumit") && !ours || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
         diagnostics.push(
-            Diagnostic::error(Code::ReservedName, format!("`{}` is kept for generated code", name.text))
+            Diagnostic::error(Code::ReservedName, format!("`{}` is reserved for generated code", name.text))
                 .at(name.span, "reserved")
                 .note("names that start with `tumit` or `__`, and `_`, are reserved"),
         );

@@ -337,7 +337,7 @@ pub struct Action {
 
 /// The effect of an action.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the field names explain it")]
 pub enum ActionVerb {
     /// A container begins.
     Create { container: Instance },

@@ -93,7 +93,7 @@ fn a_spec_of_many_megabytes_is_refused() {
         "{drawn}"
     );
     assert!(
-        drawn.contains("goes beyond the limit of 8388608") && drawn.contains("help: make several specs"),
+        drawn.contains("exceeds the limit of 8388608 bytes") && drawn.contains("help: write several specs"),
         "{drawn}"
     );
 }

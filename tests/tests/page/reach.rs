@@ -35,7 +35,7 @@ impl Told {
         let mut process = view.spawn().unwrap();
         let mut stderr = BufReader::new(process.stderr.take().unwrap());
         let mut lines = Vec::new();
-        while lines.last().is_none_or(|line| line != "Ctrl-C ends it.") {
+        while lines.last().is_none_or(|line| line != "Ctrl-C closes the page.") {
             let mut line = String::new();
             assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended: {lines:?}");
             lines.push(line.trim().to_owned());

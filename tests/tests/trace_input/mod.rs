@@ -54,7 +54,7 @@ fn single_quotes_and_other_names_of_parents_are_read() {
     assert!(events.contains("Event,Tremblay,marks,0.750000000,0.750000000,0.000000000,,checkpoint,"), "{events}");
     for file in ["q.paje", "e.paje"] {
         let (code, out, _) = run(dir.path(), &["check", file], b"");
-        assert!(code == Some(0) && out.contains("can be read in full"), "{out}");
+        assert!(code == Some(0) && out.contains("can be read completely"), "{out}");
     }
 }
 

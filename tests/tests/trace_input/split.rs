@@ -145,7 +145,7 @@ fn parts_that_cannot_be_read_are_named() {
         "{out}"
     );
     let refused = format!("root.trace:{}: error: file of a split trace that is refused", line("../secret"));
-    assert!(out.contains(&refused) && out.contains("6 times from here on"), "{out}");
+    assert!(out.contains(&refused) && out.contains("6 times from this line on"), "{out}");
     for name in ["link", "fifo", "/dev/zero", "parts"] {
         assert!(out.contains(&format!("line {}, {name}: it is ", line(name))), "{name}: {out}");
     }

@@ -80,10 +80,10 @@ pub enum BuildError {
         reason: String,
     },
     /// The path of the spec is not Unicode.
-    #[error("the path `{}` of the spec is not Unicode: rename it", .0.display())]
+    #[error("the path `{}` of the spec is not Unicode: rename the file or its folder", .0.display())]
     Path(PathBuf),
     /// There is neither a build script nor an output folder.
-    #[error("`OUT_DIR` is not set: call this from a build script, or say where to write by `out_dir`")]
+    #[error("`OUT_DIR` is not set: call this function in a build script, or name a folder by `out_dir`")]
     NoFolder,
     /// The file cannot be written.
     #[error("cannot write `{}`: {source}", path.display())]
@@ -230,7 +230,10 @@ mod tests {
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains("\npub mod trace {\n") && text.contains("\n        pub fn post(n: u8)"), "{text}");
         let error = build.clone().module("a b").try_compile().unwrap_err().to_string();
-        assert!(error.ends_with("app.tumit`: `a b` cannot be the name of a module in Rust"), "{error}");
+        assert!(
+            error.ends_with("app.tumit`: `a b` cannot be the name of a module in Rust: choose another name"),
+            "{error}"
+        );
         let error = build.clone().off(["COMM"]).try_compile().unwrap_err().to_string();
         assert!(error.ends_with("app.tumit`: no level `COMM`; did you mean `COM`?"), "{error}");
         let error = build.out_dir(folder.path().join("nowhere")).try_compile().unwrap_err().to_string();

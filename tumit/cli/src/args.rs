@@ -6,22 +6,22 @@ use crate::cmd;
 use crate::sizes::ByteSize;
 use crate::trace_input::DEFAULT_LIMIT;
 
-/// See what parallel programs do: describe events, record them, convert them, look at them.
+/// Makes the behaviour of parallel programs visible: describes, records, converts and shows events.
 #[derive(Debug, Parser)]
 #[command(name = "tumit", version, disable_help_subcommand = true)]
 #[command(after_help = "\
 A first run:
-  tumit check app.tumit                    is the description of the events right?
-  tumit doc app.tumit -o app.html          a reference of the events
-  tumit gen c app.tumit -o app_trace.h     tracing functions for C (Rust: the events! macro)
-  TUMIT_TRACE=run.tmt ./app                records into the folder run.tmt/
-  tumit view run.tmt                       look at it in a browser
-  tumit stats run.tmt                      what it comes to, as a table
+  tumit check app.tumit                    checks the description of the events
+  tumit doc app.tumit -o app.html          a reference of the events, as a page
+  tumit gen c app.tumit -o app_trace.h     tracing functions for C (in Rust: the macro events!)
+  TUMIT_TRACE=run.tmt ./app                the program records into the folder run.tmt/
+  tumit view run.tmt                       shows the trace in a browser
+  tumit stats run.tmt                      statistics of the trace, as a table
 
-Exit status: 0 done, 1 the input has mistakes or losses, 2 could not run.")]
+Exit status: 0 success, 1 the input has mistakes or losses, 2 could not run.")]
 pub(crate) struct Args {
-    /// Bytes that a trace from a pipe or a compressed file may have, as 500M or 20G; it is copied
-    /// to TMPDIR
+    /// Maximum size of a trace from a pipe or a compressed file, in bytes or with K, M or G, such as
+    /// 500M; the trace is copied to TMPDIR
     #[arg(long, global = true, value_name = "SIZE", default_value = DEFAULT_LIMIT, hide_short_help = true)]
     pub(crate) input_limit: ByteSize,
 

@@ -12,10 +12,10 @@ use tumit_paje::time_range::OpenTimeRange;
 use crate::table;
 use crate::time_range::{self, time_range};
 
-/// The filters. A record passes when it fits one value of each that is given.
+/// The filters. A record passes if it matches one value of each given filter.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RecordFilters {
-    /// Only records of this event or span; upper and lower case are the same
+    /// Only records of this event or span; upper and lower case are equal
     #[arg(long, value_name = "NAME")]
     event: Vec<String>,
 
@@ -23,11 +23,12 @@ pub(crate) struct RecordFilters {
     #[arg(long, value_name = "NAME")]
     thread: Vec<String>,
 
-    /// Only records of the process with this rank, with its children; with this pid, if no rank fits; or with both
+    /// Only records of the process with this rank, and of its children; of the process with this
+    /// pid if no rank matches; or of the process with both, as RANK/PID
     #[arg(long, value_name = "RANK|PID|RANK/PID")]
     process: Vec<String>,
 
-    /// Only records of this level; upper and lower case are the same
+    /// Only records of this level; upper and lower case are equal
     #[arg(long, value_name = "LEVEL")]
     level: Vec<String>,
 
@@ -77,7 +78,7 @@ impl RecordFilters {
     fn check_processes(&self, run: &OpenRun) -> anyhow::Result<()> {
         if let Some(name) = self.process.iter().find(|name| run.processes_called(name).is_empty()) {
             let known = (0..run.processes.len()).map(|at| run.process_name(at));
-            bail!("no process of this run is `{name}`: it has {}", listed(known));
+            bail!("this run has no process `{name}`; its processes are {}", listed(known));
         }
         let mut wanted: Vec<usize> = self.process.iter().flat_map(|name| run.processes_called(name)).collect();
         if self.process.is_empty() {
@@ -85,11 +86,11 @@ impl RecordFilters {
         }
         let streams = || wanted.iter().flat_map(|at| &run.processes[*at].streams);
         if let Some(name) = self.thread.iter().find(|name| !streams().any(|stream| stream.is_called(name))) {
-            let whose = if self.process.is_empty() { "this run" } else { "these processes" };
+            let whose = if self.process.is_empty() { "this run has" } else { "these processes have" };
             let names: BTreeSet<String> = streams().map(StreamInRun::thread_name).collect();
             match did_you_mean(name, names.iter().map(String::as_str)) {
-                Some(help) => bail!("no thread of {whose} is `{name}`; {help}"),
-                None => bail!("no thread of {whose} is `{name}`: there are {}", listed(names.into_iter())),
+                Some(help) => bail!("{whose} no thread `{name}`; {help}"),
+                None => bail!("{whose} no thread `{name}`; the threads are {}", listed(names.into_iter())),
             }
         }
         Ok(())

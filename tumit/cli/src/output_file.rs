@@ -44,7 +44,7 @@ impl OutputFile {
         };
         let target = path.as_path();
         if target.file_name().is_none() {
-            bail!("`{}` names no file", target.display());
+            bail!("`{}` is not the name of a file", target.display());
         }
         remove_on_interrupt();
         let created = output_permissions::create_temporary(target);
@@ -71,7 +71,7 @@ impl OutputFile {
             // Before the file is complete, only its owner can read it.
             self.file
                 .set_permissions(output_permissions::permissions_of_file(self.there.as_ref()))
-                .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;
+                .with_context(|| format!("cannot set the permissions of `{}`", self.target.display()))?;
             fs::rename(temporary, &self.target)
                 .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
         }
@@ -94,7 +94,7 @@ impl OutputFolder {
     /// Creates a folder with the final name `target`. The target must not exist, or must be empty.
     pub(crate) fn create(target: &Path) -> anyhow::Result<Self> {
         if target.file_name().is_none() {
-            bail!("`{}` names no folder", target.display());
+            bail!("`{}` is not the name of a folder", target.display());
         }
         match fs::read_dir(target).map(|mut entries| entries.next().is_some()) {
             Ok(false) => {}
@@ -117,7 +117,7 @@ impl OutputFolder {
     /// Renames the folder to its final name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         fs::set_permissions(&self.temporary, output_permissions::permissions_of_folder())
-            .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;
+            .with_context(|| format!("cannot set the permissions of `{}`", self.target.display()))?;
         // The rename replaces an empty folder.
         fs::rename(&self.temporary, &self.target)
             .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;

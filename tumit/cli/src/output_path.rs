@@ -45,7 +45,7 @@ pub(crate) fn follow(target: &Path) -> anyhow::Result<OutputPath> {
             Err(_) => return Ok(OutputPath::File(path)),
         }
     }
-    bail!("`{}` is a link that leads to itself", target.display())
+    bail!("`{}` is a symbolic link to itself: name another file", target.display())
 }
 
 /// The number of the open file of this process at a path: `/dev/fd/3`, and the target of
@@ -76,12 +76,16 @@ pub(crate) fn keep_inputs<'i>(target: &Path, inputs: impl IntoIterator<Item = &'
             continue;
         }
         if folder.as_ref().is_ok_and(|folder| folder.starts_with(&root)) {
-            bail!("`{}` is inside the run `{shown}`, which is read: name a place outside of it", target.display());
+            bail!("`{}` is inside the input `{shown}`: name a place outside of this run", target.display());
         }
         let mut files = fs::read_dir(&root).into_iter().flatten().flatten();
         if let Some(file) = files.find(|file| there.is_some() && identity(&file.path()) == there) {
             let file = file.path();
-            bail!("`{}` is the file `{}` of the run that is read: name another", target.display(), file.display());
+            bail!(
+                "`{}` is the file `{}` of the input: name another file to write to",
+                target.display(),
+                file.display()
+            );
         }
     }
     Ok(())

@@ -17,12 +17,12 @@ use crate::{spec_files, term};
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 pub(crate) enum ClockCorrection {
-    /// By all messages between processes: offset, drift, and how it changed
+    /// By all messages between processes: offset, drift, and changes of the drift
     #[default]
     Graph,
-    /// By the messages that processes exchanged for it: offset and drift
+    /// By the sync messages of the recorders only: offset and drift
     Bursts,
-    /// Not at all: shows what each clock says
+    /// No correction: the timestamps of each process's own clock
     None,
 }
 
@@ -39,10 +39,10 @@ impl From<ClockCorrection> for CorrectionMethod {
 /// Whether links are put in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CausalCorrection {
-    /// No link ends before it starts
+    /// Moves timestamps, so that no link ends before it starts
     #[default]
     On,
-    /// Dates are what the clocks say
+    /// Leaves the timestamps of the clock correction
     Off,
 }
 
@@ -52,25 +52,25 @@ pub(crate) fn is_mistake(error: &ConvertError) -> bool {
     matches!(error, ConvertError::NoOutput { .. } | ConvertError::OtherProgram { .. })
 }
 
-/// How dates of different processes become dates of one time line.
+/// How timestamps of different processes become timestamps of one time line.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ClockOptions {
-    /// How clocks of different hosts are brought together
+    /// How the clocks of the processes are corrected to one time line
     #[arg(long, value_enum, default_value_t)]
     clock: ClockCorrection,
-    /// Moves dates later where a link still ends before it starts
+    /// Whether timestamps are moved later where a link ends before it starts
     #[arg(long, value_enum, default_value_t)]
     causal: CausalCorrection,
 }
 
-/// What reading a run may use of the machine.
+/// Limits on the threads and the memory for reading a run.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ResourceOptions {
-    /// How many threads may work; the result is the same for any number. All cores if absent
+    /// Number of worker threads; the result is the same for any number [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// How much of what the first pass notes of links stays in memory, as 500K, 64M or 2G; the rest goes to temporary files in
-    /// TMPDIR. The result is the same for any size
+    /// Memory budget for link endpoints, in bytes or with K, M or G, such as 500K or 2G; the rest
+    /// spills to temporary files in TMPDIR. The result is the same for any size
     #[arg(long, value_name = "SIZE", default_value = "64M")]
     memory: ByteSize,
 }
@@ -78,8 +78,9 @@ pub(crate) struct ResourceOptions {
 /// The launches that are read.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct LaunchChoice {
-    /// Reads this launch of a run folder into which a program was run several times: its number in
-    /// order of time, as `tumit info` lists them, or all as one run [default: the latest]
+    /// Reads this launch of a run folder with several launches of a program: a number in order of
+    /// time, as in the list of `tumit info`, or `all` for all launches as one run [default: the
+    /// latest]
     #[arg(long, value_name = "N|all", help_heading = "Runs")]
     launch: Option<LaunchSelection>,
 }
@@ -129,24 +130,25 @@ pub(crate) fn options(dating: ClockOptions, resources: ResourceOptions) -> Conve
     options
 }
 
-/// How a run becomes a picture.
+/// Options for reading a run or a Pajé file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct RunOptions {
     #[command(flatten)]
     dating: ClockOptions,
-    /// Uses the rules of this spec instead of those recorded with the run
+    /// Uses the rules of this spec instead of the recorded ones
     #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
-    /// Takes this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
+    /// Shows this text output of the spec instead of the result of its rules; the output must be
+    /// Pajé text
     #[arg(long, value_name = "NAME")]
     text_output: Option<String>,
     #[command(flatten)]
     launch: LaunchChoice,
     #[command(flatten)]
     resources: ResourceOptions,
-    /// The unit of the timestamps of Pajé text, which the text does not give [default: s, with a
-    /// hint where that is doubtful]
+    /// Unit of the timestamps of Pajé text, because the text does not name it [default: s, with a
+    /// warning if that is doubtful]
     #[arg(long, value_enum, help_heading = "Pajé files")]
     unit: Option<TimeUnitChoice>,
 }

@@ -17,12 +17,16 @@ impl FromStr for ByteSize {
             "K" | "KB" | "KIB" => 10,
             "M" | "MB" | "MIB" => 20,
             "G" | "GB" | "GIB" => 30,
-            unit => return Err(format!("`{unit}` is no unit of bytes: write K, M or G behind the number, as in 64M")),
+            unit => {
+                return Err(format!("`{unit}` is not a unit of bytes: write K, M or G after the number, as in 64M"));
+            }
         };
         let Ok(number) = text[..digits].parse::<usize>() else {
-            return Err("write a number of bytes, as in 500K, 64M or 2G".to_owned());
+            return Err("expected a number of bytes, as in 500K, 64M or 2G".to_owned());
         };
-        number.checked_mul(1 << shift).map(Self).ok_or_else(|| "more bytes than this machine can count".to_owned())
+        number.checked_mul(1 << shift).map(Self).ok_or_else(|| {
+            "the size exceeds the address range of this machine: write a smaller one, as in 64M".to_owned()
+        })
     }
 }
 

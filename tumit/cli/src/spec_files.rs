@@ -111,7 +111,7 @@ fn folder(path: &Path) -> anyhow::Error {
     }
 }
 
-const SHOWS_RUNS: &str = "`tumit info` shows what a run holds, `tumit view` draws it";
+const SHOWS_RUNS: &str = "`tumit info` shows its contents, `tumit view` draws it";
 
 /// Whether bytes begin like Pajé text. No spec does.
 pub(crate) fn is_paje(bytes: &[u8]) -> bool {
@@ -135,11 +135,11 @@ fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     }
     if is_paje(&bytes) {
         bail!(
-            "This is a Pajé file, not a spec. `tumit check` checks it, `tumit stats` sums it up, `tumit view` draws it"
+            "This is a Pajé file, not a spec. `tumit check` checks it, `tumit stats` shows statistics, `tumit view` draws it"
         );
     }
     if bytes.contains(&0) {
-        bail!("it is neither a spec nor a trace, as it begins with binary data");
+        bail!("it is neither a spec nor a trace, because it begins with binary data");
     }
     input.take(MOST).read_to_end(&mut bytes)?;
     if bytes.len() as u64 >= MOST {
@@ -151,7 +151,7 @@ fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
 fn as_text(bytes: Vec<u8>) -> anyhow::Result<String> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        Err(error) => bail!("it is not UTF-8 text, from byte {} on", error.utf8_error().valid_up_to()),
+        Err(error) => bail!("expected UTF-8 text, but byte {} is not valid", error.utf8_error().valid_up_to()),
     }
 }
 

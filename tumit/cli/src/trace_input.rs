@@ -66,7 +66,7 @@ impl TraceInput {
         let _ = File::open(&input.path).and_then(|file| file.take(SNIFFED).read_to_end(&mut first));
         if is_paje(&first) {
             bail!(
-                "{} is a Pajé file, not a run: `tumit stats` sums it up, `tumit convert` lists what is in it",
+                "{} is a Pajé file, not a run: `tumit stats` shows statistics, `tumit convert` lists its contents",
                 input.name
             );
         }
@@ -238,14 +238,14 @@ fn spool(mut input: impl Read, given: &Path, kind: InputKind) -> anyhow::Result<
     // An input that is not a trace is a spec.
     let most = if is_process || has_definition() { limit() } else { MOST_OF_A_SPEC };
     check_limit(first.len() as u64, most)?;
-    let mut file = tempfile::tempfile().context("cannot make a temporary file; TMPDIR names another folder")?;
+    let mut file = tempfile::tempfile().context("cannot create a temporary file; set TMPDIR to another folder")?;
     file.write_all(&first)?;
     if damage.is_none() {
         damage = split_off_damage(copy(input, (first.len() as u64, most), &mut file))?;
     }
     if let Some(damage) = damage {
         CUT_SHORT.store(true, Ordering::Relaxed);
-        term::note(&format!("tumit: {}: {damage}; what was decompressed before is read", given.display()));
+        term::note(&format!("tumit: {}: {damage}; the data before the damage is read", given.display()));
     }
     file.rewind()?;
     Ok(file)
@@ -260,14 +260,14 @@ fn relay(mut input: Box<dyn Read + Send>, given: &Path) -> anyhow::Result<File> 
         return spool(io::Cursor::new(first).chain(input), given, InputKind::Growing);
     }
     refuse(&first, given, InputKind::Growing)?;
-    let (reader, mut writer) = io::pipe().context("cannot make a pipe")?;
+    let (reader, mut writer) = io::pipe().context("cannot create a pipe")?;
     let name = given.display().to_string();
     std::thread::spawn(move || {
         let sent = first.len() as u64;
         let relayed = writer.write_all(&first).and_then(|()| copy(input, (sent, limit()), &mut writer));
         if let Err(error) = relayed {
             CUT_SHORT.store(true, Ordering::Relaxed);
-            term::note(&format!("{name}: {error}; what follows is missing"));
+            term::note(&format!("{name}: {error}; the rest is missing"));
         }
     });
     Ok(File::from(std::os::fd::OwnedFd::from(reader)))
@@ -278,7 +278,7 @@ fn check_limit(done: u64, most: u64) -> io::Result<()> {
     if done <= most {
         return Ok(());
     }
-    let more = if most == MOST_OF_A_SPEC { "a spec has less" } else { "`--input-limit SIZE` allows more" };
+    let more = if most == MOST_OF_A_SPEC { "a spec is smaller" } else { "raise the limit with `--input-limit SIZE`" };
     Err(io::Error::other(format!("it has more than {most} bytes after decompression; {more}")))
 }
 

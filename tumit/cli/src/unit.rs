@@ -1,9 +1,9 @@
 //! Units of the timestamps of Pajé text, in the notation of users.
 
-/// In what dates are counted.
+/// The unit of timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TimeUnitChoice {
-    /// Seconds, as the format says
+    /// Seconds, as the format requires
     #[default]
     S,
     /// Milliseconds

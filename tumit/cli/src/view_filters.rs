@@ -9,19 +9,20 @@ use tumit_viewer::query::TimelineSource;
 
 use crate::term;
 
-/// What to make of a trace before it is shown.
+/// Filters of a trace.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct FilterOptions {
-    /// Filters what is shown, as in 'hide value Wait* of Activity'; several act in turn
+    /// Applies this filter to the trace, such as 'hide value Wait* of Activity'; several filters act
+    /// in their order
     #[arg(long, value_name = "EXPRESSION", value_parser = filter, help_heading = "Filters")]
     filter: Vec<FilterExpr>,
 
-    /// Filters what is shown by the filters of this file (.tumit-view), before those of --filter
+    /// Applies the filters of this file (.tumit-view), before those of --filter
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     filters: Option<PathBuf>,
 
-    /// Keeps the filters of both options in this file (.tumit-view). A file that holds something
-    /// else is left alone
+    /// Saves the filters of both options to this file (.tumit-view); a file with other contents is
+    /// not replaced
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     save_filters: Option<PathBuf>,
 }
@@ -44,7 +45,9 @@ impl FilterOptions {
         let mut chain = self.filters.as_deref().map(FilterChain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(ChainEntry::from));
         if let Some(path) = &self.save_filters {
-            tumit_viewer::generated_file::FILTERS.write(path, &chain.to_text()).context("the filters were not kept")?;
+            tumit_viewer::generated_file::FILTERS
+                .write(path, &chain.to_text())
+                .context("the filters were not saved")?;
         }
         Ok(chain)
     }
@@ -64,7 +67,7 @@ impl FilterOptions {
                 return Err(problem.error.into());
             }
             let file = self.filters.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-            term::note(&format!("tumit: {file}: left out {problem}"));
+            term::note(&format!("tumit: {file}: ignored {problem}"));
         }
         Ok(source)
     }

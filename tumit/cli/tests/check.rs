@@ -25,7 +25,7 @@ fn a_good_spec_gets_one_line() {
     let output = tumit(&["check", "-"], "trace a;\nlevel L { event e { x: u8 } span s {} }\n");
     let (out, err) = texts(&output);
     assert_eq!(output.status.code(), Some(0), "{err}");
-    assert_eq!(out, "-: `a` is right: 1 event, 1 span, 1 level, 0 types, rules for 0 of 3 kinds of record\n");
+    assert_eq!(out, "-: `a` is correct: 1 event, 1 span, 1 level, 0 types, rules for 0 of 3 kinds of record\n");
     assert_eq!(err, "");
 }
 
@@ -44,7 +44,7 @@ fn warnings_are_no_mistakes() {
     let output = tumit(&["check", "-"], text);
     let (out, err) = texts(&output);
     assert_eq!(output.status.code(), Some(0));
-    assert!(out.contains("is right") && err.contains("warning[T0072]"), "{out}{err}");
+    assert!(out.contains("is correct") && err.contains("warning[T0072]"), "{out}{err}");
 }
 
 #[test]

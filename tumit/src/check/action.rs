@@ -32,10 +32,10 @@ pub(super) fn lower_action(
                 diagnostics.push(
                     Diagnostic::error(
                         Code::MisplacedExisting,
-                        "`create` makes a container, it takes no `existing` one",
+                        "`create` cannot have `existing`, because it creates the container",
                     )
-                    .at(span, "not here")
-                    .help("leave `existing` out"),
+                    .at(span, "not possible here")
+                    .help("remove `existing`"),
                 );
             }
             ActionVerb::Create { container: on }
@@ -66,9 +66,9 @@ pub(super) fn lower_action(
         ActionKind::Ignore => Some(ActionVerb::Ignore),
         ActionKind::Template { span, .. } => {
             diagnostics.push(
-                Diagnostic::error(Code::TemplateOutside, "a template line stands outside of an output")
+                Diagnostic::error(Code::TemplateOutside, "a template line is outside of an output")
                     .at(*span, "not an action")
-                    .help("put the rule into `output text \"NAME\" { … }`"),
+                    .help("move the rule into `output text \"NAME\" { … }`"),
             );
             None
         }
@@ -108,7 +108,7 @@ fn assign(
         let (lowered, found) = scope.expr(value, diagnostics);
         if !found.is_number() {
             diagnostics.push(
-                Diagnostic::error(Code::WrongType, format!("variable `{}` takes a number", ty.text))
+                Diagnostic::error(Code::WrongType, format!("variable `{}` needs a number", ty.text))
                     .at(value.span, format!("this is {}", found.name())),
             );
         }
@@ -169,7 +169,7 @@ fn entity(
     if model.containers.contains_key(&name.text) {
         diagnostics.push(
             Diagnostic::error(Code::UnknownEntity, format!("`{}` is a container", name.text))
-                .at(name.span, "a state, event, variable or link is meant here"),
+                .at(name.span, "expected a state, event, variable or link"),
         );
         return None;
     }
@@ -189,7 +189,7 @@ fn wrong_verb(
     let (nature, help) = match model.spec.entities[id.index()].nature {
         EntityNature::State => (
             "a state",
-            format!("states are changed by `set {name} = …`, `push {name} = …`, `pop {name}` and `reset {name}`"),
+            format!("change states by `set {name} = …`, `push {name} = …`, `pop {name}` and `reset {name}`"),
         ),
         EntityNature::Event => ("an event", format!("write `mark {name} = …`")),
         EntityNature::Variable => {
@@ -200,7 +200,7 @@ fn wrong_verb(
         }
     };
     diagnostics.push(
-        Diagnostic::error(Code::WrongVerb, format!("`{verb}` does not go with {nature}"))
+        Diagnostic::error(Code::WrongVerb, format!("`{verb}` is not possible for {nature}"))
             .at(at, format!("`{name}` is {nature}"))
             .also(model.entity_spans[id.index()], "declared here")
             .help(help),
@@ -255,11 +255,11 @@ pub(super) fn instance(
             n => n.to_string(),
         };
         let given = values_of(scope, &written.keys, diagnostics);
-        let path = if keys.len() > 1 { ", those of its whole path" } else { "" };
+        let path = if keys.len() > 1 { ", for its whole path" } else { "" };
         diagnostics.push(
             Diagnostic::error(
                 Code::KeyCount,
-                format!("this key has {given}, the container `{}` needs {needs}", name.text),
+                format!("this key has {given}, but the container `{}` needs {needs}", name.text),
             )
             .at(written.span, format!("{} given, {needs} needed{path}", written.keys.len()))
             .also(model.container_spans[ty.index()], "declared here")
@@ -309,8 +309,8 @@ fn key_value(scope: &ExprScope<'_>, key: &KeyModel, expr: &ast::Expr, diagnostic
         && !(least..=most).contains(&i128::from(*value))
     {
         diagnostics.push(
-            Diagnostic::error(Code::OutOfRange, format!("{value} is no value of key `{}`", key.name))
-                .at(expr.span, format!("not from {least} to {most}"))
+            Diagnostic::error(Code::OutOfRange, format!("{value} is out of range for key `{}`", key.name))
+                .at(expr.span, format!("expected {least} to {most}"))
                 .also(key.span, "declared here"),
         );
     }
@@ -384,10 +384,10 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
             ClauseKind::With(_) => 4,
         };
         if here < place || (here == place && here > 1) {
-            let what = if here == place { "a clause stands twice" } else { "clauses stand in the wrong order" };
+            let what = if here == place { "a clause occurs twice" } else { "clauses are in the wrong order" };
             diagnostics.push(
                 Diagnostic::error(Code::ClauseOrder, what)
-                    .at(clause.span, if here == place { "the second one" } else { "too late" })
+                    .at(clause.span, if here == place { "the second one" } else { "must precede other clauses" })
                     .help("write related containers, then `at DATE`, `when CONDITION`, `with { … }`"),
             );
         }
@@ -398,7 +398,7 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
                 lowered.related.extend(instance(scope, container, diagnostics).map(|found| (how.clone(), found)));
             }
             ClauseKind::At(expr) => {
-                lowered.at = Some(scope.expect(expr, ValueType::Date, "what follows `at`", diagnostics));
+                lowered.at = Some(scope.expect(expr, ValueType::Date, "the expression after `at`", diagnostics));
             }
             ClauseKind::When(expr) => {
                 lowered.when = Some(condition(scope, expr, diagnostics));
@@ -413,12 +413,12 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
 
 /// The expression after `when`.
 pub(super) fn condition(scope: &ExprScope<'_>, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
-    let condition = scope.expect(expr, ValueType::Bool, "what follows `when`", diagnostics);
+    let condition = scope.expect(expr, ValueType::Bool, "the expression after `when`", diagnostics);
     if let Ok(Expr::Bool(value)) = fold(&condition, &scope.model.spec) {
         diagnostics.push(
             Diagnostic::warning(Code::ConstantCondition, format!("the condition is always {value}"))
-                .at(expr.span, "depends on nothing that is recorded")
-                .help(if value { "leave the condition out" } else { "leave the arrow out" }),
+                .at(expr.span, "does not depend on the record")
+                .help(if value { "remove the condition" } else { "remove the action" }),
         );
     }
     condition
@@ -428,8 +428,8 @@ fn with(scope: &ExprScope<'_>, fields: &[ast::WithField], lowered: &mut Action, 
     for field in fields {
         if lowered.with.iter().any(|(name, _)| *name == field.name.text) {
             diagnostics.push(
-                Diagnostic::error(Code::Duplicate, format!("field `{}` is given twice", field.name.text))
-                    .at(field.name.span, "given again"),
+                Diagnostic::error(Code::Duplicate, format!("field `{}` is set twice", field.name.text))
+                    .at(field.name.span, "set again"),
             );
             continue;
         }
@@ -454,9 +454,9 @@ fn useful(action: &ast::Action, lowered: &Action, clause: SourceSpan, diagnostic
         _ => return,
     };
     diagnostics.push(
-        Diagnostic::error(Code::UselessClause, format!("{what} makes nothing that could hold this"))
-            .at(clause, "nobody would see it")
+        Diagnostic::error(Code::UselessClause, format!("{what} cannot have fields or relations"))
+            .at(clause, "would not be shown")
             .also(action.verb, "this action")
-            .help("give fields and relations where the state, event, link or container begins"),
+            .help("write fields and relations in the action that begins the state, event, link or container"),
     );
 }

@@ -70,7 +70,7 @@ fn actions(rule: &Rule, model: &SpecModel, usage: &mut RuleUsage, diagnostics: &
 /// The error of an action that is not allowed in a rule for ends.
 fn impossible(arrow: &ast::Action) -> Option<Diagnostic> {
     if matches!(arrow.kind, ActionKind::Start { .. } | ActionKind::End { .. }) {
-        let title = "links have no start or end where a thread or process ends";
+        let title = "links cannot start or end at the end of a thread or process";
         return Some(
             Diagnostic::error(Code::EndRule, title)
                 .at(arrow.verb, "not possible here")
@@ -81,7 +81,7 @@ fn impossible(arrow: &ast::Action) -> Option<Diagnostic> {
     Some(
         Diagnostic::error(Code::EndRule, "the end of a thread or process has no other timestamp")
             .at(at.span, "not possible here")
-            .help("leave `at` out: the actions happen when the thread or process ends"),
+            .help("remove `at`: the actions happen when the thread or process ends"),
     )
 }
 
@@ -90,7 +90,7 @@ pub(super) fn report_in_output(rules: &[&Rule], model: &SpecModel, diagnostics: 
     for rule in rules.iter().filter(|rule| ending_of(rule, model).is_some()) {
         diagnostics.push(
             Diagnostic::error(Code::EndRule, "a text output has no lines for the ends of threads and processes")
-                .at(target_span(&rule.target), "no record")
+                .at(target_span(&rule.target), "has no record")
                 .help("write lines for events"),
         );
     }

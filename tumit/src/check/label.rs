@@ -35,9 +35,9 @@ fn check_hole(
     if creates.iter().any(|create| create.fields.iter().any(|field| field == name)) {
         for create in creates.iter().filter(|create| !create.fields.iter().any(|field| field == name)) {
             diagnostics.push(
-                Diagnostic::error(Code::MissingField, format!("`create {container}` does not give `{name}`"))
+                Diagnostic::error(Code::MissingField, format!("`create {container}` does not set `{name}`"))
                     .at(create.span, format!("`{name}` is missing"))
-                    .also(span, "the label needs it")
+                    .also(span, "the label contains it")
                     .help(format!("add `with {{ {name} = … }}`")),
             );
         }
@@ -51,7 +51,7 @@ fn check_hole(
     }
     let help = near.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
     diagnostics.push(
-        Diagnostic::error(Code::UnknownHole, format!("nothing gives `{name}` to the label of `{container}`"))
+        Diagnostic::error(Code::UnknownHole, format!("`{name}` in the label of `{container}` is unknown"))
             .at(span, "neither a key nor a field of a `create`")
             .help(help),
     );

@@ -66,7 +66,7 @@ pub(super) fn lower<'a>(
 fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Option<TemplateLine> {
     let ActionKind::Template { once, text, arguments, span } = &action.kind else {
         diagnostics.push(
-            Diagnostic::error(Code::TemplateOutside, "an output is made of template lines, not of actions")
+            Diagnostic::error(Code::TemplateOutside, "an output contains template lines, not actions")
                 .at(action.verb, "an action")
                 .help("write `-> \"text with @\" parameters`, or move the rule out of the output"),
         );

@@ -150,7 +150,7 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
 fn too_many(rule: &Rule) -> Diagnostic {
     Diagnostic::error(Code::TooMany, "the `also` rules of the spec act on too many events")
         .at(target_span(&rule.target), format!("with this one, more than {MAX_ADDED} times one rule for one event"))
-        .help("write fewer `also rule level` and `also rule default`, each with more arrows")
+        .help("write fewer `also rule level` and `also rule default`, each with more actions")
 }
 
 /// Reports a rule for a level or for defaults that has no events. An unknown name is already
@@ -158,13 +158,13 @@ fn too_many(rule: &Rule) -> Diagnostic {
 fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
     let what = match &rule.target {
         Target::Event(_) => return,
-        Target::Level(name) => format!("level `{}` has no events, only spans or nothing", name.text),
+        Target::Level(name) => format!("level `{}` has no events", name.text),
         Target::Default(_) => "the spec has no events".to_owned(),
     };
     diagnostics.push(
         Diagnostic::warning(Code::UselessRule, "the rule never acts")
             .at(target_span(&rule.target), what)
-            .note("rules for levels and the default hold for events, not for spans"),
+            .note("rules for levels and the default act on events, not on spans"),
     );
 }
 
@@ -180,8 +180,8 @@ fn shadowed(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &mut Diagnosti
     for (rule, _) in rules.iter().zip(speaks.iter().zip(&acts)).filter(|(_, (speaks, acts))| **speaks && !**acts) {
         diagnostics.push(
             Diagnostic::warning(Code::UselessRule, "the rule never acts")
-                .at(target_span(&rule.target), "every event that it speaks of has a more specific rule")
-                .help("write `also rule …` if it shall add to those"),
+                .at(target_span(&rule.target), "each of its events has a more specific rule")
+                .help("write `also rule …` to add to these"),
         );
     }
 }
@@ -190,11 +190,11 @@ fn shadowed(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &mut Diagnosti
 fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
     let ignore = rule.arrows.iter().find(|arrow| matches!(arrow.kind, ActionKind::Ignore));
     if let Some(ignore) = ignore.filter(|_| rule.arrows.len() > 1 || rule.also) {
-        let label = if rule.also { "`also` adds something" } else { "not alone" };
+        let label = if rule.also { "`also` adds to another rule" } else { "not alone" };
         diagnostics.push(
-            Diagnostic::error(Code::IgnoreAlone, "`ignore` is the only arrow of its rule")
+            Diagnostic::error(Code::IgnoreAlone, "`ignore` must be the only action of its rule")
                 .at(ignore.verb, label)
-                .help("leave it out, or the rest of the rule"),
+                .help("remove `ignore`, or the other actions"),
         );
     }
 }
@@ -209,7 +209,7 @@ pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
     Diagnostic::error(Code::SecondRule, format!("there are two rules for {what}"))
         .at(target_span(&second.target), "the second rule")
         .also(target_span(&first.target), "the first rule")
-        .help("write `also rule …` if it shall add to the first, or join their arrows")
+        .help("write `also rule …` to add to the first, or join their actions")
 }
 
 pub(super) fn target_span(target: &Target) -> crate::source::SourceSpan {
@@ -247,7 +247,7 @@ fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Op
             let span = part.map_or(name.span, |part| part.span);
             diagnostics.push(
                 Diagnostic::error(Code::WhichEnd, format!("`{}` is a span: it has a begin and an end", name.text))
-                    .at(span, "which end is meant?")
+                    .at(span, "expected one of its ends")
                     .help(format!("write `rule {0}.begin` or `rule {0}.end`", name.text)),
             );
             None
@@ -283,9 +283,9 @@ fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagno
         diagnostics.push(
             Diagnostic::warning(
                 Code::HalfSpan,
-                format!("`{0}.{with}` has a rule, `{0}.{without}` has none", span.name),
+                format!("`{0}.{with}` has a rule, but `{0}.{without}` has none", span.name),
             )
-            .at(target_span(&rule.target), format!("nothing is done at the {without} of the span"))
+            .at(target_span(&rule.target), format!("no action at the {without} of the span"))
             .help(format!("add `rule {}.{without} -> …;`", span.name)),
         );
     }

@@ -33,8 +33,8 @@ pub(super) fn check(
             Item::Level(level) if level.events.is_empty() => {
                 diagnostics.push(
                     Diagnostic::warning(Code::EmptyLevel, format!("level `{}` has no events", level.name.text))
-                        .at(level.name.span, "switches nothing")
-                        .help("declare `event` or `span` in it, or leave it out"),
+                        .at(level.name.span, "has no effect")
+                        .help("declare an `event` or `span` in it, or remove it"),
                 );
                 continue;
             }
@@ -43,7 +43,7 @@ pub(super) fn check(
         if !names.contains(&name.text) {
             diagnostics.push(
                 Diagnostic::warning(Code::Unused, format!("{what} `{}` is never used", name.text))
-                    .at(name.span, "declared in vain"),
+                    .at(name.span, "not used"),
             );
         }
     }
@@ -178,8 +178,8 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
         let name = &entity.name;
         if !uses.used {
             diagnostics.push(
-                Diagnostic::warning(Code::UnusedType, format!("no rule makes a `{name}`"))
-                    .at(span, "nothing of this type will be seen")
+                Diagnostic::warning(Code::UnusedType, format!("no rule creates anything of type `{name}`"))
+                    .at(span, "nothing of this type is shown")
                     .help(match entity.nature {
                         EntityNature::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),
                         EntityNature::Event => format!("write `mark {name} = …` in a rule"),
@@ -206,7 +206,7 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
                         Code::UnusedValue,
                         format!("no rule gives `{name}` the value `{}`", declared.name),
                     )
-                    .at(place, "will never be seen"),
+                    .at(place, "never shown"),
                 );
             }
         }
@@ -218,14 +218,14 @@ fn states(id: EntityTypeId, uses: &TypeUsage, model: &SpecModel, diagnostics: &m
     let (name, span) = (&entity.name, model.entity_spans[id.index()]);
     if uses.pushed && !uses.ended {
         diagnostics.push(
-            Diagnostic::warning(Code::PushedForever, format!("states of `{name}` are pushed and never end"))
-                .at(span, "nested deeper and deeper")
-                .help(format!("write `pop {name}` where such a state ends, or `set {name} = …` instead of `push`")),
+            Diagnostic::warning(Code::PushedForever, format!("states of `{name}` are pushed but never end"))
+                .at(span, "their depth grows without limit")
+                .help(format!("write `pop {name}` at the end of such a state, or `set {name} = …` instead of `push`")),
         );
     }
     if !uses.pushed && !uses.set {
         diagnostics.push(
-            Diagnostic::warning(Code::NeverBegun, format!("states of `{name}` end and never begin"))
+            Diagnostic::warning(Code::NeverBegun, format!("states of `{name}` end but never begin"))
                 .at(span, "no rule sets or pushes one"),
         );
     } else if !uses.computed {
@@ -235,7 +235,7 @@ fn states(id: EntityTypeId, uses: &TypeUsage, model: &SpecModel, diagnostics: &m
             diagnostics.push(
                 Diagnostic::warning(
                     Code::NeverBegun,
-                    format!("`pop {name} {declared}` waits for a state that never begins"),
+                    format!("`pop {name} {declared}` ends a state that never begins"),
                 )
                 .at(place, "no rule sets or pushes it"),
             );
@@ -296,7 +296,7 @@ fn events(files: &[ParsedFile], root: FileId, model: &SpecModel, diagnostics: &m
         }
         diagnostics.push(
             Diagnostic::warning(Code::NoRule, format!("event `{name}` has no rule"))
-                .at(span, "will be shown on its thread, apart from the tree of this spec")
+                .at(span, "shown on its thread, outside the tree of this spec")
                 .help(format!("write `rule {name} -> …;`, or `rule {name} -> ignore;`")),
         );
     }

@@ -78,43 +78,56 @@ impl CHeader<'_> {
         let mut out = String::new();
         let _ = writeln!(
             out,
-            "/* Tracing functions of the trace `{trace}`, made from {} by tumit {VERSION}.",
+            "/* Tracing functions of the trace `{trace}`, generated from {} by tumit {VERSION}.",
             comment(root)
         );
         out.push_str(
-            " * This file belongs to whoever made it; copy it as you like. It needs nothing but a C99 or C++11 compiler on\n \
-             * Linux; link with -pthread.\n *\n",
+            " * You may copy and use this file without restrictions. It needs a C99 or C++11 compiler on Linux,\n \
+             * and no library; link with -pthread.\n *\n",
         );
         for line in self.spec.doc.lines() {
             let _ = writeln!(out, "{}", format!(" * {}", comment(line)).trim_end());
         }
         let level = self.spec.levels.first().map_or("LEVEL", |level| level.name.as_str());
         let off = self.names.off(self.names.levels.first().map_or("LEVEL", String::as_str));
+        let switch = format!("TUMIT_LEVELS={level}=off");
+        let policy = format!("TUMIT_POLICY={level}=block");
+        let call = format!("tumit1_set_level(\"{level}\", 0)");
         let _ = write!(
             out,
             " *
- * In the environment of the traced program:
- *   TUMIT_TRACE=run.tmt     the run folder; else one is named after the program
- *   TUMIT_LEVELS={level}=off   switches levels when the program starts
- *   TUMIT_MEMORY=64M        memory for records that are not in the file yet; 16M without
- *   TUMIT_POLICY={level}=block  threads wait where records of a level would be dropped;
- *                           =overwrite keeps the newest, until tumit1_dump() or the end
- *   TUMIT_BUFFERS=private   not in a file NAME.live, which survives when the program is killed
- *   TUMIT_LIVE=folder       where that file goes; else into the run folder
- *   TUMIT_START=1           begins with the program, so that `tumit level` can switch on what is off
- * Before including:
+ * Environment variables of the traced program:
+ *   TUMIT_TRACE=run.tmt     the run folder [default: named after the program]
+ *   {switch:<23} switches levels at the start of the program
+ *   TUMIT_MEMORY=64M        memory for records that are not in the file yet [default: 16M]
+ *   {policy:<23} threads wait instead of dropping records of the level;
+ *                           =overwrite keeps the newest records, until tumit1_dump() or the end
+ *   TUMIT_BUFFERS=private   keeps records in private memory instead of a live file NAME.live; a
+ *                           killed program then loses its last records
+ *   TUMIT_LIVE=folder       the folder of the live file [default: the run folder]
+ *   TUMIT_START=1           starts the recorder with the program, so that `tumit level` can switch on
+ *                           levels before the first record
+ * Macros, defined before this file is included:
  *   #define TUMIT_OFF       removes all tracing
- *   #define {off}   removes the level {level}
- *   #define TUMIT_EXTERN    takes the recorder from another file of the program, which includes this header without
- *   #define TUMIT_MPI       in the file that holds the recorder, and in files that call MPI_Init and MPI_Finalize
+ *   #define {off:<15} removes the level {level}
+ *   #define TUMIT_EXTERN    uses the recorder of another file of the program, which includes this
+ *                           header without this macro
+ *   #define TUMIT_MPI       for programs with MPI: in the file with the recorder, and in files that
+ *                           call MPI_Init and MPI_Finalize
  *   #define TUMIT_LZ4       compresses with liblz4: link with -llz4
- *   #define TUMIT_NO_THREAD no helper thread: threads write their own records
- *   #define TUMIT_CLOCK()   a clock of your own, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
- * At run time: tumit1_start(&config) to choose all that there, tumit1_set_level(\"{level}\", 0), tumit1_set_thread_name(\"name\"),
- * tumit1_now() for dates, tumit1_new_task() for numbers of tasks, tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush(),
- * tumit1_dump(), tumit1_finish(), tumit1_pause(), tumit1_resume(), tumit1_get_stats(&stats).
- * Records are in NAME.live as soon as their call returns, and a helper thread writes them to NAME.tmt: a program that is
- * killed loses none. */
+ *   #define TUMIT_NO_THREAD no writer thread: threads write their own records
+ *   #define TUMIT_CLOCK()   another clock, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
+ * Functions at run time:
+ *   tumit1_start(&config)                   starts the recorder with options instead of variables
+ *   {call:<39} switches a level off
+ *   tumit1_set_thread_name(\"name\")          names the calling thread
+ *   tumit1_now(), tumit1_new_task()         values for parameters of type `date`, and for `task`
+ *   tumit1_set_clock(ticks, hz, domain)     sets another clock, before the first record
+ *   tumit1_flush(), tumit1_dump()           write all records; write the records of levels that
+ *                                           overwrite
+ *   tumit1_pause(), tumit1_resume(), tumit1_finish(), tumit1_get_stats(&stats)
+ * A record is in NAME.live when its call returns, so a killed program loses no records. A writer
+ * thread writes the records to NAME.tmt. */
 
 "
         );
@@ -130,7 +143,7 @@ impl CHeader<'_> {
             out,
             "
 #if defined {guard} && {guard} != 0x{hash:08x}
-#error \"tumit: two different specs are both named `{trace}`: rename one, or include them in different files\"
+#error \"tumit: two different specs have the name `{trace}`: rename one, or include them in different files\"
 #endif
 #ifndef {guard}
 #define {guard} 0x{hash:08x}
@@ -141,12 +154,12 @@ impl CHeader<'_> {
         if names.is_empty() {
             return;
         }
-        out.push_str("\n/* Another spec in the same file may not define these. */\n");
+        out.push_str("\n/* Another spec in the same file must not define these macros. */\n");
         let taken: Vec<_> = names.iter().map(|name| format!("defined TUMIT_HAS_{name}")).collect();
         out.push_str(&wrap("#if ", &taken, " ||", " \\\n    ", ""));
         let _ = writeln!(
             out,
-            "\n#error \"tumit: another spec in this file makes some of the names that `{trace}` makes, too: rename them in one, \
+            "\n#error \"tumit: another spec in this file generates some of the names of `{trace}`: rename them in one spec, \
              or include the headers in different files\"\n#endif"
         );
         for name in &names {
@@ -156,7 +169,7 @@ impl CHeader<'_> {
 
     /// Writes a macro per level: its variable, or 0 when its functions are removed.
     fn switches(&self, out: &mut String) {
-        out.push_str("\n/* Levels: 0 when off. */\n");
+        out.push_str("\n/* The levels: 0 if off. */\n");
         for (level, name) in self.spec.levels.iter().zip(&self.names.levels) {
             let on = self.names.on(name);
             doc(out, &level.doc);

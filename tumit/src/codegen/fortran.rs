@@ -109,8 +109,8 @@ fn banner(out: &mut CodeWriter, spec: &Spec, module: &str) {
     let root = spec.sources.first().map_or("a spec", |source| source.path.rsplit('/').next().unwrap_or_default());
     let version = env!("CARGO_PKG_VERSION");
     let about = format!(
-        "Tracing procedures of the trace `{}`, made from {root} by tumit {version}. This file belongs to whoever made it; \
-         copy it as you like. It goes with {module}_fortran.c, which holds the recorder. How to build, without and with MPI:",
+        "Tracing procedures of the trace `{}`, generated from {root} by tumit {version}. You may copy and use this file without restrictions. \
+         It needs {module}_fortran.c, which contains the recorder. Build commands, without and with MPI:",
         spec.name
     );
     out.comment("!", "!", &about);
@@ -126,11 +126,12 @@ fn banner(out: &mut CodeWriter, spec: &Spec, module: &str) {
 }
 
 const ABOUT_ARGUMENTS: &str = "\
-Arguments: integers of up to 32 bits are default ones, those of 64 bits default ones or integer(c_int64_t); unsigned numbers \
-beyond what their kind holds are the negative ones with the same bits. Arrays of small integers have the kind of that size, \
-or the default one. f32 is real(c_float), the default; f64 real(c_double). Blanks at the end of texts are not recorded. bytes \
-are an array of integer(c_int8_t), or characters as they are. Dates come from tumit_now(), pointers are type(c_ptr).
-A scope that uses two such modules renames what both have: use other_trace, other_now => tumit_now";
+Arguments: integers of up to 32 bits have the default kind; integers of 64 bits have the default kind or integer(c_int64_t). \
+Unsigned numbers above the range of their kind are the negative numbers with the same bits. Arrays of small integers have the \
+kind of that size, or the default kind. f32 is real(c_float), the default kind; f64 is real(c_double). Blanks at the end of texts \
+are not recorded. bytes are an array of integer(c_int8_t), or characters with all their blanks. Arguments of type date are results \
+of tumit_now(), pointers are type(c_ptr).
+A scope with two such modules renames common names: use other_trace, other_now => tumit_now";
 
 /// Writes the functions that narrow default integers, if the procedures use them.
 fn narrowing(out: &mut CodeWriter, bodies: &str) {
@@ -140,7 +141,7 @@ fn narrowing(out: &mut CodeWriter, bodies: &str) {
         }
         let kind = format!("c_int{bits}_t");
         out.lines(&format!(
-            "\n! The low {bits} bits: what C's conversion gives, of unsigned numbers as well.
+            "\n! The low {bits} bits, as in the conversion of C, also of unsigned numbers.
 elemental function tumit_low{bits}(wide) result(low)
   integer(c_int), intent(in) :: wide
   integer({kind}) :: low
@@ -154,9 +155,10 @@ end function tumit_low{bits}",
 /// The C file.
 fn routines(module: &str, header: &str, procedures: &[FortranProcedure<'_>]) -> String {
     let mut out = format!(
-        "/* The routines behind {module}.f90, and the recorder. Compile it with -O2 and link it with the program; with\n \
-         * -DTUMIT_MPI (and mpicc) for programs that use MPI; with -DTUMIT_OFF nothing is recorded. What the header of the\n \
-         * same spec for C holds follows; C and C++ files of the same program may include theirs. */\n\n"
+        "/* The routines of {module}.f90, and the recorder. Compile this file with -O2 and link it with\n \
+         * the program. Programs with MPI need -DTUMIT_MPI (and mpicc). -DTUMIT_OFF removes all tracing. The\n \
+         * file contains the C header of the same spec; C and C++ files of the same program may include\n \
+         * that header. */\n\n"
     );
     out.push_str(header);
     out.push_str(RUNTIME);

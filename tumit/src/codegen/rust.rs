@@ -48,7 +48,7 @@ pub fn text(spec: &Spec, options: &CodegenOptions) -> Result<String, Unsupported
     let surroundings = CodeContext { visibility: quote!(pub), watched: &[] };
     let tokens = tokens(spec, options, &surroundings)?;
     let file = syn::parse2(tokens).map_err(|error| UnsupportedFeature {
-        reason: format!("the generated code is not Rust, which is our mistake: {error}"),
+        reason: format!("the generated code is not Rust, which is a bug of tumit: {error}"),
     })?;
     Ok(spaced(&prettyplease::unparse(&file)))
 }
@@ -137,7 +137,9 @@ fn in_module(
     tokens: &TokenStream,
 ) -> Result<TokenStream, UnsupportedFeature> {
     let Ok(name) = syn::parse_str::<Ident>(module) else {
-        return Err(UnsupportedFeature { reason: format!("`{module}` cannot be the name of a module in Rust") });
+        return Err(UnsupportedFeature {
+            reason: format!("`{module}` cannot be the name of a module in Rust: choose another name"),
+        });
     };
     let doc = names::doc(&names::text(&spec.doc, || format!("Tracing functions of `{}`.", spec.name)));
     Ok(quote! {
@@ -164,7 +166,9 @@ fn provider(spec: &Spec) -> Result<TokenStream, UnsupportedFeature> {
     let name = &spec.name;
     let schema = Literal::byte_string(&spec.schema().encode());
     let ids = u16::try_from(spec.records.len()).ok().filter(|ids| *ids < tracer_format::FIRST_RESERVED_ID).ok_or_else(
-        || UnsupportedFeature { reason: format!("{} events are too many for one spec", spec.records.len()) },
+        || UnsupportedFeature {
+            reason: format!("a spec with {} events is too large for Rust: write several specs", spec.records.len()),
+        },
     )?;
     let ids = Literal::u16_unsuffixed(ids);
     let lints = lints();
@@ -215,7 +219,7 @@ fn level(
     let module = names::function(&level.name);
     let mut doc = names::text(&level.doc, || format!("Events of level `{}` of `{}`.", level.name, spec.name));
     if !level.enabled {
-        doc.push_str(&format!("\n\nOff unless asked for: `TUMIT_LEVELS={}=on`.", level.name));
+        doc.push_str(&format!("\n\nOff by default. `TUMIT_LEVELS={}=on` switches it on.", level.name));
     }
     let (doc, lints) = (names::doc(&doc), lints());
     let visibility = &surroundings.visibility;
@@ -239,7 +243,7 @@ fn level(
         #lints
         #[allow(
             unused_imports, non_camel_case_types, missing_debug_implementations,
-            reason = "`#[traced]` needs a type beside each span"
+            reason = "`#[traced]` needs a type with the name of each span"
         )]
         #left_out
         #visibility mod #module {

@@ -60,12 +60,12 @@ impl FunctionArguments {
 impl ExprScope<'_> {
     /// `values[index]`
     pub(super) fn element(&self, name: &Ident, index: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
-        let place = self.expect(index, ValueType::Integer, "the place of an element", diagnostics);
+        let place = self.expect(index, ValueType::Integer, "the index of an element", diagnostics);
         let path = ast::Path { name: name.clone(), part: None };
         let (list, _) = self.path(&path, diagnostics);
         let Expr::Field(field) = list else {
             if !matches!(list, Expr::Integer(0)) {
-                diagnostics.push(not_a_list(name, "a value that is no list"));
+                diagnostics.push(not_a_list(name, "not an array"));
             }
             return bad();
         };
@@ -109,9 +109,12 @@ impl ExprScope<'_> {
             let fits = matches!(types.as_slice(), [ValueType::Integer | ValueType::Any]);
             if !fits {
                 diagnostics.push(
-                    Diagnostic::error(Code::BadArguments, format!("`{}` looks a number up in an enum", name.text))
-                        .at(whole, "needs one integer")
-                        .help(format!("write `{}(NUMBER)`", name.text)),
+                    Diagnostic::error(
+                        Code::BadArguments,
+                        format!("`{}` converts a number to an enum value", name.text),
+                    )
+                    .at(whole, "needs one integer")
+                    .help(format!("write `{}(NUMBER)`", name.text)),
                 );
                 return bad();
             }
@@ -175,7 +178,7 @@ pub(super) fn check_format(format: ValueFormat, ty: ValueType, span: SourceSpan,
         }
         NumberNotation::Exponent if !ty.is_number() => (true, "`e` is a notation of numbers"),
         _ if format.zeros && !(integer || ty.is_number() || ty == ValueType::Date) => {
-            (true, "only numbers are filled up with zeros")
+            (true, "only numbers are padded with zeros")
         }
         _ if format.precision.is_some() && matches!(ty, ValueType::Integer | ValueType::Pointer | ValueType::Bool) => {
             (true, "a precision is for floats, dates and texts")
@@ -184,7 +187,7 @@ pub(super) fn check_format(format: ValueFormat, ty: ValueType, span: SourceSpan,
     };
     if wrong {
         diagnostics
-            .push(Diagnostic::error(Code::BadFormat, format!("{} cannot be written so", ty.name())).at(span, what));
+            .push(Diagnostic::error(Code::BadFormat, format!("{} cannot have this format", ty.name())).at(span, what));
     }
 }
 

@@ -46,9 +46,9 @@ impl SpecModel {
 
     fn circular(&mut self, constant: &Const, diagnostics: &mut Diagnostics) {
         diagnostics.push(
-            Diagnostic::error(Code::Circular, format!("constant `{}` needs itself", constant.name.text))
-                .at(constant.value.span, "leads back to its own declaration")
-                .help("write the value itself into one constant of the circle"),
+            Diagnostic::error(Code::Circular, format!("constant `{}` depends on itself", constant.name.text))
+                .at(constant.value.span, "refers to its own declaration")
+                .help("write a value into one constant of the cycle"),
         );
         self.broken.insert(constant.name.text.clone());
     }
@@ -81,7 +81,7 @@ impl SpecModel {
         let expected = ValueType::of_field(declared);
         if expected != found && !(expected == ValueType::Float && found == ValueType::Integer) {
             diagnostics.push(
-                Diagnostic::error(Code::WrongType, "the constant is of another type")
+                Diagnostic::error(Code::WrongType, "the constant has another type")
                     .at(ty.span, format!("the value is {}", found.name())),
             );
         }
@@ -90,8 +90,8 @@ impl SpecModel {
             && !(least..=most).contains(&i128::from(*value))
         {
             diagnostics.push(
-                Diagnostic::error(Code::OutOfRange, format!("{value} does not fit into the type of the constant"))
-                    .at(ty.span, format!("from {least} to {most}")),
+                Diagnostic::error(Code::OutOfRange, format!("{value} is out of range for the type of the constant"))
+                    .at(ty.span, format!("expected {least} to {most}")),
             );
         }
     }
@@ -99,16 +99,16 @@ impl SpecModel {
 
 fn no_value(constant: &Const, why: FoldError) -> Diagnostic {
     if why == FoldError::TooLong {
-        let title = format!("constant `{}` is a text of more than {MAX_TEXT} bytes", constant.name.text);
+        let title = format!("constant `{}` is a text with more than {MAX_TEXT} bytes", constant.name.text);
         return Diagnostic::error(Code::TooLarge, title)
             .at(constant.value.span, "too long")
-            .help("write long texts where they are used");
+            .help("write long texts directly at their use");
     }
     let label = match why {
         FoldError::NoValue | FoldError::TooLong => {
-            "beyond 64 bits, not finite, a division by zero, or no value of the enum"
+            "out of 64 bits, not finite, a division by zero, or not a value of the enum"
         }
-        FoldError::Depends => "not known when the spec is compiled",
+        FoldError::Depends => "unknown when the spec is compiled",
     };
     Diagnostic::error(Code::NoValue, format!("constant `{}` has no value", constant.name.text))
         .at(constant.value.span, label)

@@ -54,7 +54,7 @@ impl SpecModel {
             let counted = "a span counts twice, and three times with `end { … }`";
             diagnostics.push(
                 Diagnostic::error(Code::TooMany, "the spec has too many events")
-                    .at(event.name.span, format!("at most {MAX_RECORDS} are accepted; {counted}")),
+                    .at(event.name.span, format!("at most {MAX_RECORDS} are possible; {counted}")),
             );
             return;
         }
@@ -123,7 +123,7 @@ impl SpecModel {
         let mut fields = Vec::new();
         if event.is_async.is_some() {
             let ty = tracer_format::FieldType::One(tracer_format::schema::Scalar::U64);
-            let doc = "Says which parts of the span belong together.".to_owned();
+            let doc = "Identifies the parts of one execution of the span.".to_owned();
             fields.push((FieldInfo { name: TASK.to_owned(), ty }, FieldText { doc, written: "u64".to_owned() }));
         }
         for field in declared {
@@ -132,10 +132,10 @@ impl SpecModel {
                 && field.name.text == TASK
             {
                 diagnostics.push(
-                    Diagnostic::error(Code::TaskTaken, format!("`{TASK}` is declared by itself"))
+                    Diagnostic::error(Code::TaskTaken, format!("`{TASK}` is declared automatically"))
                         .at(field.name.span, "a second parameter of this name")
                         .also(mark, "`async` adds it")
-                        .help("leave it out, or name it otherwise"),
+                        .help("remove it, or rename it"),
                 );
                 continue;
             }
@@ -153,7 +153,7 @@ impl SpecModel {
         if fields.len() > MAX_FIELDS {
             diagnostics.push(
                 Diagnostic::error(Code::TooMany, format!("`{}` has {} parameters", event.name.text, fields.len()))
-                    .at(event.name.span, format!("at most {MAX_FIELDS} are accepted"))
+                    .at(event.name.span, format!("at most {MAX_FIELDS} are possible"))
                     .help("record several values of one type as an array"),
             );
         }
@@ -172,9 +172,9 @@ impl SpecModel {
             Diagnostic::error(Code::TooLarge, format!("a record of `{}` has {bytes} bytes", layout.name))
                 .at(
                     self.record_spans[record.index()],
-                    format!("at most {MAX_FIXED_BYTES} bytes of fixed size are accepted"),
+                    format!("at most {MAX_FIXED_BYTES} bytes of fixed size are possible"),
                 )
-                .help(format!("make `{largest}` an array of variable length, `[T]`, or record less of it")),
+                .help(format!("declare `{largest}` as an array of variable length, `[T]`, or record fewer elements")),
         );
     }
 }

@@ -118,9 +118,9 @@ impl SpecModel {
         } else if pattern != self.spec.containers[known.index()].pattern {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("container `{}` has two labels", container.name.text))
-                    .at(container.name.span, "another label than in the other file")
+                    .at(container.name.span, "differs from the label in the other file")
                     .also(self.container_spans[known.index()], "first declared here")
-                    .help("leave the label out here"),
+                    .help("remove this label"),
             );
         }
     }
@@ -197,9 +197,9 @@ impl SpecModel {
                     }
                     ExprKind::Bad => {}
                     _ => diagnostics.push(
-                        Diagnostic::error(Code::UnknownHole, "a label of a container holds no expressions")
+                        Diagnostic::error(Code::UnknownHole, "the label of a container cannot contain expressions")
                             .at(expr.span, "not a name")
-                            .help("name a key, or a field that `create … with { NAME = EXPRESSION }` gives"),
+                            .help("name a key, or a field that `create … with { NAME = EXPRESSION }` sets"),
                     ),
                 },
             }
@@ -224,9 +224,9 @@ impl SpecModel {
                 None => {
                     let names = STREAM_FACTS.map(|(name, _)| name);
                     diagnostics.push(
-                        Diagnostic::error(Code::BadStreamKey, format!("a stream does not know its `{}`", key.name))
+                        Diagnostic::error(Code::BadStreamKey, format!("a stream has no property `{}`", key.name))
                             .at(key.span, format!("not one of {}", names.map(|name| format!("`{name}`")).join(", ")))
-                            .also(mark, "because of this, every key of the path is taken from the stream")
+                            .also(mark, "requires that all keys of the path are properties of a stream")
                             .maybe_help(did_you_mean(&key.name, names)),
                     );
                 }
@@ -261,10 +261,10 @@ impl SpecModel {
                         diagnostics.push(
                             Diagnostic::error(
                                 Code::WrongContainer,
-                                format!("`{}` is in no container", entity.name.text),
+                                format!("`{}` is not in a container", entity.name.text),
                             )
-                            .at(entity.name.span, "only containers stand directly in `paje`")
-                            .help("put it into a container, such as `container program \"Program\" { … }`"),
+                            .at(entity.name.span, "only containers are possible directly in `paje`")
+                            .help("move it into a container, such as `container program \"Program\" { … }`"),
                         );
                     }
                 },
@@ -340,7 +340,7 @@ impl SpecModel {
                     Diagnostic::error(Code::LinkEndOutside, format!("`{}` is outside of `{holder_name}`", name.text))
                         .at(name.span, format!("this end is not inside `{holder_name}`, which declares the link"))
                         .also(self.container_spans[end.index()], "declared here")
-                        .help("move the link to a container that holds both ends"),
+                        .help("move the link to a container that contains both ends"),
                 );
             }
             if ends.contains(&end) {
@@ -370,10 +370,15 @@ fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -
                     EntityKind::Link => "links are arrows",
                     _ => "variables are curves",
                 };
-                useless("this shape", name.span, of, "shapes are those of events; leave it out");
+                useless("this shape", name.span, of, "only events have shapes; remove it");
             }
             ast::Look::Size(size, span) if *size > 1.0 && *kind == EntityKind::State => {
-                useless("a state of this size", *span, "higher than its row", "1 is the whole height, 0.5 half of it");
+                useless(
+                    "a state of this size",
+                    *span,
+                    "higher than its row",
+                    "write 1 for the whole height, 0.5 for half of it",
+                );
             }
             _ => {}
         }
@@ -394,9 +399,9 @@ fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -
                 }
             },
             ast::Look::Size(size, span) if *size <= 0.0 => diagnostics.push(
-                Diagnostic::error(Code::BadSize, "a size of nothing")
+                Diagnostic::error(Code::BadSize, "the size is zero or negative")
                     .at(*span, "not positive")
-                    .help("1 is the usual size"),
+                    .help("the default size is 1"),
             ),
             ast::Look::Size(size, _) => look.size = Some(*size),
         }

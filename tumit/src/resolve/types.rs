@@ -70,7 +70,7 @@ impl SpecModel {
         if values.len() > MAX_ENUM_VALUES {
             diagnostics.push(
                 Diagnostic::error(Code::TooMany, format!("enum `{}` has {} values", declared.name.text, values.len()))
-                    .at(declared.name.span, format!("at most {MAX_ENUM_VALUES} are accepted")),
+                    .at(declared.name.span, format!("at most {MAX_ENUM_VALUES} are possible")),
             );
         }
         if let Some(first) = self.enums.get(&declared.name.text) {
@@ -133,14 +133,14 @@ impl SpecModel {
             .any(|later| later.span == at.span);
         diagnostics.push(if is_circle {
             Diagnostic::error(Code::Circular, "the type is declared by itself")
-                .at(ty.span, "its `type` declarations lead in a circle")
+                .at(ty.span, "its `type` declarations form a cycle")
         } else {
             Diagnostic::error(
                 Code::Circular,
-                format!("more than {MAX_ALIASES} `type` declarations stand behind the type"),
+                format!("the type leads through more than {MAX_ALIASES} `type` declarations"),
             )
-            .at(ty.span, "not followed any further")
-            .help("name the type that is meant itself")
+            .at(ty.span, "not resolved")
+            .help("write the final type")
         });
         None
     }
@@ -185,7 +185,7 @@ impl SpecModel {
         let resolved = self.unaliased(element, diagnostics)?;
         let TypeKind::Named(name) = &resolved.kind else {
             diagnostics.push(
-                Diagnostic::error(Code::BadArray, "an array cannot hold arrays")
+                Diagnostic::error(Code::BadArray, "an array cannot contain arrays")
                     .at(element.span, "an array inside an array")
                     .help("record one long array, and the length of its rows as another parameter"),
             );
@@ -194,9 +194,13 @@ impl SpecModel {
         let scalar = self.scalar(name, diagnostics)?;
         if scalar.bytes().is_none() {
             diagnostics.push(
-                Diagnostic::error(Code::BadArray, format!("an array cannot hold `{}`", name.text))
+                Diagnostic::error(Code::BadArray, format!("an array cannot contain `{}`", name.text))
                     .at(element.span, "its values differ in size")
-                    .help(if scalar == Scalar::String { "write `interned` instead" } else { "write `bytes` alone" }),
+                    .help(if scalar == Scalar::String {
+                        "write `interned` instead"
+                    } else {
+                        "write `bytes` without brackets"
+                    }),
             );
             return None;
         }
@@ -210,7 +214,7 @@ impl SpecModel {
                 Some((Expr::Integer(value), _)) => (u64::try_from(*value).unwrap_or(0), name.span),
                 Some(_) => {
                     diagnostics.push(
-                        Diagnostic::error(Code::WrongType, format!("`{}` is no integer", name.text))
+                        Diagnostic::error(Code::WrongType, format!("`{}` is not an integer", name.text))
                             .at(name.span, "the length of an array is an integer"),
                     );
                     return None;
@@ -265,7 +269,7 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
                         Code::EnumNumber,
                         format!("`{}` cannot have the number {number}", value.name.text),
                     )
-                    .at(span, format!("numbers of enum values go from 0 to {}", u16::MAX)),
+                    .at(span, format!("numbers of enum values are from 0 to {}", u16::MAX)),
                 );
             }
             next = number.saturating_add(1);
@@ -278,7 +282,7 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
                     Code::EnumNumber,
                     format!("`{other}` and `{}` have the same number", value.name.text),
                 )
-                .at(span, format!("{number} again"))
+                .at(span, format!("second use of {number}"))
                 .also(first, format!("`{other}` has the number {number}")),
             );
         }
@@ -291,5 +295,5 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
 fn bad_length(value: u64, span: SourceSpan) -> Diagnostic {
     Diagnostic::error(Code::BadArray, format!("an array cannot have {value} elements"))
         .at(span, format!("a length is from 1 to {MAX_ELEMENTS}"))
-        .help("write `[T]` for an array whose length is known only when it is recorded")
+        .help("write `[T]` for an array whose length differs between records")
 }

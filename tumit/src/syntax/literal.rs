@@ -32,7 +32,7 @@ impl AstBuilder<'_> {
             let span = self.span(node);
             self.push(
                 Diagnostic::error(Code::BadNumber, "the integer is too large")
-                    .at(span, "expressions count with signed integers of 64 bits")
+                    .at(span, "expressions use signed integers of 64 bits")
                     .help(format!("the largest integer here is {}", i64::MAX)),
             );
             0
@@ -87,9 +87,9 @@ impl AstBuilder<'_> {
             let value = self.float(part) * if unit { 255.0 } else { 1.0 };
             if value > 255.0 {
                 let (label, help) = if unit {
-                    ("more than 1.0", "with a decimal point, the three numbers go from 0.0 to 1.0")
+                    ("more than 1.0", "with a decimal point, the three numbers are from 0.0 to 1.0")
                 } else {
-                    ("more than 255", "without a decimal point, the three numbers go from 0 to 255")
+                    ("more than 255", "without a decimal point, the three numbers are from 0 to 255")
                 };
                 return self.bad_color(part, label, help.to_owned());
             }
@@ -113,7 +113,7 @@ impl AstBuilder<'_> {
 
     fn bad_color(&mut self, node: &ParseNode<'_>, label: &str, help: String) -> Option<SpecColor> {
         let span = self.span(node);
-        self.push(Diagnostic::error(Code::BadColor, "this is no colour").at(span, label).help(help));
+        self.push(Diagnostic::error(Code::BadColor, "this is not a colour").at(span, label).help(help));
         None
     }
 
@@ -174,7 +174,7 @@ impl AstBuilder<'_> {
         let format = format(written).unwrap_or_else(|| {
             let span = SourceSpan::new(self.file, start + colon + 1..start + text.len());
             self.push(
-                Diagnostic::error(Code::BadFormat, format!("`{written}` is no format of a hole"))
+                Diagnostic::error(Code::BadFormat, format!("`{written}` is not a format of a hole"))
                     .at(span, "not `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`")
                     .help("`{x:8}` has at least 8 characters, `{x:.2}` two digits after the point, `{x:x}` is hexadecimal"),
             );
@@ -188,7 +188,7 @@ impl AstBuilder<'_> {
         self.push(
             Diagnostic::error(Code::BadEscape, "braces of a text do not match")
                 .at(span, what)
-                .help("write `{{` and `}}` for braces that shall be seen"),
+                .help("write `{{` and `}}` for braces in the text"),
         );
     }
 

@@ -13,7 +13,7 @@ impl AstBuilder<'_> {
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::kw_off => enabled = false,
                 Rule::event_decl | Rule::span_decl => events.extend(self.event(child)),
-                Rule::bad_member => self.bad(&child, Rule::only_member, "in a level stand events and spans"),
+                Rule::bad_member => self.bad(&child, Rule::only_member, "a level contains events and spans"),
                 Rule::missing_close => self.unclosed(opening, &child, "level"),
                 _ => {}
             }

@@ -64,7 +64,7 @@ impl AstBuilder<'_> {
         self.push(
             Diagnostic::error(Code::TooDeep, "the expression is too long")
                 .at(span, format!("more than {MAX_OPERATORS} operators"))
-                .help("compute parts of it as parameters, or in constants"),
+                .help("record parts of it as parameters, or compute them in constants"),
         );
         Expr { kind: ExprKind::Bad, span }
     }
@@ -78,7 +78,7 @@ impl AstBuilder<'_> {
         if !instead.is_empty() {
             let span = self.span(node);
             self.push(
-                Diagnostic::error(Code::Syntax, format!("`{}` is no operator", node.as_str()))
+                Diagnostic::error(Code::Syntax, format!("`{}` is not an operator", node.as_str()))
                     .at(span, "unknown operator")
                     .help(format!("write `{instead}`")),
             );
@@ -114,7 +114,7 @@ impl AstBuilder<'_> {
             "!" => {
                 let span = self.span(node);
                 self.push(
-                    Diagnostic::error(Code::Syntax, "`!` is no operator")
+                    Diagnostic::error(Code::Syntax, "`!` is not an operator")
                         .at(span, "unknown operator")
                         .help("write `not`"),
                 );
@@ -165,7 +165,7 @@ impl AstBuilder<'_> {
             self.push(
                 Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
                     .at(span, "in this hole of a text")
-                    .help("compute less in one expression"),
+                    .help("write a simpler expression"),
             );
             return Expr { kind: ExprKind::Bad, span };
         }
@@ -182,12 +182,12 @@ impl AstBuilder<'_> {
                 let at = start + offset;
                 let length = text[offset..].chars().next().map_or(0, char::len_utf8);
                 self.push(
-                    Diagnostic::error(Code::Syntax, "a hole of a text holds no expression")
+                    Diagnostic::error(Code::Syntax, "a hole of a text does not contain an expression")
                         .at(
                             SourceSpan::new(self.file, at..at + length),
                             recover::expectation(&error).replace(recover::END, "an operator, `:` or `}`"),
                         )
-                        .help("write `{{` and `}}` for braces that shall be seen"),
+                        .help("write `{{` and `}}` for braces in the text"),
                 );
                 Expr { kind: ExprKind::Bad, span }
             }

@@ -11,7 +11,7 @@ impl AstBuilder<'_> {
         for child in children(node) {
             match child.as_rule() {
                 Rule::inner_doc => add_line(&mut doc, &doc_line(&child)),
-                Rule::bad_item => self.bad(&child, Rule::only_item, "this starts no declaration"),
+                Rule::bad_item => self.bad(&child, Rule::only_item, "expected a declaration"),
                 _ => items.extend(self.item(child)),
             }
         }
@@ -46,9 +46,9 @@ impl AstBuilder<'_> {
             Some(number) => Some(Item::Version(number, span)),
             None => {
                 self.push(
-                    Diagnostic::error(Code::BadVersion, "this is no version of a spec")
+                    Diagnostic::error(Code::BadVersion, "this is not a version of a spec")
                         .at(span, "not an integer from 1 to 4294967295")
-                        .help("count: `version 2;` follows `version 1;`"),
+                        .help("write `version 1;`, and `version 2;` for the next version"),
                 );
                 None
             }

@@ -3,7 +3,7 @@
 use super::ast::{Container, Entity, EntityKind, Ident, Look, TreeMember, Value};
 use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
 
-const MEMBERS: &str = "in the tree stand containers, states, events, variables and links";
+const MEMBERS: &str = "the tree contains containers, states, events, variables and links";
 
 impl AstBuilder<'_> {
     pub(super) fn paje(&mut self, node: ParseNode<'_>) -> Vec<TreeMember> {

@@ -176,7 +176,7 @@ impl AstBuilder<'_> {
                     }
                 }
                 Rule::rule_decl => rules.extend(self.rule(child)),
-                Rule::bad_rule => self.bad(&child, Rule::only_rule, "in an output stand a prologue and rules"),
+                Rule::bad_rule => self.bad(&child, Rule::only_rule, "an output contains a prologue and rules"),
                 Rule::missing_close => self.unclosed(opening, &child, "output"),
                 _ => {}
             }
@@ -184,9 +184,9 @@ impl AstBuilder<'_> {
         let format = format?;
         if format.text != "text" {
             self.push(
-                Diagnostic::error(Code::UnknownOutput, format!("there are no outputs of format `{}`", format.text))
+                Diagnostic::error(Code::UnknownOutput, format!("outputs cannot have the format `{}`", format.text))
                     .at(format.span, "unknown format")
-                    .help("write `output text \"NAME\" { … }`: it can write any format made of lines"),
+                    .help("write `output text \"NAME\" { … }`: templates can write any format of lines"),
             );
         }
         let (name, span) = name?;

@@ -170,18 +170,20 @@ fn after_name(text: &str, signs: &[&str]) -> bool {
 fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
     let hint = match found {
         "/" if text[at..].starts_with("/*") => "comments start with `//`",
-        "/" if text[at..].starts_with("///") => "a `///` comment stands before what it documents; use `//` elsewhere",
+        "/" if text[at..].starts_with("///") => {
+            "a `///` comment precedes the declaration that it documents; write `//` in other places"
+        }
         "[" if expected == "expected a name" || expected == "expected a container" => {
-            "a related container is two words and the container: `waits for lock[…]`, `owned by thread[…]`"
+            "write a related container as two words and the container: `waits for lock[…]`, `owned by thread[…]`"
         }
         "+=" | "-=" => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
-        "end" if at == 0 => "`end { … }` stands after the parameters of a span; events have no end",
-        "'" => "texts stand in double quotes",
-        ";" if expected == "expected `,` or `}`" => "the parts of a list are separated by `,`",
+        "end" if at == 0 => "`end { … }` follows the parameters of a span; events have no end",
+        "'" => "write texts in double quotes",
+        ";" if expected == "expected `,` or `}`" => "separate the elements of a list by `,`",
         "=>" | ">" if expected.contains("`->`") => "write `->`",
-        "=" if expected.contains("a clause") => "equality is written `==`",
+        "=" if expected.contains("a clause") => "write `==` for equality",
         "#" if at == 0 => "comments start with `//`",
-        "==" if expected.contains("`=`") => "write `=`; `==` compares",
+        "==" if expected.contains("`=`") => "write `=`; `==` is a comparison",
         _ if expected.starts_with("expected an action") && after_name(&text[at..], &["+=", "-="]) => {
             "write `add VARIABLE = …` or `subtract VARIABLE = …`"
         }
@@ -189,7 +191,7 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
             "a verb is missing: `set STATE = …`, `push STATE = …`, `mark EVENT = …`"
         }
         _ if found.starts_with(|c: char| c.is_alphabetic() && !c.is_ascii()) => {
-            "names have ASCII letters, digits and `_`; a label in quotes may hold any text"
+            "names have ASCII letters, digits and `_`; a label in quotes can be any text"
         }
         _ => return None,
     };

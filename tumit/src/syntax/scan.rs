@@ -34,11 +34,11 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
             b'(' | b'[' | b'{' => {
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    let what = format!("this is the {depth}th bracket that is open");
+                    let what = format!("{depth} brackets are open here");
                     diagnostics.push(
                         Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
                             .at(SourceSpan::new(file, at..at + 1), what)
-                            .note(format!("at most {MAX_DEPTH} are accepted; the rest of the file was not read")),
+                            .note(format!("at most {MAX_DEPTH} are possible; the rest of the file is not checked")),
                     );
                     return None;
                 }
@@ -99,7 +99,7 @@ fn unterminated(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnosti
     let shown = if is_long { at..at + 3 } else { at..end };
     Diagnostic::error(Code::UnterminatedText, "a text has no end")
         .at(SourceSpan::new(file, shown), format!("it starts here, and {what}"))
-        .help("close it with `\"`; a text of several lines stands between `\"\"\"` and `\"\"\"`")
+        .help("close it with `\"`; write a text of several lines between `\"\"\"` and `\"\"\"`")
 }
 
 #[cfg(test)]

@@ -17,38 +17,42 @@ use crate::trace_input::TraceInput;
 use crate::unit::TimeUnitChoice;
 use crate::{spec_files, term};
 
-/// Checks specs and Pajé files, and points at their mistakes
+/// Checks specs and Pajé files, and reports their mistakes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit check app.tumit            one line of summary, or the mistakes with their places
-  tumit check specs/*.tumit        several at once
-  tumit check -                    a spec or a Pajé file from standard input; `use` counts from the current folder
-  tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
+  tumit check app.tumit            a summary in one line, or the mistakes with their positions
+  tumit check specs/*.tumit        several files
+  tumit check -                    a spec or a Pajé file from standard input; paths of `use` start at the current folder
+  tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md describes the fields
   tumit check new.tumit --since run.tmt    are the traces of the older spec still shown?
-  tumit explain T0062              what a code means
-  tumit check run.paje             a Pajé file, from anyone: each kind of mistake with its first line
-  tumit check --strict run.paje    stops at the first line that not every reader can read
+  tumit explain T0062              explains a code
+  tumit check run.paje             a Pajé file of any tool: each kind of mistake with its first line
+  tumit check --strict run.paje    stops at the first line that some readers cannot read
 
-Exit status: 0 all files are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
+Exit status: 0 all files are correct (warnings are possible), 1 a file has mistakes, 2 a file could not be read.")]
 pub(crate) struct Args {
     /// Specs and Pajé files to check, compressed or not; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Writes what was found as JSON to standard output: an object per finding, then one per file, each on its line
+    /// Writes the findings as JSON to standard output: an object per finding, then one per file, each
+    /// on its own line
     #[arg(long)]
     json: bool,
 
-    /// For Pajé files: stops at the first mistake, and takes what other readers refuse for one
+    /// For Pajé files: stops at the first mistake; a construct that other readers reject is a mistake,
+    /// too
     #[arg(long)]
     strict: bool,
 
-    /// For Pajé files: the unit of their timestamps, which the text does not give [default: s, with a hint where that is doubtful]
+    /// For Pajé files: the unit of their timestamps, because the text does not name it [default: s,
+    /// with a warning if that is doubtful]
     #[arg(long, value_enum)]
     unit: Option<TimeUnitChoice>,
 
-    /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
+    /// Also reports all parts of this older spec, or of a run with an older spec, that the rules of
+    /// the new spec no longer show
     #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
     since: Option<String>,
 }
@@ -163,7 +167,7 @@ fn summary(spec: &Spec) -> String {
     if !spec.outputs.is_empty() {
         parts.push(count(spec.outputs.len(), "text output"));
     }
-    format!("`{}` is right: {}", spec.name, parts.join(", "))
+    format!("`{}` is correct: {}", spec.name, parts.join(", "))
 }
 
 fn count(number: usize, what: &str) -> String {

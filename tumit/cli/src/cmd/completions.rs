@@ -8,14 +8,14 @@ use clap_complete::Shell;
 use super::ExitStatus;
 use crate::term;
 
-/// Prints the script that completes commands, options and values in a shell
+/// Prints a script for a shell that completes commands, options and values
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tumit completions bash > ~/.local/share/bash-completion/completions/tumit
-  tumit completions zsh  > ~/.zfunc/_tumit       with `fpath+=~/.zfunc` before compinit in ~/.zshrc
+  tumit completions zsh > ~/.zfunc/_tumit        needs `fpath+=~/.zfunc` before compinit in ~/.zshrc
   tumit completions fish > ~/.config/fish/completions/tumit.fish
-  source <(tumit completions bash)               for this shell only")]
+  source <(tumit completions bash)               for the running shell only")]
 pub(crate) struct Args {
     /// The shell
     shell: Shell,

@@ -24,53 +24,57 @@ use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
 use crate::{diagnostics, term};
 
-/// Converts runs to Pajé or other text, Pajé files to repaired ones, and both to tables of entities
+/// Converts runs to Pajé or other text, repairs Pajé files, and writes both as tables of entities
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit convert run.tmt -o run.paje                    the rules of the recorded spec, clocks corrected
+  tumit convert run.tmt -o run.paje                    by the rules of the recorded spec, clocks corrected
   tumit convert run.tmt -o - | pj_dump                 to standard output
-  tumit convert run.tmt --rules other.tumit -o x.paje  an old run seen in a new way
-  tumit convert run.tmt -o x.paje --unit ms --precision 3 --header old  for a reader that wants these
+  tumit convert run.tmt --rules other.tumit -o x.paje  an old run with other rules
+  tumit convert run.tmt -o x.paje --unit ms --precision 3 --header old  for a reader that needs these
   tumit convert run.tmt --text-output by-hand -o run.txt  the lines of `output text \"by-hand\"` of the spec
   tumit convert run.tmt -o run.csv                     containers, states, events, variables, links: a row each
-  tumit convert run.paje -o run.json                   the same as JSON, an object a line; IN may be any Pajé file
-  tumit convert x.paje -o y.paje --filter 'hide value Wait*'  Pajé text in order of date, repaired, filtered
+  tumit convert run.paje -o run.json                   the same as JSON, an object per line; IN may be any Pajé file
+  tumit convert x.paje -o y.paje --filter 'hide value Wait*'  Pajé text in order of time, repaired, filtered
   tumit convert run.paje -o - --pj-dump                the rows of `pj_dump -l 9 -e 1e300`
-  tumit convert millis.paje --unit ms -o run.csv       a Pajé file whose dates are in milliseconds
+  tumit convert millis.paje --unit ms -o run.csv       a Pajé file with timestamps in milliseconds
 
-Rows come as entities end; docs/entities.md has the columns. The file appears under its name only when it is complete. What was lost, damaged or repaired is told on standard error.
-Exit status: 0 done, 1 there were losses or damage (the rest was converted), 2 could not run.")]
+Rows are in the order in which entities end; docs/entities.md describes the columns. The file gets its name only when it is
+complete. Losses, damage and repairs are reported on standard error.
+Exit status: 0 success, 1 there were losses or damage (the rest was converted), 2 could not run.")]
 pub(crate) struct Args {
-    /// The run, a folder NAME.tmt or one process file of it; or a Pajé file
+    /// The run (a folder NAME.tmt or one of its process files), or a Pajé file
     #[arg(value_name = "IN")]
     input: PathBuf,
 
-    /// Where to write: a file that ends in .paje, .trace, .csv, .json or .jsonl, or - for standard output
+    /// Output file, which ends in .paje, .trace, .csv, .json or .jsonl; - is standard output
     #[arg(short, long = "output", alias = "out", value_name = "FILE")]
     out: PathBuf,
 
-    /// What to write, whatever the ending of the file; Pajé for standard output if absent
+    /// Format of the output [default: by the ending of the file; paje for standard output]
     #[arg(long, value_enum, conflicts_with = "pj_dump")]
     format: Option<OutputFormat>,
 
-    /// Writes the rows of `pj_dump -l 9 -e 1e300`, digit by digit, but in the order in which entities end
+    /// Writes the rows of `pj_dump -l 9 -e 1e300` with the same digits, in the order in which entities
+    /// end
     #[arg(long)]
     pj_dump: bool,
 
-    /// Rows of --pj-dump end with the user's fields, as those of `pj_dump -u`
+    /// Appends the user's fields to the rows of --pj-dump, as `pj_dump -u` does
     #[arg(long, requires = "pj_dump")]
     user_fields: bool,
 
     /// Writes the parent of each container and entity type to FILE, as `pj_dump --entity-hierarchy`
+    /// does
     #[arg(long, value_name = "FILE", requires = "pj_dump")]
     entity_hierarchy: Option<PathBuf>,
 
-    /// Writes the parent of each type and value to FILE, as `pj_dump --type-hierarchy`
+    /// Writes the parent of each type and value to FILE, as `pj_dump --type-hierarchy` does
     #[arg(long, value_name = "FILE", requires = "pj_dump")]
     type_hierarchy: Option<PathBuf>,
 
-    /// Tables have the time of day for timestamps, in UTC: 2026-11-25T13:18:31.000000042Z; for runs
+    /// Writes timestamps of tables as the time of day in UTC: 2026-11-25T13:18:31.000000042Z; for runs
+    /// only
     #[arg(long, conflicts_with = "pj_dump")]
     wall_clock: bool,
 
@@ -80,11 +84,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     dating: ClockOptions,
 
-    /// Uses the rules of this spec instead of those recorded with the run
+    /// Uses the rules of this spec instead of the recorded ones
     #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
 
-    /// Writes this text output of the spec instead of Pajé; with `--format csv` the output must be Pajé, and is simulated
+    /// Writes this text output of the spec instead of the result of its rules; for tables, the output
+    /// must be Pajé text
     #[arg(long, value_name = "NAME")]
     text_output: Option<String>,
 
@@ -109,14 +114,14 @@ impl Args {
     }
 }
 
-/// What is written.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// Pajé text, or the text output that was asked for
+    /// Pajé text, or the lines of --text-output
     Paje,
     /// A table of all containers and entities
     Csv,
-    /// A JSON object per container or entity, each on a line
+    /// A JSON object per container or entity, each on its own line
     Json,
 }
 
@@ -131,7 +136,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if format != OutputFormat::Paje || args.pj_dump {
         anyhow::ensure!(
             args.filters.is_empty(),
-            "filters are for Pajé text: filter into a .paje file, and make a table of that"
+            "filters need Pajé text as output: write the filtered trace to a .paje file, and convert that to a table"
         );
     }
     match format {
@@ -144,7 +149,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         OutputFormat::Paje => {}
     }
     if args.wall_clock {
-        bail!("--wall-clock is for tables: name an output that ends in .csv or .json");
+        bail!("--wall-clock needs a table as output: name a file that ends in .csv or .json");
     }
     let chain = args.filters.chain(std::slice::from_ref(&args.input))?;
     if is_paje(input.path()) || !chain.filters.is_empty() {
@@ -158,7 +163,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     if let Some(output) = &options.output {
         args.style
-            .refuse_all(&format!("is for Pajé that rules make; the lines of `{output}` are as its spec writes them"))?;
+            .refuse_all(&format!("needs Pajé text from rules as output; the spec defines the lines of `{output}`"))?;
     }
     let style = args.style.of_text();
     let bar = ProgressDisplay::new("{human_len} records");
@@ -213,7 +218,7 @@ fn note_changed_texts(count: u64) {
         let texts = if count == 1 { "text was" } else { "texts were" };
         term::note(&format!(
             "tumit: {count} {texts} changed, because Pajé has no escapes: `\"` is written as `'`, `,` as `;`, a control \
-             character as a blank, and long texts are cut"
+             character as a blank, and long texts are truncated"
         ));
     }
 }
@@ -243,7 +248,7 @@ fn format(args: &Args) -> anyhow::Result<OutputFormat> {
         (Some(format), _) => Ok(format),
         // A text output can have any ending.
         (None, "paje" | "trace") if args.pj_dump => bail!(
-            "`{}` would be taken for a Pajé file, and --pj-dump writes rows: name it .csv or .txt",
+            "--pj-dump writes rows, but the name `{}` is that of a Pajé file: name it .csv or .txt",
             args.out.display()
         ),
         (None, _) if args.text_output.is_some() => Ok(OutputFormat::Paje),
@@ -252,8 +257,8 @@ fn format(args: &Args) -> anyhow::Result<OutputFormat> {
         (None, "paje" | "trace") => Ok(OutputFormat::Paje),
         _ if args.pj_dump || args.out.as_os_str() == "-" => Ok(OutputFormat::Paje),
         _ => bail!(
-            "the format follows from the ending of the file: `{}` should end in .paje, .trace, .csv, .json or .jsonl \
-             (or be - for standard output), or --format say what to write",
+            "the ending of `{}` gives no format: expected .paje, .trace, .csv, .json or .jsonl (or - for standard \
+             output); or name the format with --format",
             args.out.display()
         ),
     }

@@ -17,30 +17,28 @@ use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
 use crate::{diagnostics, term};
 
-/// Writes a smaller run: the records of an interval, levels, threads or a launch
+/// Writes a smaller run: the records of a time range, of levels, threads or a launch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tumit cut run.tmt -o start.tmt --interval ..2s         the first two seconds
   tumit cut run.tmt -o mpi.tmt --level MPI               one level of all processes
-  tumit cut run.tmt -o two.tmt --process 0 --process 1   two ranks, with all of their threads
+  tumit cut run.tmt -o two.tmt --process 0 --process 1   two ranks, with all their threads
   tumit cut run.tmt -o first.tmt --launch 1              the first launch of a program that was run several times
 
-Every filter can be given several times: a record is kept when it fits one value of each filter. Records stay
-as they are, with their clocks and names; a message of which only one end is kept counts as one without the other.
-Where records of the part are missing or
-damaged in the run, the result says so at the same place.
-Intervals mean the dates that `tumit convert` and `tumit dump` show of the run.
-What was open when an interval begins is not known in the result: states end there that never began.
+Every filter can be repeated: a record is kept if it matches one value of each filter. Records, clocks and names do not
+change. If only one endpoint of a message is kept, the other one counts as missing. The result reports missing and damaged
+records of the run at the same position. Time ranges refer to the timestamps that `tumit convert` and `tumit dump` show. The
+result does not contain the begin of states that are open at the start of a time range: these states only end.
 
-Exit status: 0 done, 1 the run has losses or damage (the rest was cut), or an interval was asked for and its clocks were set or
+Exit status: 0 success, 1 the run has losses or damage (the rest was cut), or a time range was given and clocks were stepped or
 contradict each other, 2 could not run.")]
 pub(crate) struct Args {
-    /// The run: a folder NAME.tmt, or one process file of it
+    /// The run: a folder NAME.tmt, or one of its process files
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
-    /// The folder of the smaller run, NAME.tmt; it must be new
+    /// Folder of the smaller run, NAME.tmt; it must be new
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 
@@ -60,7 +58,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.filters.is_empty() && !args.launch.is_given() {
         bail!(
-            "nothing says what to keep: give `--interval`, `--level`, `--event`, `--process`, `--thread` or `--launch`"
+            "no filter is given: name the records to keep by `--interval`, `--level`, `--event`, `--process`, `--thread` or `--launch`"
         );
     }
     keep_inputs(&args.output, [args.input.as_path()])?;
@@ -75,7 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     drop(bar);
     let CutSummary { processes, streams, kept, left_out, unreadable, errors, .. } = made;
     if processes == 0 {
-        bail!("no process or thread of `{}` fits: `tumit info` lists them", args.input.display());
+        bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }
     folder.finish()?;
     let mut out = term::stdout();
@@ -91,7 +89,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     diagnostics::print(&loss_diagnostics(&losses));
     diagnostics::print(&errors);
     if unreadable > 0 {
-        term::note(&format!("tumit: {unreadable} records could not be read: left out"));
+        term::note(&format!("tumit: {unreadable} records could not be read and are left out"));
     }
     let is_good = losses.is_empty() && unreadable == 0 && errors.is_empty();
     Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })

@@ -12,25 +12,25 @@ use super::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::{spec_files, term};
 
-/// Writes a reference of the events of a spec, for those who read its traces
+/// Writes a reference of the events of a spec, for readers of its traces
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit doc app.tumit -o app.html            one page; needs no network
-  tumit doc app.tumit -o app.md              Markdown, as code hosts show it
+  tumit doc app.tumit -o app.html            a self-contained page
+  tumit doc app.tumit -o app.md              Markdown for code hosts
   tumit doc app.tumit --format markdown      to standard output
 
-It holds what the spec and its comments say: events with their parameters and bytes, the calls in Rust, C and Fortran,
-types, the tree of containers with its colours, and rules.
-Exit status: 0 done, 1 the spec has mistakes, 2 could not run.")]
+The reference contains the comments of the spec, the events with their parameters and sizes, the calls in Rust, C and
+Fortran, the types, the tree of containers with its colours, and the rules.
+Exit status: 0 success, 1 the spec has mistakes, 2 could not run.")]
 pub(crate) struct Args {
     /// The spec; `-` is standard input
     #[arg(value_name = "SPEC.tumit", value_hint = ValueHint::FilePath)]
     spec: String,
-    /// Where to write; standard output if absent
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// What to write [default: what the ending of FILE says, else html]
+    /// Format of the output [default: by the ending of FILE; html for standard output]
     #[arg(long, value_enum)]
     format: Option<DocFormat>,
 }
@@ -71,6 +71,9 @@ fn by_ending(path: &Path) -> anyhow::Result<DocFormat> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("html" | "htm") => Ok(DocFormat::Html),
         Some("md" | "markdown") => Ok(DocFormat::Markdown),
-        _ => bail!("`{}` ends neither in .html nor in .md: say --format html or --format markdown", path.display()),
+        _ => bail!(
+            "`{}` ends neither in .html nor in .md: name the format with --format html or --format markdown",
+            path.display()
+        ),
     }
 }

@@ -23,24 +23,24 @@ use crate::{diagnostics, table, term};
 #[command(after_help = "\
 Examples:
   tumit dump run.tmt --limit 20
-  tumit dump run.tmt --event post --process 2     one kind of event of one process (rank; or pid, if no rank fits)
-  tumit dump run.tmt --level MPI --interval 1.5..1.6   a tenth of a second of one level
-  tumit dump run.tmt --interval 250ms.. --thread main  from a quarter of a second on
+  tumit dump run.tmt --event post --process 2     one event of one process (its rank; its pid if no rank matches)
+  tumit dump run.tmt --level MPI --interval 1.5..1.6   0.1 seconds of one level
+  tumit dump run.tmt --interval 250ms.. --thread main  one thread, from 0.25 seconds on
   tumit dump run.tmt --json | jq .fields           one JSON object per line
 
-Every filter can be given several times: a record is shown when it fits one value of each filter.
+Every filter can be repeated: a record is shown if it matches one value of each filter.
 
-The columns are: date in seconds from the start, process, thread, event, fields. Dates are those that `tumit convert` writes: by the links
-between all records, which are read first. With `--clock none --causal off` the first records are there at once.
-With --json, lists are arrays, dates are nanoseconds, pointers (\"0x1f\") and bytes (\"00ff\") are texts in hexadecimal digits, and
-floats that are no JSON numbers are \"NaN\", \"inf\" or \"-inf\".
-Exit status: 0 done, 1 the run has losses or damage, 2 could not run.")]
+The columns are: timestamp in seconds from the start, process, thread, event, fields. Timestamps are those of `tumit convert`: they
+depend on the links between all records, which are read first. With `--clock none --causal off` the first records appear at once.
+With --json, lists are arrays, timestamps are nanoseconds, pointers (\"0x1f\") and bytes (\"00ff\") are texts in hexadecimal digits,
+and floats that JSON cannot represent are \"NaN\", \"inf\" or \"-inf\".
+Exit status: 0 success, 1 the run has losses or damage, 2 could not run.")]
 pub(crate) struct Args {
-    /// The run: a folder NAME.tmt, or one process file of it
+    /// The run: a folder NAME.tmt, or one of its process files
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
-    /// One JSON object per record and line
+    /// Writes a JSON object per record, each on its own line
     #[arg(long)]
     json: bool,
 
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     filters: RecordFilters,
 
-    /// At most so many records
+    /// Maximum number of records [default: all]
     #[arg(long, short = 'n', alias = "head", value_name = "COUNT")]
     limit: Option<u64>,
 
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open_run(&args.input)?;
     let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if args.wall_clock && recorded.processes.iter().all(|process| process.anchors.is_empty()) {
-        bail!("--wall-clock: no process of {} read the real-time clock", args.input.display());
+        bail!("--wall-clock: {} has no time of day, because no process read the real-time clock", args.input.display());
     }
     let options = options(args.dating, args.resources);
     let mut out = term::stdout();

@@ -12,20 +12,20 @@ use tumit::explain;
 use super::ExitStatus;
 use crate::term;
 
-/// Explains codes of mistakes: what they mean, an example, and what is right
+/// Explains codes of mistakes, each with a wrong and a right example
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit explain T0062              what it means, a spec that draws it, and one that is right
-  tumit explain t62 3              case, T and zeros do not matter
-  tumit explain                    all codes, a line each
+  tumit explain T0062              the meaning, a spec with the mistake, and a correct spec
+  tumit explain t62 3              case, T and leading zeros are optional
+  tumit explain                    all codes, one per line
   tumit explain --markdown > mistakes.md")]
 pub(crate) struct Args {
-    /// Codes such as T0062; without any, all are listed
+    /// Codes such as T0062 [default: a list of all codes]
     #[arg(value_name = "CODE", value_parser = CodeParser, hide_possible_values = true)]
     codes: Vec<Code>,
 
-    /// As Markdown; without codes, a page that explains all of them
+    /// Writes Markdown; without codes, a page that explains all of them
     #[arg(long)]
     markdown: bool,
 }
@@ -64,7 +64,7 @@ impl TypedValueParser for CodeParser {
             let name = arg.map_or_else(|| "CODE".to_owned(), ToString::to_string);
             error.insert(ContextKind::InvalidArg, ContextValue::String(name));
             error.insert(ContextKind::InvalidValue, ContextValue::String(value.to_string_lossy().into_owned()));
-            let help = "codes look like T0062; `tumit explain` lists them all".to_owned();
+            let help = "expected a code such as T0062; `tumit explain` lists all codes".to_owned();
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![help.into()]));
             error
         })

@@ -12,27 +12,27 @@ use super::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::{spec_files, term};
 
-/// Gives specs their usual form
+/// Formats specs
 ///
-/// Comments, texts and numbers stay as they are written; blanks, line ends and commas at the ends of lists become what
-/// they are in every other spec. There are no options for style.
+/// Comments, texts and numbers do not change. Blanks, line ends and commas at the ends of lists get the same form in all
+/// specs. There are no options for style.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit fmt app.tumit              rewrites the file, unless it has its usual form already
-  tumit fmt specs/*.tumit          several at once; folders are not searched
-  tumit fmt --check app.tumit      changes nothing, and shows what would change
+  tumit fmt app.tumit              rewrites the file, unless it is already formatted
+  tumit fmt specs/*.tumit          several files; folders are not searched
+  tumit fmt --check app.tumit      shows the changes, and does not make them
   tumit fmt - < app.tumit          from standard input to standard output, for editors
 
-A file with syntax errors is left as it is. Names, types and rules need not be right.
+A file with syntax errors is not changed. Mistakes in names, types and rules do not matter.
 
-Exit status: 0 done, 1 a file has syntax errors (or, with --check, not its usual form), 2 one could not be read or written.")]
+Exit status: 0 success, 1 a file has syntax errors (or, with --check, is not formatted), 2 a file could not be read or written.")]
 pub(crate) struct Args {
     /// Specs to format; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Changes nothing; shows as a unified diff what would change
+    /// Shows the changes as a unified diff, and does not make them
     #[arg(long)]
     check: bool,
 }
@@ -61,11 +61,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     out.flush().context("cannot write")?;
     if changed > 0 {
-        let (files, have) = if changed == 1 { ("file", "has") } else { ("files", "have") };
-        term::note(&format!(
-            "{changed} {files} of {} {have} not the usual form; `tumit fmt` gives it",
-            args.files.len()
-        ));
+        let (files, are) = if changed == 1 { ("file", "is") } else { ("files", "are") };
+        term::note(&format!("{changed} {files} of {} {are} not formatted; `tumit fmt` formats them", args.files.len()));
     }
     Ok(match (unreadable, mistakes || changed > 0) {
         (true, _) => ExitStatus::CouldNotRun,
@@ -107,7 +104,7 @@ fn rewrite(path: &Path, text: &str) -> anyhow::Result<()> {
     let target = fs::canonicalize(path).with_context(|| format!("cannot find `{}`", path.display()))?;
     let permissions = fs::metadata(&target).with_context(|| format!("cannot read `{}`", path.display()))?.permissions();
     if permissions.readonly() {
-        bail!("`{}` may not be written", path.display());
+        bail!("`{}` is write-protected: change its permissions", path.display());
     }
     let mut file = OutputFile::create(&target)?;
     (&file).write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;

@@ -21,50 +21,52 @@ use crate::{spec_files, term};
 #[command(after_help = "\
 Examples:
   tumit gen c app.tumit -o app_trace.h            then: cc -O2 app.c -pthread
-  tumit gen fortran app.tumit -o app_trace.f90    and app_trace_fortran.c beside it; how to build is told
-  tumit gen rust app.tumit                        what the macro `events!` gives
+  tumit gen fortran app.tumit -o app_trace.f90    and app_trace_fortran.c in the same folder; prints how to build
+  tumit gen rust app.tumit                        the code of the macro `events!`
   tumit gen c app.tumit --off DEBUG               without the level DEBUG, to standard output
   tumit gen c app.tumit --reader -o app_read.h    for a tool that reads the records of a run
   tumit gen c app.tumit -o app_trace.h --depfile app_trace.d
                                                   with `-include app_trace.d` in the Makefile
 
-C and C++: one self-contained header. Copy it beside the program, include it, call TRACE_EVENT(...), link with -pthread.
-Fortran: a module and a C file that holds the recorder; call TRACE_EVENT(...) of the module.
-Rust: the macro `tracer_rt::events!(\"app.tumit\")` does the same while the program is compiled; no file is needed.
+C and C++: one self-contained header. Copy it into the program, include it, call TRACE_EVENT(...), link with -pthread.
+Fortran: a module and a C file with the recorder; call TRACE_EVENT(...) of the module.
+Rust: the macro `tracer_rt::events!(\"app.tumit\")` does the same while the program is compiled, without a generated file.
 
-A file is replaced only when all went well, and not touched when its text stays the same. What was written, and how to
-build it, is told on standard error.
-Exit status: 0 done, 1 the spec has mistakes, 2 could not run.")]
+A file is replaced only after all files were generated. A file with the same text is not touched. The names of the files and the
+build commands are printed on standard error.
+Exit status: 0 success, 1 the spec has mistakes, 2 could not run.")]
 pub(crate) struct Args {
-    /// The language of the program; `cpp` is `c`, whose header serves both
+    /// The language of the program; `cpp` is another name of `c`, because the header is for both
     language: TargetLanguage,
     /// The spec; `-` is standard input
     #[arg(value_name = "SPEC.tumit", value_hint = ValueHint::FilePath)]
     spec: String,
-    /// Where to write: a file, or a folder (which ends in `/` unless it exists); standard output if absent. Where a language
-    /// needs several files, the others are put beside the first under their own names
+    /// Output file, or a folder, which ends in `/` if it does not exist [default: standard output].
+    /// Further files of a language get their own names in the same folder
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     output: Option<PathBuf>,
-    /// Levels to leave out: their functions do nothing
+    /// Leaves out these levels, such as DEBUG,MPI: their functions do nothing
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     off: Vec<String>,
-    /// Functions that read, write and print records, for tools, instead of those that record them; C and Rust
+    /// Generates functions for tools, which read, write and print records, instead of functions that
+    /// record them; for C and Rust
     #[arg(long, conflicts_with = "off")]
     reader: bool,
-    /// Also writes a Makefile dependency list: what was written depends on the spec and the files that it uses
+    /// Also writes a Makefile dependency list of the generated files to FILE: they depend on the spec
+    /// and the files that it uses
     #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
     depfile: Option<PathBuf>,
-    /// Tells nothing but mistakes
+    /// Prints mistakes only
     #[arg(short, long)]
     quiet: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum TargetLanguage {
-    /// A C99 header, also good as C++11
+    /// A header for C99 and C++11
     #[value(alias = "cpp", alias = "c++")]
     C,
-    /// A module of Fortran 2008, and a C file that goes with it
+    /// A module of Fortran 2008 and a C file with its recorder
     Fortran,
     /// Rust functions
     Rust,
@@ -76,7 +78,7 @@ impl TargetLanguage {
             (Self::C, false) => &CBackend,
             (Self::C, true) => &CReader,
             (Self::Fortran, false) => &FortranBackend,
-            (Self::Fortran, true) => bail!("--reader: readers are made for C and Rust, not for Fortran"),
+            (Self::Fortran, true) => bail!("--reader generates C or Rust, not Fortran: write `gen c` or `gen rust`"),
             (Self::Rust, false) => &RustBackend,
             (Self::Rust, true) => &RustReader,
         })
@@ -123,11 +125,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
 fn print(files: &GeneratedFiles) -> anyhow::Result<()> {
     let [file] = files.0.as_slice() else {
         let names: Vec<_> = files.0.iter().map(|file| file.name.as_str()).collect();
-        bail!(
-            "there are {} files, {}: say where to put them, by -o FILE or -o FOLDER/",
-            names.len(),
-            names.join(" and ")
-        );
+        bail!("there are {} files, {}: name their place by -o FILE or -o FOLDER/", names.len(), names.join(" and "));
     };
     let mut out = term::stdout();
     out.write_all(file.text.as_bytes()).context("cannot write")?;
@@ -156,13 +154,13 @@ fn write(args: &Args, output: &Path, spec: &Spec, files: &GeneratedFiles) -> any
 fn places(output: &Path, files: &GeneratedFiles) -> anyhow::Result<Vec<PathBuf>> {
     let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
     if is_folder {
-        fs::create_dir_all(output).with_context(|| format!("cannot make the folder `{}`", output.display()))?;
+        fs::create_dir_all(output).with_context(|| format!("cannot create the folder `{}`", output.display()))?;
         return Ok(files.0.iter().map(|file| output.join(&file.name)).collect());
     }
     let mut paths = vec![output.to_path_buf()];
     paths.extend(files.0.iter().skip(1).map(|file| output.with_file_name(&file.name)));
     if paths.iter().skip(1).any(|path| path == output) {
-        bail!("`{}` is the name of another file that is made: choose another for -o", output.display());
+        bail!("`{}` is the name of another generated file: choose another name for -o", output.display());
     }
     Ok(paths)
 }

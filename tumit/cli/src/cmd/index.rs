@@ -8,24 +8,24 @@ use super::ExitStatus;
 use crate::run_options::RunOptions;
 use crate::{diagnostics, term};
 
-/// Prepares a large run or Pajé file, so that it opens sooner
+/// Indexes a large run or Pajé file, so that it opens faster
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit index run.tmt                        makes run.tmt/index.tmtx; `tumit view run.tmt` then reads that
-  tumit index big.paje                       makes big.paje.tmtx
+  tumit index run.tmt                        writes run.tmt/index.tmtx, which `tumit view run.tmt` then reads
+  tumit index big.paje                       writes big.paje.tmtx
   tumit index big.paje -o /scratch/big.tmtx
   tumit index big.paje.gz -o big.tmtx        then: tumit view big.paje.gz --index big.tmtx
 
-`tumit view` does this by itself for large traces. The index is made in bounded memory, and made anew when the trace
-changes, or is opened with other clocks or rules. It can be removed at any time.
-Exit status: 0 done, 1 the trace has losses or faults (the rest is in the index), 2 could not run.")]
+`tumit view` indexes large traces automatically. Indexing needs bounded memory. The index is built again if the trace changes, or
+is opened with other clock options or rules. It can be removed at any time.
+Exit status: 0 success, 1 the trace has losses or faults (the rest is in the index), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt) or a Pajé file, also of other tools
+    /// A run folder (NAME.tmt), or a Pajé file of any tool
     path: PathBuf,
 
-    /// Writes the index to this file [default: beside the trace, or inside the run; else in the user's
-    /// cache folder]. A pipe or a compressed file has no default
+    /// Writes the index to this file; required for a pipe or a compressed file [default: inside the
+    /// run, or in the folder of the Pajé file; the user's cache folder if that is write-protected]
     #[arg(short, long, alias = "index", value_name = "FILE")]
     output: Option<PathBuf>,
 

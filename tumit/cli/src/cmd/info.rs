@@ -23,25 +23,25 @@ use crate::run_options::LaunchChoice;
 use crate::term;
 use crate::trace_input::TraceInput;
 
-/// Shows what a run holds: processes, threads, events, rates, losses, clocks
+/// Shows the contents of a run: processes, threads, events, rates, losses, clocks
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tumit info run.tmt
-  tumit info run.tmt --all                     every thread and process, however many
+  tumit info run.tmt --all                     with all threads and processes
   tumit info run.tmt --json | jq .events
 
-Exit status: 0 done, 1 the run has losses or damage, 2 could not run.")]
+Exit status: 0 success, 1 the run has losses or damage, 2 could not run.")]
 pub(crate) struct Args {
-    /// The run: a folder NAME.tmt, or one process file of it
+    /// The run: a folder NAME.tmt, or one of its process files
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
-    /// As one JSON object, which holds everything
+    /// Writes all contents as one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Shows all processes and threads, not only the first of each
+    /// Shows all processes and threads, instead of the first of each
     #[arg(long)]
     all: bool,
 
@@ -317,7 +317,8 @@ fn private(run: &OpenRun) -> Option<TraceDiagnostic> {
     let count = run.processes.iter().filter(|process| process.buffers == Some(2)).count();
     let of =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
-    let text = format!("{of} were private, as no live file could be made: killed, it loses its last second");
+    let text =
+        format!("{of} were private, because no live file could be created: a killed process loses its last second");
     (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Loss, text))
 }
 

@@ -19,31 +19,31 @@ use crate::term;
 /// Switches a level of a running program on or off
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The program's recorder takes the request from its live file, a tenth of a second later at most. A program with private
-buffers (TUMIT_BUFFERS=private) has no live file and cannot be asked; nor can one on another machine. A program
-all of whose levels are off begins to record with the first that is on: start it with TUMIT_START=1 to switch one on later.
+The recorder of the program reads the request from its live file within 0.1 seconds. A program with private buffers
+(TUMIT_BUFFERS=private) has no live file and cannot be switched, nor can a program on another machine. A program whose levels are
+all off has no live file before its first record: start it with TUMIT_START=1 to switch on a level later.
 
 Examples:
-  tumit level 4711 MPI on          the process with this id
+  tumit level 4711 MPI on          one process
   tumit level run.tmt APP off      every process that records into this run
-  tumit level run.tmt heat.APP on  a level of one spec, where several have such a level
+  tumit level run.tmt heat.APP on  a level of one spec, if several specs have such a level
   tumit level run.tmt all off
 
-Exit status: 0 done, 1 a process has no such level, 2 could not run.")]
+Exit status: 0 success, 1 a process has no such level, 2 could not run.")]
 pub(crate) struct Args {
-    /// The process id of a running program, or the run that it records
+    /// The process id of a running program, or the run into which it records
     #[arg(value_name = "PID|RUN")]
     target: String,
 
-    /// The level: NAME, TRACE.NAME, or `all`
+    /// The level: NAME, SPEC.NAME, or `all` for all levels
     #[arg(value_name = "LEVEL")]
     level: String,
 
-    /// What it is to be
+    /// The new state of the level
     #[arg(value_enum, value_name = "on|off")]
     to: LevelSwitch,
 
-    /// How long to wait for each answer, in seconds
+    /// Maximum time to wait for the answer of each process, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     timeout: u64,
 }
@@ -71,11 +71,11 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.level.is_empty() || args.level.contains([',', '=']) {
-        bail!("`{}` is no name of a level", args.level);
+        bail!("`{}` is not the name of a level: write NAME, SPEC.NAME or `all`", args.level);
     }
     let text = format!("{}={}", args.level, if matches!(args.to, LevelSwitch::On) { "on" } else { "off" });
     if text.len() > REQUEST_BYTES {
-        bail!("a level's name of {} bytes is too long", args.level.len());
+        bail!("the name of the level has {} bytes, which is too long", args.level.len());
     }
     let is_run = Path::new(&args.target).exists();
     let targets = match args.target.parse::<u32>() {
@@ -98,12 +98,12 @@ fn of_process(pid: u32) -> anyhow::Result<Vec<SwitchTarget>> {
     let files = match active_recorders::live_files(pid) {
         Ok(files) => files,
         Err(error) if error.kind() == ErrorKind::NotFound => bail!("there is no process {pid} on this machine"),
-        Err(error) => return Err(error).with_context(|| format!("cannot look at process {pid}")),
+        Err(error) => return Err(error).with_context(|| format!("cannot inspect process {pid}")),
     };
     if files.is_empty() {
         bail!(
             "process {pid} has no live file: it has recorded nothing yet, or its buffers are private (TUMIT_BUFFERS=private); \
-             set its levels where it starts, as in `TUMIT_LEVELS=APP=on`, or start it with TUMIT_START=1 so that it can be asked"
+             set its levels at its start, as in `TUMIT_LEVELS=APP=on`, or start it with TUMIT_START=1 and switch them later"
         );
     }
     let target = |live: PathBuf| SwitchTarget { name: format!("process {pid}"), levels: levels_of_live(&live), live };
@@ -125,17 +125,17 @@ fn of_run(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
         }
     }
     if targets.is_empty() && private.is_empty() {
-        bail!("{}: no process on this machine is recording into it", path.display());
+        bail!("{}: no process on this machine is recording into this run", path.display());
     }
     if targets.is_empty() {
         bail!(
-            "{}: {} cannot be asked: private buffers (TUMIT_BUFFERS=private) have no live file",
+            "{}: {} cannot be switched: private buffers (TUMIT_BUFFERS=private) have no live file",
             path.display(),
             private.join(", ")
         );
     }
     for name in private {
-        term::note(&format!("tumit: {name} has private buffers and cannot be asked"));
+        term::note(&format!("tumit: {name} has private buffers and cannot be switched"));
     }
     Ok(targets)
 }
@@ -152,7 +152,7 @@ fn unknown(level: &str, known: &[LevelName]) -> String {
     names.dedup();
     let help = match did_you_mean(own, names.iter().copied()) {
         Some(help) => help,
-        None if names.is_empty() => "it has recorded nothing of such a spec yet".to_owned(),
+        None if names.is_empty() => "it has recorded no events of such a spec yet".to_owned(),
         None => format!("it has {}", names.join(", ")),
     };
     format!("no level `{level}`; {help}")
@@ -189,17 +189,17 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<SwitchAnswe
     let until = Instant::now() + timeout;
     while word(&mut file, head::REQUEST_DONE)? != number {
         if word(&mut file, head::REQUEST)? != number {
-            bail!("another request came between; try again");
+            bail!("another request was made at the same time; try again");
         }
         if !live.exists() {
-            bail!("it has ended");
+            bail!("the process has ended");
         }
         if Instant::now() >= until && !withdrawn(&mut file, number)? {
             break;
         }
         if Instant::now() >= until {
             bail!(
-                "no answer in {} s, so the request is taken back: it has stopped, its helper thread is gone (after `fork`) or was never there (`TUMIT_NO_THREAD`), or it was killed and left `{shown}`",
+                "no answer in {} s, so the request is withdrawn: the process is stopped, has no writer thread (after `fork`, or with `TUMIT_NO_THREAD`), or was killed and left `{shown}`",
                 timeout.as_secs()
             );
         }
@@ -208,7 +208,7 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<SwitchAnswe
     let mut carried_out = vec![0; text.len()];
     file.seek(SeekFrom::Start(head::REQUEST_TEXT as u64)).and_then(|_| file.read_exact(&mut carried_out))?;
     if carried_out != text.as_bytes() {
-        bail!("another request came between; try again");
+        bail!("another request was made at the same time; try again");
     }
     Ok(if word(&mut file, head::REQUEST_RESULT)? == 0 { SwitchAnswer::Done } else { SwitchAnswer::UnknownLevel })
 }

@@ -12,17 +12,17 @@ use super::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::term;
 
-/// Writes the manual pages: one for `tumit`, one for each of its commands
+/// Writes the manual pages: one for `tumit` and one per command
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tumit man -o ~/.local/share/man/man1      then: man tumit, man tumit-check
-  tumit man gen | man -l -                  reads one page at once")]
+  tumit man gen | man -l -                  shows one page")]
 pub(crate) struct Args {
-    /// The command whose page is printed; without it, that of `tumit` itself
+    /// Prints the page of this command [default: the page of `tumit`]
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
     command: Option<String>,
-    /// Writes all pages into this folder, which is made if absent
+    /// Writes all pages into this folder, and creates it if it does not exist
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<ExitStatus> {
     let mut root = root.disable_help_subcommand(true);
     root.build();
     if let Some(folder) = &args.output {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
         for command in std::iter::once(&root).chain(root.get_subcommands()) {
             let path = folder.join(format!("{}.1", page_name(command)));
             write_if_changed(&path, &page(command)?)?;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<ExitStatus> {
         None => &root,
         Some(name) => root.find_subcommand(name).with_context(|| {
             let known: Vec<_> = root.get_subcommands().map(Command::get_name).collect();
-            format!("there is no command `{name}`; there are {}", known.join(", "))
+            format!("there is no command `{name}`; the commands are {}", known.join(", "))
         })?,
     };
     let mut out = term::stdout();
@@ -62,7 +62,7 @@ fn page(command: &Command) -> anyhow::Result<String> {
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone()).title(page_name(command).to_uppercase()).source(format!("tumit {version}"));
     let mut out = Vec::new();
-    render(&man, command, &mut out).context("cannot make the page")?;
+    render(&man, command, &mut out).context("cannot write the page")?;
     let mut out = String::from_utf8(out).context("a page is text")?;
     if let Some(help) = command.get_after_help() {
         sections(&mut out, &help.to_string());

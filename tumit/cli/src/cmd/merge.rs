@@ -24,38 +24,38 @@ use crate::run_options::{ClockOptions, ResourceOptions, options};
 use crate::trace_input::TraceInput;
 use crate::{diagnostics, term};
 
-/// Joins runs into one: the parts of a job that were recorded into several folders
+/// Joins runs into one, such as the parts of a job that were recorded into several folders
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("clock", |arg| arg.requires("sort")), mut_arg("causal", |arg| arg.requires("sort")))]
 #[command(mut_arg("threads", |arg| arg.requires("sort")), mut_arg("memory", |arg| arg.requires("sort")))]
 #[command(after_help = "\
-Each node of a cluster may have recorded into a folder of its own, on its own disk. Joined, their processes are
-one run: messages between them are paired and clocks are brought together. The given runs stay as they are. All launches of a
-run folder are taken; `tumit cut --launch N` takes one out before. The joined run is one launch.
+Each node of a cluster may record into a separate folder on its own disk. The joined processes are one run: messages between
+them are paired and their clocks are corrected. The given runs do not change. All launches of a run folder are joined into one
+launch; `tumit cut --launch N` extracts one launch before.
 
-A killed process's live file, in a folder that TUMIT_LIVE named, is found by its run, and may be given, too, where it was moved.
+The live file of a killed process is found in the folder that TUMIT_LIVE named. If the file was moved, name it as another RUN.
 
 Examples:
   tumit merge node1.tmt node2.tmt -o job.tmt
   tumit merge /scratch/*/job-4711.tmt -o job-4711.tmt
-  tumit dump job.tmt --json                            all records in one stream, in order of date
-  tumit merge job.tmt -o sorted.tmt --sort             one file in order of date, clocks corrected
+  tumit dump job.tmt --json                            all records in one stream, in order of time
+  tumit merge job.tmt -o sorted.tmt --sort             one file in order of time, clocks corrected
 
-With --sort the joined run is one file whose blocks are in order of date: what reads it from front to back has to hold
-a megabyte of records to see all of them in order. Dates are those of the corrected time line, so the clocks need no
-samples any more; processes and threads stay what they are.
+With --sort the joined run is one file with blocks in order of time: a reader that keeps a megabyte of records in memory sees all
+records in order. Timestamps are those of the corrected time line, so the run needs no clock samples. Processes and threads do
+not change.
 
-Exit status: 0 done, 1 something is missing or damaged (the rest was joined), 2 could not run.")]
+Exit status: 0 success, 1 records are missing or damaged (the rest was joined), 2 could not run.")]
 pub(crate) struct Args {
     /// The runs: folders NAME.tmt, or process files
     #[arg(value_name = "RUN", required = true, num_args = 1..)]
     inputs: Vec<PathBuf>,
 
-    /// The folder of the joined run, NAME.tmt; it must be new
+    /// Folder of the joined run, NAME.tmt; it must be new
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 
-    /// Writes one file in order of date, on the corrected time line
+    /// Writes one file in order of time, with corrected timestamps
     #[arg(long)]
     sort: bool,
 
@@ -117,14 +117,14 @@ fn different(runs: &[OpenRun]) -> anyhow::Result<()> {
                 [(process, other), (other, process)].into_iter().find(|(live, _)| live.live_alone)
             {
                 bail!(
-                    "`{}` is the live file of the process of `{}`, whose file has an end already: leave the live file out",
+                    "`{}` is the live file of a process whose file `{}` is already complete: leave the live file out",
                     live.path.display(),
                     own.path.display()
                 );
             }
             let other = other.path.as_path();
             bail!(
-                "`{}` and `{}` are of one process: leave one out, or see with `tumit info` which has more",
+                "`{}` and `{}` are files of the same process: leave one out; `tumit info` shows which has more records",
                 other.display(),
                 process.path.display()
             );
@@ -168,7 +168,7 @@ fn sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<
     let mut errors = loss_diagnostics(&losses);
     errors.extend(of_clocks);
     if made.unreadable > 0 {
-        let text = format!("{} records could not be decoded: left out", made.unreadable);
+        let text = format!("{} records could not be decoded and are left out", made.unreadable);
         errors.push(TraceDiagnostic::error(DiagnosticKind::Damage, text));
     }
     Ok(errors)

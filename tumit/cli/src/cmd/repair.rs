@@ -16,46 +16,47 @@ use super::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::term;
 
-/// Rewrites what a killed process or a full disk left unfinished or damaged
+/// Repairs runs that a killed process or a full disk left incomplete or damaged
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What live files (NAME.live) hold goes into the files of their processes, which get an end; damaged pieces are
-left out and counted; names and good blocks stay as they are. All launches of the folder are repaired. All commands read such a run without repair, too:
-this is for runs that are kept, moved or sent.
+The contents of live files (NAME.live) are moved into the files of their processes, which get an end. Damaged bytes are left out
+and counted. Names and undamaged blocks do not change. All launches of the folder are repaired. Reading needs no repair: repair
+a run before it is archived, moved or sent.
 
 Examples:
-  tumit repair run.tmt --dry-run         what would be done
-  tumit repair run.tmt                   in place: live files are removed when all is written
-  tumit repair run.tmt -o whole.tmt      a repaired copy; works on a run that is still being recorded
+  tumit repair run.tmt --dry-run         shows the repairs, and does not make them
+  tumit repair run.tmt                   in place; live files are removed after their contents are written
+  tumit repair run.tmt -o whole.tmt      a repaired copy, also of a run that is still being recorded
 
-Exit status: 0 done or nothing to do, 1 something was not usable, 2 could not run.")]
+Exit status: 0 success or nothing to repair, 1 data could not be repaired, 2 could not run.")]
 pub(crate) struct Args {
-    /// The run: a folder NAME.tmt, or one process file of it
+    /// The run: a folder NAME.tmt, or one of its process files
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
-    /// Writes a repaired copy into this folder and leaves the run as it is
+    /// Writes a repaired copy into this folder, and does not change the run
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 
-    /// Only tells what would be done
+    /// Shows the repairs, and does not make them
     #[arg(short = 'n', long)]
     dry_run: bool,
 
-    /// Repairs although live files are missing, or there is nothing but a live file, or processes of other machines may still run
+    /// Repairs even if live files are missing, if there is only a live file, or if processes on other
+    /// machines may still run
     #[arg(long)]
     force: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.input.as_os_str() == "-" {
-        bail!("`-` is no file that can be repaired: write standard input to a file NAME.tmt first");
+        bail!("standard input cannot be repaired: write it to a file NAME.tmt first");
     }
     let recorded = OpenRun::open_launches(&args.input, LaunchSelection::All)?;
     if let Some(process) = recorded.processes.iter().find(|p| p.part.is_some() && !p.damage.is_empty()) {
         bail!(
-            "{}: a sorted file cannot be repaired: sort the run again that it was made of (`tumit merge --sort`), or take what \
-             is good of it (`tumit cut`)",
+            "{}: a sorted file cannot be repaired: sort its original run again (`tumit merge --sort`), or copy its \
+             undamaged records (`tumit cut`)",
             process.path.display()
         );
     }
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             term::note(&format!("tumit: {loss}"));
             unusable = true;
         } else if is_gone(&loss) {
-            term::note(&format!("tumit: {loss}; no repair brings that back"));
+            term::note(&format!("tumit: {loss}; this cannot be repaired"));
             unusable = true;
         }
     }
@@ -120,7 +121,7 @@ fn remove_empty(args: &Args, recorded: &OpenRun, out: &mut impl Write) -> anyhow
         if !args.dry_run {
             fs::remove_file(live).with_context(|| format!("cannot remove `{}`", live.display()))?;
         }
-        writeln!(out, "{}: is removed: its process ended before it recorded anything", live.display())
+        writeln!(out, "{}: is removed, because its process ended before its first record", live.display())
             .context("cannot write")?;
     }
     Ok(found)
@@ -149,8 +150,8 @@ fn is_astray(process: &ProcessInRun) -> bool {
 fn astray(process: &ProcessInRun) -> String {
     let own = process.path.with_extension("tmt");
     format!(
-        "{}: the process's own file, `{}`, is not beside it. If it is in a run elsewhere, `tumit repair` of that run finds this live \
-         file by itself, or else says where to put it; what the live file has alone becomes a run by `--force`",
+        "{}: the process's file `{}` is not in the same folder. If that file is in another run, `tumit repair` of that run finds \
+         this live file, or reports where to move it. `--force` makes a run of the live file alone",
         process.path.display(),
         own.file_name().unwrap_or_default().display()
     )
@@ -177,21 +178,24 @@ fn refuse(args: &Args, process: &ProcessInRun, repair: Option<&FileRepair>) -> a
     let Some(repair) = repair.filter(|repair| repair.unended) else { return Ok(()) };
     let empty = |path: &Path| fs::metadata(path).map_or(true, |data| data.len() < PREAMBLE_BYTES as u64);
     if process.live_alone && args.output.is_none() && !empty(&repair.file) {
-        bail!("`{}` is in the way: it cannot be read, and is not empty; move it away", repair.file.display());
+        bail!(
+            "`{}` would be replaced, but it is not empty and cannot be read: move it to another place",
+            repair.file.display()
+        );
     }
     let live = repair.live.as_deref();
     let files: Vec<&Path> = std::iter::once(process.path.as_path()).chain(live).collect();
     if args.output.is_none() {
         if let Some(pid) = active_recorders::user_of(&files) {
             bail!(
-                "{}: process {pid} is still recording into it; wait for its end, or make a copy of what is there (`-o FOLDER`)",
+                "{}: process {pid} is still recording into this file: wait for its end, or write a repaired copy (`-o FOLDER`)",
                 process.path.display()
             );
         }
         let here = active_recorders::host();
         if !args.force && !process.host.is_empty() && process.host != here {
             bail!(
-                "{}: its process ran on `{}`, which is not this machine (`{here}`): has it ended? Then add `--force`",
+                "{}: its process ran on `{}`, not on this machine (`{here}`): add `--force` if the process has ended",
                 process.path.display(),
                 process.host
             );
@@ -199,7 +203,7 @@ fn refuse(args: &Args, process: &ProcessInRun, repair: Option<&FileRepair>) -> a
     }
     if let Some(missing) = repair.live_is_missing.as_ref().filter(|_| !args.force) {
         bail!(
-            "{}: its last records are in `{}`, which is not there; bring it here as `{}`, or add `--force` to give them up",
+            "{}: its last records are in `{}`, which does not exist: move that file here as `{}`, or add `--force` to repair without it",
             process.path.display(),
             missing.display(),
             process.path.with_extension("live").file_name().unwrap_or_default().display()
@@ -241,7 +245,7 @@ fn apply(args: &Args, process: &ProcessInRun, repair: &FileRepair) -> anyhow::Re
     // The live file is removed only after the file is on the disk, because it is the only other
     // place with the records.
     let written = fs::File::open(&target).and_then(|file| file.sync_all());
-    written.with_context(|| format!("cannot bring `{}` to the disk", target.display()))?;
+    written.with_context(|| format!("cannot write `{}` to the disk", target.display()))?;
     if repair.live_is_damaged {
         fs::rename(live, damaged(live)).with_context(|| format!("cannot rename `{}`", live.display()))
     } else {

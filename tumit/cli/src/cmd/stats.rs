@@ -16,71 +16,69 @@ use crate::time_range::{self, time_range};
 use crate::view_filters::FilterOptions;
 use crate::{table, term};
 
-/// Counts what a trace holds: time and share per state, durations, messages, variables
+/// Shows statistics of a trace: time and share per state, durations, messages, variables
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tumit stats run.tmt                                        each value of each type, all containers together
-  tumit stats run.paje --by container --interval 0.2..0.4    each container by itself, in a time range
-  tumit stats run.tmt --clock none --causal off              dates as they were recorded
+  tumit stats run.paje --by container --interval 0.2..0.4    each container separately, in a time range
+  tumit stats run.tmt --clock none --causal off              timestamps without clock correction
   tumit stats run.paje --filter 'only type Message' --by container --csv > matrix.csv
   tumit stats run.paje --filter 'group Node 1, Node 2 into Front' --by container
   tumit stats run.paje --filter 'count computing of Activity per Node into state Working' --filter 'only type Working'
 
-Expressions of --filter (names may have * and ?; put them in \"...\" when they hold a keyword; docs/filters.md has pictures):
+Expressions of --filter (names may contain * and ?; quote names that contain keywords: \"...\"; docs/filters.md has images):
   hide type TYPE, ...                     only type TYPE, ...              by type
   hide value VALUE, ... of TYPE           only value VALUE, ...            by value
-  hide container NAME, ...                only container Node 1/*       by name or path, with all below
-  only where Bytes > 4096 of Message      hide where to ~ Node 3* of ...   by a field: = != < <= > >= ~ (fits) !~
+  hide container NAME, ...                only container Node 1/*       by name or path, with their contents
+  only where Bytes > 4096 of Message      hide where to ~ Node 3* of ...   by a field: = != < <= > >= ~ (matches) !~
   only where from = A, B or not (to = C and Bytes < 9)                     not before and before or; lists with commas
-  only where involves Node 4                                               links with an end there or below
+  only where involves Node 4                                               links with an endpoint in it
   only duration >= 10us of Activity       cut 0.2..0.4                     by duration; a time range
-  group Node 1, Node 2 into Front         reuse Thread                     one row for several; rows of what has ended
-  count VALUE, ... of TYPE per Node into [state] NAME                      how many at each moment, as a curve or state
+  group Node 1, Node 2 into Front         reuse Thread                     one row for several; rows of ended threads
+  count VALUE, ... of TYPE per Node into [state] NAME                      count over time, as a curve or state
   sum|mean|min|max of Load per Node       sum Bytes of Message per Node    of variables; of a field
-  count sent of Message per Node          sum received Bytes of ...        of links that start, or end, there
+  count sent of Message per Node          sum received Bytes of ...        of links that start or end in it
   sort Thread by time Wait* descending    order Node 3, Node 1             order of rows
   best 5 Node by mean of Load             keep Node with max of Load > 8   also least; by name, start, time, number, ...
-  color #d62728 Wait* of Activity         bright Wait*                     colours; all else grey
-  shape diamond Step of Milestone         size 0.5 Wait* of Activity       marks of events; how large or wide
+  color #d62728 Wait* of Activity         bright Wait*                     colours; all others grey
+  shape diamond Step of Milestone         size 0.5 Wait* of Activity       marks of events; their size or width
 
-Time is total time: a state counts with all that is nested in it, and once where the same value is nested
-in itself. Self time counts only while the state is the innermost one; self shares come to at most 100 %.
-Tasks are states that links join from the end of one to the begin of the next, as the polls of an async
-function: their durations are latencies, from the first poll to the end of the last; active is time in polls.
-The median and the 99 % are durations that occur. Of an even number, the median is the lower of
-the two middle ones.
-Shares refer to the lifetime of the containers, as far as it lies in the interval.
-Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
+Time is total time: it includes nested states, and counts a value that is nested in itself once. Self time counts a state only
+while it is the innermost one; the sum of self shares is at most 100 %. Tasks are states that links join, from the end of one to
+the begin of the next, such as the polls of an async function. Durations of tasks are latencies, from the first poll to the end of
+the last one; active time is the time in polls. The median and the 99 % are durations that occur; of an even number of durations,
+the median is the lower one of the middle two. Shares refer to the lifetime of the containers within the time range.
+Exit status: 0 success, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt) or a Pajé file, also of other tools
+    /// A run folder (NAME.tmt), or a Pajé file of any tool
     path: PathBuf,
 
     #[arg(long, value_name = "INTERVAL", value_parser = time_range, allow_hyphen_values = true, help = time_range::HELP)]
     interval: Option<OpenTimeRange>,
 
-    /// What has a row of its own
+    /// Grouping of the rows
     #[arg(long, value_enum, default_value_t = RowChoice::Value)]
     by: RowChoice,
 
-    /// The field of links that tells their sizes [default: bytes, size, length or volume, if they have one]
+    /// Field of links with their size [default: bytes, size, length or volume, if they have one]
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
 
-    /// Print comma-separated values: dates and durations in seconds
+    /// Prints comma-separated values, with timestamps and durations in seconds
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
-    /// Print a JSON object per row, with the names of the columns of --csv
+    /// Prints a JSON object per row, with the column names of --csv
     #[arg(long)]
     json: bool,
 
-    /// Keeps the trace in this file, to be opened at once the next time; `none`: reads it into memory [default: large traces are
-    /// kept beside the trace, see `tumit index --help`]
+    /// Keeps an index of the trace in this file, so that it opens at once the next time; `none` reads
+    /// the trace into memory [default: automatic for large traces, see `tumit index --help`]
     #[arg(long, value_name = "PATH|none")]
     index: Option<PathBuf>,
 
-    /// Shows dates as the time of day, in UTC; for runs
+    /// Shows timestamps as the time of day, in UTC; for runs only
     #[arg(long)]
     wall_clock: bool,
 
@@ -94,14 +92,14 @@ pub(crate) struct Args {
 /// The message about a trace without rows and without duration.
 const EMPTY: &str = "the trace is empty: it has no states, events, links or variables";
 
-/// What has a row of its own, as words.
+/// The grouping of rows.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum RowChoice {
-    /// Each value of each type, all containers together
+    /// A row per value of each type, for all containers together
     Value,
-    /// Each value in each container; links from each container to each
+    /// A row per value and container; links: a row per pair of containers
     Container,
-    /// Each type
+    /// A row per type
     Type,
 }
 
@@ -112,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let summary = source.summary();
     let wall_clock = summary.wall_clock.filter(|_| args.wall_clock);
     if args.wall_clock && wall_clock.is_none() {
-        bail!("--wall-clock: {} has no time of day; only runs have one", args.path.display());
+        bail!("--wall-clock: {} is not a run, and only runs have the time of day", args.path.display());
     }
     let mut told = PrintedDiagnostics::of(&summary);
     let source = args.filters.apply(&chain, source)?;

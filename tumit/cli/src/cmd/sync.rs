@@ -20,18 +20,19 @@ use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
 use crate::{diagnostics, table, term};
 
-/// Shows how the clocks of a run are brought together
+/// Shows how the clocks of a run are corrected to one time line
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The first clock is the reference. The others show, at their first record, how far they were ahead of it (offset), how much
-faster they ran on average (drift), and how far they departed from that line (wander). Half of the fastest messages, and
-95 %, agree with the model to the residuals. No date is off by more than `certain`: it follows from messages that cannot arrive
-before they leave, and from clocks that wander no more than several times what was found. It is large where little is heard; `-`
-where messages bound it from one side only, or not at all.
-Links are counted as reversed when they end before they start: by the raw clocks, by sync samples alone, by the clocks as
-they were fitted, and in the end.
+The first clock is the reference. For each other clock, `offset` is its lead over the reference at its first record, `drift` is its
+average excess rate, and `wander` is its maximum deviation from this line. `residual` and `95 %` bound the deviation of 50 % and
+95 % of the fastest messages from the model. `certain` is the maximum error of any timestamp. It follows from two assumptions:
+messages cannot arrive before they leave, and clocks wander at most several times the observed amount. It is large if there are
+few messages, and `-` if messages bound it from one side only, or not at all.
+A link is reversed if it ends before it starts. Reversed links are counted with raw clocks, with sync samples alone, with fitted
+clocks, and with the final timestamps.
 
-Exit status: 0 done, 1 links are reversed in the end, clocks were set, samples are wrong, or the run has losses, 2 could not run.")]
+Exit status: 0 success, 1 links are reversed in the final timestamps, clocks were stepped, samples are wrong, or the run has losses,
+2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt
     #[arg(value_name = "RUN")]
@@ -44,17 +45,21 @@ pub(crate) struct Args {
     #[command(flatten)]
     resources: ResourceOptions,
 
-    /// As one JSON object
+    /// Writes one JSON object
     #[arg(long)]
     json: bool,
-    /// Draws the clocks' departures from straight lines into this file
+    /// Draws the deviation of each clock from a straight line into this SVG file
     #[arg(short, long, alias = "plot", value_name = "FILE.svg")]
     output: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &args.output {
-        ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
+        ensure!(
+            path.extension().is_some_and(|ending| ending == "svg"),
+            "{}: expected a name that ends in .svg",
+            path.display()
+        );
     }
     let input = TraceInput::open(&args.input)?;
     let mut recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
@@ -109,7 +114,7 @@ impl SyncReport<'_> {
             "process",
             "host",
             "clock",
-            "dates from",
+            "corrected by",
             "bursts",
             "messages",
             "hops",
@@ -143,9 +148,9 @@ impl SyncReport<'_> {
             ]);
         }
         table::append(&mut text, &rows, &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
-        let coarse = corrected.reversed_coarse.map(|count| format!("{count} by samples alone, ")).unwrap_or_default();
+        let coarse = corrected.reversed_coarse.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
         text.push_str(&format!(
-            "\n{} links; reversed: {} by the raw clocks, {coarse}{} by the fitted clocks, {} in the end\n",
+            "\n{} links; reversed: {} with raw clocks, {coarse}{} with fitted clocks, {} with final timestamps\n",
             corrected.counts.links,
             reversed_raw,
             self.by_clocks(),
@@ -153,7 +158,7 @@ impl SyncReport<'_> {
         ));
         if let Some(found) = corrected.causality.filter(|found| found.moved > 0) {
             let most = duration(found.largest_nanos as f64);
-            text.push_str(&format!("{} links were put in order; dates were moved by up to {most}\n", found.moved));
+            text.push_str(&format!("{} links were put in order; timestamps were moved by up to {most}\n", found.moved));
         }
         if let Some(wander) = corrected.clocks.wander {
             text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));

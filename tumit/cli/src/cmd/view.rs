@@ -30,99 +30,102 @@ use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
 use outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
 
-/// Shows a run or Pajé file in the browser, or draws it into a file
+/// Shows a run or a Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit view run.tmt                                     a page on this machine; its address is printed
-  tumit view before.tmt after.tmt                        both on one page, on one time axis, with a table of what differs
-  tumit view run.tmt --source src                        what was recorded beside the lines that did it
-  tumit view run.paje -o timeline.svg                    a picture, without a browser; .html zooms
+  tumit view run.tmt                                     starts a page on this machine, and prints its address
+  tumit view before.tmt after.tmt                        both on one page and one time axis, with a table of differences
+  tumit view run.tmt --source src                        with the source lines of the events
+  tumit view run.paje -o timeline.svg                    an image, without a browser; .html can be zoomed
   tumit view run.paje -o - --format svg | inkscape -p    to standard output
   tumit view run.paje -o a.svg -o a.png --from 0.2 --to 0.4 --theme dark --fold 1
   tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' -o part.png
   tumit view run.paje --filter 'count computing of Activity per Node into Working threads' -o working.png
 
-  tumit view --follow run.tmt                            a program that is running, or has yet to start: the picture grows
+  tumit view --follow run.tmt                            a program that is running or not yet started; the image grows
 
-The page opens at once. While a large trace is read, it shows the beginning, marked \"partial\"; then all of it.
-With --follow, give the run's folder or the Pajé file while it is written. What is in a live file of a run is seen too, in its usual
-mode, and dates are provisional until the processes have ended. A growing trace is kept in memory.
+The page opens at once. While a large trace is read, the page shows its beginning, marked \"partial\".
+--follow needs the folder of the run, or the Pajé file that is being written. Records in live files are shown, too. Timestamps are
+provisional until the processes have ended. A growing trace is kept in memory.
 
-What --filter can say is told at the end of the help of `tumit stats`, and with pictures in docs/filters.md.
-What is wrong with the trace is told on standard error; the rest is shown.
-Exit status: 0 done, 1 the trace has losses or faults (the rest was drawn), 2 could not run.
-Over ssh, the page is reached through a tunnel; the line to type is printed.")]
+`tumit stats --help` lists the expressions of --filter; docs/filters.md shows them with images.
+Faults of the trace are reported on standard error; the rest is shown.
+Over ssh, the page needs a tunnel; its command is printed.
+Exit status: 0 success, 1 the trace has losses or faults (the rest was drawn), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt) or a Pajé file, also of other tools; several are shown on one page, to be compared
+    /// A run folder (NAME.tmt), or a Pajé file of any tool; several traces are shown on one page for
+    /// comparison
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
     run: RunOptions,
 
-    /// Keeps the trace in this file, to be opened at once the next time; `none`: reads it into memory [default: large traces are
-    /// kept beside the trace, see `tumit index --help`]
+    /// Keeps an index of the trace in this file, so that it opens at once the next time; `none` reads
+    /// the trace into memory [default: automatic for large traces, see `tumit index --help`]
     #[arg(long, value_name = "PATH|none")]
     index: Option<PathBuf>,
 
     #[command(flatten)]
     filters: FilterOptions,
 
-    /// Draw into this file (.svg, .png or .html) instead of serving a page; may be repeated; `-`: to
-    /// standard output. An image has at most 128 million pixels: containers are folded if the rows
-    /// need more, and a note reports it
-    #[arg(short, long, alias = "export", value_name = "FILE", help_heading = "Pictures")]
+    /// Draws an image into this file (.svg, .png or .html) instead of serving a page; `-` is standard
+    /// output; can be repeated. An image has at most 128 million pixels: if the rows need more,
+    /// containers are folded, and a note reports it
+    #[arg(short, long, alias = "export", value_name = "FILE", help_heading = "Images")]
     output: Vec<PathBuf>,
-    /// Format of the picture where the name of the file does not end in it, as for `-`
-    #[arg(long, value_enum, requires = "output", help_heading = "Pictures")]
+    /// Format of the image if the ending of the file does not give it, as for `-`
+    #[arg(long, value_enum, requires = "output", help_heading = "Images")]
     format: Option<ImageFormatChoice>,
-    #[arg(long, value_name = "INTERVAL", value_parser = time_range, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help = time_range::HELP, help_heading = "Pictures")]
+    #[arg(long, value_name = "INTERVAL", value_parser = time_range, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help = time_range::HELP, help_heading = "Images")]
     interval: Option<OpenTimeRange>,
-    /// Start of the time range to draw, in seconds or with units: 250ms
-    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Pictures")]
+    /// Start of the time range, in seconds, or with a unit: 250ms [default: start of the trace]
+    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Images")]
     from: Option<GlobalNanos>,
-    /// End of the time range to draw, in seconds or with units: 250ms
-    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Pictures")]
+    /// End of the time range, in seconds, or with a unit: 250ms [default: end of the trace]
+    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Images")]
     to: Option<GlobalNanos>,
-    /// Width of the picture
-    #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Pictures")]
+    /// Width of the image, at least 200
+    #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Images")]
     width: u16,
-    /// Height of the picture, which the rows are scaled to fill [default: what the rows need]
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(200..), help_heading = "Pictures")]
+    /// Height of the image, at least 200; the rows are scaled to it [default: the height of the rows]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(200..), help_heading = "Images")]
     height: Option<u16>,
-    /// Pixels of a PNG per unit of width and height: 2 for screens of high density and for print
-    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Pictures")]
+    /// Pixels of a PNG per unit of width and height, from 1 to 8: 2 for high-density screens and print
+    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Images")]
     scale: u8,
-    /// Light or dark
-    #[arg(long, value_enum, default_value_t = ThemeChoice::Light, help_heading = "Pictures")]
+    /// Colours of the background and the text
+    #[arg(long, value_enum, default_value_t = ThemeChoice::Light, help_heading = "Images")]
     theme: ThemeChoice,
-    /// Fold the containers of this level (0 is the highest) into one row each, which shows the mean of what they hold
-    #[arg(long, value_name = "LEVEL", help_heading = "Pictures")]
+    /// Folds each container of this level (0 is the highest) into one row, which shows the mean of its
+    /// contents
+    #[arg(long, value_name = "LEVEL", help_heading = "Images")]
     fold: Option<u32>,
 
-    /// Show what is being written, and go on as there is more: a run, or a Pajé file; they need not be there yet
+    /// Shows a run or a Pajé file while it is written; it need not exist yet
     #[arg(long, conflicts_with_all = ["output", "index"], help_heading = "Page")]
     follow: bool,
-    /// Look in this folder for the source files that the trace names; may be repeated
+    /// Folder with the source files that the trace names; can be repeated
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Page")]
     source: Vec<PathBuf>,
-    /// Serve on this port of the loopback interface [default: any free one]
+    /// Serves the page on this port of the loopback interface [default: any free port]
     #[arg(long, value_name = "PORT", conflicts_with = "output", help_heading = "Page")]
     port: Option<u16>,
-    /// Serve at this path as a Unix socket that only you can reach, and on no port; the page comes through `ssh -L`, which the line that is
-    /// printed does
+    /// Serves the page on a Unix socket at this path, which only you can access, instead of a port; the
+    /// command for the `ssh -L` tunnel is printed
     #[arg(long, value_name = "PATH", conflicts_with_all = ["output", "port"], help_heading = "Page")]
     socket: Option<PathBuf>,
-    /// Print the address only; open no browser
+    /// Prints the address, and does not open a browser
     #[arg(long, conflicts_with = "output", help_heading = "Page")]
     no_open: bool,
-    /// End when no page has asked for anything for so long; for scripts. An open page asks every few seconds
+    /// Ends after this time without a request, in seconds, for scripts; an open page sends a request
+    /// every few seconds
     #[arg(long, value_name = "SECONDS", conflicts_with = "output", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Page")]
     until_idle: Option<u32>,
 }
 
-/// The themes as words.
+/// The names of the themes.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ThemeChoice {
     Light,
@@ -137,10 +140,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let Some(mut options) = options else { return Ok(ExitStatus::InputHasMistakes) };
     ensure!(
         args.paths.len() == 1 || args.output.is_empty() && options.index == IndexChoice::Auto,
-        "--output and --index are for one trace; give them one at a time"
+        "--output and --index need a single trace: draw or index the traces one at a time"
     );
     if let Some(folder) = args.source.iter().find(|folder| !folder.is_dir()) {
-        bail!("--source {}: there is no such folder", folder.display());
+        bail!("--source {}: this folder does not exist", folder.display());
     }
     let chain = args.filters.chain(&args.paths)?;
     if args.output.is_empty() {
@@ -279,12 +282,11 @@ fn draw(
         if let Some(wanted) = of.height.filter(|wanted| scene.height > *wanted) {
             let needed = scene.height;
             term::note(&format!(
-                "the rows need a height of {needed:.0}, more than {wanted:.0}: `--fold 0`, or a filter as 'group * into All', makes them fewer"
+                "the rows need a height of {needed:.0}, more than {wanted:.0}: `--fold 0`, or a filter such as 'group * into All', reduces the rows"
             ));
         }
         for note in &scene.notes {
-            let name =
-                if is_standard_output(output.path) { "the picture".into() } else { output.path.to_string_lossy() };
+            let name = if is_standard_output(output.path) { "the image".into() } else { output.path.to_string_lossy() };
             term::note(&format!("{name}: {note}"));
         }
         output.draw(&scene, scale)?;
@@ -366,12 +368,12 @@ fn announce(url: &str, port: u16, socket: Option<&Path>) -> anyhow::Result<()> {
         let user = std::env::var("USER").map(|user| format!("{user}@")).unwrap_or_default();
         let end = match socket {
             // The remote machine does not know this folder, so the path must be absolute.
-            Some(path) => shell_word(&std::path::absolute(path).context("cannot tell where the socket is")?),
+            Some(path) => shell_word(&std::path::absolute(path).context("cannot determine the path of the socket")?),
             None => format!("127.0.0.1:{port}"),
         };
-        term::note(&format!("From your own machine, first:\n\n  ssh -L {port}:{end} {user}{host}\n"));
+        term::note(&format!("On your own machine, run first:\n\n  ssh -L {port}:{end} {user}{host}\n"));
     }
-    term::note("Ctrl-C ends it.");
+    term::note("Ctrl-C closes the page.");
     Ok(())
 }
 

@@ -40,7 +40,7 @@ pub(super) fn lower(
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("{} cannot match links", ty.name()))
                     .at(expr.span, format!("this is {}", ty.name()))
-                    .help("keys are integers, text, enums, pointers or bools that both sides know"),
+                    .help("keys are integers, text, enums, pointers or bools that both sides record"),
             );
         }
         kinds.push(match ty {
@@ -52,10 +52,10 @@ pub(super) fn lower(
     }
     if let Some(span) = part.at.existing {
         diagnostics.push(
-            Diagnostic::error(Code::MisplacedExisting, "`existing` does not go with links")
-                .at(span, "not here")
-                .note("both ends of a link are paired before it is known which containers exist")
-                .help("leave `existing` out"),
+            Diagnostic::error(Code::MisplacedExisting, "`existing` is not possible for links")
+                .at(span, "not possible here")
+                .note("links are paired before it is known which containers exist")
+                .help("remove `existing`"),
         );
     }
     let at = at?;
@@ -70,7 +70,7 @@ pub(super) fn lower(
             )
             .at(part.at.span, format!("not where `{}` {verb}", part.ty.text))
             .also(model.entity_spans[id.index()], "declared here")
-            .help(format!("write {}, or declare this end, too", names.join(" or "))),
+            .help(format!("write {}, or also declare this end", names.join(" or "))),
         );
         return None;
     }

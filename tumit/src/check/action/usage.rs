@@ -61,13 +61,13 @@ impl RuleUsage {
                     format!("keys of link `{}` differ", entity.name)
                 } else {
                     let values = if has == 1 { "1 value".to_owned() } else { format!("{has} values") };
-                    format!("this key has {values}, the first key of link `{}` has {needs}", entity.name)
+                    format!("this key has {values}, but the first key of link `{}` has {needs}", entity.name)
                 };
                 diagnostics.push(
                     Diagnostic::error(Code::LinkKeyMismatch, title)
                         .at(other.key, shape(&other.kinds))
                         .also(first.key, shape(&first.kinds))
-                        .note("a start is matched with the end that has an equal key"),
+                        .note("a start and an end are one link if their keys are equal"),
                 );
             }
             if self.incomplete || ends().any(|end| end.is_start != first.is_start) {
@@ -78,7 +78,7 @@ impl RuleUsage {
             diagnostics.push(
                 Diagnostic::warning(Code::OpenLink, format!("link `{}` is {does} but never {never}", entity.name))
                     .at(first.verb, format!("{does} here"))
-                    .also(model.entity_spans[at], "no arrow of this link will be drawn")
+                    .also(model.entity_spans[at], "no link of this type is drawn")
                     .help(format!("add `{help} {} key (…) …` to the rule of the other side", entity.name)),
             );
         }

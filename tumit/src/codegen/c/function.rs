@@ -172,7 +172,9 @@ fn body(
     let varying = varying_bytes(layout);
     let bytes = varying.unwrap_or_else(|| constant_bytes(layout));
     if u32::try_from(bytes).is_err() {
-        return Err(UnsupportedFeature { reason: format!("`{}` is larger than any block", layout.name) });
+        return Err(UnsupportedFeature {
+            reason: format!("a record of `{}` does not fit into a block: record fewer elements", layout.name),
+        });
     }
     out.push_str("    struct tumit1_place tumit1_to;\n");
     if varying.is_none() {

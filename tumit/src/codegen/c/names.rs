@@ -88,7 +88,7 @@ impl CNames {
         for (name, owner) in self.all(spec).chain(tags) {
             if let Some(other) = seen.insert(name.clone(), owner.clone()) {
                 return Err(UnsupportedFeature {
-                    reason: format!("{other} and {owner} would both be `{name}` in C: rename one"),
+                    reason: format!("{other} and {owner} both become `{name}` in C: rename one"),
                 });
             }
         }

@@ -122,15 +122,16 @@ impl CReaderHeader<'_> {
         let mut out = String::new();
         let _ = writeln!(
             out,
-            "/* Reads, writes and prints records of the trace `{trace}`; made from {} by tumit {VERSION}.",
+            "/* Reads, writes and prints records of the trace `{trace}`; generated from {} by tumit {VERSION}.",
             comment(root)
         );
         let _ = write!(
             out,
-            " * This file belongs to whoever made it; copy it as you like. It needs nothing but a C99 or C++11 compiler.
+            " * You may copy and use this file without restrictions. It needs a C99 or C++11 compiler, and no
+ * library.
  *
- *   struct tumit1r_run *run = tumit1r_open(\"run.tmt\", stderr);       a folder, or one process file
- *   struct tumit1r_reader *reader = tumit1r_read(run, 0);            one process; tumit1r_read_by_date(run) for all
+ *   struct tumit1r_run *run = tumit1r_open(\"run.tmt\", stderr);       a folder, or a process file
+ *   struct tumit1r_reader *reader = tumit1r_read(run, 0);            one process; all: tumit1r_read_by_date(run)
  *   struct tumit1r_writer *writer = tumit1r_copy(run->processes[0], \"copy.tmt\", stderr);
  *   struct {record} record;
  *   while ({next}(reader, &record)) {{
@@ -140,9 +141,10 @@ impl CReaderHeader<'_> {
  *   }}
  *   tumit1r_finish(writer); tumit1r_end(reader); tumit1r_losses(run, stderr); tumit1r_close(run);
  *
- * What a record points to lives until the next one is read. A run of another version of the spec is matched by the names
- * of events, fields and enum values: a field that the file does not have is 0 (see tumit1r_has()), an event that this
- * header does not have is TUMIT1R_OTHER. Damage is counted and passed over. */
+ * Pointers of a record are valid until the next record is read. If the run has another version of
+ * the spec, events, fields and enum values are matched by name: a field that the file does not have
+ * is 0 (see tumit1r_has()), and an event that this header does not have is TUMIT1R_OTHER. Damaged
+ * data are counted and skipped. */
 
 ",
             record = own.record,
@@ -201,11 +203,11 @@ impl CReaderHeader<'_> {
             Scalar::F32 => plain("float"),
             Scalar::F64 => plain("double"),
             Scalar::Bool => plain("bool"),
-            Scalar::Date => ("uint64_t", " /* a date: ticks of the process's clock */".into()),
+            Scalar::Date => ("uint64_t", " /* a timestamp: ticks of the clock of the process */".into()),
             Scalar::Pointer => ("uint64_t", " /* an address */".into()),
             Scalar::Enum { index, .. } => {
                 let name = self.names.enums.get(index as usize).map_or("", String::as_str);
-                ("uint32_t", format!(" /* enum {name}, or TUMIT1R_UNKNOWN + a number that the spec does not have */"))
+                ("uint32_t", format!(" /* enum {name}, or TUMIT1R_UNKNOWN + the number of an unknown value */"))
             }
             Scalar::Interned | Scalar::String => plain("const char *"),
             Scalar::Bytes => plain("const unsigned char *"),
@@ -234,7 +236,7 @@ impl CReaderHeader<'_> {
         let _ = write!(
             out,
             "\n/* Any record. */\nstruct {} {{\n    uint32_t kind; /* enum {}, TUMIT1R_OTHER or TUMIT1R_LOST */\n    union {{\n        \
-             struct tumit1r_head head; /* what all records have */\n",
+             struct tumit1r_head head; /* the members of all records */\n",
             own.record, own.kind
         );
         for event in &own.events {
@@ -245,7 +247,7 @@ impl CReaderHeader<'_> {
 
     fn tables(&self, out: &mut String) {
         let trace = &self.names.trace;
-        out.push_str("\n/* What the structs look like. */\n");
+        out.push_str("\n/* Descriptions of the structs. */\n");
         for (number, item) in self.spec.enums.iter().enumerate() {
             let names: Vec<_> = item.values.iter().map(|value| format!("\"{}\"", value.name)).collect();
             let numbers: Vec<_> = item.values.iter().map(|value| format!("{}u", value.number)).collect();
@@ -318,11 +320,11 @@ impl CReaderHeader<'_> {
         let _ = write!(
             out,
             "
-/* Reads the next record; false at the end. */
+/* Reads the next record. Returns false at the end. */
 TUMIT1R_FN bool {next}(struct tumit1r_reader *reader, struct {record} *record) {{
     return tumit1r_next(reader, {spec}, &record->kind, &record->as);
 }}
-/* Prints a record as `tumit dump` does, without date and thread, and without a new line. */
+/* Prints a record as `tumit dump` does, without timestamp and thread, and without a line end. */
 TUMIT1R_FN void {print}(FILE *out, const struct {record} *record) {{
     tumit1r_print(out, {spec}, record->kind, &record->as, 0);
 }}
@@ -330,7 +332,7 @@ TUMIT1R_FN void {print}(FILE *out, const struct {record} *record) {{
 TUMIT1R_FN void {line}(FILE *out, const struct {record} *record) {{
     tumit1r_print_line(out, {spec}, record->kind, &record->as);
 }}
-/* Writes a record; false when it cannot be (see tumit1r_write()). */
+/* Writes a record. Returns false if that is not possible (see tumit1r_write()). */
 TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {record} *record) {{
     return tumit1r_write(writer, {spec}, record->kind, &record->as);
 }}
@@ -370,7 +372,7 @@ fn member(name: &str) -> String {
 }
 
 /// Disables warnings about names that the program declared before it included the header.
-const QUIET: &str = "/* Names in here may be those of globals of the program. */
+const QUIET: &str = "/* Local names may equal those of globals of the program. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored \"-Wshadow\"
 

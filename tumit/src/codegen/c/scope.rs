@@ -65,7 +65,7 @@ class {class} {{
 {fields}}};
 ",
         name = span.name,
-        before = if span.absent_end.is_some() { ", or before by end(...)" } else { "" },
+        before = if span.absent_end.is_some() { ", or earlier by end(...)" } else { "" },
         method = method.unwrap_or_default(),
         declared = declared.join(", "),
         begin = site(begin_located, begin),
@@ -91,7 +91,7 @@ fn end_method(header: &CHeader<'_>, span: &SpanType, end: &str, kept: &[&str]) -
     let own = signature.names.get(first..).unwrap_or_default().iter().map(String::as_str);
     let given: Vec<&str> = kept.iter().copied().chain(own).collect();
     format!(
-        "    /* Ends `{name}` now, with what is known at its end. */
+        "    /* Ends `{name}` now, with the parameters of its end. */
     TUMIT1_METHOD void end({declared}) {{
         if (tumit1_open) {{
             tumit1_open = false;

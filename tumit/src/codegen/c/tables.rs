@@ -12,7 +12,7 @@ use crate::Spec;
 pub(super) fn write(out: &mut String, header: &CHeader<'_>, schema: &[u8]) {
     let (spec, tag) = (header.spec, header.tag());
     out.push_str("\n#ifndef TUMIT_OFF\nTUMIT1_BEGIN_DECLS\n");
-    out.push_str("/* The words of the levels: switched by tumit1_set_level() and TUMIT_LEVELS. */\n");
+    out.push_str("/* The words of the levels, which tumit1_set_level() and TUMIT_LEVELS switch. */\n");
     let words: Vec<_> = header.names.levels.iter().map(|name| header.word(name)).collect();
     for word in &words {
         let _ = writeln!(out, "extern TUMIT1_SHARED uint32_t {word};");
@@ -39,7 +39,7 @@ pub(super) fn own(out: &mut String) {
     let text = crate::load::standard("std:tracer").expect("it comes with the language");
     let (spec, _) = crate::compile_text("std:tracer", text);
     let spec = spec.expect("standard specs have no mistakes");
-    out.push_str("/* ---- The spec of the recorder's own level ---- */\n\n");
+    out.push_str("/* ---- The spec of self-tracing ---- */\n\n");
     out.push_str("extern TUMIT1_WEAK uint32_t tumit1_own_word;\nuint32_t tumit1_own_word;\n");
     describe(out, &spec, &spec.schema().encode(), "own", &["tumit1_own_word".to_owned()]);
 }
@@ -47,7 +47,7 @@ pub(super) fn own(out: &mut String) {
 /// Writes the tables of a spec. The last table refers to the others.
 fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[String]) {
     let packed = pack(schema);
-    out.push_str("/* The compiled spec, copied into each run, as one LZ4 block. */\n");
+    out.push_str("/* The compiled spec as one LZ4 block, which is copied into each run. */\n");
     array(out, "unsigned char", &format!("tumit1_schema_{tag}"), packed.bytes.iter().map(ToString::to_string));
     let levels = spec
         .levels

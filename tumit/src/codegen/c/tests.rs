@@ -58,5 +58,5 @@ fn a_level_can_be_off_for_good() {
 fn names_that_meet_are_refused() {
     let spec = spec(vec![event("a_begin", RecordKind::Event, &[]), event("a", RecordKind::Begin, &[])]);
     let error = generate(&spec).unwrap_err();
-    assert_eq!(error.reason, "`a_begin` and `a` would both be `demo_a_begin` in C: rename one");
+    assert_eq!(error.reason, "`a_begin` and `a` both become `demo_a_begin` in C: rename one");
 }

@@ -260,10 +260,10 @@ pub(super) fn shape_name(shape: SpecShape) -> &'static str {
 /// A description of the default for a record without rules.
 pub(super) fn default_picture(kind: DeclarationKind) -> &'static str {
     match kind {
-        DeclarationKind::Event => "No rule acts on it: it is shown as a mark on the thread that recorded it.",
-        DeclarationKind::Span => "No rule acts on it: it is shown as a state of the thread that recorded it.",
+        DeclarationKind::Event => "It has no rule: it is shown as a mark on the thread that recorded it.",
+        DeclarationKind::Span => "It has no rule: it is shown as a state of the thread that recorded it.",
         DeclarationKind::AsyncSpan => {
-            "No rule acts on it: each of its parts is shown as a state of the thread that ran it."
+            "It has no rule: each of its parts is shown as a state of the thread that ran it."
         }
     }
 }

@@ -129,9 +129,9 @@ fn head(out: &mut String, facts: &ReferenceFacts<'_>) {
     fact(format!("from {}", files.join(", ")));
     out.push_str("</ul>\n");
     out.push_str(
-        "<p class=\"quiet\">Every record also holds its date, and belongs to a thread of a process. Sizes are those of records \
-         before compression: 2 bytes for the kind, 4 for the date, 4 for the source position where an event has one, then \
-         its parameters.</p>\n</header>\n",
+        "<p class=\"quiet\">Every record also contains its timestamp, and belongs to a thread of a process. Sizes are those of \
+         records before compression: 2 bytes for the kind, 4 for the timestamp, 4 for the source position if the event \
+         has one, and the parameters.</p>\n</header>\n",
     );
 }
 
@@ -205,7 +205,7 @@ fn rules(out: &mut String, spec: &Spec) {
         return;
     }
     out.push_str(
-        "<section aria-labelledby=\"rules\">\n<h2 id=\"rules\">Rules</h2>\n<p>What records do to the picture.</p>\n",
+        "<section aria-labelledby=\"rules\">\n<h2 id=\"rules\">Rules</h2>\n<p>The effects of records on the image.</p>\n",
     );
     for (at, rule) in spec.rule_texts.iter().enumerate() {
         let _ = writeln!(out, "<div class=\"rule\" id=\"rule-{}\">", at + 1);

@@ -40,8 +40,9 @@ fn head(out: &mut String, facts: &ReferenceFacts<'_>) {
         );
     }
     out.push_str(
-        "\nEvery record also holds its date, and belongs to a thread of a process. Sizes are those of records before compression: \
-         2 bytes for the kind, 4 for the date, 4 for the source position where an event has one, then its parameters.\n",
+        "\nEvery record also contains its timestamp, and belongs to a thread of a process. Sizes are those of records before \
+         compression: 2 bytes for the kind, 4 for the timestamp, 4 for the source position if the event has one, and the \
+         parameters.\n",
     );
 }
 
@@ -54,7 +55,7 @@ fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[
     let _ = write!(out, "\n## Level `{}`\n", level.name);
     prose(out, &level.doc);
     if !level.enabled {
-        out.push_str("\nOff unless asked for.\n");
+        out.push_str("\nOff by default.\n");
     }
     for event in events {
         let _ = write!(out, "\n### {}\n", heading(event));
@@ -109,7 +110,7 @@ fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>)
     let rules = event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule));
     let texts: Vec<_> = rules.map(|rule| facts::rule_text(&rule.text)).collect();
     if !texts.is_empty() {
-        let _ = write!(out, "On the picture:\n\n{}", fence("", &texts.join("\n")));
+        let _ = write!(out, "In the image:\n\n{}", fence("", &texts.join("\n")));
     } else if !event.has_rules {
         let _ = writeln!(out, "{}", facts::default_picture(event.kind));
     }
@@ -203,7 +204,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     if entity.values.is_empty() {
         return;
     }
-    out.push_str("\n| value | label | looks | |\n|---|---|---|---|\n");
+    out.push_str("\n| value | label | style | |\n|---|---|---|---|\n");
     for value in &entity.values {
         let looks: Vec<String> = value.color.map(hex).into_iter().chain(facts::look(&value.look)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");

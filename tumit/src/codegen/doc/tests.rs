@@ -49,7 +49,7 @@ fn the_page_tells_everything_and_escapes_it() {
         "com::post(node: u16, ids: [u32; 4], what: &amp;str, shade: Paint)",
         "void demo_post(uint16_t node, const uint32_t *ids",
         "void demo_work_begin(uint32_t n)\nvoid demo_work_end(void)",
-        "off unless asked for",
+        "off by default",
         "node[node]",
         "#2ca02c",
         "aria-label=\"to\">→</span> node",

@@ -42,7 +42,7 @@ impl FortranNames {
             if let Some(other) = names.taken.insert(name.to_ascii_lowercase(), owner.clone()) {
                 return Err(UnsupportedFeature {
                     reason: format!(
-                        "{other} and {owner} would both be `{name}` in Fortran, which does not tell upper from lower \
+                        "{other} and {owner} both become `{name}` in Fortran, which ignores upper and lower \
                          case: rename one"
                     ),
                 });

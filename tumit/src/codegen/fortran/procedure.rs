@@ -132,7 +132,10 @@ impl<'a> FortranProcedure<'a> {
             }
         }
         if let Some((file, line)) = &self.place {
-            let _ = write!(text, "\n- `{file}`, `{line}`: the place of the call; __FILE__ and __LINE__ in a file.F90");
+            let _ = write!(
+                text,
+                "\n- `{file}`, `{line}`: the source position of the call: __FILE__ and __LINE__ in a file.F90"
+            );
         }
         text
     }

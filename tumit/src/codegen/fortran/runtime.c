@@ -1,7 +1,7 @@
 
 /* ---- From Fortran: texts, source positions and control ---- */
 
-#define TUMIT1F_SHARED __attribute__((weak)) /* modules of several specs in one program have one copy */
+#define TUMIT1F_SHARED __attribute__((weak)) /* one copy for the modules of several specs */
 #define TUMIT1F_HELPER __attribute__((unused)) static
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ TUMIT1F_HELPER struct tumit1_site *tumit1f_place(const char *file, size_t length
         return &unknown;
     }
     if (length >= sizeof places[0].file) {
-        file += length - (sizeof places[0].file - 1); /* the end of a path tells more than its beginning */
+        file += length - (sizeof places[0].file - 1); /* the end of a path is more informative than its start */
         length = sizeof places[0].file - 1;
     }
     slot = ((size_t)line + length) % (sizeof places / sizeof places[0]);

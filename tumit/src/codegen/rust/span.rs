@@ -40,7 +40,7 @@ impl<'a> SpanEnds<'a> {
             Some(Self { shape, position, begin, end_position, end, given, is_async: span.is_async })
         });
         both.ok_or_else(|| UnsupportedFeature {
-            reason: format!("span `{}` has no end, which is our mistake", begin.name),
+            reason: format!("span `{}` has no end, which is a bug of tumit", begin.name),
         })
     }
 
@@ -113,14 +113,14 @@ impl<'a> SpanEnds<'a> {
         let parameters = fields::parameters_from(self.shape.spec, end, first);
         let guard = self.guard_type();
         let about = names::doc(&format!(
-            "A span `{}` that has begun. [`end`](Self::end) ends it; where the guard is dropped without, the parameters of \
-             its end are absent from the trace.",
+            "A span `{}` that has begun. [`end`](Self::end) ends it. If the guard is dropped without this call, the parameters \
+             of the end are absent from the trace.",
             self.begin.name
         ));
         let doc = names::fields_doc(
             end,
             first,
-            &format!("Ends the span `{}`, with what is known at its end.", self.begin.name),
+            &format!("Ends the span `{}`, with the parameters of its end.", self.begin.name),
         );
         let body = self.shape.compiled.then(|| {
             let values = fields::values_from(end, first);
@@ -140,7 +140,7 @@ impl<'a> SpanEnds<'a> {
         quote! {
             #about
             #[derive(Debug)]
-            #[must_use = "a span ends where its guard is dropped: bind it, and call `end` on it"]
+            #[must_use = "a span ends when its guard is dropped: bind the guard, and call `end` on it"]
             #visibility struct #name {
                 __span: #guard,
             }

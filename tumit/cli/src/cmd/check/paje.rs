@@ -70,7 +70,7 @@ impl PajeReport {
             let PajeFinding { severity, message, advice, line, part, found, count, .. } = finding;
             let file = if part.is_empty() { file.to_owned() } else { format!("{file}: {part}") };
             let found = if found.is_empty() { String::new() } else { format!(" (`{found}`)") };
-            let more = if *count > 1 { format!(", {count} times from here on") } else { String::new() };
+            let more = if *count > 1 { format!(", {count} times from this line on") } else { String::new() };
             text += &format!(
                 "{file}:{line}: {severity}: {message}{found}{more}\n    the producer of the file should {advice}\n"
             );
@@ -78,18 +78,20 @@ impl PajeReport {
         let PajeContents { lines, complete, containers, states, events, variables, links } = self.holds;
         let (errors, warnings) = (self.count(DiagnosticSeverity::Error), self.count(DiagnosticSeverity::Warning));
         let verdict = match (errors, warnings) {
-            (0, 0) => "is right".to_owned(),
-            (0, warnings) => format!("can be read in full; {} for other readers", super::count(warnings, "warning")),
+            (0, 0) => "is correct".to_owned(),
+            (0, warnings) => {
+                format!("can be read completely; {} about other readers", super::count(warnings, "warning"))
+            }
             (errors, 0) => super::count(errors, "kind") + " of mistakes",
             (errors, warnings) => {
                 format!(
-                    "{} of mistakes, {} for other readers",
+                    "{} of mistakes, {} about other readers",
                     super::count(errors, "kind"),
                     super::count(warnings, "warning")
                 )
             }
         };
-        let end = if complete { "" } else { "; stopped here" };
+        let end = if complete { "" } else { "; reading stopped at this line" };
         text += &format!(
             "{file}: {verdict}: {lines} lines, {containers} containers, {states} states, {events} events, {variables} values \
              of variables, {links} links{end}\n"

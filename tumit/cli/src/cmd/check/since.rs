@@ -18,7 +18,10 @@ pub(super) fn older(path: &str, name: &str) -> anyhow::Result<Spec> {
     if Path::new(path).extension().is_some_and(|ending| ending == "tumit") && Path::new(path).is_file() {
         let (spec, diagnostics) = spec_files::compile_quietly(path, None)?;
         return spec.with_context(|| {
-            format!("--since {path}: it has mistakes itself ({}): check it first", diagnostics.error_count())
+            format!(
+                "--since {path}: the older spec has {} mistakes; check and correct it first",
+                diagnostics.error_count()
+            )
         });
     }
     let run = OpenRun::open(path).with_context(|| format!("--since {path} is neither a spec (.tumit) nor a run"))?;
@@ -30,14 +33,15 @@ pub(super) fn older(path: &str, name: &str) -> anyhow::Result<Spec> {
                 |s: &tracer_format::schema::SourceText| SourceFile { path: s.path.clone(), text: s.text.clone() };
             let sources: Vec<SourceFile> = schema.sources.iter().map(source).collect();
             let (spec, _) = tumit::compile_sources(&sources);
-            return spec.with_context(|| format!("the spec `{name}` that {path} carries does not compile today"));
+            return spec
+                .with_context(|| format!("the spec `{name}` in {path} does not compile with this version of tumit"));
         }
         names.push(format!("`{}`", schema.name));
     }
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
-        bail!("{path} carries no spec that can be read");
+        bail!("{path} contains no readable spec");
     }
     bail!("{path} was recorded with {}, not with `{name}`", names.join(", "))
 }

@@ -10,33 +10,35 @@ use crate::unit::TimeUnitChoice;
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Pajé text")]
 pub(super) struct PajeStyleOptions {
-    /// Digits after the point of a date; the rest is cut off, so that no end comes before its start. As many as tell a nanosecond if
-    /// absent: 9 for seconds
+    /// Digits after the decimal point of timestamps, from 0 to 9; further digits are truncated, so that
+    /// no end precedes its start [default: nanoseconds, which are 9 digits for seconds]
     #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(0..=9))]
     precision: Option<u8>,
 
-    /// In what dates are counted, those of IN if that is Pajé. The format says seconds, and a file does not tell: other readers take
-    /// any number for seconds. Dates in fields of users stay in seconds
+    /// Unit of timestamps: that of IN if IN is Pajé text, otherwise that of the output. A file does not
+    /// name its unit, and other readers assume seconds. Timestamps in fields of users stay in seconds
+    /// [default: s]
     #[arg(long, value_enum)]
     pub(super) unit: Option<TimeUnitChoice>,
 
-    /// How events are defined
+    /// Form of the event definitions at the start of the file
     #[arg(long, value_enum)]
     header: Option<HeaderChoice>,
 }
 
-/// How events are defined.
+/// The form of event definitions.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum HeaderChoice {
-    /// For all: `pj_dump`, `ViTE`, Paje.app. Fields have the names of today's format; fields of users and source positions have
-    /// definitions of their own. The default
+    /// For all readers, such as `pj_dump`, `ViTE` and Paje.app: fields have the names of the current
+    /// format; events with fields of users or source positions have separate definitions. The default
     #[default]
     Reference,
-    /// For tools from before format 1.2. Fields have their first names: `ContainerType`, `EntityType`, `SourceContainer`,
-    /// `DestContainer`. `ViTE` and Paje.app read them too, `pj_dump` with `-n`
+    /// For tools older than format 1.2: fields have their old names `ContainerType`, `EntityType`,
+    /// `SourceContainer` and `DestContainer`. `ViTE` and Paje.app also read these, `pj_dump` with `-n`
     Old,
-    /// For scripts and tools that take values by their place in a line, or know an event by its name. Each event has one
-    /// definition, with the fields of the format alone: no fields of users, no source positions
+    /// For scripts and tools that identify values by their position in a line, or events by name: each
+    /// event has one definition with only the fields of the format, without fields of users and source
+    /// positions
     Basic,
 }
 
@@ -57,7 +59,7 @@ impl PajeStyleOptions {
     /// The unit of Pajé text in the input. Options that are only for Pajé text in the output are
     /// errors.
     pub(super) fn of_input(self) -> anyhow::Result<time::TimeUnit> {
-        self.refuse("is for Pajé text; rows have dates in seconds with nine decimals")?;
+        self.refuse("needs Pajé text as output; rows have timestamps in seconds with nine decimals")?;
         Ok(self.unit.unwrap_or_default().into())
     }
 

@@ -17,8 +17,9 @@ pub(super) fn replaced(run: &OpenRun) -> Vec<TraceDiagnostic> {
     let said = |process: &ProcessInRun| {
         let text = TOO_MANY.into_iter().find(|text| names(process).any(|name| name == *text))?;
         let file = process.path.display();
-        let text =
-            format!("{file}: it had more different names than a recorder keeps: the others are shown as `{text}`");
+        let text = format!(
+            "{file}: the process has more different names than a recorder keeps; further names are shown as `{text}`"
+        );
         Some(TraceDiagnostic::error(DiagnosticKind::Name, text).in_file(&process.path))
     };
     run.processes.iter().filter_map(said).collect()
@@ -35,7 +36,8 @@ pub(super) fn cut(run: &OpenRun) -> Vec<TraceDiagnostic> {
         let count = long_names(process);
         let names = if count == 1 { "name" } else { "names" };
         let file = process.path.display();
-        let text = format!("{file}: {count} {names} may be cut: of an interned text, {MOST_BYTES} bytes are kept");
+        let text =
+            format!("{file}: {count} {names} may be truncated: recorders keep {MOST_BYTES} bytes of an interned text");
         (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Name, text).in_file(&process.path))
     };
     run.processes.iter().filter_map(said).collect()

@@ -69,7 +69,7 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
     let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
     let labelled = threads().any(|(_, thread)| !thread.label.is_empty());
     let marked = threads().any(|(_, thread)| !stream_of(thread).is_empty());
-    let mut rows = vec![["process", "thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["process", "thread", "name", "records", "dropped"].map(str::to_owned).to_vec()];
     rows[0]
         .extend([("stream", marked), ("label", labelled)].iter().filter(|(_, is)| *is).map(|(head, _)| (*head).into()));
     for (process, thread) in threads().take(most) {
@@ -98,7 +98,7 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
     }
     table::append(&mut text, &rows, &[2, 3, 4]);
     lost_table(&mut text, info, most);
-    let head = ["clock", "kind", "rate", "processes", "dates from", "offset", "drift", "residual"];
+    let head = ["clock", "kind", "rate", "processes", "corrected by", "offset", "drift", "residual"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let names: Vec<&str> = info.clocks.iter().map(|clock| clock.name.as_str()).collect();
     for (clock, name) in info.clocks.iter().zip(short_clocks(&names)) {
@@ -184,7 +184,7 @@ fn lost_table(text: &mut String, info: &RunInfo, most: usize) {
     if info.lost.is_empty() {
         return;
     }
-    let head = ["lost by", "thread", "name", "records", "size", "from", "to", "because"];
+    let head = ["process", "thread", "name", "dropped", "size", "first", "last", "cause"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for lost in info.lost.iter().take(most) {
         rows.push(vec![
@@ -221,22 +221,22 @@ fn more(text: &mut String, count: usize, most: usize) {
 fn lost(process: &ProcessInfo) -> String {
     let mut parts = Vec::new();
     if process.dropped > 0 {
-        parts.push(format!("{} records", process.dropped));
+        parts.push(format!("{} dropped", process.dropped));
     }
     if process.missing_records > 0 {
         parts.push(format!("{} missing", process.missing_records));
     }
     if process.missing_blocks > 0 {
-        parts.push(format!("{} blocks", process.missing_blocks));
+        parts.push(format!("{} blocks missing", process.missing_blocks));
     }
     if process.missing_tables > 0 {
-        parts.push(format!("{} tables", process.missing_tables));
+        parts.push(format!("{} tables missing", process.missing_tables));
     }
     if process.damaged_bytes > 0 {
         parts.push(format!("{} damaged", bytes(process.damaged_bytes)));
     }
     if process.uncounted && process.state != "running" {
-        parts.push("not known".to_owned());
+        parts.push("unknown".to_owned());
     }
     if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
 }

@@ -37,7 +37,7 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
     );
     let _ = writeln!(
         out,
-        "<text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{}: departure of each clock from a straight line</text>",
+        "<text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{}: deviation of each clock from a straight line</text>",
         escaped(title)
     );
     axes(&mut out, &across, &upward);
@@ -111,8 +111,8 @@ fn axes(out: &mut String, across: &PlotAxis, upward: &PlotAxis) {
     let _ = writeln!(
         out,
         "<path d=\"M{LEFT} {TOP}V{bottom}H{right}\" fill=\"none\" stroke=\"#444444\"/>\n\
-         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">date, s</text>\n\
-         <text x=\"18\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {middle})\">ahead of the line, us</text>",
+         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">timestamp, s</text>\n\
+         <text x=\"18\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {middle})\">deviation, us</text>",
         f64::midpoint(LEFT, right),
         bottom + 40.0
     );

@@ -10,14 +10,14 @@ use tumit_viewer::scene::Scene;
 use crate::output_file::OutputFile;
 use crate::term;
 
-/// The formats as words.
+/// The names of the formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ImageFormatChoice {
     /// Scalable vector graphics
     Svg,
-    /// Pixels
+    /// Pixel graphics
     Png,
-    /// One self-contained page that zooms
+    /// A self-contained page that can be zoomed
     Html,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn outputs(paths: &[PathBuf], asked: Option<ImageFormatChoice>) -> an
                     "`-o -` writes to standard output: name the format with --format svg, --format png or --format html"
                 )
             }
-            (Err(error), None) => return Err(error).context("--format names one for a file without such an ending"),
+            (Err(error), None) => return Err(error).context("--format gives the format of a file with another ending"),
         };
         outputs.push(ImageOutput { path, format });
     }
@@ -61,11 +61,14 @@ pub(super) fn outputs(paths: &[PathBuf], asked: Option<ImageFormatChoice>) -> an
         && let Some(first) = outputs.first()
         && outputs.iter().all(|output| output.format != asked)
     {
-        bail!("the ending of `{}` names another format than --format: leave one of them out", first.path.display());
+        bail!(
+            "the ending of `{}` gives another format than --format: leave --format out, or change the name",
+            first.path.display()
+        );
     }
     let to_standard_output: Vec<_> = outputs.iter().filter(|output| is_standard_output(output.path)).collect();
     if to_standard_output.len() > 1 {
-        bail!("standard output takes one picture: give `-o -` once");
+        bail!("standard output is used for several images: write `-o -` once");
     }
     if let [output] = to_standard_output[..] {
         refuse_pixels_on_terminal(output.format, std::io::stdout().is_terminal())?;
@@ -77,7 +80,7 @@ pub(super) fn outputs(paths: &[PathBuf], asked: Option<ImageFormatChoice>) -> an
 fn refuse_pixels_on_terminal(format: ImageFormat, is_terminal: bool) -> anyhow::Result<()> {
     if format == ImageFormat::Png && is_terminal {
         bail!(
-            "standard output is a terminal, which shows no PNG: redirect it, as in `-o - > picture.png`, or name a file"
+            "standard output is a terminal, which cannot show a PNG: redirect it, as in `-o - > image.png`, or name a file"
         );
     }
     Ok(())

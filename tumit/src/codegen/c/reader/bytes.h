@@ -101,7 +101,7 @@ TUMIT1R_FN bool tumit1r_lz4(const unsigned char *from, size_t bytes, unsigned ch
         if (offset == 0 || offset > filled || length > size - filled) {
             return false;
         }
-        for (; length > 0; length--, filled++) { /* what is copied may be what was just written */
+        for (; length > 0; length--, filled++) { /* the source can overlap the bytes just written */
             to[filled] = to[filled - offset];
         }
     }

@@ -22,10 +22,10 @@ struct tumit1r_col_kind {
 };
 struct tumit1r_columns {
     struct tumit1r_col_input in;
-    size_t budget; /* bytes that columns may still become */
+    size_t budget; /* remaining bytes that unpacked columns may have */
     struct tumit1r_col_kind *kinds;
     size_t kinds_count, kinds_room;
-    struct tumit1r_col_part *parts; /* of all types, one after the other */
+    struct tumit1r_col_part *parts; /* parts of all types, consecutive */
     size_t parts_count, parts_room;
     struct tumit1r_col_values order, entries, indices;
 };

@@ -1,7 +1,7 @@
 /* ---- One file of a run: its bytes, and the positions of its blocks ---- */
 
 struct tumit1r_block {
-    uint64_t payload; /* where it begins in the file */
+    uint64_t payload; /* its position in the file */
     uint64_t sequence, dropped, first_ticks, last_ticks;
     uint32_t stream, records, raw, stored;
     uint8_t kind, codec, flags;

@@ -10,16 +10,16 @@ struct tumit1r_own_field {
     const char *name;
     uint8_t form, scalar;
     bool wide;
-    uint32_t count;                        /* of a fixed array */
-    const struct tumit1r_own_enum *choice; /* of an enum */
-    size_t offset, count_offset;           /* in the struct: the value, and its number of elements or bytes */
+    uint32_t count;                        /* length of a fixed array */
+    const struct tumit1r_own_enum *choice; /* NULL if it is not an enum */
+    size_t offset, count_offset;           /* positions in the struct: the value, and its number of elements or bytes */
 };
 struct tumit1r_own_type {
     const char *name;
     bool located;
     uint32_t count;
     const struct tumit1r_own_field *fields;
-    size_t bytes; /* of the struct */
+    size_t bytes; /* size of the struct */
 };
 struct tumit1r_spec {
     const char *name;
@@ -30,9 +30,9 @@ struct tumit1r_spec {
 };
 /* One value, of any type. */
 struct tumit1r_value {
-    uint64_t bits; /* integers (negative ones in two's complement of 64 bits), dates, pointers, numbers of enums */
+    uint64_t bits; /* integers (negative: 64-bit two's complement), timestamps, pointers, numbers of enums */
     double real;
-    const char *text; /* of strings and bytes; the name of an enum's value, NULL when it has none */
+    const char *text; /* strings and bytes; for an enum, the name of the value, NULL if it has none */
     size_t bytes;
 };
 
@@ -209,7 +209,7 @@ TUMIT1R_FN void tumit1r_store(struct tumit1r_cursor *c, const struct tumit1r_fie
             single = (float)value.real;
             memcpy(place, &single, sizeof single);
         } else {
-            uint32_t half = (uint32_t)value.bits; /* infinite, or no number: as it stands */
+            uint32_t half = (uint32_t)value.bits; /* infinite or not a number: unchanged */
             memcpy(place, &half, sizeof half);
         }
         break;

@@ -20,7 +20,7 @@
 
 /* Values of `kind` that are not events of the spec. */
 #define TUMIT1R_OTHER 0xFFFFFFFFu /* an event that the spec does not have: see head.type and head.body */
-#define TUMIT1R_LOST 0xFFFFFFFEu  /* records are missing here: see head.lost */
+#define TUMIT1R_LOST 0xFFFFFFFEu  /* a position with missing records: see head.lost */
 /* A value of an enum that the spec does not have. The field has this value plus the number in
  * the file. */
 #define TUMIT1R_UNKNOWN 0x10000u

@@ -8,17 +8,17 @@ struct tumit1r_lost {
 /* The common members of all records. A program that writes the record may change `ticks`, and
  * `file` with `line`. */
 struct tumit1r_head {
-    uint64_t ticks; /* its date, on the process's own clock */
-    int64_t nanos;  /* the same from the start of the run, each clock as it is */
-    const struct tumit1r_process *process; /* its pid, rank, host ... */
+    uint64_t ticks; /* its timestamp on the process's own clock */
+    int64_t nanos;  /* nanoseconds since the start of the run, without clock correction */
+    const struct tumit1r_process *process; /* its pid, rank, host … */
     const struct tumit1r_stream *stream;   /* its thread: tid, name */
-    const char *file;                      /* where in the source; NULL if not recorded */
+    const char *file;                      /* source file; NULL if not recorded */
     uint32_t line;
-    uint32_t missing;                /* how many fields of the event the file does not have: they are 0; see tumit1r_has() */
-    const struct tumit1r_type *type; /* as the file describes it */
-    const unsigned char *body;       /* its fields as they stand there, until the next record is read */
+    uint32_t missing;                /* number of absent fields of the event, which are 0; see tumit1r_has() */
+    const struct tumit1r_type *type; /* the type in the file */
+    const unsigned char *body;       /* the fields in the layout of the file, until the next record is read */
     size_t body_bytes;
-    uint64_t dropped; /* records that its stream had dropped by the end of its block */
+    uint64_t dropped; /* dropped records of the stream at the end of the block */
     struct tumit1r_lost lost;
 };
 /* The position in a stream. Its memory contains one block. */
@@ -31,9 +31,9 @@ struct tumit1r_cursor {
     size_t stored_room, unpacked_room;
     uint64_t ticks;
     uint32_t in_block;
-    size_t *offsets; /* of the fields of the current record */
+    size_t *offsets; /* offsets of the fields of the current record */
     size_t offsets_room;
-    unsigned char *memory; /* what the fields of the current record point to */
+    unsigned char *memory; /* memory for the pointers of the current record */
     size_t memory_room, memory_used;
     struct tumit1r_head head;
 };

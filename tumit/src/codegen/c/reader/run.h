@@ -1,9 +1,9 @@
 /* ---- A run: its processes, and timestamps on a common axis ---- */
 
 struct tumit1r_run {
-    struct tumit1r_process **processes; /* by rank; those without one by file name, and their numbers in a sorted file */
+    struct tumit1r_process **processes; /* by rank; those without a rank by file name, and by number in a sorted file */
     size_t count, room;
-    uint64_t unreadable; /* files that are none of a run */
+    uint64_t unreadable; /* number of files that are not part of a run */
     bool ranked;         /* every process has a rank */
     /* Widths of columns in characters, as in `tumit dump`. */
     size_t thread_width, event_width;

@@ -15,17 +15,17 @@ struct tumit1r_field {
     uint8_t form;   /* TUMIT1R_ONE, TUMIT1R_FIXED, TUMIT1R_VARIABLE */
     uint8_t scalar; /* TUMIT1R_U8 ... TUMIT1R_BYTES */
     bool wide;      /* an enum of two bytes */
-    uint32_t count; /* of a fixed array */
-    uint32_t names; /* which enum of its schema */
+    uint32_t count; /* length of a fixed array */
+    uint32_t names; /* number of the enum in its schema */
 };
 struct tumit1r_schema;
 struct tumit1r_own_type;
 /* A record type of a file. */
 struct tumit1r_type {
-    const char *name;  /* `post`, `iteration.begin` */
-    const char *level; /* `COM` */
+    const char *name;  /* such as `post` or `iteration.begin` */
+    const char *level; /* such as `COM` */
     const struct tumit1r_schema *schema;
-    uint16_t id; /* in records of this file */
+    uint16_t id; /* id in records of this file */
     bool located;
     uint32_t count;
     struct tumit1r_field *fields;
@@ -33,27 +33,27 @@ struct tumit1r_type {
     const void *bound_to;
     const struct tumit1r_own_type *own;
     uint32_t kind;
-    uint32_t *map; /* for each field of the event: which field of the file it is, plus 1; 0 if there is none */
-    bool same;     /* the event has these fields, and no others */
+    uint32_t *map; /* per field of the event: 1 + number of the field in the file; 0 if there is none */
+    bool same;     /* the event has exactly these fields */
 };
 struct tumit1r_schema {
-    const char *name; /* of the trace */
-    uint32_t version; /* of the spec */
+    const char *name; /* name of the trace */
+    uint32_t version; /* version of the spec */
     uint16_t base;
     uint32_t levels_count, enums_count, types_count;
     const char **levels;
     struct tumit1r_enum *enums;
     struct tumit1r_type *types;
-    unsigned char *bytes; /* as in the file, with base and number of ids before them */
+    unsigned char *bytes; /* as in the file, preceded by the base and the number of ids */
     size_t bytes_count;
-    char *texts; /* all names, each with a 0 at its end */
+    char *texts; /* all names, each terminated by a 0 */
 };
 
 /* The input of a decoder. After an error all further values are 0. */
 struct tumit1r_input {
     const unsigned char *at, *end;
     char *texts;
-    uint64_t version; /* of the structure */
+    uint64_t version; /* version of the structure */
     bool bad;
 };
 
@@ -215,7 +215,7 @@ TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *pay
     if (schema == NULL) {
         return NULL;
     }
-    schema->texts = (char *)malloc(bytes + 1); /* every text had eight bytes of length: room for its 0 */
+    schema->texts = (char *)malloc(bytes + 1); /* each text had a length of eight bytes, so its 0 has room */
     schema->bytes = (unsigned char *)malloc(bytes + 1);
     in.at = payload;
     in.end = payload + bytes;

@@ -5,9 +5,9 @@ struct tumit1r_process;
 
 /* A text of the file's tables. Its bytes are unchanged, so they may be invalid UTF-8. */
 struct tumit1r_name {
-    char *text; /* with a 0 at its end; NULL when the file lost it */
+    char *text; /* terminated by a 0; NULL if it is missing in the file */
     uint32_t bytes;
-    uint32_t line; /* of a source position */
+    uint32_t line; /* line of a source position */
 };
 struct tumit1r_names {
     struct tumit1r_name *by_id;
@@ -18,38 +18,38 @@ struct tumit1r_stream {
     const struct tumit1r_process *process;
     uint32_t number;
     uint64_t tid;
-    const char *name; /* of the thread, as `tumit dump` prints it; unique in the process */
-    const char *label; /* what the program says that the thread's streams are; empty when it says nothing */
+    const char *name; /* name of the thread, as in `tumit dump`; unique in the process */
+    const char *label; /* label of the streams of the thread, set by the program; may be empty */
     bool has_tid, named, signal;
-    uint64_t dropped; /* records that the recorder dropped */
+    uint64_t dropped; /* dropped records */
     uint64_t missing_blocks;
-    uint64_t owner; /* in a sorted file: the number of its process, */
-    bool owned;     /* if any block says so */
+    uint64_t owner; /* in a sorted file: number of the process */
+    bool owned;     /* whether a block contains this number */
     const struct tumit1r_block *blocks;
     size_t blocks_count;
     unsigned char *tags;
     size_t tags_bytes, tags_room;
     char *own_name, *own_label;
     bool overwrites;     /* a ring of records for `TUMIT_POLICY=overwrite` */
-    size_t thread;       /* the place of its thread's first stream in the process */
+    size_t thread;       /* index of the first stream of its thread in the process */
     bool reused;         /* an earlier thread had the same thread id */
-    size_t worker;       /* N of the name `worker N`; 0 if it has another name */
-    char *numbered_name; /* if other threads of the process have the same name */
+    size_t worker;       /* N of the name `worker N`; 0 for other names */
+    char *numbered_name; /* set if other threads of the process have the same name */
 };
 struct tumit1r_process {
     char *path;
-    FILE *file;    /* shared by all processes of a sorted file: */
-    size_t *users; /* so many */
+    FILE *file;    /* shared by all processes of a sorted file */
+    size_t *users; /* number of these processes */
     uint64_t bytes;
     unsigned char id[16];
     bool has_parent, has_rank, has_ranks, ended;
-    bool sorted;     /* one of several processes of a file, */
-    uint32_t number; /* with this number there */
-    struct tumit1r_process **parts; /* the others, by number, while the file is opened */
+    bool sorted;     /* one of several processes of a file */
+    uint32_t number; /* number of the process in a sorted file */
+    struct tumit1r_process **parts; /* the other processes by number, while the file is opened */
     size_t parts_count, parts_room;
     uint64_t pid, rank, ranks, clock_kind, clock_hz;
-    char *host, *clock_domain, *command, *writer, *job; /* empty when unknown */
-    uint64_t written, dropped; /* as the process said at its end */
+    char *host, *clock_domain, *command, *writer, *job; /* empty if unknown */
+    uint64_t written, dropped; /* as reported by the process at its end */
     struct tumit1r_names strings, sites;
     struct tumit1r_schema **schemas;
     size_t schemas_count, schemas_room;
@@ -65,12 +65,12 @@ struct tumit1r_process {
     size_t tags_bytes;
     uint64_t damaged_bytes, damaged_pieces;
     /* Problems that the readers of its streams found: */
-    uint64_t damaged_records; /* hidden in blocks that could not be decoded */
-    uint64_t unknown_records; /* of events that the program's spec does not have */
+    uint64_t damaged_records; /* records in blocks that could not be decoded */
+    uint64_t unknown_records; /* records of events that the program's spec does not have */
     /* For timestamps and columns: */
-    uint64_t hz, start; /* ticks per second of its clock; nanoseconds of the run's first date */
+    uint64_t hz, start; /* ticks per second of its clock; nanoseconds of the first timestamp of the run */
     const struct tumit1r_run *run;
-    bool failed; /* memory ended, or the file could not be read */
+    bool failed; /* out of memory, or the file could not be read */
 };
 
 TUMIT1R_FN char *tumit1r_copy_text(const void *bytes, size_t count) {
@@ -229,7 +229,7 @@ TUMIT1R_FN void tumit1r_take_process(struct tumit1r_process *p, const unsigned c
         }
     }
     if (p->sorted && p->tags != NULL) {
-        p->tags_bytes = tumit1r_without(p->tags, p->tags_bytes, TUMIT1R_TAG_SORTED); /* a copy has a file of its own */
+        p->tags_bytes = tumit1r_without(p->tags, p->tags_bytes, TUMIT1R_TAG_SORTED); /* a copy is a separate file */
     }
 }
 

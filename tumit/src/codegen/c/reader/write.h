@@ -17,22 +17,22 @@ struct tumit1r_out_name {
     uint32_t line, hash;
 };
 struct tumit1r_out_names {
-    struct tumit1r_out_name *by_id; /* by number; the first is not used */
+    struct tumit1r_out_name *by_id; /* by number; the first entry is not used */
     size_t count, room, written;
-    uint32_t *slots; /* numbers by hash */
+    uint32_t *slots; /* hash table of numbers */
     size_t slots_count;
 };
 struct tumit1r_writer {
     FILE *file;
-    const struct tumit1r_process *of; /* what it is a copy of */
+    const struct tumit1r_process *of; /* the copied process */
     uint64_t sequence, written, dropped;
-    uint64_t backward; /* records dated before the one before them in their stream: they got its date */
+    uint64_t backward; /* records with the previous timestamp of their stream, because their own was earlier */
     struct tumit1r_out_stream *streams;
     size_t streams_count, streams_room, current;
     struct tumit1r_out_names strings, sites;
-    const struct tumit1r_spec *specs[TUMIT1R_SPECS]; /* of records made anew, and the id of the first event of each */
+    const struct tumit1r_spec *specs[TUMIT1R_SPECS]; /* specs of new records, and in `bases` their first event ids */
     uint32_t bases[TUMIT1R_SPECS], specs_count, next_base;
-    unsigned char *body; /* of the record being written */
+    unsigned char *body; /* body of the record that is being written */
     size_t body_bytes, body_room;
     size_t *offsets;
     size_t offsets_room;
@@ -42,7 +42,7 @@ struct tumit1r_writer {
 struct tumit1r_about {
     unsigned char id[16]; /* unique over all processes of all runs */
     const char *host, *clock_domain, *command;
-    uint64_t pid, clock_kind, clock_hz; /* TUMIT1R_CLOCK_USER and the ticks per second of the dates that will be given */
+    uint64_t pid, clock_kind, clock_hz; /* TUMIT1R_CLOCK_USER and the ticks per second of the timestamps */
     bool has_rank;
     uint64_t rank, ranks;
 };

@@ -42,7 +42,7 @@ TUMIT1_SLOW(void tumit1_clock_choose(void)) {
 #if defined __x86_64__ || defined __i386__
     if (strcmp(source_, "tsc") == 0) {
         kind_ = TUMIT1_CLOCK_TSC;
-        clock_->hz_ = 0; /* the anchors tell */
+        clock_->hz_ = 0; /* measured by the anchors */
     }
 #elif defined __aarch64__
     if (strcmp(source_, "arch_sys_counter") == 0) {
@@ -79,7 +79,7 @@ uint64_t tumit1_unwrapped(uint64_t ticks_) {
         if (latest_ > now_ && latest_ - now_ > TUMIT1_WRAP_FALL) {
             now_ += (uint64_t)1 << 32;
         } else if (now_ >> 32 != 0 && now_ > latest_ && now_ - latest_ > TUMIT1_WRAP_FALL) {
-            now_ -= (uint64_t)1 << 32; /* read before another thread saw the wrap */
+            now_ -= (uint64_t)1 << 32; /* read before another thread noticed the overflow */
         }
     } while (now_ > latest_ && !__atomic_compare_exchange_n(&clock_->latest_, &latest_, now_, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return now_;

@@ -2,39 +2,39 @@
  * memory is allocated once, if there is a writer thread ---- */
 
 #define TUMIT1_GROUP 128u          /* numbers in a group */
-#define TUMIT1_GROUP_STEPS 0x80u   /* in its first byte: they are differences */
+#define TUMIT1_GROUP_STEPS 0x80u   /* flag in the first byte of a group: the numbers are differences */
 #define TUMIT1_COLUMN_PLAIN 0u     /* methods of columns */
-#define TUMIT1_COLUMN_GROUPS 1u    /* of bytes: an LZ4 block */
+#define TUMIT1_COLUMN_GROUPS 1u    /* columns of bytes: an LZ4 block */
 #define TUMIT1_COLUMN_DICTIONARY 2u
-#define TUMIT1_PLACES 4096u        /* of a dictionary's hash table; half as many entries, at most */
+#define TUMIT1_PLACES 4096u        /* size of the hash table of a dictionary, with at most half as many entries */
 #define TUMIT1_PLACES_BITS 12
 #define TUMIT1_MOST_RECORDS (TUMIT1_BLOCK / TUMIT1_RECORD_HEAD_BYTES + 1u)
-#define TUMIT1_MOST_KINDS 2048u    /* record types in a block; blocks with more go to LZ4 */
-#define TUMIT1_CUT 0xFFFFFFFFu     /* in place of a size: the record is not whole */
+#define TUMIT1_MOST_KINDS 2048u    /* maximum number of record types in a block; LZ4 packs blocks with more */
+#define TUMIT1_CUT 0xFFFFFFFFu     /* instead of a size: the record is incomplete */
 
 /* A record type in the current block. */
 struct tumit1_kind {
-    const unsigned char *parts_; /* as they stand in the block */
-    uint32_t count_;             /* of parts */
-    uint32_t bytes_;             /* of their codes */
+    const unsigned char *parts_; /* codes of the parts, as in the block */
+    uint32_t count_;             /* number of parts */
+    uint32_t bytes_;             /* bytes of the codes */
     uint32_t id_;
-    uint32_t fixed_;             /* bytes of each body; 0 when they differ, or it has none */
-    uint32_t first_, records_;   /* in `at_` */
+    uint32_t fixed_;             /* bytes of each body; 0 if they differ or are empty */
+    uint32_t first_, records_;   /* range in `at_` */
 };
 
 /* All memory that packing needs. No column of a block has more numbers than these arrays. */
 struct tumit1_packer {
-    uint64_t values_[TUMIT1_BLOCK / 2]; /* a column; of a dictionary, the numbers of its entries come after it */
+    uint64_t values_[TUMIT1_BLOCK / 2]; /* a column; for a dictionary, the numbers of its entries follow */
     uint64_t indices_[TUMIT1_BLOCK / 2];
     uint64_t entries_[TUMIT1_PLACES / 2];
     uint16_t places_[TUMIT1_PLACES];
-    uint16_t numbers_[65536];    /* by record id: its position in `kinds_`, if that has the id; so there is nothing to clear */
+    uint16_t numbers_[65536];    /* position in `kinds_` by record id, valid only if that entry has the id */
     struct tumit1_kind kinds_[TUMIT1_MOST_KINDS];
-    uint32_t at_[TUMIT1_MOST_RECORDS];    /* where the rest of each record is, by type */
-    uint16_t order_[TUMIT1_MOST_RECORDS]; /* of each record, its type */
+    uint32_t at_[TUMIT1_MOST_RECORDS];    /* position of the rest of each record, by type */
+    uint16_t order_[TUMIT1_MOST_RECORDS]; /* type of each record */
     uint16_t starts_[TUMIT1_MOST_RECORDS];
     unsigned char text_[TUMIT1_BLOCK];    /* a column of bytes */
-    unsigned char out_[4 * TUMIT1_BLOCK]; /* never longer than a block when a column begins; one and its dictionary fit behind */
+    unsigned char out_[4 * TUMIT1_BLOCK]; /* at most a block before each column; room for a column and its dictionary */
     uint32_t kinds_count_, records_;
 };
 
@@ -95,7 +95,7 @@ TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32
     best_.exceptions_ = 0;
     for (i_ = widest_; i_-- > 0 && exceptions_ < best_.bytes_;) {
         uint32_t bytes_;
-        exceptions_ += counts_[i_ + 1] * (1u + (i_ + 8u) / 7u); /* a position, and zigzag takes a bit more */
+        exceptions_ += counts_[i_ + 1] * (1u + (i_ + 8u) / 7u); /* a position and the zigzag code */
         bytes_ = (count_ * i_ + 7u) / 8u + exceptions_;
         if (bytes_ < best_.bytes_) {
             best_.width_ = i_;
@@ -156,7 +156,7 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
         if (filled_ >= 64) {
             bits_ = tumit1_put_u64(bits_, word_);
             filled_ -= 64;
-            word_ = filled_ == 0 ? 0 : distance_ >> (width_ - filled_); /* what of the number did not fit */
+            word_ = filled_ == 0 ? 0 : distance_ >> (width_ - filled_); /* the bits that did not fit */
         }
     }
     if (filled_ != 0) {

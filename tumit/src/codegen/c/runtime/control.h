@@ -23,7 +23,7 @@ TUMIT1_SLOW(void tumit1_remember_switch(const char *name_, size_t length_, int o
     struct tumit1_asked **link_ = &tumit1_session.asked_, *asked_;
     for (; (asked_ = *link_) != NULL; link_ = &asked_->next_) {
         if (tumit1_is(name_, length_, asked_->name_)) {
-            *link_ = asked_->next_; /* to the front, as the last one counts */
+            *link_ = asked_->next_; /* moved to the front, because the latest switch applies */
             break;
         }
     }
@@ -69,7 +69,7 @@ TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)
 #define TUMIT1_LATER_PAUSE 4u
 #define TUMIT1_LATER_RESUME 8u
 TUMIT1_SLOW(void tumit1_ask_helper(uint32_t what_)) {
-    if (what_ >= TUMIT1_LATER_PAUSE) { /* the last word counts */
+    if (what_ >= TUMIT1_LATER_PAUSE) { /* the latest request replaces earlier ones */
         __atomic_fetch_and(&tumit1_session.later_, ~(TUMIT1_LATER_PAUSE | TUMIT1_LATER_RESUME), __ATOMIC_RELAXED);
     }
     __atomic_fetch_or(&tumit1_session.later_, what_, __ATOMIC_RELEASE);
@@ -107,7 +107,7 @@ int tumit1_set_level(const char *name_, int on_) {
         return 0;
     }
     if (tumit1_cursor.locked_) {
-        tumit1_ask_level(name_, on_); /* in a signal handler that interrupted us */
+        tumit1_ask_level(name_, on_); /* in a signal handler that interrupted the recorder */
         return -1;
     }
     tumit1_own_ask(name_, strlen(name_), on_);

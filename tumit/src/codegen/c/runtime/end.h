@@ -37,7 +37,7 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     while (tumit1_write_next()) {
     }
     tumit1_sink.ending_ = 1;
-    tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_; /* the counters there tell of losses */
+    tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_; /* its counters report the losses */
     for (next_ = 0; next_ < s_->streams_; next_++) {
         pthread_mutex_lock(&tumit1_lock);
         t_ = tumit1_find_stream(next_);
@@ -53,18 +53,18 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     (void)tumit1_append_definitions();
     tumit1_append_anchor();
     pthread_mutex_lock(&tumit1_lock);
-    tumit1_apply_levels(); /* only now: what threads recorded meanwhile counts as dropped, and what comes behind the sum is not recorded */
+    tumit1_apply_levels(); /* only now: earlier calls count as dropped, and calls after the sum are not recorded */
     dropped_ = tumit1_dropped() + (tumit1_sink.kept_ ? 0 : tumit1_unwritten());
     end_ = end_ > tumit1_sink.latest_ ? end_ : tumit1_sink.latest_;
-    for (t_ = s_->live_; t_ != NULL; t_ = t_->next_) { /* threads may end meanwhile */
+    for (t_ = s_->live_; t_ != NULL; t_ = t_->next_) { /* threads can end at the same time */
         end_ = end_ > t_->end_ ? end_ : t_->end_;
     }
     pthread_mutex_unlock(&tumit1_lock);
     tumit1_note_process_end(end_);
-    if (!tumit1_sink.kept_) { /* else readers look into the live file, as there is no end */
+    if (!tumit1_sink.kept_) { /* otherwise there is no end block, and readers read the live file */
         tumit1_sink.ending_ = 2;
         if (tumit1_append_end(dropped_, end_) == 0) {
-            tumit1_remove_live(); /* else it tells how much was lost */
+            tumit1_remove_live(); /* otherwise its counters report the losses */
         }
     }
     if (tumit1_sink.reserved_ > tumit1_sink.offset_ && tumit1_is_ours(tumit1_sink.file_, &tumit1_sink.who_)) {
@@ -82,7 +82,7 @@ void tumit1_finish(void) {
     uint32_t before_;
     int was_;
     if (tumit1_cursor.locked_) {
-        return; /* `exit` in a signal handler that interrupted us: what is in the files is readable */
+        return; /* `exit` in a signal handler that interrupted the recorder; the files are readable */
     }
     before_ = tumit1_busy();
     tumit1_tell_early();
@@ -91,7 +91,7 @@ void tumit1_finish(void) {
     }
     tumit1_stop_helper();
     if (__atomic_load_n(&tumit1_own_word, __ATOMIC_RELAXED) != 0) {
-        tumit1_join_helper(); /* what it records of itself is in the trace */
+        tumit1_join_helper(); /* its self-tracing records are in the trace */
     }
     tumit1_lock_sink();
     pthread_mutex_lock(&tumit1_lock);

@@ -186,7 +186,7 @@ TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
                 continue;
             }
             if (done_ != 0 && tumit1_cut_off() != 0) {
-                s_->offset_ = (s_->offset_ + done_ + 7u) & ~(uint64_t)7u; /* readers search for the next block */
+                s_->offset_ = (s_->offset_ + done_ + 7u) & ~(uint64_t)7u; /* readers skip to the next block */
             }
             return error_;
         }

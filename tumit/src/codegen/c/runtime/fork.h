@@ -94,7 +94,7 @@ TUMIT1_SLOW(void tumit1_in_child(void)) {
     if (c_->inner_forks_ != 0) {
         c_->inner_forks_--;
         c_->forked_ = 1;
-        tumit1_session.arena_left_ = 0; /* it may just be changing */
+        tumit1_session.arena_left_ = 0; /* the interrupted code may be changing it */
     } else {
         tumit1_idle(c_->before_fork_);
     }

@@ -10,7 +10,7 @@ uintptr_t tumit1_frame(void *frame_, int *interrupted_) __asm__("_Unwind_GetIPIn
 
 /* The result of a walk up the stack. */
 struct tumit1_walk {
-    uintptr_t last_; /* where its last frame was executing */
+    uintptr_t last_; /* address of execution in the last frame */
     int interrupted_;
 };
 
@@ -18,7 +18,7 @@ TUMIT1_SLOW(int tumit1_look_at_frame(void *frame_, void *found_)) {
     struct tumit1_walk *walk_ = (struct tumit1_walk *)found_;
     const uintptr_t at_ = tumit1_frame(frame_, &walk_->interrupted_);
     walk_->last_ = at_ != 0 ? at_ : walk_->last_;
-    return walk_->interrupted_ ? 4 : 0; /* _URC_NORMAL_STOP, or on */
+    return walk_->interrupted_ ? 4 : 0; /* _URC_NORMAL_STOP, or continue */
 }
 
 /* The dynamic section, which statically linked programs do not have. Their unwinder has a lock,

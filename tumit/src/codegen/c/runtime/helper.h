@@ -7,7 +7,7 @@
 /* Constants of Linux. Their headers use names that programs may define as macros. */
 #define TUMIT1_WAKE_CALL 129
 #define TUMIT1_SET_MASK 2     /* SIG_SETMASK */
-#define TUMIT1_ALL_SIGNALS 0xFFFFFFFE7FFFFFFFu /* but for 32 and 33, by which the C library makes all threads change their user */
+#define TUMIT1_ALL_SIGNALS 0xFFFFFFFE7FFFFFFFu /* except 32 and 33, with which the C library changes the user */
 
 TUMIT1_SLOW(void tumit1_futex(uint32_t *word_, int operation_, uint32_t value_, const struct timespec *patience_)) {
     (void)syscall(SYS_futex, word_, operation_, value_, patience_, NULL, 0);
@@ -58,7 +58,7 @@ TUMIT1_SLOW(int tumit1_is_alone(void)) {
     if (tumit1_read_line("/proc/self/stat", text_, sizeof text_) == 0) {
         return 0;
     }
-    p_ = strrchr(text_, ')'); /* behind the name: state, and 17 fields later the number of threads */
+    p_ = strrchr(text_, ')'); /* after the name: the state, and 17 fields later the number of threads */
     if (p_ == NULL || strlen(p_) < 3 || p_[2] != 'Z') {
         return 0; /* the first thread has not ended */
     }
@@ -124,13 +124,13 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
 #endif
         told_ = tumit1_own_begin_write();
         tumit1_lock_sink();
-        more_ = tumit1_is_open() && tumit1_write_next(); /* behind the end, what a live file that was kept has stays there */
+        more_ = tumit1_is_open() && tumit1_write_next(); /* after the end, records stay in a kept live file */
         pthread_mutex_unlock(&tumit1_sink_lock);
         if (told_) {
             tumit1_own_end_write();
         }
         for (turns_ = 0; turns_ < 1000 && __atomic_load_n(&s_->waiting_, __ATOMIC_RELAXED) != 0; turns_++) {
-            sched_yield(); /* those who wait for the file go first */
+            sched_yield(); /* threads that wait for the file have priority */
         }
         while (tumit1_warm_slot()) {
         }
@@ -198,7 +198,7 @@ TUMIT1_SLOW(void tumit1_start_helper(void)) {
     (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &all_, &before_, sizeof all_);
     (void)pthread_attr_setstacksize(&attributes_, 262144);
     error_ = pthread_create(&id_, &attributes_, tumit1_help, NULL);
-    if (error_ == EINVAL) { /* thread-local variables that need a larger stack */
+    if (error_ == EINVAL) { /* thread-local variables need a larger stack */
         error_ = pthread_create(&id_, NULL, tumit1_help, NULL);
     }
     (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &before_, NULL, sizeof before_);

@@ -12,12 +12,12 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_ON 0x40000000u
 #define TUMIT1_RING 0x80000000u
 #define TUMIT1_BUSY 0x7FFFFFFFu
-#define TUMIT1_CUTTABLE 0x10000u /* beside an id: the record has texts or counted arrays, which can be truncated */
+#define TUMIT1_CUTTABLE 0x10000u /* added to an id: the record has texts or counted arrays, which can be truncated */
 
-#define TUMIT1_SLOT 65536u         /* bytes of a slot, the unit in which threads hand over their records */
-#define TUMIT1_SLOT_HEAD 64u       /* of these: its head; then the payload */
-#define TUMIT1_WIDE_BYTES 14u      /* a wide date: id, delta, date */
-#define TUMIT1_ROOM_OF(bytes_) ((bytes_) - TUMIT1_SLOT_HEAD - TUMIT1_WIDE_BYTES) /* payload; a wide date still fits behind it */
+#define TUMIT1_SLOT 65536u         /* bytes of a slot, the unit in which threads pass on their records */
+#define TUMIT1_SLOT_HEAD 64u       /* bytes of its head, before the payload */
+#define TUMIT1_WIDE_BYTES 14u      /* bytes of a wide timestamp: id, delta, timestamp */
+#define TUMIT1_ROOM_OF(bytes_) ((bytes_) - TUMIT1_SLOT_HEAD - TUMIT1_WIDE_BYTES) /* payload, without room for a wide timestamp */
 #define TUMIT1_ROOM TUMIT1_ROOM_OF(TUMIT1_SLOT)
 #define TUMIT1_ONE_RECORD ((uint64_t)1 << 32)
 
@@ -26,14 +26,14 @@ TUMIT1_BEGIN_DECLS
  * of the next record and the publication of those before it. */
 struct tumit1_slot {
     uint64_t state_;
-    uint64_t last_;         /* date of the last record */
-    uint64_t first_;        /* date from which the first delta counts */
-    uint64_t flushed_;      /* what is in the file already: bytes u32, records u16, blocks u16 */
-    uint64_t flushed_last_; /* date of the last record that is in the file already */
-    uint64_t sequence_;     /* of the first block that is made of this slot */
-    uint64_t dropped_;      /* records of the stream that were dropped so far */
+    uint64_t last_;         /* timestamp of the last record */
+    uint64_t first_;        /* base of the first delta */
+    uint64_t flushed_;      /* contents that are in the file: bytes u32, records u16, blocks u16 */
+    uint64_t flushed_last_; /* timestamp of the last record in the file */
+    uint64_t sequence_;     /* number of the first block from this slot */
+    uint64_t dropped_;      /* dropped records of the stream so far */
     uint32_t stream_;
-    uint32_t taken_;        /* 1 while it belongs to a stream, 2 to one that overwrites, 3 while it is being overwritten, 4 while it is divided */
+    uint32_t taken_;        /* 1: used by a stream, 2: by one that overwrites, 3: being overwritten, 4: divided */
 };
 
 /* The processor's counter, if it has one that can be read inline, and the number of this clock
@@ -57,23 +57,23 @@ TUMIT1_HOT uint64_t tumit1_counter(void) { return 0; }
  * the clock of the process is not the one that is read inline. So the ordinary slow path also
  * handles the first record. */
 struct tumit1_cursor {
-    struct tumit1_slot *slot_;  /* for those that read the processor's counter */
-    struct tumit1_slot *other_; /* for those that read TUMIT_CLOCK() */
+    struct tumit1_slot *slot_;  /* for functions that read the processor's counter */
+    struct tumit1_slot *other_; /* for functions that read TUMIT_CLOCK() */
     uint32_t busy_;         /* TUMIT1_BUSY inside the recorder */
-    uint32_t room_;         /* bytes of payload that `slot_` and `other_` take: threads that record little have a part of a slot */
-    uint32_t ring_room_;    /* the same of `ring_` */
-    uint32_t locked_;       /* it holds the recorder's locks */
-    uint32_t walks_;        /* it looks up its stack */
-    uint32_t asks_;         /* it is in a clock of the program's own */
-    int errno_;             /* what the program finds there again behind the recorder's calls */
-    uint32_t forked_;       /* and its process forked then */
+    uint32_t room_;         /* payload bytes of `slot_` and `other_`; threads with few records have a part of a slot */
+    uint32_t ring_room_;    /* payload bytes of `ring_` */
+    uint32_t locked_;       /* the thread holds locks of the recorder */
+    uint32_t walks_;        /* the thread walks its stack */
+    uint32_t asks_;         /* the thread is in a clock of the program */
+    int errno_;             /* the program's errno, which is restored after a call of the recorder */
+    uint32_t forked_;       /* the process forked while the thread was inside the recorder */
     struct tumit1_thread *thread_;
-    struct tumit1_slot *ring_;           /* for records of levels that overwrite */
-    struct tumit1_thread *ring_thread_;  /* their stream */
+    struct tumit1_slot *ring_;           /* slot for records of levels that overwrite */
+    struct tumit1_thread *ring_thread_;  /* stream of these records */
     char name_[48], label_[48];
-    uint32_t before_fork_;  /* of a fork under way: what to give tumit1_idle() behind it */
-    uint32_t inner_forks_;  /* begun by signal handlers, while it was inside the recorder */
-    uint64_t waited_until_; /* for its last record, which the next one shall tell; 0: it did not */
+    uint32_t before_fork_;  /* during a fork: the argument of tumit1_idle() after it */
+    uint32_t inner_forks_;  /* forks by signal handlers inside the recorder */
+    uint64_t waited_until_; /* end of the wait for the last record, which the next record reports; 0: no wait */
     unsigned char waited_why_;
 };
 
@@ -110,11 +110,11 @@ TUMIT1_CALL uint32_t tumit1_site_new(struct tumit1_site *site_);
 
 /* Choices of a program before its first record. For NULL or 0, the environment decides. */
 struct tumit1_config {
-    const char *folder_;      /* the run folder; else TUMIT_TRACE */
-    const char *live_folder_; /* where the live file goes; else TUMIT_LIVE */
-    const char *policies_;    /* as in TUMIT_POLICY, which it is added to: `COM=block,APP=overwrite` */
-    const char *buffers_;     /* "mapped" or "private"; else TUMIT_BUFFERS */
-    uint64_t memory_bytes_;   /* of records that are not in the file yet; else TUMIT_MEMORY */
+    const char *folder_;      /* the run folder [TUMIT_TRACE] */
+    const char *live_folder_; /* the folder of the live file [TUMIT_LIVE] */
+    const char *policies_;    /* added to TUMIT_POLICY: `COM=block,APP=overwrite` */
+    const char *buffers_;     /* "mapped" or "private" [TUMIT_BUFFERS] */
+    uint64_t memory_bytes_;   /* memory for records that are not in the file yet [TUMIT_MEMORY] */
 };
 /* Starts recording with these choices (NULL: none). The call is optional, because the first
  * record starts recording, too. Returns 0 or an errno: EALREADY when recording has begun
@@ -149,17 +149,17 @@ TUMIT1_CALL void tumit1_pause(void);
 TUMIT1_CALL void tumit1_resume(void);
 /* Statistics of the recorder. */
 struct tumit1_stats {
-    uint64_t written_;       /* records in the file; what threads have in their slots is not yet */
-    uint64_t dropped_;       /* records, for whatever reason; those that were overwritten, too */
-    uint64_t kept_;          /* records that are in the live file after the end, as the file could not take them */
+    uint64_t written_;       /* records in the file; without those in the slots of threads */
+    uint64_t dropped_;       /* dropped records, including overwritten ones */
+    uint64_t kept_;          /* records that stay in the live file, because writing the file failed */
     uint64_t file_bytes_;
-    uint64_t blocks_;        /* of records */
-    uint64_t streams_;       /* one for each thread that recorded */
-    uint32_t slots_;         /* of 64 KiB each */
-    uint32_t slots_free_;    /* a thread could have them at once */
-    uint32_t slots_full_;    /* they wait to be written */
-    int mapped_;             /* slots survive when the process is killed */
-    int helper_;             /* a helper thread writes */
+    uint64_t blocks_;        /* blocks of records */
+    uint64_t streams_;       /* one per thread with records */
+    uint32_t slots_;         /* slots of 64 KiB each */
+    uint32_t slots_free_;    /* free slots */
+    uint32_t slots_full_;    /* full slots that are not yet written */
+    int mapped_;             /* 1: slots survive the killing of the process */
+    int helper_;             /* 1: a writer thread writes */
 };
 TUMIT1_CALL void tumit1_get_stats(struct tumit1_stats *stats_);
 /* Sets a clock of the program before the first record. `hz_` is its number of ticks per second

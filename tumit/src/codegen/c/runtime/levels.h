@@ -23,7 +23,7 @@ TUMIT1_SLOW(bool tumit1_names_level(const char *text_, size_t length_, const cha
         return tumit1_is(text_, (size_t)(dot_ - text_), trace_) && tumit1_is(dot_ + 1, (size_t)(text_ + length_ - dot_) - 1, level_);
     }
     if (tumit1_is(text_, length_, "all")) {
-        return strcmp(level_, "TUMIT") != 0 || strcmp(trace_, "tracer") != 0; /* but the recorder's own */
+        return strcmp(level_, "TUMIT") != 0 || strcmp(trace_, "tracer") != 0; /* all levels except self-tracing */
     }
     return tumit1_is(text_, length_, level_);
 }
@@ -63,7 +63,7 @@ TUMIT1_SLOW(int tumit1_says_on(const struct tumit1_entry *entry_)) {
     return which_ < 0 ? which_ : which_ % 2;
 }
 TUMIT1_SLOW(int tumit1_says_policy(const struct tumit1_entry *entry_)) {
-    static const char *const words_[] = {"drop", "block", "overwrite", NULL}; /* as TUMIT1_POLICY_DROP and so on */
+    static const char *const words_[] = {"drop", "block", "overwrite", NULL}; /* in the order of the policies */
     return tumit1_says(entry_, words_);
 }
 

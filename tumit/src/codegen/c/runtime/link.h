@@ -15,9 +15,9 @@ struct tumit1_link {
     int (*send_)(void *user_, uint32_t peer_, const void *message_);
     int (*receive_)(void *user_, uint32_t peer_, void *message_);
     void *user_;
-    uint32_t me_;   /* for tumit1_sync() and tumit1_sync_point(): the number of this process, */
-    uint32_t size_; /* and of how many, counted from 0 */
-    uint64_t points_, look_, since_; /* the recorder's own: 0 at first */
+    uint32_t me_;   /* for tumit1_sync() and tumit1_sync_point(): number of this process, from 0 */
+    uint32_t size_; /* number of processes */
+    uint64_t points_, look_, since_; /* for the recorder only; initially 0 */
 };
 #define TUMIT1_MESSAGE 24
 #define TUMIT1_SYNC_HELLO UINT64_C(0x7401)

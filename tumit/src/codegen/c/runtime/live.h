@@ -167,7 +167,7 @@ TUMIT1_SLOW(int tumit1_make_live(void)) {
     tumit1_put_u32(p_ + 44, (uint32_t)pool_->front_ - TUMIT1_LIVE_LOG);
     tumit1_put_u64(p_ + 48, pool_->front_);
     __atomic_store_n(&pool_->live_, 1, __ATOMIC_RELEASE);
-    tumit1_count_loss(0, __atomic_load_n(&tumit1_session.dropped_, __ATOMIC_RELAXED)); /* before there was a place to count them */
+    tumit1_count_loss(0, __atomic_load_n(&tumit1_session.dropped_, __ATOMIC_RELAXED)); /* dropped before this point */
     return 0;
 }
 

@@ -43,7 +43,7 @@ TUMIT1_SLOW(void tumit1_take_early(struct tumit1_thread *t_)) {
         const uint64_t bytes_ = __atomic_exchange_n(&tumit1_session.early_.bytes_, 0u, __ATOMIC_RELAXED);
         const uint64_t now_ = tumit1_now_slow();
         __atomic_fetch_sub(&tumit1_session.dropped_, count_, __ATOMIC_RELAXED);
-        tumit1_add_lost(t_, &t_->lost_, count_, bytes_, now_, now_, TUMIT1_CAUSE_NESTED); /* the live file has counted them */
+        tumit1_add_lost(t_, &t_->lost_, count_, bytes_, now_, now_, TUMIT1_CAUSE_NESTED); /* already counted in the live file */
     }
 }
 
@@ -74,7 +74,7 @@ TUMIT1_SLOW(int tumit1_tells_loss(const unsigned char *p_)) {
 TUMIT1_SLOW(void tumit1_tell_again(struct tumit1_lost *to_, const unsigned char *p_)) {
     uint64_t none_ = 0;
     __atomic_fetch_add(&to_->bytes_, tumit1_get_u64(p_ + 14), __ATOMIC_RELAXED);
-    __atomic_store_n(&to_->first_, tumit1_get_u64(p_ + 22), __ATOMIC_RELAXED); /* before all that is untold */
+    __atomic_store_n(&to_->first_, tumit1_get_u64(p_ + 22), __ATOMIC_RELAXED); /* earlier than all unreported losses */
     (void)__atomic_compare_exchange_n(&to_->last_, &none_, tumit1_get_u64(p_ + 30), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     __atomic_fetch_or(&to_->cause_, tumit1_get_u32(p_ + 38), __ATOMIC_RELAXED);
     __atomic_fetch_add(&to_->count_, tumit1_get_u64(p_ + 6), __ATOMIC_RELEASE);

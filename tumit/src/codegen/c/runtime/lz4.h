@@ -37,7 +37,7 @@ TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out_, const unsigned ch
         out_ = tumit1_lz4_length(out_, count_ - 15);
     }
     if (length_ != 0 && count_ <= 12 && end_ - out_ >= 12) {
-        memcpy(out_, literals_, 12); /* a match begins twelve bytes before the end: they are there, and no loop is needed */
+        memcpy(out_, literals_, 12); /* a match begins at least twelve bytes before the end, so no loop is needed */
         out_ += count_;
     } else {
         out_ = tumit1_put_bytes(out_, literals_, count_);
@@ -88,7 +88,7 @@ TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, uns
         uint32_t length_ = 4;
         table_[slot_] = (uint16_t)at_;
         if (before_ >= at_ || tumit1_get_u32(from_ + before_) != tumit1_get_u32(from_ + at_)) {
-            at_ += 1 + ((at_ - anchor_) >> 6); /* faster and faster where nothing repeats */
+            at_ += 1 + ((at_ - anchor_) >> 6); /* larger steps in data without repetitions */
             continue;
         }
         while (at_ > anchor_ && before_ > 0 && from_[at_ - 1] == from_[before_ - 1]) {
@@ -142,7 +142,7 @@ TUMIT1_SLOW(void tumit1_unlz4(const unsigned char *p_, size_t bytes_, unsigned c
         length_ = token_ & 15u;
         length_ += length_ == 15 ? tumit1_lz4_more(&p_) : 0;
         for (length_ += 4; length_ > 0 && to_ < full_; length_--) {
-            *to_++ = *from_++; /* byte by byte: the two may overlap */
+            *to_++ = *from_++; /* byte by byte, because the ranges can overlap */
         }
     }
 }

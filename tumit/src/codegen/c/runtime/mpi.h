@@ -18,7 +18,7 @@
 #ifdef TUMIT_MPI
 TUMIT1_END_DECLS
 #pragma GCC diagnostic push
-#if defined __cplusplus /* the C++ bindings of older MPIs cast as they like */
+#if defined __cplusplus /* the C++ bindings of older MPIs use such casts */
 #pragma GCC diagnostic ignored "-Wcast-function-type"
 #endif
 #include <mpi.h>
@@ -47,7 +47,7 @@ struct tumit1_mpi tumit1_mpi;
 
 TUMIT1_SLOW(int tumit1_mpi_send(void *mpi_, uint32_t peer_, const void *message_)) {
     const struct tumit1_mpi *m_ = (const struct tumit1_mpi *)mpi_;
-    unsigned char copy_[TUMIT1_MESSAGE]; /* older MPIs take no constant */
+    unsigned char copy_[TUMIT1_MESSAGE]; /* older MPIs accept no constant */
     memcpy(copy_, message_, sizeof copy_);
     return MPI_Send(copy_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_) == MPI_SUCCESS ? 0 : EIO;
 }

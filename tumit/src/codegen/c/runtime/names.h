@@ -200,7 +200,7 @@ TUMIT1_SLOW(int tumit1_append_streams(void)) {
         }
         if (t_ != NULL) {
             end_ = tumit1_put_stream(block_ + TUMIT1_HEADER_BYTES, t_);
-            t_->described_ = 1; /* until it is named anew */
+            t_->described_ = 1; /* until its name changes */
         }
         pthread_mutex_unlock(&tumit1_lock);
         if (t_ == NULL) {
@@ -261,7 +261,7 @@ uint32_t tumit1_intern(const char *text_) {
         }
     }
     if (tumit1_cursor.locked_) {
-        return 0; /* in a signal handler that interrupted the recorder: its record will be dropped, and counted */
+        return 0; /* in a signal handler that interrupted the recorder: the record is dropped and counted */
     }
     busy_ = tumit1_lock_all();
     id_ = tumit1_name_id(names_, text_, length_, 0);
@@ -281,7 +281,7 @@ uint32_t tumit1_site_new(struct tumit1_site *site_) {
     uint32_t busy_, id_;
     int full_;
     if (site_->file_ == NULL || tumit1_cursor.locked_) {
-        return 0; /* unknown; or its record will be dropped, as above */
+        return 0; /* unknown position, or the record is dropped, as above */
     }
     busy_ = tumit1_lock_all();
     id_ = tumit1_name_id(names_, site_->file_, strlen(site_->file_), site_->line_);

@@ -2,7 +2,7 @@
  * as in the spec `std:tracer`. It is off, and not in the file, unless requested by its name. It
  * never waits: records without room are dropped and counted ---- */
 
-#define TUMIT1_OWN_WRITE 0u /* ids in that spec: begin, and one more end */
+#define TUMIT1_OWN_WRITE 0u /* ids in the spec of self-tracing; the next id is the end */
 #define TUMIT1_OWN_WAIT 2u
 
 void tumit1_own_ask(const char *name_, size_t length_, int on_) {

@@ -17,7 +17,7 @@
 
 #if defined __STRICT_ANSI__ && defined __GLIBC__ && !defined TUMIT_OFF && !defined TUMIT_EXTERN && !defined __USE_MISC
 #error "tumit: with -std=c99, compile with -D_GNU_SOURCE, or include this header before any other (or use -std=gnu99)"
-#define TUMIT_OFF /* spares a flood of errors that follow from this one */
+#define TUMIT_OFF /* avoids a series of errors that follow from this one */
 #endif
 
 #if defined __cplusplus
@@ -64,7 +64,7 @@ typedef uint64_t tumit1_date;
 struct tumit1_site {
     const char *file_;
     uint32_t line_;
-    uint32_t id_; /* 0 until it was first used */
+    uint32_t id_; /* 0 before the first use */
 };
 
 /* The current position in the source, as an expression. */

@@ -161,7 +161,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
         }
         for (piece_ = TUMIT1_PIECES - 1; piece_ != 0; piece_--) {
             slot_ = (struct tumit1_slot *)(void *)((unsigned char *)whole_ + (size_t)piece_ * TUMIT1_PART);
-            __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELAXED); /* what stood there was no head */
+            __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELAXED); /* there was no head at this position */
             pool_->parts_[pool_->parts_count_++] = slot_;
         }
         __atomic_store_n(&whole_->taken_, TUMIT1_TAKEN_DIVIDED, __ATOMIC_RELEASE);

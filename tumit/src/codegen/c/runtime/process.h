@@ -11,7 +11,7 @@ TUMIT1_SLOW(void tumit1_close(void)) {
     tumit1_finish();
     if (s_->keyed_) {
         s_->keyed_ = 0;
-        pthread_key_delete(s_->key_); /* our code may be gone when the next thread ends */
+        pthread_key_delete(s_->key_); /* the destructor may be unloaded when the next thread ends */
     }
 }
 
@@ -70,7 +70,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
         tumit1_make_guard();
         s_->mask_bytes_ = syscall(SYS_sched_getaffinity, 0, sizeof s_->mask_, s_->mask_);
     }
-    if (!s_->hooks_) { /* now: a fork that had begun before the first record would not know of later ones */
+    if (!s_->hooks_) { /* at registration: a fork that begins before the first record does not run later handlers */
         s_->hooks_ = pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child) == 0;
     }
     first_ = spec_->registered_ ? NULL : tumit1_find_provider(spec_);
@@ -108,7 +108,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     save_ = s_->state_ == TUMIT1_OPEN && !logged_;
     tumit1_unlock(busy_);
     if (save_) {
-        tumit1_save_names(); /* a killed program's records must be known */
+        tumit1_save_names(); /* records of a killed program need their spec */
     }
     busy_ = tumit1_lock_all();
     if (provider_ != NULL) {
@@ -122,7 +122,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     if (spec_ != &tumit1_spec_own) {
         tumit1_own_look();
         if (tumit1_env("TUMIT_START") != NULL) {
-            (void)tumit1_start(NULL); /* nothing is recorded yet, perhaps for long: but levels can be switched from outside */
+            (void)tumit1_start(NULL); /* levels can be switched before the first record */
         }
     }
 }
@@ -138,7 +138,7 @@ TUMIT1_SLOW(int tumit1_is_programs(void)) {
     uintptr_t pair_[2];
     int found_ = 0;
     while (file_ >= 0 && !found_ && read(file_, pair_, sizeof pair_) == (ssize_t)sizeof pair_) {
-        found_ = pair_[0] == 3 && pair_[1] - head_ < 4096; /* AT_PHDR: where the program's own headers are */
+        found_ = pair_[0] == 3 && pair_[1] - head_ < 4096; /* AT_PHDR: address of the program's own headers */
     }
     if (file_ >= 0) {
         close(file_);
@@ -154,7 +154,7 @@ TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
     uint32_t busy_;
     int others_ = 0;
     if (tumit1_cursor.locked_) {
-        return; /* `exit` in a signal handler that interrupted us: the lock may be this thread's own */
+        return; /* `exit` in a signal handler that interrupted the recorder: this thread may hold the lock */
     }
     busy_ = tumit1_lock_all();
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {

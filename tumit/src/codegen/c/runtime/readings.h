@@ -1,7 +1,7 @@
 /* ---- Combined readings of the clocks: they relate timestamps of one process to wall-clock
  * time, and show clock steps ---- */
 
-#define TUMIT1_MOST_JUMPS 32 /* a clock that jumps more often is not set, it is none */
+#define TUMIT1_MOST_JUMPS 32 /* a clock with more steps is not usable */
 
 /* Reads three clocks. Of ten readings it keeps the one with the shortest bracket. */
 TUMIT1_SLOW(void tumit1_read_clocks(struct tumit1_reading *to_)) {
@@ -48,12 +48,12 @@ TUMIT1_SLOW(void tumit1_look_at_clocks(int wanted_)) {
     int jumped_ = 0, far_;
     tumit1_read_clocks(&now_);
     tumit1_note_reading(now_.ticks_);
-    far_ = s_->read_.monotonic_ != 0 && now_.monotonic_ >= s_->read_.monotonic_ + 10000000u; /* else too near to tell a rate */
+    far_ = s_->read_.monotonic_ != 0 && now_.monotonic_ >= s_->read_.monotonic_ + 10000000u; /* enough for an exact rate */
     if (far_) {
         double rate_ = ((double)now_.ticks_ - (double)s_->read_.ticks_) / (double)(now_.monotonic_ - s_->read_.monotonic_);
         double ahead_ = s_->rate_ > 0 ? rate_ / s_->rate_ - 1 : 0;
         jumped_ = (ahead_ > 0.001 || ahead_ < -0.001) && s_->jumps_ < TUMIT1_MOST_JUMPS;
-        s_->rate_ = rate_; /* so what comes behind a jump is written, too: it tells how the clock went on */
+        s_->rate_ = rate_; /* the reading after a step is also written: it gives the rate after the step */
     } else if (!wanted_) {
         return;
     }

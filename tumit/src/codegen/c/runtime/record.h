@@ -17,7 +17,7 @@ TUMIT1_HOT uint64_t tumit1_read_clock(void) {
 TUMIT1_HOT uint64_t tumit1_ticks(void) {
 #ifdef TUMIT_CLOCK
     uint64_t now_;
-    tumit1_cursor.asks_++; /* a clock that records is nested, too */
+    tumit1_cursor.asks_++; /* a clock function that records is also nested */
     now_ = tumit1_read_clock();
     tumit1_cursor.asks_--;
     return now_;
@@ -123,7 +123,7 @@ TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes
 
 /* Publishes the record. From here on it will be written in any case. */
 TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) {
-    TUMIT1_SET(to_->slot_->last_, to_->now_); /* only now: a record that is never published has no date */
+    TUMIT1_SET(to_->slot_->last_, to_->now_); /* only now, because an unpublished record has no timestamp */
     __atomic_store_n(&to_->slot_->state_, to_->state_, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     TUMIT1_SET(tumit1_cursor.busy_, 0u);
@@ -195,7 +195,7 @@ unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place
     const uint64_t missing_ = to_->now_ - bytes_;
     unsigned char *p_ = tumit1_begin(id_, bytes_ + TUMIT1_LOST_BYTES, to_);
     if (p_ != NULL) {
-        (void)tumit1_put_u16(p_ - TUMIT1_RECORD_HEAD_BYTES, TUMIT1_ID_LOST); /* with the delta that the record had */
+        (void)tumit1_put_u16(p_ - TUMIT1_RECORD_HEAD_BYTES, TUMIT1_ID_LOST); /* with the delta of the record */
         p_ = tumit1_put_u64(p_, 0);
         p_ = tumit1_put_u64(p_, missing_);
         p_ = tumit1_put_u64(p_, to_->now_);

@@ -10,7 +10,7 @@
 
 /* Memory barrier: other threads see the writes after it only after the writes before it. */
 TUMIT1_SLOW(void tumit1_fence(void)) {
-#ifdef __SANITIZE_THREAD__ /* which knows no fences */
+#ifdef __SANITIZE_THREAD__ /* the sanitizer does not support fences */
     static uint32_t word_;
     (void)__atomic_fetch_add(&word_, 1u, __ATOMIC_SEQ_CST);
 #else
@@ -56,7 +56,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_unkeep_slot(void)) {
     pool_->ring_count_--;
     pool_->ring_bytes_ -= tumit1_slot_bytes(slot_);
     t_ = tumit1_find_stream(slot_->stream_);
-    if (t_ != NULL) { /* else a signal handler forked in the midst of this, and it is the child that goes on */
+    if (t_ != NULL) { /* NULL: a signal handler forked during this function, and this is the child */
         t_->kept_--;
     }
     return slot_;
@@ -110,7 +110,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
         tumit1_count_overwritten(slot_, count_);
         tumit1_add_lost(t_, &t_->over_, count_, bytes_, first_, last_, TUMIT1_CAUSE_OVERWRITTEN);
     }
-    tumit1_fence(); /* what the slot becomes is written after all of this */
+    tumit1_fence(); /* precedes all later writes to the slot */
     __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELEASE);
     return slot_;
 }

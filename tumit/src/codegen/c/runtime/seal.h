@@ -8,7 +8,7 @@ struct tumit1_piece {
     const unsigned char *payload_;
     uint32_t bytes_, records_;
     uint64_t sequence_, dropped_, first_, last_;
-    uint64_t after_; /* what of the slot is in the file when this is, as its `flushed_` */
+    uint64_t after_; /* contents of the slot that are then in the file, in the form of `flushed_` */
     uint8_t flags_;
 };
 
@@ -18,10 +18,10 @@ struct tumit1_piece {
 
 /* The slots that are written before they are full. */
 enum {
-    TUMIT1_QUIET, /* those of threads that filled none since the helper last looked: the others will be written anyway */
-    TUMIT1_ASKED, /* all that was recorded before the call, but for what may be overwritten */
-    TUMIT1_DUMP,  /* what may be overwritten */
-    TUMIT1_LAST   /* all, also of threads that stand in the midst of a record */
+    TUMIT1_QUIET, /* slots of threads that filled none since the last look; slots of other threads fill up soon */
+    TUMIT1_ASKED, /* all records before the call, except those in slots that overwrite */
+    TUMIT1_DUMP,  /* the slots that overwrite */
+    TUMIT1_LAST   /* all slots, including those of threads inside a record */
 };
 
 /* Appends a block of records. Returns 0 or an errno. */
@@ -84,7 +84,7 @@ TUMIT1_SLOW(int tumit1_tell_overwritten(struct tumit1_thread *t_, const struct t
     struct tumit1_piece piece_;
     int error_;
     memset(&piece_, 0, sizeof piece_);
-    pthread_mutex_lock(&tumit1_lock); /* adding to it is under the lock, too */
+    pthread_mutex_lock(&tumit1_lock); /* adding is also under the lock */
     piece_.sequence_ = next_ != NULL         ? next_->sequence_
                        : t_->slot_ == NULL ? t_->sequence_
                                            : t_->slot_->sequence_ + (t_->slot_->flushed_ >> 48);
@@ -286,14 +286,14 @@ TUMIT1_SLOW(void tumit1_forget_gone(void)) {
         }
         if (!t_->described_ || (__atomic_load_n(&t_->lost_.count_, __ATOMIC_RELAXED) | t_->over_.count_) != 0) {
             pthread_mutex_unlock(&tumit1_lock);
-            (void)tumit1_append_streams(); /* its end, too */
+            (void)tumit1_append_streams(); /* includes its end */
             (void)tumit1_tell_overwritten(t_, NULL);
             tumit1_write_lost(t_);
             pthread_mutex_lock(&tumit1_lock);
             for (link_ = &s_->live_; *link_ != t_; link_ = &(*link_)->next_) {
             }
         }
-        *link_ = t_->next_; /* what could not be told stays in the sum */
+        *link_ = t_->next_; /* losses that could not be reported stay in the sum */
         s_->dropped_ += t_->dropped_;
         t_->next_ = s_->spare_;
         s_->spare_ = t_;
@@ -387,7 +387,7 @@ TUMIT1_SLOW(void tumit1_settle(const struct tumit1_piece *piece_, int error_, in
         pthread_mutex_lock(&tumit1_lock);
         tumit1_session.pool_.on_its_way_ = NULL;
         if (t_->slot_ == piece_->slot_) {
-            t_->planned_slot_ = NULL; /* no number counts on it yet: who reads the live file makes one block of all that is left */
+            t_->planned_slot_ = NULL; /* no number is used yet: readers of the live file make one block of the rest */
         }
         pthread_mutex_unlock(&tumit1_lock);
     }
@@ -442,7 +442,7 @@ TUMIT1_SLOW(void tumit1_write_live(int which_)) {
     struct tumit1_piece piece_;
     uint32_t below_, waiting_;
     pthread_mutex_lock(&tumit1_lock);
-    below_ = tumit1_session.streams_; /* more may be born all the time */
+    below_ = tumit1_session.streams_; /* further streams can be created at any time */
     pthread_mutex_unlock(&tumit1_lock);
     while (tumit1_next_live(which_, &below_, &piece_, &waiting_) != NULL) {
         if (waiting_ == 0) {

@@ -37,7 +37,7 @@ TUMIT1_SLOW(void tumit1_find_rank(void)) {
     size_t i_;
     for (i_ = 0; !s_->rank_known_ && i_ < sizeof names_ / sizeof names_[0]; i_++) {
         if (names_[i_][0][0] == 'S' && tumit1_env("SLURM_STEP_ID") == NULL) {
-            continue; /* a batch script is no step of its job: Slurm calls each program in it rank 0 of all */
+            continue; /* a batch script is not a step: Slurm gives all its programs rank 0 */
         }
         s_->rank_ = tumit1_env_number(names_[i_][0]);
         s_->ranks_ = tumit1_env_number(names_[i_][1]);
@@ -100,7 +100,7 @@ TUMIT1_SLOW(void tumit1_launch_of_parent(char *text_, size_t room_)) {
     tumit1_read_line("/proc/sys/kernel/random/boot_id", boot_, sizeof boot_);
     snprintf(path_, sizeof path_, "/proc/%ld/stat", (long)getppid());
     tumit1_read_line(path_, about_, sizeof about_);
-    field_ = strrchr(about_, ')'); /* after the name: the state, and 19 fields later the time of the start */
+    field_ = strrchr(about_, ')'); /* after the name: the state, and 19 fields later the start time */
     for (i_ = 0; i_ < 20 && field_ != NULL; i_++) {
         field_ = strchr(field_ + 1, ' ');
     }
@@ -193,7 +193,7 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     time_t now_ = time(NULL);
     struct tm fields_;
     if (s_->folder_[0] != '\0') {
-        return; /* the parent's, or that of rank 0 */
+        return; /* the folder of the parent, or of rank 0 */
     }
     if (s_->config_.folder_ != NULL && *s_->config_.folder_ != '\0') {
         snprintf(s_->folder_, sizeof s_->folder_, "%s", s_->config_.folder_);
@@ -302,12 +302,12 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
     const int mapped_ = tumit1_choose_buffers(&memory_);
     const uint64_t asked_ = memory_;
     int error_ = tumit1_pool_reserve(memory_);
-    while (error_ != 0 && memory_ / 2 >= TUMIT1_LEAST_MEMORY) { /* limits, or all of it locked in memory */
+    while (error_ != 0 && memory_ / 2 >= TUMIT1_LEAST_MEMORY) { /* memory limits, or locked memory */
         memory_ = memory_ > TUMIT1_MEMORY ? TUMIT1_MEMORY : memory_ / 2;
         error_ = tumit1_pool_reserve(memory_);
     }
     if (error_ == 0 && memory_ < asked_ && memory_ / 2 >= TUMIT1_LEAST_MEMORY) {
-        memory_ /= 2; /* the other half is left to the program, and to what else is needed */
+        memory_ /= 2; /* the other half is left for the program */
         error_ = tumit1_pool_again(memory_);
     }
     if (error_ != 0) {
@@ -332,7 +332,7 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
         if (error_ != 0) {
             pool_->kept_ = TUMIT1_BUFFERS_FAILED;
             if (tumit1_session.live_folder_ != NULL) {
-                tumit1_tell_private(error_); /* it was asked for */
+                tumit1_tell_private(error_); /* because the folder was configured */
             }
             return tumit1_unmake_live();
         }
@@ -387,7 +387,7 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
     error_ = error_ == 0 ? tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, p_, payload_, 0, 0) : error_;
     if (error_ != 0) {
         tumit1_close_ours(&f_->file_, &f_->who_);
-        (void)unlink(tumit1_session.path_); /* it says nothing */
+        (void)unlink(tumit1_session.path_); /* it has no contents */
     }
     return error_;
 }
@@ -430,11 +430,11 @@ TUMIT1_SLOW(int tumit1_open(void)) {
     tumit1_append_anchor();
     began_ = tumit1_nanos(CLOCK_MONOTONIC);
     tumit1_find_policies();
-    tumit1_apply_levels(); /* the program may have chosen which ones overwrite */
+    tumit1_apply_levels(); /* the program may have chosen levels that overwrite */
     if (tumit1_clock.hz_ == 0 && __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_USER) {
         while (tumit1_nanos(CLOCK_MONOTONIC) - began_ < 100000u) {
         }
-        tumit1_append_anchor(); /* however soon the process ends, two readings tell how fast its clock is */
+        tumit1_append_anchor(); /* two readings give the rate of the clock, even in a short process */
     }
     return 0;
 }

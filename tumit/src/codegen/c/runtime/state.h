@@ -21,60 +21,60 @@ TUMIT1_END_DECLS
 #include <unistd.h>
 TUMIT1_BEGIN_DECLS
 
-#define TUMIT1_BLOCK 65536u       /* no payload is longer: positions in it fit 16 bits */
-#define TUMIT1_MEMORY 16777216u   /* of all slots, unless TUMIT_MEMORY says otherwise */
-#define TUMIT1_LEAST_MEMORY 1048576u /* as little where the system gives no more */
+#define TUMIT1_BLOCK 65536u       /* maximum length of a payload; positions in it fit 16 bits */
+#define TUMIT1_MEMORY 16777216u   /* bytes of all slots [TUMIT_MEMORY] */
+#define TUMIT1_LEAST_MEMORY 1048576u /* minimum, if the system gives no more */
 #define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_LOST_BYTES)
 #define TUMIT1_MAX_PART_RECORD (TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_LOST_BYTES)
-#define TUMIT1_PIECES (TUMIT1_SLOT / TUMIT1_PART) /* of a divided slot, the first of which is not used */
-#define TUMIT1_MAX_NAMES 65536u   /* strings, and as many source positions */
-#define TUMIT1_MAX_TEXT 4096u     /* bytes of an interned string; the rest is cut */
-#define TUMIT1_RECENT 64u         /* strings whose ids a thread remembers */
-#define TUMIT1_LOST_BYTES 42u     /* a `lost` record */
-#define TUMIT1_LZ4_BITS 12        /* of its hash */
-#define TUMIT1_NO_SHAPE 0xFFFFu   /* in place of a layout's position: records of this type are not packed by columns */
-#define TUMIT1_LOG_LEAST 65536u   /* bytes of a live file's log of names, besides what is known at the start */
+#define TUMIT1_PIECES (TUMIT1_SLOT / TUMIT1_PART) /* parts of a divided slot; the first one is not used */
+#define TUMIT1_MAX_NAMES 65536u   /* maximum number of strings, and of source positions */
+#define TUMIT1_MAX_TEXT 4096u     /* maximum bytes of an interned string; the rest is truncated */
+#define TUMIT1_RECENT 64u         /* number of strings whose ids a thread caches */
+#define TUMIT1_LOST_BYTES 42u     /* bytes of a `lost` record */
+#define TUMIT1_LZ4_BITS 12        /* bits of the LZ4 hash */
+#define TUMIT1_NO_SHAPE 0xFFFFu   /* instead of a layout: records of this type are not packed by columns */
+#define TUMIT1_LOG_LEAST 65536u   /* minimum bytes of the log of names in a live file, besides the names at the start */
 #define TUMIT1_LOG_MOST 1048576u
-#define TUMIT1_CHUNK 16u          /* slots for which the live file gets room at a time */
-#define TUMIT1_RESERVE 16384u     /* bytes of the disk, and below a limit of the file's size, that are kept for the end, which tells of losses */
-#define TUMIT1_LAST_RESERVE 512u  /* of these, for the end block */
+#define TUMIT1_CHUNK 16u          /* slots for which the live file reserves room at once */
+#define TUMIT1_RESERVE 16384u     /* bytes of the disk and of the file size limit, reserved for the end */
+#define TUMIT1_LAST_RESERVE 512u  /* of these, bytes for the end block */
 #define TUMIT1_KEEP_SIZE 1        /* FALLOC_FL_KEEP_SIZE */
 #define TUMIT1_TAGS_ROOM 12288u   /* bytes for the tagged fields of a process */
-#define TUMIT1_WARM 4u            /* slots kept ready, so that no recording thread meets a page fault */
-#define TUMIT1_SLEEP_CALL 128 /* of the system: FUTEX_WAIT, and private to the process */
-#define TUMIT1_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, which older headers lack */
-#define TUMIT1_PATIENCE 10u       /* seconds that a thread waits for a slot, where its level says so */
+#define TUMIT1_WARM 4u            /* slots that are prepared, so that recording threads have no page faults */
+#define TUMIT1_SLEEP_CALL 128 /* system call: FUTEX_WAIT, private to the process */
+#define TUMIT1_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, which older headers do not define */
+#define TUMIT1_PATIENCE 10u       /* maximum seconds that a thread waits for a slot, if the policy is `block` */
 
 /* A level in the form of the generated code. */
 struct tumit1_level {
     const char *name_;
     uint32_t *word_;
-    int enabled_; /* as the spec says */
+    int enabled_; /* initial state from the spec */
 };
 
 /* A spec in the form of the generated code. */
 struct tumit1_spec {
     const char *name_;
-    const unsigned char *schema_; /* the payload of its block, packed; at `base_at_` the first record id goes */
+    const unsigned char *schema_; /* packed payload of its block; the first record id is stored at `base_at_` */
     uint32_t schema_bytes_;
     uint32_t schema_raw_;
     uint32_t base_at_;
     uint32_t ids_;
     const struct tumit1_level *levels_;
     uint32_t levels_count_;
-    const uint16_t *runs_; /* pairs: a record, and the level from it on */
+    const uint16_t *runs_; /* pairs: a record, and the level from this record on */
     uint32_t runs_count_;
-    const unsigned char *shapes_; /* layouts of records: how many parts (u16), and their codes, as blocks by columns have them */
+    const unsigned char *shapes_; /* layouts of records: number of parts (u16), and their codes */
     uint32_t shapes_bytes_;
-    const uint16_t *shapes_at_;   /* of each record, where its layout is */
+    const uint16_t *shapes_at_;   /* position of the layout of each record */
     uint32_t registered_;
 };
 
 /* The policy of a level when no slot is free. */
 enum {
-    TUMIT1_POLICY_DROP = 0, /* the newest records are dropped */
-    TUMIT1_POLICY_BLOCK,    /* threads wait */
-    TUMIT1_POLICY_OVERWRITE /* the oldest are overwritten */
+    TUMIT1_POLICY_DROP = 0, /* drops the newest records */
+    TUMIT1_POLICY_BLOCK,    /* lets threads wait */
+    TUMIT1_POLICY_OVERWRITE /* overwrites the oldest records */
 };
 
 /* A registered spec. It is a copy, so that a library can be unloaded. Only `levels_` points into
@@ -82,8 +82,8 @@ enum {
 struct tumit1_provider {
     struct tumit1_provider *next_;
     unsigned char *schema_;
-    unsigned char *on_;      /* of each level: whether it is on, but for a pause */
-    unsigned char *policies_; /* of each level: what becomes of records that find no room */
+    unsigned char *on_;      /* per level: whether it is on, apart from a pause */
+    unsigned char *policies_; /* per level: the policy if no slot is free */
     uint16_t *runs_;
     uint32_t runs_count_;
     unsigned char *shapes_;
@@ -96,7 +96,7 @@ struct tumit1_provider {
     uint32_t schema_raw_;
     uint32_t base_;
     uint32_t ids_;
-    int again_; /* another shared object's copy of a spec that is known already: its ids are those */
+    int again_; /* a second copy of the spec, in another shared object; it has the same ids */
     int written_;
 };
 
@@ -109,29 +109,29 @@ struct tumit1_lost {
 
 /* The stream of a thread. The recorder's lock protects it, except for the losses, and for
  * `recent_`, which only the thread itself uses. */
-#define TUMIT1_STREAM_BYTES 160 /* of the tagged fields of a stream: three numbers, name and label */
+#define TUMIT1_STREAM_BYTES 160 /* bytes of the tagged fields of a stream: three numbers, name and label */
 struct tumit1_thread {
     struct tumit1_thread *next_;
-    struct tumit1_cursor *cursor_; /* NULL when the thread has ended */
-    struct tumit1_slot *slot_;     /* the one it writes, or NULL */
-    uint64_t sequence_;            /* of the first block that will be made of its next slot */
-    uint64_t failed_;              /* blocks that were given up: under the sink's lock */
-    struct tumit1_slot *planned_slot_; /* one of which a part is being written, or could not be */
-    uint64_t planned_;             /* what of it is in the file then, as its `flushed_` */
-    uint64_t planned_last_;        /* date of the last record of that part */
-    uint64_t last_;                /* date of its last record */
-    uint64_t end_;                 /* when the thread ended; 0 while it runs */
-    uint64_t dropped_;             /* records, in all, overwritten ones too */
+    struct tumit1_cursor *cursor_; /* NULL after the end of the thread */
+    struct tumit1_slot *slot_;     /* the current slot, or NULL */
+    uint64_t sequence_;            /* number of the first block from the next slot */
+    uint64_t failed_;              /* abandoned blocks; under the sink's lock */
+    struct tumit1_slot *planned_slot_; /* a slot with a part that is being written, or could not be written */
+    uint64_t planned_;             /* its contents in the file after that, in the form of `flushed_` */
+    uint64_t planned_last_;        /* timestamp of the last record of that part */
+    uint64_t last_;                /* timestamp of its last record */
+    uint64_t end_;                 /* end of the thread; 0 while it runs */
+    uint64_t dropped_;             /* all dropped records, including overwritten ones */
     struct tumit1_lost lost_;
-    struct tumit1_lost over_;      /* what was overwritten */
-    uint64_t over_end_;            /* number of the first block behind it */
-    uint64_t appended_;            /* number behind that of the last block in the file: under the sink's lock */
+    struct tumit1_lost over_;      /* overwritten records */
+    uint64_t over_end_;            /* number of the first block after them */
+    uint64_t appended_;            /* one more than the number of the last block in the file; under the sink's lock */
     uint64_t tid_;
     uint32_t stream_;
-    uint32_t queued_;              /* slots that wait to be written, or are being written */
-    uint32_t kept_;                /* full slots that are kept until they are asked for, or overwritten */
-    int overwrites_;               /* it is the stream of levels that overwrite */
-    int fed_;                      /* it had a slot already */
+    uint32_t queued_;              /* slots in the queue, and the slot that is being written */
+    uint32_t kept_;                /* full slots that are kept until a dump, or until they are overwritten */
+    int overwrites_;               /* the stream of levels that overwrite */
+    int fed_;                      /* it already had a slot */
     int described_;                /* its id and name are in the file */
     char name_[48], label_[48];
     uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash */
@@ -141,16 +141,16 @@ struct tumit1_name {
     const char *text_;
     uint32_t length_;
     uint32_t hash_;
-    uint32_t line_; /* of a source position */
+    uint32_t line_; /* line of a source position, otherwise 0 */
 };
 
 /* A table of names. Ids start at 1. */
 struct tumit1_names {
     struct tumit1_name *entries_;
-    uint32_t *slots_; /* open addressing; 0 is free */
+    uint32_t *slots_; /* hash table with open addressing; 0 is free */
     uint32_t count_;
-    uint32_t written_; /* they are in the file: under the sink's lock */
-    uint32_t logged_;  /* they are in the live file: under the lock */
+    uint32_t written_; /* number of entries in the file; under the sink's lock */
+    uint32_t logged_;  /* number of entries in the live file; under the lock */
 };
 
 enum { TUMIT1_CLOSED = 0, TUMIT1_OPEN = 1, TUMIT1_FAILED = 2, TUMIT1_ENDED = 3 };
@@ -159,37 +159,37 @@ enum { TUMIT1_CLOSED = 0, TUMIT1_OPEN = 1, TUMIT1_FAILED = 2, TUMIT1_ENDED = 3 }
  * reuse our file descriptor for its own file. */
 struct tumit1_identity {
     uint64_t device_, inode_;
-    uint64_t bytes_; /* that it has at least: the system gives the number of a removed file to the next one */
+    uint64_t bytes_; /* minimum size, because the system reuses the inode of a removed file */
 };
 
 /* The slots. They are mapped once and never unmapped, so that pointers to them stay valid. */
 struct tumit1_pool {
-    unsigned char *map_;     /* room for the front of a live file, then the slots */
-    struct tumit1_slot **free_; /* a stack: the last one given back is the warmest in the caches */
-    struct tumit1_slot **parts_; /* another one: free parts of slots that are divided */
-    unsigned char *taken_parts_; /* how many of each slot are taken */
-    struct tumit1_slot **queue_; /* a ring: to be written, oldest first */
+    unsigned char *map_;     /* the front of a live file, then the slots */
+    struct tumit1_slot **free_; /* stack: the slot that was returned last is in the caches */
+    struct tumit1_slot **parts_; /* stack of free parts of divided slots */
+    unsigned char *taken_parts_; /* number of used parts of each slot */
+    struct tumit1_slot **queue_; /* ring buffer of slots to write, oldest first */
     size_t front_;           /* bytes before the first slot */
-    uint32_t slots_;         /* that there are, or can be */
-    uint32_t room_;          /* slots for which there are addresses */
-    uint32_t places_;        /* parts there can be: so long are the lists */
+    uint32_t slots_;         /* maximum number of slots */
+    uint32_t room_;          /* number of slots with addresses */
+    uint32_t places_;        /* maximum number of parts, and length of the lists */
     uint32_t ready_;         /* slots before this one have room on the disk */
-    uint32_t fresh_;         /* slots from here on were never touched */
+    uint32_t fresh_;         /* slots from this one on were never used */
     uint32_t free_count_, parts_count_;
     uint32_t queue_first_, queue_count_;
-    struct tumit1_slot **ring_;  /* another one: full slots of streams that overwrite */
+    struct tumit1_slot **ring_;  /* ring buffer of full slots of streams that overwrite */
     uint32_t ring_first_, ring_count_;
     uint64_t ring_bytes_;
-    struct tumit1_slot *on_its_way_; /* a part of it is just being written */
-    uint32_t available_;     /* slots that can be taken; read without the lock, as a hint */
-    uint32_t available_parts_; /* parts, too */
-    int refilled_;           /* slots were given back: threads fill them */
-    int named_;              /* while the live file is made: it has another name (1), or its own (2) */
+    struct tumit1_slot *on_its_way_; /* the slot of which a part is being written */
+    uint32_t available_;     /* number of free slots; read without the lock, as a hint */
+    uint32_t available_parts_; /* the same for parts */
+    int refilled_;           /* slots were returned, because threads fill them */
+    int named_;              /* while the live file is created: it has a temporary name (1), or its own (2) */
     int file_;               /* the live file */
     struct tumit1_identity who_;
     int live_;               /* the slots are in the live file */
-    uint32_t kept_;          /* where they are, as the process block says */
-    int log_full_;           /* its log of names takes no more */
+    uint32_t kept_;          /* place of the slots, as in the process block */
+    int log_full_;           /* the log of names in the live file is full */
 };
 
 /* The values of the clocks from one combined reading. */
@@ -197,30 +197,30 @@ struct tumit1_reading {
     uint64_t ticks_;
     uint64_t monotonic_;
     uint64_t real_;
-    uint64_t bracket_;       /* ticks that the reading took */
+    uint64_t bracket_;       /* ticks of the duration of the reading */
 };
 
 /* The file, and the state of its contents. tumit1_sink_lock protects it. */
 struct tumit1_sink {
     int file_;
     struct tumit1_identity who_;
-    int ending_;             /* nothing but the end is still to be written: names and losses (1), the end block (2) */
-    int reserves_;           /* room on the disk is kept for that, behind the end of the file */
-    uint64_t reserved_;      /* up to here */
-    int left_behind_;        /* something could not be written that the live file still has */
-    int kept_;               /* so it was at the end: there is no end block, and the live file stays */
-    uint64_t offset_;        /* end of the last whole block */
+    int ending_;             /* only the end is missing: names and losses (1), or the end block (2) */
+    int reserves_;           /* room on the disk after the end of the file is reserved for these */
+    uint64_t reserved_;      /* end of the reserved room */
+    int left_behind_;        /* writing failed for contents that the live file still has */
+    int kept_;               /* this was so at the end: there is no end block, and the live file stays */
+    uint64_t offset_;        /* end of the last complete block */
     uint64_t sequence_;
-    uint64_t written_;       /* records */
-    uint64_t latest_;        /* timestamp of the latest record that was written */
-    uint64_t blocks_;        /* of records */
-    struct tumit1_reading read_; /* the clocks, when they were read last, */
-    int unread_;             /* which the file does not have */
-    double rate_;            /* ticks in a nanosecond of the system's clock, between the last two readings; 0: not known */
-    uint32_t jumps_;         /* so often it differed from that */
-    unsigned char *block_;   /* where a block is put together */
-    unsigned char *copy_;    /* a payload whose first delta must change */
-    struct tumit1_packer *packer_; /* NULL where there is no helper */
+    uint64_t written_;       /* number of written records */
+    uint64_t latest_;        /* timestamp of the latest written record */
+    uint64_t blocks_;        /* number of blocks of records */
+    struct tumit1_reading read_; /* the latest reading of the clocks */
+    int unread_;             /* this reading is not in the file */
+    double rate_;            /* ticks per nanosecond of the system's clock between the last two readings; 0: unknown */
+    uint32_t jumps_;         /* number of steps of the clock */
+    unsigned char *block_;   /* buffer for a block */
+    unsigned char *copy_;    /* buffer for a payload with a changed first delta */
+    struct tumit1_packer *packer_; /* NULL without a writer thread */
     uint16_t table_[1u << TUMIT1_LZ4_BITS];
 };
 
@@ -232,84 +232,84 @@ struct tumit1_asked {
     int on_;
 };
 
-#define TUMIT1_LATER_LEVELS 8 /* so many names of levels that signal handlers switched can wait */
+#define TUMIT1_LATER_LEVELS 8 /* capacity for switched levels of signal handlers */
 
 struct tumit1_session {
     int state_;
     int hooks_;              /* the fork handlers are installed */
-    int keyed_;              /* `key_` is there: its destructor retires threads that end */
+    int keyed_;              /* `key_` exists; its destructor retires threads that end */
     int warned_;
     int paused_;
-    int helper_;             /* there is one, in `helper_id_` */
-    int stop_;               /* it shall end */
-    int join_;               /* it was told so, and nobody has waited for it */
-    int tells_;              /* the run folder has the default name: who started the program is told it at the end */
-    int inherits_;           /* the launch id is that of the process which started this one */
+    int helper_;             /* the writer thread `helper_id_` exists */
+    int stop_;               /* the writer thread must end */
+    int join_;               /* the writer thread must end, and was not joined yet */
+    int tells_;              /* the run folder has the default name, which is printed at the end */
+    int inherits_;           /* the launch id is inherited from the parent process */
     int main_gone_;          /* the first thread has ended */
-    uint32_t may_wait_;      /* some level's threads wait for room */
-    uint32_t wanted_;        /* a thread waits: for tests */
-    uint32_t stuck_;         /* one waited in vain: no other does until a slot is free again */
-    uint32_t wake_;          /* what the helper sleeps on */
+    uint32_t may_wait_;      /* threads of some level wait for room */
+    uint32_t wanted_;        /* a thread waits; for tests */
+    uint32_t stuck_;         /* a thread waited without success; others do not wait until a slot is free */
+    uint32_t wake_;          /* futex of the sleeping writer thread */
     uint32_t sleeps_;
-    uint32_t waiting_;       /* threads that wait for the sink */
+    uint32_t waiting_;       /* number of threads that wait for the sink */
     pthread_t helper_id_;
     pthread_key_t key_;
-    uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
-    struct { /* for who opens the files and writes names, under the sink's lock: threads that record may have small stacks */
+    uint64_t dropped_;       /* dropped records of ended threads, and those without a stream */
+    struct { /* for opening files and writing names, under the sink's lock, because threads may have small stacks */
         char part_[PATH_MAX], folder_[PATH_MAX], path_[PATH_MAX + 168], text_[4096];
         unsigned char tags_[TUMIT1_TAGS_ROOM], names_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
         unsigned char packed_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
     } scratch_;
-    char began_in_[PATH_MAX];  /* where the program was when it began */
-    char live_from_[PATH_MAX]; /* TUMIT_LIVE, from there */
-    int leaving_;              /* the program's own destructors are through */
-    uint32_t later_;           /* what signal handlers asked for and could not do, */
-    uint64_t later_turn_;      /* and the levels that they switched: so many so far */
+    char began_in_[PATH_MAX];  /* the working folder at the start of the program */
+    char live_from_[PATH_MAX]; /* TUMIT_LIVE, relative to that folder */
+    int leaving_;              /* the program's own destructors have run */
+    uint32_t later_;           /* deferred requests of signal handlers */
+    uint64_t later_turn_;      /* number of levels that they switched */
     struct {
         uint64_t turn_;
-        uint32_t phase_; /* 0 free, 1 somebody works at it, 2 it waits */
+        uint32_t phase_; /* 0 free, 1 being written, 2 complete */
         int on_;
         char name_[64];
     } later_levels_[TUMIT1_LATER_LEVELS];
-    uint64_t truncated_;       /* records that were too long */
-    uint64_t repeated_;        /* records that have the date of the one before, as the clock went back */
-    struct tumit1_lost early_; /* of these: records of signal handlers for which recording could not begin */
+    uint64_t truncated_;       /* number of truncated records */
+    uint64_t repeated_;        /* records with the timestamp of the previous record, because the clock ran backwards */
+    struct tumit1_lost early_; /* dropped records of signal handlers before recording could begin */
     uint32_t streams_;
     uint32_t alive_;         /* streams of threads that have not ended */
     uint32_t next_base_;
-    int rank_;               /* -1 when unknown */
+    int rank_;               /* -1 if unknown */
     int ranks_;
     int rank_known_;
     int has_parent_;
-    uint32_t *guard_;        /* 0 in a child that no fork handler was told of: `_Fork`, or the bare system call */
-    long mask_bytes_;        /* of `mask_`: the processors on which the process began; the helper is on none of a pinned thread */
+    uint32_t *guard_;        /* 0 in a child without fork handlers: `_Fork`, or the system call itself */
+    long mask_bytes_;        /* size of `mask_`, the initial processors; the writer thread avoids those of pinned threads */
     unsigned long mask_[1024 / sizeof(unsigned long)];
     char host_[64];
-    char launch_[257];       /* the launch id; empty before the process knows it */
+    char launch_[257];       /* the launch id; empty while it is unknown */
     unsigned char id_[16];
     unsigned char parent_[16];
     char folder_[PATH_MAX];
     char path_[PATH_MAX + 160];
-    const char *live_folder_; /* where the live file shall be; NULL: near the file */
+    const char *live_folder_; /* folder of the live file; NULL: the run folder */
     char live_path_[PATH_MAX + 160];
-    struct tumit1_config config_; /* what the program chose */
-    struct tumit1_asked *asked_;  /* the last one first */
+    struct tumit1_config config_; /* options of the program */
+    struct tumit1_asked *asked_;  /* latest first */
     struct tumit1_pool pool_;
     struct tumit1_provider *providers_;
-    struct tumit1_thread *live_;  /* streams that may still have something to tell */
+    struct tumit1_thread *live_;  /* streams that may have unreported data */
     struct tumit1_thread *spare_;
     struct tumit1_names strings_;
     struct tumit1_names sites_;
-    unsigned char *arena_;   /* small things that live until the end */
+    unsigned char *arena_;   /* small allocations that live until the end */
     size_t arena_left_;
 };
 
 struct tumit1_clock {
     uint64_t (*user_)(void);
-    int inline_; /* it is TUMIT_CLOCK(), which recording functions read themselves */
+    int inline_; /* the clock is TUMIT_CLOCK(), which recording functions read inline */
     uint64_t hz_;
-    uint64_t latest_; /* of a user's clock that has shown 32 bits only: its latest date, as if it had 64 */
-    int wide_;        /* a user's clock has shown more than 32 bits */
+    uint64_t latest_; /* latest timestamp of a user's 32-bit clock, extended to 64 bits */
+    int wide_;        /* a user's clock has values above 32 bits */
     char domain_[160];
 };
 
@@ -357,7 +357,7 @@ enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
  * this signal. */
 #if defined __GLIBC__ && defined SYS_rt_sigprocmask
 TUMIT1_HOT void tumit1_hold_cancel(int how_) {
-    const uint64_t cancel_ = (uint64_t)1 << 31; /* SIGCANCEL, the first that is kept from programs */
+    const uint64_t cancel_ = (uint64_t)1 << 31; /* SIGCANCEL, the first signal that is hidden from programs */
     (void)syscall(SYS_rt_sigprocmask, how_, &cancel_, NULL, sizeof cancel_);
 }
 #else

@@ -29,7 +29,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t
         return NULL;
     }
     if (t_->last_ > now_) {
-        now_ = t_->last_; /* dates of a stream never run backwards */
+        now_ = t_->last_; /* timestamps of a stream never decrease */
     }
     start_ = tumit1_payload(slot_);
     slot_->first_ = slot_->flushed_last_ = now_;
@@ -100,7 +100,7 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     if (cursor_ != c_ || c_->locked_) {
         return;
     }
-    c_->busy_ = 0; /* cancelled in the midst of a record, which is as if it had not begun */
+    c_->busy_ = 0; /* the thread was cancelled inside a record, which is then discarded */
     before_ = tumit1_busy();
     now_ = tumit1_now_slow();
     pthread_mutex_lock(&tumit1_lock);
@@ -137,7 +137,7 @@ TUMIT1_SLOW(void tumit1_default_name(struct tumit1_cursor *c_, uint64_t tid_)) {
     if (tid_ == (uint64_t)getpid()) {
         memcpy(c_->name_, "main", 5);
     } else if (prctl(PR_GET_NAME, c_->name_) != 0 || strcmp(c_->name_, program_) == 0) {
-        c_->name_[0] = '\0'; /* the program's name is no name of a thread */
+        c_->name_[0] = '\0'; /* the name of the program is not the name of a thread */
     }
 }
 
@@ -158,7 +158,7 @@ TUMIT1_SLOW(int tumit1_begin_session(void)) {
     pthread_mutex_unlock(&tumit1_lock);
     if (opened_) {
         tumit1_get_packer();
-        (void)tumit1_append_definitions(); /* what comes later explains itself even if the program is killed */
+        (void)tumit1_append_definitions(); /* later records need these definitions, even if the program is killed */
         pthread_mutex_lock(&tumit1_lock);
         __atomic_store_n(&s_->state_, TUMIT1_OPEN, __ATOMIC_RELEASE);
         pthread_mutex_unlock(&tumit1_lock);
@@ -177,7 +177,7 @@ int tumit1_start(const struct tumit1_config *config_) {
     if (config_ != NULL && s_->state_ == TUMIT1_CLOSED) {
         const char **texts_[4];
         size_t i_;
-        s_->config_ = *config_; /* for forked children, too: the texts are copied */
+        s_->config_ = *config_; /* the texts are copied, also for forked children */
         texts_[0] = &s_->config_.folder_;
         texts_[1] = &s_->config_.live_folder_;
         texts_[2] = &s_->config_.policies_;
@@ -188,7 +188,7 @@ int tumit1_start(const struct tumit1_config *config_) {
             }
         }
         if (s_->config_.folder_ != NULL) {
-            s_->folder_[0] = '\0'; /* that of a forked child's parent, perhaps: this one was asked for */
+            s_->folder_[0] = '\0'; /* the configured folder replaces that of the parent of a forked child */
         }
     }
     pthread_mutex_unlock(&tumit1_lock);
@@ -243,7 +243,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
     }
     pthread_mutex_unlock(&tumit1_lock);
     if (unknown_) {
-        tumit1_save_names(); /* what the live file has no room for is in the file before it is used */
+        tumit1_save_names(); /* names without room in the live file are written before their first use */
     }
     if (t_ != NULL && s_->keyed_) {
         pthread_setspecific(s_->key_, c_);
@@ -280,7 +280,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, size_t
     int urgent_;
     if (t_->slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0 &&
         __atomic_load_n(&s_->pool_.available_parts_, __ATOMIC_RELAXED) == 0) {
-        return NULL; /* threads that must drop do not queue for the lock */
+        return NULL; /* threads that must drop records do not wait for the lock */
     }
     pthread_mutex_lock(&tumit1_lock);
     if (s_->state_ == TUMIT1_OPEN) {
@@ -347,7 +347,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint3
     }
     tumit1_point(t_->overwrites_, slot_);
     if (why_ >= 0 && slot_ != NULL && !t_->overwrites_ && tumit1_own_waited(why_)) {
-        tumit1_point(0, NULL); /* its next record comes by here, and tells */
+        tumit1_point(0, NULL); /* the next record takes this path, and reports the wait */
     }
     if (slot_ == NULL && cut_ != NULL && bytes_ > TUMIT1_MAX_PART_RECORD) {
         *cut_ = TUMIT1_MAX_PART_RECORD;
@@ -379,7 +379,7 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     }
     if (t_ == NULL) {
         t_ = tumit1_attach(c_, ring_);
-        room_.now_ = tumit1_now_slow(); /* behind what the start took; the record, begun before, gets this date */
+        room_.now_ = tumit1_now_slow(); /* after the start of recording; this is the timestamp of the record */
     } else if (__atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_NATIVE) {
         room_.now_ = tumit1_now_slow();
     }
@@ -391,7 +391,7 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     }
     tumit1_idle(before_);
     if ((ring_ ? c_->ring_thread_ : c_->thread_) == NULL) {
-        room_.slot_ = NULL; /* a signal handler forked meanwhile, and this is the child: the record is the parent's */
+        room_.slot_ = NULL; /* a signal handler forked, and this is the child: the record belongs to the parent */
         cut_ = 0;
     }
     if (room_.slot_ == NULL) {
@@ -448,7 +448,7 @@ TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
     if (t_ != NULL) {
         memcpy(t_->name_, tumit1_cursor.name_, sizeof t_->name_);
         memcpy(t_->label_, tumit1_cursor.label_, sizeof t_->label_);
-        t_->described_ = 0; /* told again before its next block */
+        t_->described_ = 0; /* written again before its next block */
         if (tumit1_session.pool_.live_) {
             (void)tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
         }
@@ -461,7 +461,7 @@ TUMIT1_SLOW(void tumit1_call_it(char *kept_, size_t room_, const char *text_)) {
     size_t length_ = text_ == NULL ? 0 : strlen(text_);
     uint32_t busy_;
     if (c_->locked_) {
-        return; /* a signal handler that interrupted us */
+        return; /* in a signal handler that interrupted the recorder */
     }
     busy_ = tumit1_lock_all();
     if (length_ > room_ - 1) {

@@ -13,7 +13,7 @@ const RULES_SHOWN: usize = 4;
 /// A level, with all its events.
 pub(super) fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[EventFacts<'_>]) {
     let id = anchor("level", &level.name);
-    let state = if level.enabled { "on" } else { "off unless asked for" };
+    let state = if level.enabled { "on" } else { "off by default" };
     let _ = write!(
         out,
         "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\"><span class=\"what\">Level</span> {} <span class=\"badge {}\">{state}\
@@ -119,7 +119,7 @@ fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>)
     }
     let link = |rule: &usize| format!("<a href=\"#rule-{0}\">rule {0}</a>", rule + 1);
     let links: Vec<String> = event.rules.iter().map(link).collect();
-    let _ = writeln!(out, "<h4>On the picture <span class=\"quiet\">{}</span></h4>", links.join(", "));
+    let _ = writeln!(out, "<h4>In the image <span class=\"quiet\">{}</span></h4>", links.join(", "));
     // A rule for a whole level appears with each of its events only as a link.
     let own =
         event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule)).filter(|rule| rule.records.len() <= 2);

@@ -16,10 +16,10 @@ pub(super) fn entity_anchor(index: usize, name: &str) -> String {
 pub(super) fn section(out: &mut String, facts: &ReferenceFacts<'_>) {
     out.push_str("<section aria-labelledby=\"tree\">\n<h2 id=\"tree\">Tree</h2>\n");
     if facts.spec.containers.is_empty() {
-        out.push_str("<p>The spec declares no containers: everything is shown on the processes and threads that recorded it.</p>\n");
+        out.push_str("<p>The spec declares no containers: each event is shown on the process and the thread that recorded it.</p>\n");
     } else {
         out.push_str(
-            "<p>What has a row on the picture, and what is seen there. A box inside another is contained in it.</p>\n",
+            "<p>The containers, each a row of the image, with their contents. A box inside another box is contained in it.</p>\n",
         );
     }
     for id in facts.inside(None) {
