@@ -241,7 +241,7 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
     browser.key("Home");
     browser.wait(SETTLED);
     browser.evaluate(
-        "import(new URL('view.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })",
+        "import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })",
     );
     browser.wait(SETTLED);
     browser.key("s");

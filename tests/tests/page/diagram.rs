@@ -87,7 +87,7 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
     // An event has its own band, above.
     let band = browser.evaluate(
-        "import(new URL('rows.js', location.href)).then(({ layout, toWindow }) => {
+        "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
             const band = layout.rows[0].strips.find((strip) => strip.kind === 'events');
             return toWindow(band.y + band.height / 2) + document.querySelector('#chart').getBoundingClientRect().top; })",
     );

@@ -195,7 +195,7 @@ fn every_key_does_what_its_name_says() {
     let (browser, chart) = open(&viewer);
     let mut keys = Keys { browser, pressed: Vec::new() };
     let listed = keys.browser.evaluate(
-        "import(new URL('actions.js', location.href)).then(({ ACTIONS }) => ACTIONS.flatMap(action => action.run ? action.keys ?? [] : []))",
+        "import(new URL('controls/actions.js', location.href)).then(({ ACTIONS }) => ACTIONS.flatMap(action => action.run ? action.keys ?? [] : []))",
     );
     keys.time();
     keys.entities(&chart);

@@ -84,7 +84,8 @@ fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
     browser.point(at);
     browser.press(at);
     // The answer for another interval comes while the button is down.
-    browser.evaluate("import(new URL('view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
+    browser
+        .evaluate("import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
     browser.wait("performance.getEntriesByType('resource').some(({ name }) => name.includes('api/times') && name.includes('to=500000000'))");
     browser.wait("new Promise(done => setTimeout(() => done(true), 50))");
     browser.release(at);
@@ -176,7 +177,7 @@ fn a_late_answer_takes_no_note_away() {
                    setTimeout(() => { window.arrived = true; }, 300);
                    return new Response(text);
                };
-               (await import('./notes.js')).showNotes();
+               (await import('./panels/notes.js')).showNotes();
                window.fetch = ask;
                await before;
                return ask(url, more);

@@ -186,7 +186,7 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
 /// of the image, and the share of painted pixels there.
 fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
     let measured = browser.evaluate(&format!(
-        "import(new URL('view.js', location.href)).then(({{ view }}) => {{
+        "import(new URL('state/view.js', location.href)).then(({{ view }}) => {{
             const picture = document.querySelector('#chart .picture');
             const pixels = picture.getContext('2d').getImageData(0, {height:.0}, picture.width, 1).data;
             const painted = [], red = [];

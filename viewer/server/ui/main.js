@@ -1,44 +1,44 @@
 // Puts the page together: opens the trace, and passes every change of the view to the modules that
 // show it.
 
-import { listenToKeys, watchActions } from "./actions.js";
-import { ask, drop, Refused, watchBusy, watchLost } from "./api.js";
-import * as arrange from "./arrange.js";
-import * as chart from "./chart.js";
-import { listenToChain, offerFilters, tellChain } from "./chain.js";
-import { open as inspect, restore, visit as inspectAt } from "./choice.js";
-import { setClock } from "./clock.js";
-import { tellCrumbs } from "./crumbs.js";
-import { byId } from "./dom.js";
-import { edge, names } from "./edge.js";
-import { listenToEditor } from "./editor.js";
-import { listenToExport } from "./export.js";
-import { forgetFacts } from "./facts.js";
-import { listenToFind } from "./find.js";
-import { grouped, setOrigin } from "./format.js";
-import { listen } from "./gestures.js";
-import { tellStanding, watchGrowth } from "./growth.js";
-import { fillHelp } from "./help.js";
-import { listenToInterval, tellInterval } from "./interval.js";
-import { listenToLegend } from "./legend.js";
-import { tellMeasured } from "./measure.js";
-import { first, listenToMemory, nameOf } from "./memory.js";
-import { message, remarks, trouble } from "./message.js";
-import { listenToPalette } from "./palette.js";
-import { listenToPanel, refreshPanel, restorePanel, setSide, toggleSide } from "./panel.js";
-import { state as over } from "./over.js";
-import { forgetPointed, leave, repaint } from "./pointer.js";
-import { showNotes } from "./notes.js";
-import { inPane, listenToPanes, tellDuration } from "./pane.js";
-import { listenToEnter } from "./reach.js";
-import { complete } from "./rows.js";
-import { listenToSource, restoreSource } from "./source.js";
-import { missing, note } from "./status.js";
-import "./undo.js";
-import { dress, listenToTheme } from "./theme.js";
-import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
-import { showRows } from "./tree.js";
-import { back, filtersOn, fit, looks, onChange, start, takeScroll, tellBeside, view, watchPlaced, zoom } from "./view.js";
+import { listenToKeys, watchActions } from "./controls/actions.js";
+import { ask, drop, Refused, watchBusy, watchLost } from "./net/api.js";
+import * as arrange from "./controls/row_actions.js";
+import * as chart from "./view/chart.js";
+import { listenToChain, offerFilters, tellChain } from "./panels/filter_chain.js";
+import { open as inspect, restore, visit as inspectAt } from "./panels/selection.js";
+import { setClock } from "./view/clock.js";
+import { tellCrumbs } from "./view/zoom_history.js";
+import { byId } from "./util/dom.js";
+import { edge, names } from "./view/name_column.js";
+import { listenToEditor } from "./panels/filter_editor.js";
+import { listenToExport } from "./controls/export.js";
+import { forgetFacts } from "./state/facts.js";
+import { listenToFind } from "./panels/search.js";
+import { grouped, setOrigin } from "./util/format.js";
+import { listen } from "./controls/gestures.js";
+import { tellStanding, watchGrowth } from "./view/growth.js";
+import { fillHelp } from "./controls/help.js";
+import { listenToInterval, tellInterval } from "./controls/interval.js";
+import { listenToLegend } from "./panels/legend.js";
+import { tellMeasured } from "./controls/measurement.js";
+import { first, listenToMemory, nameOf } from "./state/memory.js";
+import { message, remarks, trouble } from "./view/message.js";
+import { listenToPalette } from "./controls/palette.js";
+import { listenToPanel, refreshPanel, restorePanel, setSide, toggleSide } from "./panels/side_panel.js";
+import { state as over } from "./view/overlay.js";
+import { forgetPointed, leave, repaint } from "./controls/pointer.js";
+import { showNotes } from "./panels/notes.js";
+import { inPane, listenToPanes, tellDuration } from "./controls/pane.js";
+import { listenToEnter } from "./controls/keyboard.js";
+import { complete } from "./state/rows.js";
+import { listenToSource, restoreSource } from "./panels/source.js";
+import { missing, note } from "./util/status_line.js";
+import "./state/undo.js";
+import { dress, listenToTheme } from "./controls/theme.js";
+import { listenToMinimap, paintOverview, paintWindow } from "./view/timeline.js";
+import { showRows } from "./view/tree.js";
+import { back, filtersOn, fit, looks, onChange, start, takeScroll, tellBeside, view, watchPlaced, zoom } from "./state/view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -124,7 +124,7 @@ function tell() {
   paintWindow();
 }
 
-/** @param {import("./view.js").Change} kind */
+/** @param {import("./state/view.js").Change} kind */
 function update(kind) {
   if (kind === "place") return;
   tell();

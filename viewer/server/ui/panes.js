@@ -1,11 +1,11 @@
 // Several panes on one page: several traces, or one trace in several ways, on one time axis; and a
 // table of their differences.
 
-import { ask } from "./api.js";
-import { showDifferences, tellCounting } from "./differences.js";
-import { byId, inLine, make } from "./dom.js";
-import { menu } from "./menu.js";
-import { dress, watchTheme } from "./theme.js";
+import { ask } from "./net/api.js";
+import { showDifferences, tellCounting } from "./panels/differences.js";
+import { byId, inLine, make } from "./util/dom.js";
+import { menu } from "./util/menu.js";
+import { dress, watchTheme } from "./controls/theme.js";
 
 /**
  * `known` is true once the pane has reported its view; `names` is the width of its names.

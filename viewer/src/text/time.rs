@@ -1,4 +1,4 @@
-//! Times and durations as text: the only place that writes and reads them. `ui/axis.js` has the
+//! Times and durations as text: the only place that writes and reads them. `axis.js` has the
 //! same rules.
 //!
 //! Below ten minutes a time has one unit and decimals: `12.345 ms`. From there on it is written in

@@ -1,0 +1,130 @@
+// The field in which a filter is typed: it offers the possible continuations and shows errors
+// below.
+
+import { ask } from "../net/api.js";
+import { byId, make } from "../util/dom.js";
+
+/** The words that begin a filter, with their meanings. @type {Record<string, string>} */
+const VERBS = {
+  hide: "leave out types, values, rows, or by field or duration", only: "leave out all else", cut: "a part of time", group: "one row for several", reuse: "one row for what follows each other",
+  count: "how many at each moment", sum: "of variables or a field", mean: "at each moment", min: "at each moment", max: "at each moment", sort: "rows by name or statistic", order: "rows by hand",
+  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", classify: "colours by a field or duration", color: "of values", bright: "these bright, all else grey",
+};
+
+/** @type {HTMLInputElement} */ const field = byId("filter-field");
+/** @type {HTMLElement} */ const box = byId("editor");
+/** @type {HTMLElement} */ const list = byId("filter-offers");
+/** @type {any[]} */ let offers = [];
+/** The index of the marked offer; -1 for none. */
+let at = -1;
+/** @type {string[]} */ let before = [];
+/** @type {(text: string) => void} */ let done = () => {};
+/** @type {any} */ let wrong = null;
+/** @type {HTMLElement | null} */ let back = null;
+
+/**
+ * Opens the field.
+ * @param {HTMLElement} near position of the field
+ * @param {string} text
+ * @param {string[]} filters the acting filters before it
+ * @param {(text: string) => void} accept
+ */
+export function openEditor(near, text, filters, accept) {
+  [before, done, back] = [filters, accept, /** @type {HTMLElement | null} */ (document.activeElement)];
+  const place = near.getBoundingClientRect();
+  box.hidden = false;
+  box.style.left = `${Math.max(8, Math.min(place.left, innerWidth - box.offsetWidth - 8))}px`;
+  box.style.top = `${place.bottom + 6}px`;
+  field.value = text;
+  field.focus();
+  field.setSelectionRange(text.length, text.length);
+  look();
+}
+
+function close() {
+  if (box.hidden) return;
+  box.hidden = true;
+  field.blur();
+  if (back?.isConnected) back.focus();
+}
+
+export function listenToEditor() {
+  field.addEventListener("input", look);
+  field.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by && offers.length) mark((at + by + offers.length + (at < 0 && by < 0 ? 1 : 0)) % offers.length);
+    else if (event.key === "Escape") close();
+    else if (event.key === "Tab" && offers.length && !event.shiftKey) accept(offers[Math.max(at, 0)]);
+    else if (event.key === "Enter" && at >= 0) accept(offers[at]);
+    else if (event.key === "Enter") commit();
+    else return;
+    event.preventDefault();
+  });
+  box.addEventListener("submit", (event) => { event.preventDefault(); commit(); });
+  document.addEventListener("pointerdown", (event) => { if (!box.hidden && !box.contains(/** @type {Node} */ (event.target))) close(); }, true);
+}
+
+async function look() {
+  const text = field.value;
+  const answer = await ask("filter", { filters: before.length ? JSON.stringify(before) : "[]", what: text, by: field.selectionEnd ?? text.length })
+    .catch((error) => { if (!box.hidden) say({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
+  if (!answer || field.value !== text || box.hidden) return null;
+  offers = answer.offers;
+  wrong = answer.wrong;
+  fill();
+  // An incomplete filter is not reported as an error.
+  say(wrong && wrong.from < text.trimEnd().length ? wrong : null);
+  return answer;
+}
+
+/** @param {any} fault */
+function say(fault) {
+  const line = byId("filter-wrong");
+  const text = field.value;
+  field.setAttribute("aria-invalid", String(fault !== null));
+  line.hidden = fault === null;
+  if (!fault) return;
+  const where = text.slice(fault.from, fault.to);
+  const place = make("span", { class: "where", "aria-hidden": "true" }, text.slice(0, fault.from), make("mark", { text: where || "␣" }), text.slice(fault.to));
+  line.replaceChildren(...(fault.to > 0 ? [place] : []), make("span", { text: fault.error.replace(/^`[^`]*`: /, "") }));
+}
+
+async function commit() {
+  const answer = await look();
+  if (!answer) return;
+  if (answer.wrong || answer.meant === null) {
+    say(answer.wrong);
+    return;
+  }
+  close();
+  done(answer.meant);
+}
+
+/** Replaces the text before the cursor by an offer. @param {any} offer */
+function accept(offer) {
+  if (!offer || offer.told) return;
+  const end = field.selectionEnd ?? field.value.length;
+  const start = field.value.slice(0, offer.from).trimEnd();
+  const text = `${offer.text === "," || !start ? start : `${start} `}${offer.text} `;
+  field.value = text + field.value.slice(end).trimStart();
+  field.setSelectionRange(text.length, text.length);
+  field.focus();
+  look();
+}
+
+function fill() {
+  list.replaceChildren(...offers.map((offer, place) => make("div", {
+    role: "option", id: `offer-${place}`, class: offer.told ? "told" : "", onpointermove: () => { if (at !== place) mark(place); }, onclick: () => accept(offer),
+  }, make("span", { text: offer.text }), make("span", { class: "more", text: offer.told ? "" : offer.what === "word" ? VERBS[offer.text] && !field.value.includes(" ") ? VERBS[offer.text] : "" : offer.what.replace(/^the names? of (a )?/, "") }))));
+  field.setAttribute("aria-expanded", String(offers.length > 0));
+  mark(-1);
+}
+
+/** @param {number} place */
+function mark(place) {
+  at = place;
+  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === at)));
+  field.setAttribute("aria-activedescendant", at >= 0 ? `offer-${at}` : "");
+  list.children[Math.max(at, 0)]?.scrollIntoView({ block: "nearest" });
+}
